@@ -1,0 +1,1 @@
+//! Engines and sessions: the databases that Plimsoll measures.

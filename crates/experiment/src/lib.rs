@@ -1,0 +1,1 @@
+//! The Plimsoll experiment file: parse, check, explain, plan.

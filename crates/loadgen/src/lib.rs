@@ -1,0 +1,1 @@
+//! Drives sessions on a schedule and records what happened: the hot path.

@@ -1,0 +1,1 @@
+//! Histograms, slices and run records of Plimsoll, and their versioned formats.

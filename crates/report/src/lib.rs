@@ -1,0 +1,1 @@
+//! Terminal tables, the page, and exports.

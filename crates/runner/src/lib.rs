@@ -1,0 +1,1 @@
+//! Executes a plan: blocks, order, resumption, worker processes.

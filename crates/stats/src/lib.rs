@@ -1,0 +1,1 @@
+//! Pure statistics of benchmark results: warm-up, intervals, comparison, knee, scalability.

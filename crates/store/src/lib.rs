@@ -1,0 +1,1 @@
+//! Where records are kept and found again.

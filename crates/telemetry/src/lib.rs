@@ -1,0 +1,1 @@
+//! What the machine and its processes are and did: provenance, CPU, machine check.

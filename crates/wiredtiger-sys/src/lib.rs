@@ -1,0 +1,1 @@
+//! Raw bindings to WiredTiger 11.3.

@@ -1,0 +1,1 @@
+//! What a Plimsoll benchmark asks: operations, keys, records; pure and seeded.
