@@ -1,1 +1,47 @@
-//! Histograms, slices and run records of Plimsoll, and their versioned formats.
+//! What was measured: histograms, slices, points, runs and whole experiment records, and their versioned format.
+//!
+//! A worker process fills a [`Slice`] every second and sends it to the runner, the runner writes it to the store, and everything
+//! that is later said about an experiment is computed from these types alone. They know nothing of engines, files or statistics.
+//!
+//! ```text
+//! ExperimentRecord ─ plan (as JSON), machine, program
+//!   └─ RunRecord          one arm in one block
+//!        ├─ load           the load phase, a PointRecord like any other
+//!        └─ PointRecord    one load setting
+//!             └─ Slice     one second: OperationSlice per (operation, status), worker CPU, telemetry
+//!                  └─ Latencies   HDR histograms of service, response and wait time
+//! ```
+//!
+//! ```
+//! use plimsoll_record::Histogram;
+//! let mut histogram = Histogram::new();
+//! for latency_ns in [900, 1_000, 250_000] {
+//!     histogram.record(latency_ns);
+//! }
+//! assert_eq!(histogram.count(), 3);
+//! let text = serde_json::to_string(&histogram)?;
+//! let again: Histogram = serde_json::from_str(&text)?;
+//! assert_eq!(again, histogram);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod experiment_record;
+mod histogram;
+mod machine;
+mod run;
+mod slice;
+mod warning;
+
+pub use experiment_record::{
+    ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION,
+};
+pub use histogram::{HIGHEST_LATENCY_NS, Histogram};
+pub use machine::{Machine, Storage};
+pub use run::{
+    EngineDescription, ErrorSample, LoadKind, PointEnd, PointLabel, PointRecord, RunRecord,
+    RunState,
+};
+pub use slice::{
+    Completed, Latencies, OpenLatencies, Operation, OperationSlice, Slice, Status, WorkerUse,
+};
+pub use warning::{Severity, Warning, WarningId};

@@ -1,0 +1,58 @@
+//! What can go wrong with an engine as a whole.
+
+use std::path::PathBuf;
+
+/// Why an engine cannot be opened, counted or closed.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// No engine of this name.
+    #[error("there is no engine `{name}`: this program has {known}")]
+    Unknown {
+        /// As asked.
+        name: String,
+        /// What there is, with commas.
+        known: String,
+    },
+    /// Known, but left out of this build.
+    #[error("this program was built without the engine `{name}`: build it with `./x build`, or with `--features {name}`")]
+    NotBuilt {
+        /// Which.
+        name: String,
+    },
+    /// The engine keeps data and was given no directory.
+    #[error("the engine `{name}` keeps data and needs a data directory")]
+    NoDirectory {
+        /// Which.
+        name: String,
+    },
+    /// A value of a setting that the engine itself refuses.
+    #[error("`{setting}: {value}` does not suit the engine `{engine}`: {reason}")]
+    Setting {
+        /// Which engine.
+        engine: String,
+        /// Which setting.
+        setting: String,
+        /// Its value.
+        value: String,
+        /// Why.
+        reason: String,
+    },
+    /// A call into the engine failed.
+    #[error("{engine}: {call} failed: {message}")]
+    Call {
+        /// Which engine.
+        engine: String,
+        /// Which call, with its object.
+        call: String,
+        /// What the engine said, and what to do if it is known.
+        message: String,
+    },
+    /// A file or folder of the engine.
+    #[error("cannot use {path}: {source}", path = path.display())]
+    Path {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,100 @@
+//! The two traits that every database implements.
+
+use crate::EngineError;
+use plimsoll_record::EngineDescription;
+use plimsoll_workload::{FieldChoice, Fields};
+
+/// How one operation ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// As asked.
+    Ok,
+    /// The record was not there.
+    NotFound,
+    /// The engine failed, with its words. Boxed, so that success costs two registers.
+    Error(Box<str>),
+}
+
+impl Outcome {
+    /// A failure with the engine's words.
+    #[must_use]
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::Error(message.into().into_boxed_str())
+    }
+}
+
+/// Takes the fields of a record that was read, for verification.
+pub trait FieldVisitor {
+    /// One field. The value is valid during the call alone.
+    fn field(&mut self, name: &[u8], value: &[u8]);
+}
+
+/// One client of a database, used by one thread at a time. Every call returns when its operation is complete.
+///
+/// No call may allocate when it succeeds, save what the engine itself allocates inside.
+pub trait Session: Send {
+    /// Reads one record, whole or some fields. The bytes must have been fetched when this returns, whether or not there is a visitor.
+    fn read(
+        &mut self,
+        key: &[u8],
+        fields: FieldChoice<'_>,
+        visitor: Option<&mut dyn FieldVisitor>,
+    ) -> Outcome;
+
+    /// Replaces some fields of one record.
+    fn update(&mut self, key: &[u8], changes: Fields<'_>) -> Outcome;
+
+    /// Stores one new record.
+    fn insert(&mut self, key: &[u8], fields: Fields<'_>) -> Outcome;
+
+    /// Reads up to `count` records in key order, from `start` on, and sets `rows` to how many there were. No row is no error.
+    fn scan(&mut self, start: &[u8], count: u32, fields: FieldChoice<'_>, rows: &mut u32)
+    -> Outcome;
+
+    /// Removes one record.
+    fn delete(&mut self, key: &[u8]) -> Outcome;
+
+    /// How often this session repeated an operation by itself since it was made, such as after a write conflict.
+    fn retries(&self) -> u64 {
+        0
+    }
+}
+
+/// One opened database.
+pub trait Engine: Send + Sync {
+    /// Name, version and the settings in force.
+    fn description(&self) -> EngineDescription;
+
+    /// A new session. Called once for each thread before a point begins.
+    ///
+    /// # Errors
+    /// When the database gives no more sessions.
+    fn session(&self) -> Result<Box<dyn Session>, EngineError>;
+
+    /// Counts the records by looking at them, not by remembering what was inserted. `None` where the engine stores nothing.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    fn count(&self) -> Result<Option<u64>, EngineError>;
+
+    /// Called once after the load and before the first point: brings the database into the state in which every run begins.
+    /// [`Engine::description`] says which state that is.
+    ///
+    /// # Errors
+    /// When the database fails.
+    fn settle(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Called when the sessions of a point are about to begin. Engines with a script start it here.
+    fn point_begins(&self) {}
+
+    /// Figures since it was opened, by name with unit suffix: counters and gauges of the engine itself. Called about once a second.
+    fn statistics(&self, _into: &mut Vec<(&'static str, f64)>) {}
+
+    /// Closes the database and waits until everything is on disk. All sessions are gone by then.
+    ///
+    /// # Errors
+    /// When the database fails to write what it holds.
+    fn close(self: Box<Self>) -> Result<(), EngineError>;
+}

@@ -1,0 +1,172 @@
+//! What can be set on each engine. The engines own the lists; the file format only checks against them.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A kind of engine that an arm can name, with everything that can be set on it.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineKind {
+    /// The word in the file.
+    pub name: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+    /// Whether it keeps data in a directory, so that disk and a data directory are needed.
+    pub keeps_data: bool,
+    /// Name of the setting that is its cache size, if it has one: plans check it against memory.
+    pub cache_setting: Option<&'static str>,
+    /// Everything that can be set.
+    pub settings: &'static [Setting],
+}
+
+impl EngineKind {
+    /// The setting of this name.
+    #[must_use]
+    pub fn setting(&self, name: &str) -> Option<&'static Setting> {
+        self.settings.iter().find(|setting| setting.name == name)
+    }
+}
+
+/// One thing that can be set on an engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The key in the file.
+    pub name: &'static str,
+    /// One sentence, with the unit.
+    pub about: &'static str,
+    /// What it takes.
+    pub kind: SettingKind,
+    /// The default as it would be written in a file; `None` where absence is the default.
+    pub default: Option<&'static str>,
+}
+
+/// What a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SettingKind {
+    /// A size in bytes such as `256MiB`, in these bounds.
+    Size {
+        /// At least, bytes.
+        min: u64,
+        /// At most, bytes.
+        max: u64,
+    },
+    /// A whole number such as `6M`, in these bounds.
+    Count {
+        /// At least.
+        min: u64,
+        /// At most.
+        max: u64,
+    },
+    /// A span of time such as `60s`, in these bounds.
+    Duration {
+        /// At least, nanoseconds.
+        min_ns: u64,
+        /// At most, nanoseconds.
+        max_ns: u64,
+    },
+    /// A number, or a share such as `5%`, in these bounds.
+    Number {
+        /// At least.
+        min: f64,
+        /// At most.
+        max: f64,
+    },
+    /// `true` or `false`.
+    Flag,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Any text.
+    Text,
+}
+
+/// A checked value of a setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingValue {
+    /// Bytes.
+    Bytes(u64),
+    /// A whole number.
+    Count(u64),
+    /// Nanoseconds.
+    Nanos(u64),
+    /// A number.
+    Number(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// A word or text.
+    Text(String),
+}
+
+impl fmt::Display for SettingValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => crate::units::write_size(f, *bytes),
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Nanos(nanos) => crate::units::write_duration(f, *nanos),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// All settings of an arm's engine, defaults filled in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(transparent)]
+pub struct Settings(pub BTreeMap<String, SettingValue>);
+
+impl Settings {
+    /// Bytes of a size setting.
+    #[must_use]
+    pub fn bytes(&self, name: &str) -> Option<u64> {
+        match self.0.get(name) {
+            Some(SettingValue::Bytes(bytes)) => Some(*bytes),
+            _ => None,
+        }
+    }
+
+    /// A whole number.
+    #[must_use]
+    pub fn count(&self, name: &str) -> Option<u64> {
+        match self.0.get(name) {
+            Some(SettingValue::Count(count)) => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// A span in nanoseconds.
+    #[must_use]
+    pub fn nanos(&self, name: &str) -> Option<u64> {
+        match self.0.get(name) {
+            Some(SettingValue::Nanos(nanos)) => Some(*nanos),
+            _ => None,
+        }
+    }
+
+    /// A number or share.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.0.get(name) {
+            Some(SettingValue::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Yes or no.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        match self.0.get(name) {
+            Some(SettingValue::Flag(flag)) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// A word or text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.0.get(name) {
+            Some(SettingValue::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The whole record of an experiment, and the version of its format.
+
+use crate::{Machine, RunRecord};
+use serde::{Deserialize, Serialize};
+
+/// The version of the record format. It moves apart from the program's. Later programs must read every earlier one.
+pub const RECORD_VERSION: u32 = 1;
+
+/// How an experiment stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExperimentState {
+    /// Runs are missing.
+    Unfinished,
+    /// Every run of the plan was measured.
+    Finished,
+}
+
+/// The program that measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Program {
+    /// Version.
+    pub version: String,
+    /// Commit it was built from, with `-dirty` when the tree was changed.
+    pub commit: String,
+}
+
+/// Everything about one execution of one experiment file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentRecord {
+    /// [`RECORD_VERSION`] of the program that wrote it.
+    pub plimsoll_record: u32,
+    /// Short id, unique in a store.
+    pub id: String,
+    /// From the file.
+    pub name: String,
+    /// From the file.
+    pub question: Option<String>,
+    /// How it stands.
+    pub state: ExperimentState,
+    /// The file, to the letter.
+    pub file_text: String,
+    /// SHA-256 of the file's text, hexadecimal.
+    pub file_hash: String,
+    /// SHA-256 of the plan, hexadecimal: two files that differ in comments alone have the same.
+    pub plan_hash: String,
+    /// The checked plan, in the format of the `experiment` crate.
+    pub plan: serde_json::Value,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The program that began it.
+    pub program: Program,
+    /// The machine on which it was begun.
+    pub machine: Machine,
+    /// The command line to repeat it.
+    pub command: String,
+    /// Begin, UTC, RFC 3339.
+    pub started_at: String,
+    /// End, UTC, RFC 3339.
+    pub ended_at: Option<String>,
+    /// In the order in which they were made.
+    pub runs: Vec<RunRecord>,
+}
+
+/// Why a record cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    /// Written by a later program.
+    #[error("the record has format version {found}, this program reads up to {RECORD_VERSION}: update plimsoll to read it")]
+    Newer {
+        /// Version in the record.
+        found: u64,
+    },
+    /// No version tag.
+    #[error("this is not a plimsoll record: it has no `plimsoll_record` version")]
+    NotARecord,
+    /// The text is no record of its version.
+    #[error("the record is damaged: {0}")]
+    Damaged(#[from] serde_json::Error),
+}
+
+impl ExperimentRecord {
+    /// Reads a record of any version known, late slices merged.
+    ///
+    /// # Errors
+    /// When it is of a later version, no record, or damaged.
+    pub fn from_json(text: &str) -> Result<Self, FormatError> {
+        let value: serde_json::Value = serde_json::from_str(text)?;
+        let version = value
+            .get("plimsoll_record")
+            .and_then(serde_json::Value::as_u64)
+            .ok_or(FormatError::NotARecord)?;
+        if version > u64::from(RECORD_VERSION) {
+            return Err(FormatError::Newer { found: version });
+        }
+        let mut record: Self = serde_json::from_value(value)?;
+        for run in &mut record.runs {
+            for point in run.points.iter_mut().chain(run.load.as_mut()) {
+                point.merge_late_slices();
+            }
+        }
+        Ok(record)
+    }
+
+    /// The text form.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a record has only string keys and plain numbers")
+    }
+}

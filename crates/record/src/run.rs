@@ -1,0 +1,181 @@
+//! One arm in one block.
+
+use crate::{Histogram, Machine, Operation, Slice, Storage, Warning};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How a run stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum RunState {
+    /// Begun; when no program is working on it, it was cut off.
+    Started,
+    /// Everything measured.
+    Finished,
+    /// Stopped by the user, or the program was killed. What was measured is kept.
+    Interrupted,
+    /// Something went wrong.
+    Failed {
+        /// What, and what to do.
+        message: String,
+    },
+}
+
+/// Engine, version and settings as the engine itself reports them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct EngineDescription {
+    /// `noop`, `simulated`, `wiredtiger`.
+    pub name: String,
+    /// Version of the library or server.
+    pub version: String,
+    /// Every setting that was in force, by name.
+    pub settings: BTreeMap<String, String>,
+    /// Anything else that bears on speed, such as the memory allocator.
+    #[serde(default)]
+    pub notes: BTreeMap<String, String>,
+}
+
+/// One arm in one block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Counted from 0.
+    pub block: u32,
+    /// Name of the arm.
+    pub arm: String,
+    /// Place within its block, from 0.
+    pub position: u32,
+    /// Counted from 1: a run that was cut off is repeated as the next attempt.
+    pub attempt: u32,
+    /// How it stands.
+    pub state: RunState,
+    /// Seed of every random draw of this run. Equal for all arms of a block, so that they are asked the same.
+    pub seed: u64,
+    /// Begin, UTC, RFC 3339.
+    pub started_at: String,
+    /// End, UTC, RFC 3339.
+    pub ended_at: Option<String>,
+    /// The engine under test.
+    pub engine: Option<EngineDescription>,
+    /// The machine at the start of this run.
+    pub machine: Machine,
+    /// Where the data lay, if the engine keeps any.
+    pub storage: Option<Storage>,
+    /// Records in the engine after the load, counted by the engine.
+    pub records_loaded: Option<u64>,
+    /// The load phase.
+    pub load: Option<PointRecord>,
+    /// The points in the order in which they were measured.
+    pub points: Vec<PointRecord>,
+    /// What was noticed while running.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+}
+
+/// Closed or open, with the number that is swept.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum LoadKind {
+    /// The next operation of a session waits for its last one.
+    Closed {
+        /// Concurrent sessions.
+        sessions: u32,
+        /// Pause after each operation, nanoseconds.
+        think_time_ns: u64,
+    },
+    /// Operations are due at times fixed beforehand.
+    Open {
+        /// Mean operations per second asked for.
+        rate: f64,
+        /// Sessions that serve them.
+        sessions: u32,
+    },
+}
+
+impl LoadKind {
+    /// Sessions, in either kind.
+    #[must_use]
+    pub fn sessions(self) -> u32 {
+        match self {
+            Self::Closed { sessions, .. } | Self::Open { sessions, .. } => sessions,
+        }
+    }
+}
+
+/// Which point of the plan this is, with enough to read the record without the plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct PointLabel {
+    /// Place in the plan's list of points, from 0. The load phase has none.
+    pub point: Option<u32>,
+    /// Name of the mix, or `load`.
+    pub mix: String,
+    /// The load in words: `16 threads`, `20,000 op/s`.
+    pub load_label: String,
+    /// The load in numbers.
+    pub load: LoadKind,
+}
+
+/// One load setting in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointRecord {
+    /// Which.
+    pub label: PointLabel,
+    /// Nanoseconds from the start of the point that are warm-up as asked in the file.
+    pub warm_up_ns: u64,
+    /// Begin, UTC, RFC 3339.
+    pub started_at: String,
+    /// By index; slices of the same index are merged when the record is read.
+    pub slices: Vec<Slice>,
+    /// `None` when the point was cut off.
+    pub end: Option<PointEnd>,
+}
+
+/// What is known when a point is over. All counts are of the measured part, after the asked warm-up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PointEnd {
+    /// Length of the measured part, nanoseconds.
+    pub measured_ns: u64,
+    /// Operations that were due in the measured part of an open loop.
+    pub due: Option<u64>,
+    /// For every operation that was due and unfinished at the end: how late it was by then, a lower bound of its response time.
+    pub unfinished: Option<Histogram>,
+    /// Intended to dispatched where a session was free and waiting: the generator's own lateness, nanoseconds.
+    pub generator_lag: Option<Histogram>,
+    /// Time that sessions spent inside engine calls, nanoseconds over all sessions.
+    pub busy_ns: u64,
+    /// Operations that the engine itself repeated, such as on a write conflict.
+    pub retries: u64,
+    /// Whether this point was stopped before its time.
+    pub cut_short: bool,
+    /// The first few messages of each kind of failure.
+    pub errors: Vec<ErrorSample>,
+    /// CPU time that the hypervisor took from this machine during the point, nanoseconds over all processors.
+    pub stolen_ns: u64,
+    /// How far the wall clock moved against the monotonic one, nanoseconds.
+    pub clock_jump_ns: i64,
+}
+
+/// A failure that was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ErrorSample {
+    /// What was asked.
+    pub operation: Operation,
+    /// What the engine said.
+    pub message: String,
+    /// How often.
+    pub count: u64,
+}
+
+impl PointRecord {
+    /// Merges late shares into their slices and sorts by index.
+    pub fn merge_late_slices(&mut self) {
+        self.slices.sort_by_key(|slice| slice.index);
+        let mut merged: Vec<Slice> = Vec::with_capacity(self.slices.len());
+        for slice in self.slices.drain(..) {
+            match merged.last_mut() {
+                Some(last) if last.index == slice.index => last.merge(&slice),
+                _ => merged.push(slice),
+            }
+        }
+        self.slices = merged;
+    }
+}

@@ -1,0 +1,237 @@
+//! One second of one point.
+
+use crate::Histogram;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What was asked of the database.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    /// One record by its key.
+    Read,
+    /// Some fields of one record changed.
+    Update,
+    /// One new record.
+    Insert,
+    /// A range of records from a key on.
+    Scan,
+    /// A read and an update of the same record, measured as a whole; its parts are counted as read and update too.
+    ReadModifyWrite,
+    /// One record removed.
+    Delete,
+    /// A read record compared with what must be in it. Its time is that of the comparison.
+    Verify,
+}
+
+impl Operation {
+    /// All operations, in the order in which screens list them.
+    pub const ALL: [Self; 7] = [
+        Self::Read,
+        Self::Update,
+        Self::Insert,
+        Self::Scan,
+        Self::ReadModifyWrite,
+        Self::Delete,
+        Self::Verify,
+    ];
+
+    /// The name in files and on screens.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Update => "update",
+            Self::Insert => "insert",
+            Self::Scan => "scan",
+            Self::ReadModifyWrite => "read-modify-write",
+            Self::Delete => "delete",
+            Self::Verify => "verify",
+        }
+    }
+}
+
+/// How an operation ended.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// As asked.
+    Ok,
+    /// The record was not there.
+    NotFound,
+    /// The engine failed, or a verification found other data than expected.
+    Error,
+}
+
+impl Status {
+    /// All statuses.
+    pub const ALL: [Self; 3] = [Self::Ok, Self::NotFound, Self::Error];
+
+    /// The name in files and on screens.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::NotFound => "not-found",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// The latencies of the operations of one kind and status, in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// completed - dispatched.
+    pub service: Histogram,
+    /// completed - intended. `None` where operations had no intended time before their dispatch (a closed loop), in which response
+    /// time is service time and wait time is nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<Box<OpenLatencies>>,
+}
+
+/// What only an open loop has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpenLatencies {
+    /// completed - intended.
+    pub response: Histogram,
+    /// dispatched - intended.
+    pub wait: Histogram,
+}
+
+impl Latencies {
+    /// The headline: completed - intended.
+    #[must_use]
+    pub fn response(&self) -> &Histogram {
+        match &self.open {
+            Some(open) => &open.response,
+            None => &self.service,
+        }
+    }
+
+    /// dispatched - intended, in an open loop.
+    #[must_use]
+    pub fn wait(&self) -> Option<&Histogram> {
+        self.open.as_ref().map(|open| &open.wait)
+    }
+
+    /// Adds all counts of `other`. A closed loop's latencies never meet an open loop's within one point.
+    pub fn merge(&mut self, other: &Self) {
+        self.service.merge(&other.service);
+        let Some(theirs) = &other.open else { return };
+        let ours = self.open.get_or_insert_default();
+        ours.response.merge(&theirs.response);
+        ours.wait.merge(&theirs.wait);
+    }
+
+    /// How many operations are in here.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.service.count()
+    }
+}
+
+/// The operations of one kind and one status that completed within a slice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperationSlice {
+    /// What was asked.
+    pub operation: Operation,
+    /// How it ended.
+    pub status: Status,
+    /// How long it took.
+    pub latencies: Latencies,
+}
+
+/// Finished units of work by how they ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Completed {
+    /// As asked.
+    pub ok: u64,
+    /// The record was not there.
+    pub not_found: u64,
+    /// The engine failed.
+    pub error: u64,
+}
+
+impl Completed {
+    /// All of them.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        self.ok + self.not_found + self.error
+    }
+
+    /// Counts one more.
+    #[inline]
+    pub fn add(&mut self, status: Status) {
+        match status {
+            Status::Ok => self.ok += 1,
+            Status::NotFound => self.not_found += 1,
+            Status::Error => self.error += 1,
+        }
+    }
+}
+
+/// What the worker process used within a slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct WorkerUse {
+    /// CPU time in user mode, nanoseconds.
+    pub cpu_user_ns: u64,
+    /// CPU time in the kernel, nanoseconds.
+    pub cpu_system_ns: u64,
+    /// Context switches, voluntary and not.
+    pub context_switches: u64,
+    /// Resident memory at the end of the slice, bytes.
+    pub resident_bytes: u64,
+}
+
+/// One second of one point. The last one of the warm-up and of the point may be shorter.
+///
+/// An operation belongs to the slice in which it completed. A session that was inside one call when the slice ended hands in its
+/// share when the call returns: that arrives as a further slice with the same `index`, to be merged with the first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slice {
+    /// Counted from 0 at the start of the point.
+    pub index: u32,
+    /// From the start of the point, nanoseconds.
+    pub start_ns: u64,
+    /// Nanoseconds; the divisor of every rate.
+    pub length_ns: u64,
+    /// Whether this lies in the asked warm-up, so that no result uses it.
+    pub warm_up: bool,
+    /// Finished units of work by how they ended. A read-modify-write is one unit, though its parts appear below as a read and an
+    /// update too; a verification is none.
+    pub completed: Completed,
+    /// Per operation and status, in that order; those without any operation are left out.
+    pub operations: Vec<OperationSlice>,
+    /// What the worker used.
+    pub worker: WorkerUse,
+    /// Figures of engine, kernel and device by name with unit suffix.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub telemetry: BTreeMap<String, f64>,
+}
+
+impl Slice {
+    /// Merges a further slice of the same index.
+    pub fn merge(&mut self, other: &Self) {
+        for theirs in &other.operations {
+            let same = self.operations.iter_mut().find(|ours| {
+                ours.operation == theirs.operation && ours.status == theirs.status
+            });
+            match same {
+                Some(ours) => ours.latencies.merge(&theirs.latencies),
+                None => self.operations.push(theirs.clone()),
+            }
+        }
+        self.completed.ok += other.completed.ok;
+        self.completed.not_found += other.completed.not_found;
+        self.completed.error += other.completed.error;
+        self.operations.sort_by_key(|part| (part.operation, part.status));
+        self.worker.cpu_user_ns += other.worker.cpu_user_ns;
+        self.worker.cpu_system_ns += other.worker.cpu_system_ns;
+        self.worker.context_switches += other.worker.context_switches;
+        self.worker.resident_bytes = self.worker.resident_bytes.max(other.worker.resident_bytes);
+    }
+}

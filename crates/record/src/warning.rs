@@ -1,0 +1,133 @@
+//! Warnings are data: stable ids, kept with the record and shown by every output.
+
+use serde::{Deserialize, Serialize};
+
+/// How much a warning weighs.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth knowing; numbers stand.
+    Note,
+    /// Numbers stand, with this beside them.
+    Caution,
+    /// The numbers that it concerns are not valid.
+    Invalid,
+}
+
+macro_rules! warnings {
+    ($($(#[$doc:meta])* $name:ident = $id:literal, $severity:ident, $advice:literal;)*) => {
+        /// The stable id of a warning.
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+        )]
+        pub enum WarningId {
+            $($(#[$doc])* #[serde(rename = $id)] $name,)*
+        }
+
+        impl WarningId {
+            /// Every id, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The text form, which never changes.
+            #[must_use]
+            pub fn id(self) -> &'static str {
+                match self { $(Self::$name => $id,)* }
+            }
+
+            /// How much it weighs.
+            #[must_use]
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$name => Severity::$severity,)* }
+            }
+
+            /// What to do about it.
+            #[must_use]
+            pub fn advice(self) -> &'static str {
+                match self { $(Self::$name => $advice,)* }
+            }
+        }
+    };
+}
+
+warnings! {
+    /// Sessions times time does not equal operations times response time.
+    LittlesLaw = "W-LITTLES-LAW", Invalid,
+        "the numbers of this point contradict each other: look for a generator that cannot keep up, or for a clock that jumped";
+    /// The generator, not the engine, took most of the time.
+    GeneratorLimited = "W-GENERATOR-LIMITED", Invalid,
+        "the load generator was the limit: use more sessions, a lower rate, or give the generator more CPU";
+    /// Operations failed.
+    Errors = "W-ERRORS", Invalid,
+        "operations failed: read the first messages in the record, mend the cause, or allow errors in the objective";
+    /// An open loop did not achieve the rate that was asked.
+    RateNotAchieved = "W-RATE-NOT-ACHIEVED", Caution,
+        "the arm cannot sustain this rate: its waiting line grew; ask for less to see a steady latency";
+    /// Some operations were due and unfinished at the end, so that a percentile is only a lower bound.
+    CensoredTail = "W-CENSORED-TAIL", Caution,
+        "percentiles marked with the sign for at least are lower bounds: measure for longer, or ask for a lower rate";
+    /// The series has not settled.
+    NotSteady = "W-NOT-STEADY", Caution,
+        "the series had not settled when it ended: lengthen the warm-up and the duration";
+    /// Too few slices to say whether the series has settled.
+    SteadinessUnknown = "W-STEADINESS-UNKNOWN", Note,
+        "fewer than 10 slices: measure for at least 10 s a point to have steadiness judged";
+    /// A span of 10 s or more below half of the mean throughput.
+    Stall = "W-STALL", Caution,
+        "look at what the engine and the disk did in the marked span";
+    /// Too few operations for the upper percentiles.
+    FewOperations = "W-FEW-OPERATIONS", Note,
+        "too few operations for a bound on this percentile: measure for longer";
+    /// Fewer blocks than a verdict needs.
+    FewBlocks = "W-FEW-BLOCKS", Caution,
+        "a verdict needs at least 6 blocks, 8 is the default: run the experiment again with more";
+    /// A run failed or was cut off and is missing from the comparison.
+    RunFailed = "W-RUN-FAILED", Invalid,
+        "read the message of the run, mend the cause and start the same file again: only the missing runs are repeated";
+    /// A run was interrupted; what it measured is kept but not compared.
+    RunInterrupted = "W-RUN-INTERRUPTED", Note,
+        "start the same file again: only the missing runs are repeated";
+    /// After the load the engine holds another number of records than asked.
+    RecordCount = "W-RECORD-COUNT", Invalid,
+        "the load did not store what was asked: look at the errors of the load phase";
+    /// Reads found nothing where a record should be.
+    NotFound = "W-NOT-FOUND", Caution,
+        "records were missing: check that the load was complete and that no other program deletes";
+    /// Verified records held other data than expected.
+    Verification = "W-VERIFICATION", Invalid,
+        "the engine returned other data than was stored: do not trust this engine, its disk, or this program until it is explained";
+    /// The machine is not set up for measuring.
+    Machine = "W-MACHINE", Note,
+        "plimsoll check lists what to change on this machine";
+    /// Runs of one experiment were made on different machines or by different versions.
+    MixedMachines = "W-MIXED-MACHINES", Caution,
+        "runs made on different machines or versions are not comparable block by block: run the file again with --fresh";
+    /// Another process or the hypervisor took CPU time.
+    StolenCpu = "W-STOLEN-CPU", Caution,
+        "the hypervisor gave the CPU to somebody else: repeat on a quieter host";
+    /// The wall clock moved against the monotonic clock.
+    ClockJumped = "W-CLOCK-JUMPED", Caution,
+        "the wall clock was set during the run; durations are from the monotonic clock and stand, dates may not";
+    /// Arms differ in something that is not the declared factor.
+    OtherDifference = "W-OTHER-DIFFERENCE", Caution,
+        "arms differ in more than the factor under test: state it in the file, or make them equal";
+}
+
+/// One warning with what it concerns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Warning {
+    /// Which.
+    pub id: WarningId,
+    /// What it concerns, in the words of the experiment: an arm, a point, a run. Empty for the whole experiment.
+    pub subject: String,
+    /// What was seen, with its figures.
+    pub message: String,
+}
+
+impl Warning {
+    /// A warning about `subject`.
+    pub fn new(id: WarningId, subject: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { id, subject: subject.into(), message: message.into() }
+    }
+}
