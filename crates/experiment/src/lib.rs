@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod plan;
+pub mod units;
 
 pub use catalogue::{EngineKind, Setting, SettingKind, SettingValue, Settings};
 pub use plan::{
