@@ -1,1 +1,73 @@
 //! Pure statistics of benchmark results: warm-up, intervals, comparison, knee, scalability.
+//!
+//! Every function takes numbers and returns numbers: no clock, no file, no thread, no state, and the same answer each time. Each one states its formula, its
+//! source, its units and its limits; `docs/methods.md` explains them to a reader with pictures, and `tests/calibration` holds each to what it promises, on
+//! simulated data whose truth is known.
+//!
+//! How the parts follow each other on the way from a record to a verdict:
+//!
+//! 1. One point of one run: [`warm_up`] (from [`mser5`] and [`theil_sen`]) finds what to cut; [`little`] and [`stalls`] check what is left;
+//!    [`batch_means`] and [`percentile_interval`] put intervals on it, for looking.
+//! 2. One number for each run and arm: [`Comparison::paired`] over blocks (or [`Comparison::unpaired`]), judged by [`judge`] against a [`Rule`], several
+//!    primary metrics by [`judge_together`]. The result is a [`Judgement`]: one of the four words of [`Verdict`], with its [`Grounds`] and figures.
+//!    [`blocks_needed`] and [`fewest_blocks`] say how many blocks that takes.
+//! 3. A curve of each block: [`knee`], [`has_bent`]; over all blocks: [`Scalability::fit`]. [`hodges_lehmann`] and [`median_interval`] draw bands.
+//!
+//! Changes and margins are relative (0.03 is 3 %), confidences and percentiles are shares (0.95), times carry their unit in the name.
+//!
+//! ```
+//! use plimsoll_stats::{Comparison, Rule, Verdict, judge};
+//!
+//! // Throughput of two arms in eight blocks. Block 5 was slow for both: pairing takes that out.
+//! let xfs = [5210.0, 5180.0, 5240.0, 5195.0, 4400.0, 5220.0, 5205.0, 5190.0];
+//! let ext4 = [4870.0, 4820.0, 4905.0, 4850.0, 4130.0, 4880.0, 4845.0, 4890.0];
+//! let comparison = Comparison::paired(&ext4, &xfs)?;
+//! let judgement = judge(&comparison, Rule::throughput(), 0.95)?;
+//! assert_eq!(judgement.verdict, Verdict::Better);
+//! assert!(judgement.change.interval.lower > 0.06 && judgement.change.interval.upper < 0.08);
+//! # Ok::<(), plimsoll_stats::StatsError>(())
+//! ```
+
+mod autocorrelation;
+mod batch_means;
+mod blocks_needed;
+mod comparison;
+mod error;
+mod family;
+mod interval;
+mod knee;
+mod kneedle;
+mod least_squares;
+mod little;
+mod null_law;
+mod percentile;
+mod scalability;
+mod shifts;
+mod stalls;
+mod summary;
+mod trend;
+pub mod verdict;
+mod warm_up;
+
+pub use autocorrelation::autocorrelation_time;
+pub use batch_means::{BatchMeans, FEWEST_BATCHES, batch_means};
+pub use blocks_needed::blocks_needed;
+pub use comparison::{Comparison, Design, VISIBLE_WITH_POWER, hodges_lehmann};
+pub use error::StatsError;
+pub use family::{holm, judge_together};
+pub use interval::{Estimate, Interval, median_interval};
+pub use knee::{Knee, KneeMethod, LoadPoint, has_bent, knee, power_knee};
+pub use kneedle::kneedle;
+pub use little::{LITTLE_TOLERANCE, LittleCheck, little};
+pub use percentile::{PercentileInterval, SliceCount, percentile_interval, samples_for_percentile};
+pub use scalability::{
+    FEWEST_SESSION_COUNTS, Peak, REACH, Residual, Scalability, ScalabilityPoint,
+};
+pub use stalls::{SHORTEST_STALL_SECONDS, stalls};
+pub use summary::{mean, median, quantile, standard_deviation};
+pub use trend::{Trend, theil_sen};
+#[doc(inline)]
+pub use verdict::{
+    Direction, FEWEST_BLOCKS, Grounds, Judgement, Rule, Verdict, fewest_blocks, judge,
+};
+pub use warm_up::{DRIFT_LIMIT, Mser5, Scale, Signal, WarmUp, mser5, warm_up};
