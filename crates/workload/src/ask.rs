@@ -1,0 +1,115 @@
+//! Measuring path: no allocation, lock, log or formatting here.
+//!
+//! One operation that is asked of the database.
+
+use crate::record::{FieldNames, RecordBuffer};
+use std::fmt;
+
+/// One operation. It borrows the buffers of the [`Asker`](crate::Asker) that drew it and lasts until the next draw; it can be copied, for
+/// instance to ask again.
+#[derive(Clone, Copy, Debug)]
+pub enum Ask<'a> {
+    /// Read one record.
+    Read {
+        /// Which.
+        key: &'a [u8],
+        /// Which fields of it.
+        fields: FieldChoice<'a>,
+    },
+    /// Change fields of one record.
+    Update {
+        /// Which.
+        key: &'a [u8],
+        /// The fields to replace, with their new values.
+        changes: Fields<'a>,
+    },
+    /// Store one new record.
+    Insert {
+        /// Its key.
+        key: &'a [u8],
+        /// All its fields.
+        fields: Fields<'a>,
+        /// Its key number, to be [acknowledged](crate::Asker::acknowledge) afterwards.
+        number: u64,
+    },
+    /// Read records in the order of their keys.
+    Scan {
+        /// The first, if it is there, otherwise the next.
+        start: &'a [u8],
+        /// How many at most, at least 1.
+        count: u32,
+        /// Which fields of them.
+        fields: FieldChoice<'a>,
+    },
+    /// Read one record, and change it afterwards even if the read failed.
+    ReadModifyWrite {
+        /// Which.
+        key: &'a [u8],
+        /// Which fields to read.
+        fields: FieldChoice<'a>,
+        /// The fields to replace, with their new values.
+        changes: Fields<'a>,
+    },
+}
+
+/// Which fields to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldChoice<'a> {
+    /// The whole record, without naming fields.
+    All,
+    /// These, by their numbers, which rise.
+    Some(&'a [u32]),
+}
+
+/// Fields with their values: an iterator of number, name and value, in the order of the numbers.
+#[derive(Clone, Copy)]
+pub struct Fields<'a> {
+    names: &'a FieldNames,
+    record: &'a RecordBuffer,
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    #[inline]
+    pub(crate) fn new(names: &'a FieldNames, record: &'a RecordBuffer) -> Self {
+        Self {
+            names,
+            record,
+            at: 0,
+        }
+    }
+
+    /// Bytes in all values together that are still to come.
+    #[must_use]
+    pub fn value_bytes(self) -> usize {
+        self.map(|(_, _, value)| value.len()).sum()
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (u32, &'a [u8], &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (index, value) = self.record.get(self.at)?;
+        self.at += 1;
+        Some((index, self.names.get(index), value))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.record.len() - self.at;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Fields<'_> {}
+
+impl fmt::Debug for Fields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        f.debug_map()
+            .entries(self.map(|(_, name, value)| (text(name), text(value))))
+            .finish()
+    }
+}

@@ -1,0 +1,124 @@
+//! A mix of operations on a key space: what all sessions of a point share.
+
+use crate::asker::Asker;
+use crate::chooser::{KeyChooser, Keys};
+use crate::counter::Counter;
+use crate::data::FieldLength;
+use crate::keyspace::KeySpace;
+use crate::length::Lengths;
+use crate::mix::{Mix, ScanDistribution, ScanLength};
+use crate::operation::Operations;
+use crate::problem::{Problem, WorkloadError, none_of};
+use crate::stream::{Family, Purpose};
+use std::sync::Arc;
+
+/// A mix of operations on a key space, from one seed: what all sessions of a point share.
+#[derive(Debug)]
+pub struct Workload {
+    pub(crate) key_space: Arc<KeySpace>,
+    pub(crate) operations: Operations,
+    /// `None` when there is nothing but inserts.
+    pub(crate) chooser: Option<KeyChooser>,
+    pub(crate) turns: Counter,
+    pub(crate) scan_lengths: Lengths,
+    pub(crate) reads: ReadFields,
+    pub(crate) read_all_fields: bool,
+    pub(crate) write_all_fields: bool,
+    pub(crate) sessions: Family,
+    pub(crate) arrivals: Family,
+    pub(crate) contents: Family,
+}
+
+/// Which fields a plain read asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ReadFields {
+    All,
+    AllByName,
+    One,
+}
+
+impl Workload {
+    /// Prepares a mix for the records that are in the key space now.
+    ///
+    /// `planned_operations` matters for Zipfian keys in mixes that insert: as in YCSB, keys are then drawn also from among twice the planned
+    /// number of inserts, and drawn again until one is met that is there. Without it only keys that are there from the start are asked
+    /// for, and one more.
+    ///
+    /// # Errors
+    /// When the mix is impossible, by itself or for these records, with all its problems.
+    pub fn new(
+        key_space: &Arc<KeySpace>,
+        mix: &Mix,
+        seed: u64,
+        planned_operations: Option<u64>,
+    ) -> Result<Self, WorkloadError> {
+        none_of(mix.check())?;
+        let operations = Operations::new(mix);
+        let chooser = if operations.only_inserts() {
+            None
+        } else {
+            let keys = keys(key_space, mix, planned_operations);
+            Some(KeyChooser::new(mix, keys).map_err(impossible)?)
+        };
+        let ScanLength {
+            min,
+            max,
+            distribution,
+        } = mix.scan_length;
+        let scan_lengths = match distribution {
+            ScanDistribution::Uniform => FieldLength::Uniform { min, max },
+            ScanDistribution::Zipfian => FieldLength::Zipfian { min, max },
+        };
+        let by_name = mix.read_all_fields_by_name || key_space.data().data_integrity;
+        let reads = match (mix.read_all_fields, by_name) {
+            (false, _) => ReadFields::One,
+            (true, true) => ReadFields::AllByName,
+            (true, false) => ReadFields::All,
+        };
+        Ok(Self {
+            key_space: Arc::clone(key_space),
+            operations,
+            chooser,
+            turns: Counter::new(0),
+            scan_lengths: Lengths::new(&scan_lengths),
+            reads,
+            read_all_fields: mix.read_all_fields,
+            write_all_fields: mix.write_all_fields,
+            sessions: Family::new(seed, Purpose::Sessions),
+            arrivals: Family::new(seed, Purpose::Arrivals),
+            contents: Family::new(seed, Purpose::Records),
+        })
+    }
+
+    /// The part of one session, with a stream and buffers of its own. Sessions of equal number draw equally.
+    #[must_use]
+    pub fn asker(self: &Arc<Self>, session: u64) -> Asker {
+        Asker::new(self, session)
+    }
+
+    /// The key space that the operations go to.
+    #[must_use]
+    pub fn key_space(&self) -> &Arc<KeySpace> {
+        &self.key_space
+    }
+}
+
+fn keys(key_space: &KeySpace, mix: &Mix, planned_operations: Option<u64>) -> Keys {
+    let data = key_space.data();
+    let present = key_space.records();
+    let first = data.insert_start;
+    // Shares in place of YCSB's raw proportions: the same where they sum to 1, and right where they do not.
+    let expected = (planned_operations.unwrap_or(0) as f64 * mix.insert_share() * 2.0) as u64;
+    Keys {
+        first,
+        count: data.insert_count.unwrap_or(present - first),
+        present,
+        expected,
+    }
+}
+
+fn impossible(problem: Problem) -> WorkloadError {
+    WorkloadError::Impossible {
+        problems: vec![problem],
+    }
+}
