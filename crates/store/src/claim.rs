@@ -1,0 +1,141 @@
+//! Which experiments a live program is working on.
+//!
+//! One lock file beside the store, `plimsoll.db-lock`, one byte of it for each experiment: whoever works on the experiment holds the
+//! lock of its byte. The kernel lets go of it when the program ends, however it ends, so nothing has to be cleaned up or guessed from
+//! process ids, which differ between containers. The locks belong to the open file and not to the process ("open file description
+//! locks", fcntl(2)), so two stores opened by one process exclude each other too, and a child that was started does not keep them.
+//! Byte 0 is held while a store is being created or migrated. The file itself has no content and stays.
+
+use crate::StoreError;
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The byte that guards creation and migration. Keys of experiments start at 1.
+const SETTING_UP: i64 = 0;
+
+#[derive(Debug)]
+pub(crate) struct Claims {
+    store: PathBuf,
+    /// `None` where there is no lock file and none can be made: nobody can be working there.
+    file: Option<File>,
+    held: BTreeSet<i64>,
+}
+
+impl Claims {
+    /// For a program that writes.
+    pub(crate) fn open(store: &Path) -> Result<Self, StoreError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(lock_path(store))
+            .map_err(|error| StoreError::from_io(store, error))?;
+        Ok(Self {
+            store: store.to_owned(),
+            file: Some(file),
+            held: BTreeSet::new(),
+        })
+    }
+
+    /// For a program that only looks.
+    pub(crate) fn look(store: &Path) -> Self {
+        let file = File::open(lock_path(store)).ok();
+        Self {
+            store: store.to_owned(),
+            file,
+            held: BTreeSet::new(),
+        }
+    }
+
+    /// Waits until no other program is creating or migrating the store, and keeps others out until [`Self::end_set_up`].
+    pub(crate) fn begin_set_up(&self) -> Result<(), StoreError> {
+        let lock = byte(SETTING_UP, libc::F_WRLCK);
+        fcntl(self.file()?, FcntlArg::F_OFD_SETLKW(&lock)).map_err(|errno| self.failed(errno))?;
+        Ok(())
+    }
+
+    pub(crate) fn end_set_up(&self) -> Result<(), StoreError> {
+        self.unlock(SETTING_UP)
+    }
+
+    /// Takes the experiment with this key, or returns false when another program has it.
+    pub(crate) fn take(&mut self, key: i64) -> Result<bool, StoreError> {
+        let lock = byte(key, libc::F_WRLCK);
+        match fcntl(self.file()?, FcntlArg::F_OFD_SETLK(&lock)) {
+            Ok(_) => {
+                self.held.insert(key);
+                Ok(true)
+            }
+            Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
+            Err(errno) => Err(self.failed(errno)),
+        }
+    }
+
+    /// Lets go of the experiment with this key.
+    pub(crate) fn release(&mut self, key: i64) -> Result<(), StoreError> {
+        if self.held.remove(&key) {
+            self.unlock(key)?;
+        }
+        Ok(())
+    }
+
+    /// Whether this store has taken the experiment.
+    pub(crate) fn holds(&self, key: i64) -> bool {
+        self.held.contains(&key)
+    }
+
+    /// Whether any program, this one included, is working on the experiment.
+    pub(crate) fn anybody_holds(&self, key: i64) -> Result<bool, StoreError> {
+        if self.holds(key) {
+            return Ok(true);
+        }
+        let Some(file) = &self.file else {
+            return Ok(false);
+        };
+        let mut lock = byte(key, libc::F_WRLCK);
+        fcntl(file, FcntlArg::F_OFD_GETLK(&mut lock)).map_err(|errno| self.failed(errno))?;
+        Ok(i32::from(lock.l_type) != libc::F_UNLCK)
+    }
+
+    fn unlock(&self, offset: i64) -> Result<(), StoreError> {
+        let lock = byte(offset, libc::F_UNLCK);
+        fcntl(self.file()?, FcntlArg::F_OFD_SETLK(&lock)).map_err(|errno| self.failed(errno))?;
+        Ok(())
+    }
+
+    fn file(&self) -> Result<&File, StoreError> {
+        self.file.as_ref().ok_or_else(|| self.failed(Errno::EBADF))
+    }
+
+    fn failed(&self, errno: Errno) -> StoreError {
+        // A descriptor that is open for reading alone takes no such lock.
+        if errno == Errno::EBADF {
+            return StoreError::ReadOnly {
+                path: self.store.clone(),
+            };
+        }
+        StoreError::from_io(&self.store, io::Error::from(errno))
+    }
+}
+
+fn lock_path(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push("-lock");
+    PathBuf::from(name)
+}
+
+fn byte(offset: i64, kind: i32) -> libc::flock {
+    libc::flock {
+        l_type: i16::try_from(kind).expect("lock types are 0 to 2"),
+        l_whence: i16::try_from(libc::SEEK_SET).expect("SEEK_SET is 0"),
+        l_start: offset,
+        l_len: 1,
+        l_pid: 0,
+    }
+}

@@ -1,0 +1,279 @@
+//! Finding experiments again and reading them back.
+
+use crate::{Store, StoreError, blob};
+use plimsoll_record::{ExperimentRecord, ExperimentState, PointRecord, RunRecord, RunState};
+use rusqlite::{OptionalExtension, Row};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Which experiments to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only those of exactly this name.
+    pub name: Option<String>,
+    /// Only those that stand so.
+    pub state: Option<ExperimentState>,
+}
+
+/// What a list shows of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Short id, unique in the store.
+    pub id: String,
+    /// From the file.
+    pub name: String,
+    /// From the file.
+    pub question: Option<String>,
+    /// How it stands.
+    pub state: ExperimentState,
+    /// Whether a live program is working on it.
+    pub running: bool,
+    /// Begin, UTC, RFC 3339.
+    pub started_at: String,
+    /// End, UTC, RFC 3339.
+    pub ended_at: Option<String>,
+    /// Names of the arms.
+    pub arms: Vec<String>,
+    /// Pairs of arm and block that have a finished run.
+    pub runs_finished: u32,
+    /// Runs in the plan.
+    pub runs_planned: u32,
+}
+
+const SUMMARY: &str = "
+    SELECT key, id, name, question, state, started_at, ended_at, arms, runs_planned,
+           (SELECT count(*) FROM (SELECT DISTINCT block, arm FROM run WHERE experiment = e.key AND state = 'finished'))
+    FROM experiment e";
+
+const NEWEST_FIRST: &str = "ORDER BY started_at DESC, key DESC";
+
+impl Store {
+    /// The experiments, the one that was begun last first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn list(&self, filter: &Filter) -> Result<Vec<Summary>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!(
+                "{SUMMARY} WHERE ?1 IS NULL OR name = ?1 {NEWEST_FIRST}"
+            ))
+            .map_err(|error| self.sqlite(error))?;
+        let mut rows = statement
+            .query([&filter.name])
+            .map_err(|error| self.sqlite(error))?;
+        let mut summaries = Vec::new();
+        while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
+            let summary = self.summary(row)?;
+            if filter.state.is_none_or(|state| state == summary.state) {
+                summaries.push(summary);
+            }
+        }
+        Ok(summaries)
+    }
+
+    /// The unfinished experiment of this plan on this machine that was begun last: the one to resume. A live program may be working on
+    /// it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn find_unfinished(
+        &self,
+        plan_hash: &str,
+        machine_fingerprint: &str,
+    ) -> Result<Option<Summary>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!(
+                "{SUMMARY} WHERE state = 'unfinished' AND plan_hash = ?1 AND fingerprint = ?2 {NEWEST_FIRST} LIMIT 1"
+            ))
+            .map_err(|error| self.sqlite(error))?;
+        let mut rows = statement
+            .query([plan_hash, machine_fingerprint])
+            .map_err(|error| self.sqlite(error))?;
+        match rows.next().map_err(|error| self.sqlite(error))? {
+            Some(row) => Ok(Some(self.summary(row)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The whole record of an experiment, named by its id, by the start of its id, by its name (the one of that name that was begun
+    /// last), or by `last`. Late slices are merged, and runs that were cut off are interrupted.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`], [`StoreError::Ambiguous`], [`StoreError::Format`] when a later program wrote it,
+    /// [`StoreError::Damaged`], or when the store cannot be read.
+    pub fn load(&self, wanted: &str) -> Result<ExperimentRecord, StoreError> {
+        // One transaction, so that what another program writes meanwhile is seen whole or not at all.
+        let snapshot = self
+            .connection
+            .unchecked_transaction()
+            .map_err(|error| self.sqlite(error))?;
+        let key = self.find(wanted)?;
+        let mut record = self.experiment_head(key)?;
+        let cut_off = !self.claims.anybody_holds(key)?;
+        for (run_key, mut run) in self.run_heads(key)? {
+            if cut_off && run.state == RunState::Started {
+                run.state = RunState::Interrupted;
+            }
+            self.load_points(run_key, &mut run)?;
+            record.runs.push(run);
+        }
+        snapshot.finish().map_err(|error| self.sqlite(error))?;
+        Ok(record)
+    }
+
+    fn find(&self, wanted: &str) -> Result<i64, StoreError> {
+        let queries = [
+            "SELECT key FROM experiment WHERE id = ?1",
+            &format!("SELECT key FROM experiment WHERE ?1 = 'last' {NEWEST_FIRST} LIMIT 1"),
+            &format!("SELECT key FROM experiment WHERE name = ?1 {NEWEST_FIRST} LIMIT 1"),
+        ];
+        for query in queries {
+            let key = self
+                .connection
+                .query_row(query, [wanted], |row| row.get(0))
+                .optional();
+            if let Some(key) = key.map_err(|error| self.sqlite(error))? {
+                return Ok(key);
+            }
+        }
+        let mut fitting = self
+            .ids_starting_with(wanted)
+            .map_err(|error| self.sqlite(error))?;
+        match fitting.len() {
+            0 => Err(StoreError::Unknown {
+                path: self.path.clone(),
+                wanted: wanted.to_owned(),
+            }),
+            1 => Ok(fitting.remove(0).0),
+            _ => Err(StoreError::Ambiguous {
+                wanted: wanted.to_owned(),
+                ids: fitting.into_iter().map(|(_, id)| id).collect(),
+            }),
+        }
+    }
+
+    fn ids_starting_with(&self, start: &str) -> rusqlite::Result<Vec<(i64, String)>> {
+        if start.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT key, id FROM experiment WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id",
+        )?;
+        let rows = statement.query_map([start], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.collect()
+    }
+
+    fn experiment_head(&self, key: i64) -> Result<ExperimentRecord, StoreError> {
+        let (json, state, ended_at): (String, String, Option<String>) = self
+            .connection
+            .query_row(
+                "SELECT record, state, ended_at FROM experiment WHERE key = ?1",
+                [key],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
+            .map_err(|error| self.sqlite(error))?;
+        let mut head = ExperimentRecord::from_json(&json)?;
+        head.state = self.parse(&json_string(&state), "the state of an experiment")?;
+        head.ended_at = ended_at;
+        Ok(head)
+    }
+
+    /// The runs of an experiment with their keys, without load phases and points, in the order in which they were begun.
+    pub(crate) fn run_heads(&self, experiment: i64) -> Result<Vec<(i64, RunRecord)>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT key, record FROM run WHERE experiment = ?1 ORDER BY key")
+            .map_err(|error| self.sqlite(error))?;
+        let mut rows = statement
+            .query([experiment])
+            .map_err(|error| self.sqlite(error))?;
+        let mut runs = Vec::new();
+        while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
+            let key: i64 = row.get(0).map_err(|error| self.sqlite(error))?;
+            let json: String = row.get(1).map_err(|error| self.sqlite(error))?;
+            runs.push((key, self.parse(&json, "a run")?));
+        }
+        Ok(runs)
+    }
+
+    fn load_points(&self, run_key: i64, run: &mut RunRecord) -> Result<(), StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT key, is_load, record, ending FROM point WHERE run = ?1 ORDER BY key",
+            )
+            .map_err(|error| self.sqlite(error))?;
+        let mut rows = statement
+            .query([run_key])
+            .map_err(|error| self.sqlite(error))?;
+        while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
+            let (key, is_load, json, ending): (i64, bool, String, Option<String>) =
+                row.try_into().map_err(|error| self.sqlite(error))?;
+            let mut point: PointRecord = self.parse(&json, "a point")?;
+            if let Some(ending) = ending {
+                point.end = Some(self.parse(&ending, "the end of a point")?);
+            }
+            self.load_slices(key, &mut point)?;
+            if is_load {
+                run.load = Some(point);
+            } else {
+                run.points.push(point);
+            }
+        }
+        Ok(())
+    }
+
+    fn load_slices(&self, point_key: i64, point: &mut PointRecord) -> Result<(), StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT record FROM slice WHERE point = ?1 ORDER BY key")
+            .map_err(|error| self.sqlite(error))?;
+        let mut rows = statement
+            .query([point_key])
+            .map_err(|error| self.sqlite(error))?;
+        while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
+            let bytes = row.get_ref(0).and_then(|value| Ok(value.as_blob()?));
+            let bytes = bytes.map_err(|error| self.sqlite(error))?;
+            let slice = blob::unpack(bytes).map_err(|why| self.damaged("a slice", &why))?;
+            point.slices.push(slice);
+        }
+        point.merge_late_slices();
+        Ok(())
+    }
+
+    fn summary(&self, row: &Row<'_>) -> Result<Summary, StoreError> {
+        let sqlite = |error| self.sqlite(error);
+        let state: String = row.get(4).map_err(sqlite)?;
+        let arms: String = row.get(7).map_err(sqlite)?;
+        Ok(Summary {
+            id: row.get(1).map_err(sqlite)?,
+            name: row.get(2).map_err(sqlite)?,
+            question: row.get(3).map_err(sqlite)?,
+            state: self.parse(&json_string(&state), "the state of an experiment")?,
+            running: self.claims.anybody_holds(row.get(0).map_err(sqlite)?)?,
+            started_at: row.get(5).map_err(sqlite)?,
+            ended_at: row.get(6).map_err(sqlite)?,
+            arms: self.parse(&arms, "the names of the arms")?,
+            runs_finished: row.get(9).map_err(sqlite)?,
+            runs_planned: row.get(8).map_err(sqlite)?,
+        })
+    }
+
+    fn parse<T: DeserializeOwned>(&self, json: &str, what: &str) -> Result<T, StoreError> {
+        serde_json::from_str(json).map_err(|error| self.damaged(what, &error.to_string()))
+    }
+
+    fn damaged(&self, what: &str, why: &str) -> StoreError {
+        StoreError::Damaged {
+            path: self.path.clone(),
+            what: format!("{what} cannot be read ({why})"),
+        }
+    }
+}
+
+/// Names of states contain nothing that JSON would have to escape.
+fn json_string(name: &str) -> String {
+    format!("\"{name}\"")
+}

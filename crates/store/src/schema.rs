@@ -1,0 +1,84 @@
+//! The tables and how older ones become them.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// Marks a SQLite file as a plimsoll store: `Plim` in ASCII.
+pub(crate) const APPLICATION_ID: u32 = 0x506c_696d;
+
+/// Each brings a store from the version of its index to the next one. One that was released never changes.
+const MIGRATIONS: [&str; 1] = [include_str!("schema/1.sql")];
+
+/// The version that this program writes.
+pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
+
+/// What the first bytes of a SQLite file say, or `None` when it is no SQLite file. File format: <https://sqlite.org/fileformat2.html>.
+pub(crate) fn read_header(header: &[u8; 100]) -> Option<Header> {
+    if !header.starts_with(b"SQLite format 3\0") {
+        return None;
+    }
+    let number = |offset: usize| {
+        let bytes = header[offset..offset + 4]
+            .try_into()
+            .expect("four bytes of a hundred");
+        u32::from_be_bytes(bytes)
+    };
+    Some(Header {
+        user_version: number(60),
+        application_id: number(68),
+    })
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) user_version: u32,
+    pub(crate) application_id: u32,
+}
+
+/// The schema version of an open store; 0 when it was just created.
+pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Creates the tables or brings them forward, all or nothing.
+pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    let found = version(connection)?;
+    if found == 0 {
+        // Can only be set while there is no table: space of deleted experiments goes back to the filesystem.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for migration in MIGRATIONS.iter().skip(found as usize) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    transaction.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_store_says_what_it_is_in_its_header() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("new.db");
+        let mut connection = Connection::open(&path).unwrap();
+        migrate(&mut connection).unwrap();
+        drop(connection);
+        let bytes = std::fs::read(&path).unwrap();
+        let header = read_header(bytes[..100].try_into().unwrap()).unwrap();
+        assert_eq!(
+            header,
+            Header {
+                user_version: 1,
+                application_id: 0x506c_696d
+            }
+        );
+    }
+
+    #[test]
+    fn text_is_no_header() {
+        assert_eq!(read_header(&[b'x'; 100]), None);
+    }
+}

@@ -1,0 +1,542 @@
+//! Writing an experiment down while it is being measured.
+
+use crate::{Store, StoreError, blob};
+use plimsoll_record::{
+    ExperimentRecord, ExperimentState, PointEnd, PointLabel, PointRecord, RunRecord, RunState,
+    Slice,
+};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
+use serde_json::Value;
+
+/// A run that is being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunId(i64);
+
+/// A point, or a load phase, that is being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PointId(i64);
+
+impl Store {
+    /// Writes the head of an experiment, takes the experiment for this store, and returns its id. An empty id is replaced by a random
+    /// one of eight hexadecimal digits. Runs in the record are not written.
+    ///
+    /// # Errors
+    /// [`StoreError::IdTaken`], or when the store cannot be written.
+    pub fn begin(&mut self, record: &ExperimentRecord) -> Result<String, StoreError> {
+        let path = self.path.clone();
+        let sqlite = |error| StoreError::from_sqlite(&path, error);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(sqlite)?;
+        let head = ExperimentRecord {
+            runs: Vec::new(),
+            ..record.clone()
+        };
+        let (key, id) = insert_experiment(&transaction, head).map_err(sqlite)?;
+        let id = id.ok_or_else(|| StoreError::IdTaken {
+            id: record.id.clone(),
+        })?;
+        // Taken before anybody else can see it. No other program can hold the lock of a key that does not exist yet.
+        if !self.claims.take(key)? {
+            return Err(StoreError::Busy {
+                id,
+                name: record.name.clone(),
+            });
+        }
+        if let Err(error) = transaction.commit() {
+            self.claims.release(key)?;
+            return Err(sqlite(error));
+        }
+        Ok(id)
+    }
+
+    /// Takes an unfinished experiment for this store, sets the runs that were cut off to interrupted, and returns all its runs so far
+    /// without their load phases and points.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when another live program is working on it, [`StoreError::Unknown`], or when the store cannot be written.
+    pub fn resume(&mut self, id: &str) -> Result<Vec<RunRecord>, StoreError> {
+        let (key, name) = self.key_of(id)?;
+        if !self.claims.take(key)? {
+            return Err(StoreError::Busy {
+                id: id.to_owned(),
+                name,
+            });
+        }
+        let path = self.path.clone();
+        let sqlite = |error| StoreError::from_sqlite(&path, error);
+        let mut runs = self.run_heads(key)?;
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(sqlite)?;
+        for (run, head) in &mut runs {
+            if head.state == RunState::Started {
+                head.state = RunState::Interrupted;
+                update_run(&transaction, *run, head).map_err(sqlite)?;
+            }
+        }
+        transaction.commit().map_err(sqlite)?;
+        Ok(runs.into_iter().map(|(_, head)| head).collect())
+    }
+
+    /// Writes the head of a run as it begins. Its load phase and points are not written.
+    ///
+    /// # Errors
+    /// [`StoreError::NotClaimed`], [`StoreError::RunTaken`], or when the store cannot be written.
+    pub fn begin_run(&mut self, id: &str, head: &RunRecord) -> Result<RunId, StoreError> {
+        let (key, _) = self.key_of(id)?;
+        if !self.claims.holds(key) {
+            return Err(StoreError::NotClaimed { id: id.to_owned() });
+        }
+        match insert_run(&self.connection, key, head) {
+            Ok(run) => Ok(RunId(run)),
+            Err(error) if is_constraint(&error) => Err(StoreError::RunTaken {
+                arm: head.arm.clone(),
+                block: head.block,
+                attempt: head.attempt,
+            }),
+            Err(error) => Err(self.sqlite(error)),
+        }
+    }
+
+    /// Replaces the head of a run by what is known of it now: the engine, the storage, the warnings, the state. Its load phase and
+    /// points are not touched. The run is over when its state is no longer [`RunState::Started`]; all of it is on the disk then.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn update_run(&mut self, run: RunId, head: &RunRecord) -> Result<(), StoreError> {
+        update_run(&self.connection, run.0, head).map_err(|error| self.sqlite(error))?;
+        if head.state != RunState::Started {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Begins the load phase of a run. A run has one at most.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn begin_load(
+        &mut self,
+        run: RunId,
+        label: &PointLabel,
+        warm_up_ns: u64,
+        started_at: &str,
+    ) -> Result<PointId, StoreError> {
+        self.insert_new_point(run, true, label, warm_up_ns, started_at)
+    }
+
+    /// Begins a point of a run.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn begin_point(
+        &mut self,
+        run: RunId,
+        label: &PointLabel,
+        warm_up_ns: u64,
+        started_at: &str,
+    ) -> Result<PointId, StoreError> {
+        self.insert_new_point(run, false, label, warm_up_ns, started_at)
+    }
+
+    fn insert_new_point(
+        &mut self,
+        run: RunId,
+        is_load: bool,
+        label: &PointLabel,
+        warm_up_ns: u64,
+        started_at: &str,
+    ) -> Result<PointId, StoreError> {
+        let head = PointRecord {
+            label: label.clone(),
+            warm_up_ns,
+            started_at: started_at.to_owned(),
+            slices: Vec::new(),
+            end: None,
+        };
+        let point = insert_point(&self.connection, run.0, is_load, &head);
+        Ok(PointId(point.map_err(|error| self.sqlite(error))?))
+    }
+
+    /// Writes a slice. A late share is written like any other and merged with its slice when the record is loaded.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn add_slice(&mut self, point: PointId, slice: &Slice) -> Result<(), StoreError> {
+        insert_slice(&self.connection, point.0, slice).map_err(|error| self.sqlite(error))
+    }
+
+    /// Writes the end of a point and flushes everything to the disk.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn end_point(&mut self, point: PointId, end: &PointEnd) -> Result<(), StoreError> {
+        set_ending(&self.connection, point.0, end).map_err(|error| self.sqlite(error))?;
+        self.flush()
+    }
+
+    /// Sets an experiment to finished and lets go of it.
+    ///
+    /// # Errors
+    /// [`StoreError::NotClaimed`], or when the store cannot be written.
+    pub fn finish(&mut self, id: &str, ended_at: &str) -> Result<(), StoreError> {
+        let (key, _) = self.key_of(id)?;
+        if !self.claims.holds(key) {
+            return Err(StoreError::NotClaimed { id: id.to_owned() });
+        }
+        self.connection
+            .execute(
+                "UPDATE experiment SET state = 'finished', ended_at = ?2 WHERE key = ?1",
+                params![key, ended_at],
+            )
+            .map_err(|error| self.sqlite(error))?;
+        self.claims.release(key)?;
+        self.flush()
+    }
+
+    /// Writes a whole record, such as one that was measured elsewhere, and returns its id.
+    ///
+    /// Records as text are read by [`ExperimentRecord::from_json`]; the way back is [`Store::load`] and [`ExperimentRecord::to_json`].
+    ///
+    /// # Errors
+    /// [`StoreError::IdTaken`], [`StoreError::RunTaken`] when the record has a run twice, or when the store cannot be written.
+    pub fn import(&mut self, mut record: ExperimentRecord) -> Result<String, StoreError> {
+        let path = self.path.clone();
+        let sqlite = |error| StoreError::from_sqlite(&path, error);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(sqlite)?;
+        let runs = std::mem::take(&mut record.runs);
+        let wanted = record.id.clone();
+        let (key, id) = insert_experiment(&transaction, record).map_err(sqlite)?;
+        let id = id.ok_or(StoreError::IdTaken { id: wanted })?;
+        for mut run in runs {
+            let load = run.load.take();
+            let points = std::mem::take(&mut run.points);
+            let run_key = match insert_run(&transaction, key, &run) {
+                Err(error) if is_constraint(&error) => {
+                    return Err(StoreError::RunTaken {
+                        arm: run.arm,
+                        block: run.block,
+                        attempt: run.attempt,
+                    });
+                }
+                inserted => inserted.map_err(sqlite)?,
+            };
+            for (is_load, point) in load
+                .map(|load| (true, load))
+                .into_iter()
+                .chain(points.into_iter().map(|point| (false, point)))
+            {
+                insert_whole_point(&transaction, run_key, is_load, point).map_err(sqlite)?;
+            }
+        }
+        transaction.commit().map_err(sqlite)?;
+        self.flush()?;
+        Ok(id)
+    }
+
+    /// Deletes an experiment with all that was measured in it, and gives its space back to the filesystem.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when another live program is working on it, [`StoreError::Unknown`], or when the store cannot be written.
+    pub fn delete(&mut self, id: &str) -> Result<(), StoreError> {
+        let (key, name) = self.key_of(id)?;
+        if !self.claims.take(key)? {
+            return Err(StoreError::Busy {
+                id: id.to_owned(),
+                name,
+            });
+        }
+        let deleted = self
+            .connection
+            .execute("DELETE FROM experiment WHERE key = ?1", [key]);
+        self.claims.release(key)?;
+        deleted.map_err(|error| self.sqlite(error))?;
+        self.free_pages().map_err(|error| self.sqlite(error))?;
+        self.flush()
+    }
+
+    /// Each step of the pragma frees one page.
+    fn free_pages(&self) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare("PRAGMA incremental_vacuum")?;
+        let mut rows = statement.query([])?;
+        while rows.next()?.is_some() {}
+        Ok(())
+    }
+
+    /// Brings what is in the write-ahead log to its place and to the disk, as far as readers let it.
+    fn flush(&self) -> Result<(), StoreError> {
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+            .map_err(|error| self.sqlite(error))
+    }
+
+    /// Key and name of the experiment with exactly this id.
+    fn key_of(&self, id: &str) -> Result<(i64, String), StoreError> {
+        self.connection
+            .prepare_cached("SELECT key, name FROM experiment WHERE id = ?1")
+            .and_then(|mut statement| {
+                statement
+                    .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+                    .optional()
+            })
+            .map_err(|error| self.sqlite(error))?
+            .ok_or_else(|| StoreError::Unknown {
+                path: self.path.clone(),
+                wanted: id.to_owned(),
+            })
+    }
+}
+
+/// Key and id, the latter `None` when it is taken.
+fn insert_experiment(
+    connection: &Connection,
+    mut head: ExperimentRecord,
+) -> rusqlite::Result<(i64, Option<String>)> {
+    if head.id.is_empty() {
+        head.id = connection.query_row("SELECT lower(hex(randomblob(4)))", [], |row| row.get(0))?;
+    }
+    let inserted = connection.execute(
+        "INSERT INTO experiment
+             (id, name, question, state, plan_hash, fingerprint, started_at, ended_at, arms, runs_planned, record)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+         ON CONFLICT (id) DO NOTHING",
+        params![
+            head.id,
+            head.name,
+            head.question,
+            experiment_state(head.state),
+            head.plan_hash,
+            head.machine.fingerprint(),
+            head.started_at,
+            head.ended_at,
+            Value::from(arm_names(&head.plan)).to_string(),
+            planned_runs(&head.plan),
+            head.to_json(),
+        ],
+    )?;
+    let id = (inserted == 1).then_some(head.id);
+    Ok((connection.last_insert_rowid(), id))
+}
+
+fn insert_run(connection: &Connection, experiment: i64, head: &RunRecord) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached(
+            "INSERT INTO run (experiment, block, arm, attempt, state, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .insert(params![
+            experiment,
+            head.block,
+            head.arm,
+            head.attempt,
+            run_state(&head.state),
+            run_json(head)
+        ])
+}
+
+fn update_run(connection: &Connection, run: i64, head: &RunRecord) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE run SET state = ?2, record = ?3 WHERE key = ?1")?
+        .execute(params![run, run_state(&head.state), run_json(head)])?;
+    Ok(())
+}
+
+fn insert_whole_point(
+    connection: &Connection,
+    run: i64,
+    is_load: bool,
+    mut point: PointRecord,
+) -> rusqlite::Result<()> {
+    let slices = std::mem::take(&mut point.slices);
+    let end = point.end.take();
+    let key = insert_point(connection, run, is_load, &point)?;
+    for slice in &slices {
+        insert_slice(connection, key, slice)?;
+    }
+    if let Some(end) = &end {
+        set_ending(connection, key, end)?;
+    }
+    Ok(())
+}
+
+fn insert_point(
+    connection: &Connection,
+    run: i64,
+    is_load: bool,
+    head: &PointRecord,
+) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached("INSERT INTO point (run, is_load, record) VALUES (?1, ?2, ?3)")?
+        .insert(params![run, is_load, json(head)])
+}
+
+fn insert_slice(connection: &Connection, point: i64, slice: &Slice) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT INTO slice (point, record) VALUES (?1, ?2)")?
+        .execute(params![point, blob::pack(slice)])?;
+    Ok(())
+}
+
+fn set_ending(connection: &Connection, point: i64, end: &PointEnd) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE point SET ending = ?2 WHERE key = ?1")?
+        .execute(params![point, json(end)])?;
+    Ok(())
+}
+
+fn is_constraint(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
+}
+
+fn run_json(head: &RunRecord) -> String {
+    if head.load.is_none() && head.points.is_empty() {
+        return json(head);
+    }
+    json(&RunRecord {
+        load: None,
+        points: Vec::new(),
+        ..head.clone()
+    })
+}
+
+fn json(part: &impl serde::Serialize) -> String {
+    serde_json::to_string(part).expect("a record has only string keys and plain numbers")
+}
+
+fn experiment_state(state: ExperimentState) -> &'static str {
+    match state {
+        ExperimentState::Unfinished => "unfinished",
+        ExperimentState::Finished => "finished",
+    }
+}
+
+fn run_state(state: &RunState) -> &'static str {
+    match state {
+        RunState::Started => "started",
+        RunState::Finished => "finished",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed { .. } => "failed",
+    }
+}
+
+/// The plan belongs to the `experiment` crate. Of it, the store looks only for the names of the arms and the number of runs, for its
+/// list, and does without where they are not.
+fn arm_names(plan: &Value) -> Vec<String> {
+    let arms = plan.get("arms").and_then(Value::as_array);
+    let names = arms
+        .into_iter()
+        .flatten()
+        .filter_map(|arm| arm.get("name")?.as_str());
+    names.map(str::to_owned).collect()
+}
+
+fn planned_runs(plan: &Value) -> u32 {
+    let runs = plan
+        .get("runs")
+        .and_then(Value::as_array)
+        .map_or(0, Vec::len);
+    u32::try_from(runs).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_record::{Completed, Machine, Program, RECORD_VERSION, WorkerUse};
+
+    #[test]
+    fn a_full_disk_is_named_and_costs_nothing_that_was_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&directory.path().join("plimsoll.db")).unwrap();
+        let id = store.begin(&experiment()).unwrap();
+        let run = insert_run(&store.connection, 1, &run()).map(RunId).unwrap();
+        let label = PointLabel {
+            point: Some(0),
+            mix: "a".to_owned(),
+            load_label: "1 thread".to_owned(),
+            load: plimsoll_record::LoadKind::Closed {
+                sessions: 1,
+                think_time_ns: 0,
+            },
+        };
+        let point = store.begin_point(run, &label, 0, "").unwrap();
+        store.add_slice(point, &slice(0)).unwrap();
+        // SQLite answers the same when its file may not grow as when the disk is full.
+        let pages: u32 = store
+            .connection
+            .pragma_query_value(None, "page_count", |row| row.get(0))
+            .unwrap();
+        store
+            .connection
+            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+            .unwrap();
+        let mut written = 1;
+        let error = loop {
+            match store.add_slice(point, &slice(written)) {
+                Ok(()) => written += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, StoreError::Full { .. }), "{error}");
+        let slices = store.load(&id).unwrap().runs[0].points[0].slices.len();
+        assert_eq!(slices, written as usize);
+    }
+
+    fn experiment() -> ExperimentRecord {
+        ExperimentRecord {
+            plimsoll_record: RECORD_VERSION,
+            id: String::new(),
+            name: String::new(),
+            question: None,
+            state: ExperimentState::Unfinished,
+            file_text: String::new(),
+            file_hash: String::new(),
+            plan_hash: String::new(),
+            plan: Value::Null,
+            seed: 0,
+            program: Program::default(),
+            machine: Machine::default(),
+            command: String::new(),
+            started_at: String::new(),
+            ended_at: None,
+            runs: Vec::new(),
+        }
+    }
+
+    fn run() -> RunRecord {
+        RunRecord {
+            block: 0,
+            arm: String::new(),
+            position: 0,
+            attempt: 1,
+            state: RunState::Started,
+            seed: 0,
+            started_at: String::new(),
+            ended_at: None,
+            engine: None,
+            machine: Machine::default(),
+            storage: None,
+            records_loaded: None,
+            load: None,
+            points: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn slice(index: u32) -> Slice {
+        Slice {
+            index,
+            start_ns: 0,
+            length_ns: 1_000_000_000,
+            warm_up: false,
+            completed: Completed::default(),
+            operations: Vec::new(),
+            worker: WorkerUse::default(),
+            telemetry: std::collections::BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The store as its users see it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod claims;
+mod listing;
+mod old_records;
+mod refusals;
+mod round_trip;
+mod sample;

@@ -1,0 +1,212 @@
+//! Records to write.
+
+use plimsoll_record::{
+    Completed, EngineDescription, ErrorSample, ExperimentRecord, ExperimentState, Histogram,
+    Latencies, LoadKind, Machine, OpenLatencies, Operation, OperationSlice, PointEnd, PointLabel,
+    PointRecord, Program, RECORD_VERSION, RunRecord, RunState, Slice, Status, Storage, Warning,
+    WarningId, WorkerUse,
+};
+use std::collections::BTreeMap;
+
+/// An unfinished experiment of two arms and two blocks, without runs.
+pub fn experiment(id: &str) -> ExperimentRecord {
+    ExperimentRecord {
+        plimsoll_record: RECORD_VERSION,
+        id: id.to_owned(),
+        name: "cache size".to_owned(),
+        question: Some("does a larger cache pay?".to_owned()),
+        state: ExperimentState::Unfinished,
+        file_text: "plimsoll: 1\nname: cache size\n".to_owned(),
+        file_hash: "f11e".to_owned(),
+        plan_hash: "91a4".to_owned(),
+        plan: serde_json::json!({
+            "version": 1,
+            "arms": [{ "name": "small" }, { "name": "large" }],
+            "runs": [{}, {}, {}, {}],
+        }),
+        seed: u64::MAX,
+        program: Program {
+            version: "0.1.0".to_owned(),
+            commit: "abc-dirty".to_owned(),
+        },
+        machine: Machine {
+            cpu_model: Some("A fast one".to_owned()),
+            cores: 2,
+            memory_bytes: 4 << 30,
+            cpu_limit: Some(1.3),
+            ..Machine::default()
+        },
+        command: "plimsoll run cache.yaml".to_owned(),
+        started_at: "2026-11-21T03:44:00Z".to_owned(),
+        ended_at: None,
+        runs: Vec::new(),
+    }
+}
+
+/// A run that has just begun.
+pub fn run(arm: &str, block: u32) -> RunRecord {
+    RunRecord {
+        block,
+        arm: arm.to_owned(),
+        position: 1,
+        attempt: 1,
+        state: RunState::Started,
+        seed: 7 + u64::from(block),
+        started_at: "2026-11-21T03:44:01Z".to_owned(),
+        ended_at: None,
+        engine: None,
+        machine: Machine::default(),
+        storage: None,
+        records_loaded: None,
+        load: None,
+        points: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+/// What is known of a run when it is over.
+pub fn complete(run: &mut RunRecord, state: RunState) {
+    run.state = state;
+    run.ended_at = Some("2026-11-21T03:45:00.25Z".to_owned());
+    run.engine = Some(EngineDescription {
+        name: "wiredtiger".to_owned(),
+        version: "11.3.1".to_owned(),
+        settings: BTreeMap::from([("cache_size".to_owned(), "256MiB".to_owned())]),
+        notes: BTreeMap::new(),
+    });
+    run.storage = Some(Storage {
+        directory: "/data".to_owned(),
+        ..Storage::default()
+    });
+    run.records_loaded = Some(1_000_000);
+    run.warnings
+        .push(Warning::new(WarningId::Stall, &run.arm, "12 s below half"));
+}
+
+/// A point that has just begun.
+pub fn point(number: Option<u32>) -> PointRecord {
+    PointRecord {
+        label: PointLabel {
+            point: number,
+            mix: number.map_or("load", |_| "a").to_owned(),
+            load_label: "16 threads".to_owned(),
+            load: LoadKind::Closed {
+                sessions: 16,
+                think_time_ns: 0,
+            },
+        },
+        warm_up_ns: 1_000_000_000,
+        started_at: "2026-11-21T03:44:02Z".to_owned(),
+        slices: Vec::new(),
+        end: None,
+    }
+}
+
+/// The end of a point.
+pub fn end() -> PointEnd {
+    PointEnd {
+        measured_ns: 2_000_000_000,
+        due: Some(40_000),
+        unfinished: Some(histogram(&[5_000_000_000])),
+        generator_lag: Some(histogram(&[900, 1_100])),
+        busy_ns: 31_000_000_000,
+        retries: 3,
+        cut_short: false,
+        errors: vec![ErrorSample {
+            operation: Operation::Update,
+            message: "conflict".to_owned(),
+            count: 2,
+        }],
+        stolen_ns: 10_000_000,
+        clock_jump_ns: -5,
+    }
+}
+
+/// A slice whose reads took these times.
+pub fn slice(index: u32, reads_ns: &[u64]) -> Slice {
+    let service = histogram(reads_ns);
+    let open = OpenLatencies {
+        response: service.clone(),
+        wait: Histogram::new(),
+    };
+    Slice {
+        index,
+        start_ns: u64::from(index) * 1_000_000_000,
+        length_ns: 1_000_000_000,
+        warm_up: index == 0,
+        completed: Completed {
+            ok: reads_ns.len() as u64,
+            not_found: 0,
+            error: 0,
+        },
+        operations: vec![OperationSlice {
+            operation: Operation::Read,
+            status: Status::Ok,
+            latencies: Latencies {
+                service,
+                open: Some(Box::new(open)),
+            },
+        }],
+        worker: WorkerUse {
+            cpu_user_ns: 800,
+            cpu_system_ns: 90,
+            context_switches: 7,
+            resident_bytes: 1 << 20,
+        },
+        // No binary fraction, and the neighbour of one: both must come back to the last bit.
+        telemetry: BTreeMap::from([
+            ("cache_bytes".to_owned(), 0.1 + 0.2),
+            ("reads".to_owned(), 1.0 / 3.0),
+        ]),
+    }
+}
+
+fn histogram(values_ns: &[u64]) -> Histogram {
+    let mut histogram = Histogram::new();
+    for value_ns in values_ns {
+        histogram.record(*value_ns);
+    }
+    histogram
+}
+
+/// A whole record: one finished run with a load phase, a point with a late share and a point that was cut off, and one failed run.
+pub fn whole_experiment(id: &str) -> ExperimentRecord {
+    let mut record = experiment(id);
+    let mut first = run("small", 0);
+    complete(&mut first, RunState::Finished);
+    first.load = Some(PointRecord {
+        slices: vec![slice(0, &[100])],
+        end: Some(end()),
+        ..point(None)
+    });
+    first.points.push(PointRecord {
+        slices: vec![
+            slice(0, &[1_000, 2_000]),
+            slice(1, &[3_000]),
+            slice(0, &[9_000_000]),
+        ],
+        end: Some(end()),
+        ..point(Some(0))
+    });
+    first.points.push(PointRecord {
+        slices: vec![slice(0, &[4_000])],
+        ..point(Some(1))
+    });
+    let mut second = run("large", 0);
+    second.state = RunState::Failed {
+        message: "the library is missing: install it".to_owned(),
+    };
+    record.runs = vec![first, second];
+    record
+}
+
+/// The record as it must come back: late shares merged.
+pub fn merged(record: &ExperimentRecord) -> ExperimentRecord {
+    let mut merged = record.clone();
+    for run in &mut merged.runs {
+        for point in run.points.iter_mut().chain(run.load.as_mut()) {
+            point.merge_late_slices();
+        }
+    }
+    merged
+}
