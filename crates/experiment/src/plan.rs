@@ -1,6 +1,7 @@
 //! The checked plan: everything that will run, every value decided, each with its origin.
 
 use crate::Settings;
+use crate::reader::percentile;
 use plimsoll_schedule::Load;
 use plimsoll_workload::{DataSpec, Mix};
 use schemars::JsonSchema;
@@ -158,6 +159,26 @@ impl Metric {
             Self::Service { percentile } => format!("service.p{percentile}"),
             Self::CpuPerOperation => "cpu".into(),
             Self::Errors => "errors".into(),
+        }
+    }
+
+    /// The metric of a word that [`Self::name`] writes.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "throughput" => Some(Self::Throughput),
+            "response.mean" => Some(Self::ResponseMean),
+            "cpu" => Some(Self::CpuPerOperation),
+            "errors" => Some(Self::Errors),
+            _ => match word.split_once('.') {
+                Some(("response", rest)) => {
+                    percentile(rest).map(|percentile| Self::Response { percentile })
+                }
+                Some(("service", rest)) => {
+                    percentile(rest).map(|percentile| Self::Service { percentile })
+                }
+                _ => None,
+            },
         }
     }
 

@@ -98,8 +98,12 @@ const SIZE: Family = Family {
     units: "B, kB, MB, GB, TB (thousands) and KiB, MiB, GiB, TiB (1024s)",
     whole: "bytes",
 };
-const COUNT: Family =
-    Family { quantity: "a count", example: "6M, 100k or 1_000", units: "k, M and G", whole: "things" };
+const COUNT: Family = Family {
+    quantity: "a count",
+    example: "6M, 100k or 1_000",
+    units: "k, M and G",
+    whole: "things",
+};
 const DURATION: Family = Family {
     quantity: "a duration",
     example: "30s, 1m30s or 250ms",
@@ -112,7 +116,12 @@ const RATE: Family = Family {
     units: "k, M and G, each with or without /s",
     whole: "operations",
 };
-const SHARE: Family = Family { quantity: "a share", example: "5% or 0.05", units: "%", whole: "parts" };
+const SHARE: Family = Family {
+    quantity: "a share",
+    example: "5% or 0.05",
+    units: "%",
+    whole: "parts",
+};
 
 /// Bytes from `256MiB`, `1.5GB`, `4096B` or `4096`.
 ///
@@ -132,7 +141,11 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
         "TiB" => 1 << 40,
         "k" | "K" | "M" | "G" | "T" => {
             let number = shortened(text.trim().trim_end_matches(unit).trim_end());
-            return Err(UnitError::Ambiguous { text: shortened(text), number, unit: unit.to_owned() });
+            return Err(UnitError::Ambiguous {
+                text: shortened(text),
+                number,
+                unit: unit.to_owned(),
+            });
         }
         _ => return Err(unknown_unit(text, unit, &SIZE)),
     };
@@ -145,7 +158,9 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
 /// When the text is no count, or not whole.
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     let (decimal, unit) = number_and_unit(text, &COUNT)?;
-    let Some(power) = thousands(unit) else { return Err(unknown_unit(text, unit, &COUNT)) };
+    let Some(power) = thousands(unit) else {
+        return Err(unknown_unit(text, unit, &COUNT));
+    };
     decimal.times(10u64.pow(power), text, &COUNT)
 }
 
@@ -160,7 +175,9 @@ pub fn parse_duration(text: &str) -> Result<u64, UnitError> {
     loop {
         let (decimal, after) = number(rest, text, &DURATION)?;
         let after = after.trim_start();
-        let end = after.find(|c: char| !(c.is_alphabetic() || c == 'µ')).unwrap_or(after.len());
+        let end = after
+            .find(|c: char| !(c.is_alphabetic() || c == 'µ'))
+            .unwrap_or(after.len());
         let (unit, following) = after.split_at(end);
         let unit_ns: u64 = match unit {
             "ns" => 1,
@@ -172,7 +189,11 @@ pub fn parse_duration(text: &str) -> Result<u64, UnitError> {
             "d" => 86_400_000_000_000,
             "" if decimal.digits == 0 && following.is_empty() => 1,
             "" if following.is_empty() => {
-                return Err(UnitError::NoUnit { text: shortened(text), unit: "s", units: DURATION.units });
+                return Err(UnitError::NoUnit {
+                    text: shortened(text),
+                    unit: "s",
+                    units: DURATION.units,
+                });
             }
             "" => return Err(not_a(text, &DURATION)),
             _ => return Err(unknown_unit(text, unit, &DURATION)),
@@ -182,7 +203,9 @@ pub fn parse_duration(text: &str) -> Result<u64, UnitError> {
             return Err(not_a(text, &DURATION));
         }
         last_unit = unit_ns;
-        total = total.checked_add(decimal.times(unit_ns, text, &DURATION)?).ok_or_else(|| too_large(text, &DURATION))?;
+        total = total
+            .checked_add(decimal.times(unit_ns, text, &DURATION)?)
+            .ok_or_else(|| too_large(text, &DURATION))?;
         rest = following.trim_start();
         if rest.is_empty() {
             return Ok(total);
@@ -198,7 +221,9 @@ pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
     let without = text.trim();
     let without = without.strip_suffix("/s").unwrap_or(without);
     let (decimal, unit) = number_and_unit(without, &RATE).map_err(|error| error.about(text))?;
-    let Some(power) = thousands(unit) else { return Err(unknown_unit(text, unit, &RATE)) };
+    let Some(power) = thousands(unit) else {
+        return Err(unknown_unit(text, unit, &RATE));
+    };
     decimal.as_float(power as i32, text, &RATE)
 }
 
@@ -266,18 +291,26 @@ pub fn write_duration(out: &mut impl fmt::Write, nanos: u64) -> fmt::Result {
     if nanos == 0 {
         return out.write_str("0s");
     }
-    let (hours, minutes, mut rest) = (nanos / (3_600 * SECOND), nanos / (60 * SECOND) % 60, nanos % (60 * SECOND));
-    if hours > 0 {
-        write!(out, "{hours}h")?;
+    let mut rest = nanos;
+    for (unit_ns, unit) in [
+        (86_400 * SECOND, "d"),
+        (3_600 * SECOND, "h"),
+        (60 * SECOND, "m"),
+    ] {
+        if rest >= unit_ns {
+            write!(out, "{}{unit}", rest / unit_ns)?;
+            rest %= unit_ns;
+        }
     }
-    if minutes > 0 {
-        write!(out, "{minutes}m")?;
-    }
-    let whole = hours + minutes > 0;
+    let whole = rest < nanos;
     for (unit_ns, unit) in [(SECOND, "s"), (1_000_000, "ms"), (1_000, "us"), (1, "ns")] {
         // Behind minutes the rest is written in seconds whatever its size, so that there is only one more part.
         if rest > 0 && (rest >= unit_ns || whole) {
-            write!(out, "{}{unit}", with_decimals(rest, unit_ns, 9).expect("nine decimals hold every nanosecond"))?;
+            write!(
+                out,
+                "{}{unit}",
+                with_decimals(rest, unit_ns, 9).expect("nine decimals hold every nanosecond")
+            )?;
             rest = 0;
         }
     }
@@ -340,18 +373,26 @@ struct Decimal {
 impl Decimal {
     /// Times `factor`, when that is whole and fits.
     fn times(self, factor: u64, text: &str, family: &Family) -> Result<u64, UnitError> {
-        let product =
-            self.digits.checked_mul(u128::from(factor)).ok_or_else(|| too_large(text, family))?;
+        let product = self
+            .digits
+            .checked_mul(u128::from(factor))
+            .ok_or_else(|| too_large(text, family))?;
         let ten = 10u128.checked_pow(self.exponent.unsigned_abs());
         if product == 0 {
             return Ok(0);
         }
         let value = if self.exponent >= 0 {
-            ten.and_then(|ten| product.checked_mul(ten)).ok_or_else(|| too_large(text, family))?
+            ten.and_then(|ten| product.checked_mul(ten))
+                .ok_or_else(|| too_large(text, family))?
         } else {
             match ten {
                 Some(ten) if product % ten == 0 => product / ten,
-                _ => return Err(UnitError::NotWhole { text: shortened(text), unit: family.whole }),
+                _ => {
+                    return Err(UnitError::NotWhole {
+                        text: shortened(text),
+                        unit: family.whole,
+                    });
+                }
             }
         };
         u64::try_from(value).map_err(|_| too_large(text, family))
@@ -362,7 +403,11 @@ impl Decimal {
         let value: f64 = format!("{}e{}", self.digits, self.exponent + power)
             .parse()
             .expect("digits, e and an exponent are a float");
-        if value.is_finite() { Ok(value) } else { Err(too_large(text, family)) }
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(too_large(text, family))
+        }
     }
 }
 
@@ -376,12 +421,18 @@ fn number_and_unit<'t>(text: &'t str, family: &Family) -> Result<(Decimal, &'t s
 fn number<'t>(rest: &'t str, text: &str, family: &Family) -> Result<(Decimal, &'t str), UnitError> {
     if let Some(positive) = rest.strip_prefix('-') {
         return Err(if positive.starts_with(|c: char| c.is_ascii_digit()) {
-            UnitError::Negative { quantity: family.quantity, text: shortened(text) }
+            UnitError::Negative {
+                quantity: family.quantity,
+                text: shortened(text),
+            }
         } else {
             not_a(text, family)
         });
     }
-    let mut decimal = Decimal { digits: 0, exponent: 0 };
+    let mut decimal = Decimal {
+        digits: 0,
+        exponent: 0,
+    };
     let (mut seen_digit, mut seen_point) = (false, false);
     let mut end = 0;
     for (at, c) in rest.char_indices() {
@@ -412,8 +463,14 @@ fn number<'t>(rest: &'t str, text: &str, family: &Family) -> Result<(Decimal, &'
         if width == 0 || width > 2 {
             return Err(not_a(text, family));
         }
-        let power: i32 = unsigned[..width].parse().expect("one or two digits are a number");
-        decimal.exponent += if exponent.starts_with('-') { -power } else { power };
+        let power: i32 = unsigned[..width]
+            .parse()
+            .expect("one or two digits are a number");
+        decimal.exponent += if exponent.starts_with('-') {
+            -power
+        } else {
+            power
+        };
         after = &unsigned[width..];
     }
     Ok((decimal, after))
@@ -432,7 +489,11 @@ fn thousands(unit: &str) -> Option<u32> {
 
 /// `value / unit` as an exact decimal of at most three places, if it is one and at least 1.
 fn with_three_decimals(value: u64, unit: u64) -> Option<String> {
-    if value < unit { None } else { with_decimals(value, unit, 3) }
+    if value < unit {
+        None
+    } else {
+        with_decimals(value, unit, 3)
+    }
 }
 
 /// `value / unit` as an exact decimal of at most `places`, if it is one.
@@ -457,7 +518,9 @@ fn with_decimals(value: u64, unit: u64, places: u32) -> Option<String> {
 /// The shortest decimal text of `value × 10^power` that reads back as `value` when the power is taken off again.
 fn float_text(value: f64, power: i32) -> String {
     let scientific = format!("{value:e}");
-    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
+    let Some((mantissa, exponent)) = scientific.split_once('e') else {
+        return scientific;
+    };
     let exponent: i32 = exponent.parse().expect("formatted by the standard library");
     let negative = mantissa.starts_with('-');
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
@@ -470,7 +533,11 @@ fn float_text(value: f64, power: i32) -> String {
     } else if point as usize >= digits.len() {
         format!("{digits}{}", "0".repeat(point as usize - digits.len()))
     } else {
-        format!("{}.{}", &digits[..point as usize], &digits[point as usize..])
+        format!(
+            "{}.{}",
+            &digits[..point as usize],
+            &digits[point as usize..]
+        )
     };
     if negative { format!("-{text}") } else { text }
 }
@@ -478,8 +545,11 @@ fn float_text(value: f64, power: i32) -> String {
 /// A text for a message: at most 40 characters, nothing that a terminal would obey.
 pub(crate) fn shortened(text: &str) -> String {
     let text = text.trim();
-    let mut short: String =
-        text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
+    let mut short: String = text
+        .chars()
+        .take(40)
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect();
     if text.chars().nth(40).is_some() {
         short.push('…');
     }
@@ -487,15 +557,26 @@ pub(crate) fn shortened(text: &str) -> String {
 }
 
 fn not_a(text: &str, family: &Family) -> UnitError {
-    UnitError::NotA { quantity: family.quantity, text: shortened(text), example: family.example }
+    UnitError::NotA {
+        quantity: family.quantity,
+        text: shortened(text),
+        example: family.example,
+    }
 }
 
 fn too_large(text: &str, family: &Family) -> UnitError {
-    UnitError::TooLarge { quantity: family.quantity, text: shortened(text) }
+    UnitError::TooLarge {
+        quantity: family.quantity,
+        text: shortened(text),
+    }
 }
 
 fn unknown_unit(text: &str, unit: &str, family: &Family) -> UnitError {
-    UnitError::UnknownUnit { text: shortened(text), unit: shortened(unit), units: family.units }
+    UnitError::UnknownUnit {
+        text: shortened(text),
+        unit: shortened(unit),
+        units: family.units,
+    }
 }
 
 impl UnitError {
@@ -559,9 +640,14 @@ mod tests {
 
     #[test]
     fn counts_are_exact() {
-        for (text, count) in
-            [("6M", 6_000_000), ("100k", 100_000), ("1_000", 1_000), ("2.5k", 2_500), ("1e6", 1_000_000), ("0", 0)]
-        {
+        for (text, count) in [
+            ("6M", 6_000_000),
+            ("100k", 100_000),
+            ("1_000", 1_000),
+            ("2.5k", 2_500),
+            ("1e6", 1_000_000),
+            ("0", 0),
+        ] {
             assert_eq!(parse_count(text), Ok(count), "{text}");
         }
         for text in ["1.5", "6 M B", "k", "1e999", "-3", "1_"] {
@@ -605,7 +691,12 @@ mod tests {
         assert_eq!(parse_rate("20k"), Ok(20_000.0));
         assert_eq!(parse_rate("1.001k/s"), Ok(1_001.0));
         assert_eq!(parse_rate("0.5/s"), Ok(0.5));
-        assert!(parse_rate("-5k").expect_err("negative").to_string().contains("`-5k` is negative"));
+        assert!(
+            parse_rate("-5k")
+                .expect_err("negative")
+                .to_string()
+                .contains("`-5k` is negative")
+        );
         assert!(parse_rate("5 per second").is_err());
         assert_eq!(parse_share("5%"), Ok(0.05));
         assert_eq!(parse_share("0.05"), Ok(0.05));
@@ -625,6 +716,7 @@ mod tests {
         assert_eq!(duration(300_000_000), "300ms");
         assert_eq!(duration(1_500_000_000), "1.5s");
         assert_eq!(duration(3_600_000_000_000), "1h");
+        assert_eq!(duration(7 * 86_400_000_000_000), "7d");
         assert_eq!(duration(3_630_500_000_000), "1h30.5s");
         assert_eq!(rate(20_000.0), "20k/s");
         assert_eq!(rate(0.5), "0.5/s");

@@ -1,0 +1,334 @@
+//! From the text of a file to a checked plan.
+
+use crate::arms::{ReadArm, entries};
+use crate::document::{self, Entry, Kind};
+use crate::format::{FILE, MOST_RUNS};
+use crate::judging::{Judging, Names};
+use crate::load::{check_points, load_phase, loads};
+use crate::measurement::measurement;
+use crate::mistake::Mistake;
+use crate::problems::{Collector, Problems};
+use crate::reader::{Checked, Reader, Value, join};
+use crate::settle::Origins;
+use crate::source::{Place, SourceText};
+use crate::workload::WorkloadReader;
+use crate::{Arm, EngineKind, PLAN_VERSION, Plan, Point, Source, order};
+use plimsoll_schedule::Load;
+use plimsoll_workload::Mix;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// What a file is checked against besides itself.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Folder of the experiment file: paths in the file are found from here.
+    pub base_dir: &'a Path,
+    /// The engines that an arm can name.
+    pub engines: &'a [EngineKind],
+    /// What the machine has.
+    pub limits: Limits,
+    /// Values from the command line, which win over the file.
+    pub overrides: &'a Overrides,
+    /// Reads a text file that the experiment refers to: the only side effect of checking.
+    pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
+}
+
+/// What a machine has, as far as an experiment can ask too much of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+}
+
+impl Limits {
+    /// Of a machine that is not known, as when a file is only looked at: nothing is too much.
+    pub const UNKNOWN: Self = Self {
+        memory_bytes: u64::MAX,
+    };
+}
+
+/// Values from the command line. Each wins over the file and is recorded with its flag.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `--blocks`.
+    pub blocks: Option<u32>,
+    /// `--duration`, nanoseconds.
+    pub duration_ns: Option<u64>,
+    /// `--warm-up`, nanoseconds.
+    pub warm_up_ns: Option<u64>,
+    /// `--operations`.
+    pub operations: Option<u64>,
+    /// `--seed`.
+    pub seed: Option<u64>,
+    /// `--directory`, for every arm.
+    pub directory: Option<PathBuf>,
+}
+
+/// Reads a text file of at most 1 MiB that is a plain file: what [`Surroundings::read_file`] should be outside of tests.
+///
+/// # Errors
+/// When there is no such file, it is too large, not a plain file or not UTF-8.
+pub fn read_text_file(path: &Path) -> io::Result<String> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a plain file"));
+    }
+    let mut text = String::new();
+    std::fs::File::open(path)?
+        .take(document::MOST_BYTES as u64 + 1)
+        .read_to_string(&mut text)?;
+    if text.len() > document::MOST_BYTES {
+        return Err(io::Error::other("the file has more than 1 MiB"));
+    }
+    Ok(text)
+}
+
+/// Checks the text of an experiment file and makes the plan of it.
+///
+/// `file_name` is for messages. See the [crate documentation](crate) for an example.
+///
+/// # Errors
+/// Everything that is wrong with the file, at once.
+pub fn check(
+    text: &str,
+    file_name: &str,
+    surroundings: &Surroundings<'_>,
+) -> Result<Plan, Problems> {
+    let source = SourceText::new(text);
+    let mut problems = Collector::new(&source);
+    let plan = make(&source, surroundings, &mut problems);
+    match plan {
+        Some(plan) if problems.is_empty() => Ok(plan),
+        _ => Err(problems.finish(file_name)),
+    }
+}
+
+/// The plan of what can be understood; `None` when too much cannot.
+fn make<'s>(
+    source: &'s SourceText,
+    given: &Surroundings<'_>,
+    problems: &mut Collector<'s>,
+) -> Option<Plan> {
+    let root = document::read(source.text(), problems)?;
+    let Kind::Map(file_entries) = &root.kind else {
+        let mistake = Mistake::WrongKind {
+            expected: "a map that begins with `plimsoll: 1`".into(),
+            found: "something else",
+        };
+        problems.add("", Some(root.place), mistake);
+        return None;
+    };
+    let mut reader = Reader {
+        problems,
+        engines: given.engines,
+    };
+    let start = Place {
+        start: root.place.start,
+        end: root.place.start,
+    };
+    let file = Checked {
+        place: root.place,
+        value: Value::Map(reader.object("", &FILE, file_entries, start)),
+    };
+    let raw = |name: &str| file_entries.iter().find(|entry| entry.key == name);
+    let read_arms = reader.arms(
+        raw("arms").map_or(&[], |entry| entries(&entry.value)),
+        raw("defaults").map_or(&[], |entry| entries(&entry.value)),
+    );
+
+    let mut origins = Origins::new(source);
+    let name = origins.settle("", &FILE, Some(&file), "name");
+    let question = origins.settle("", &FILE, Some(&file), "question");
+    let (mixes, arms) = subject(
+        &file,
+        raw("workload"),
+        &read_arms,
+        given,
+        problems,
+        &mut origins,
+    );
+
+    let loads = file
+        .get("load")
+        .map(|load| loads(load, &mut origins, problems));
+    let (complete, stages_ns) = loads
+        .as_ref()
+        .map_or((false, None), |loads| (loads.complete, loads.stages_ns));
+    let loads = loads.map_or_else(Vec::new, |loads| loads.loads);
+    if let Some(entry) = raw("load") {
+        check_points(
+            (loads.len() * mixes.len()) as u64,
+            entry.key_place,
+            problems,
+        );
+    }
+    let load_phase = load_phase(file.get("load_phase"), &mut origins);
+    let measurement = measurement(
+        file.get("measurement"),
+        stages_ns,
+        given.overrides,
+        &mut origins,
+        problems,
+    );
+    let run_count = u64::from(measurement.blocks) * read_arms.len() as u64;
+    if run_count > MOST_RUNS {
+        problems.add(
+            "",
+            None,
+            Mistake::TooMany {
+                what: "runs (arms times blocks)",
+                found: run_count,
+                most: MOST_RUNS,
+            },
+        );
+        return None;
+    }
+
+    // Arms with mistakes are still arms, and where a mix or a load is wrong any name may be the right one.
+    let arm_names: Vec<String> = raw("arms")
+        .map_or(&[][..], |entry| entries(&entry.value))
+        .iter()
+        .map(|arm| arm.key.clone())
+        .collect();
+    let mix_names: Vec<String> = mixes.iter().map(|mix| mix.name.clone()).collect();
+    let names = Names {
+        arms: &arm_names,
+        mixes: if mixes_are_complete(&file, mixes.len()) {
+            &mix_names
+        } else {
+            &[]
+        },
+        loads: if complete { &loads } else { &[] },
+    };
+    let mut judging = Judging {
+        names,
+        origins: &mut origins,
+        problems,
+    };
+    let objective = file.get("objective").and_then(|map| judging.objective(map));
+    let compare = judging.compare(file.get("compare"));
+    let thresholds = file
+        .get("thresholds")
+        .map_or_else(Vec::new, |list| judging.thresholds(list));
+
+    let runs = order::runs(
+        u32::try_from(arms.len()).ok()?,
+        measurement.blocks,
+        measurement.order,
+        measurement.seed,
+    );
+    Some(Plan {
+        version: PLAN_VERSION,
+        name: name.map_or_else(String::new, |name| name.to_string()),
+        question: question.map(|question| question.to_string()),
+        arms,
+        points: points(&mixes, &loads),
+        mixes,
+        load_phase,
+        measurement,
+        objective,
+        compare,
+        thresholds,
+        runs,
+        origins: origins.list,
+    })
+}
+
+fn mixes_are_complete(file: &Checked, understood: usize) -> bool {
+    let mixes = file
+        .get("workload")
+        .and_then(|workload| workload.get("mixes"));
+    mixes.is_none_or(|mixes| mixes.items().len() + mixes.fields().len() == understood)
+}
+
+/// What is asked and what is compared.
+fn subject<'s>(
+    file: &Checked,
+    entry: Option<&Entry>,
+    read_arms: &[ReadArm],
+    given: &Surroundings<'_>,
+    problems: &mut Collector<'s>,
+    origins: &mut Origins<'s>,
+) -> (Vec<Mix>, Vec<Arm>) {
+    let (Some(workload), Some(entry)) = (file.get("workload"), entry) else {
+        return (Vec::new(), Vec::new());
+    };
+    if matches!(workload.value, Value::Wrong) {
+        return (Vec::new(), Vec::new());
+    }
+    let mut reader = WorkloadReader {
+        problems,
+        origins,
+        given,
+        workload,
+        key_place: entry.key_place,
+    };
+    let base = reader.data();
+    let mixes = reader.mixes();
+    let mut arms = Vec::new();
+    for arm in read_arms {
+        let Some(engine) = arm.engine else { continue };
+        let mut settings_reader = Reader {
+            problems: reader.problems,
+            engines: given.engines,
+        };
+        let settings = settings_reader.settings(arm, &engine, &given.limits, reader.origins);
+        let Some(data) = reader.data_of(&base, arm) else {
+            continue;
+        };
+        arms.push(Arm {
+            name: arm.name.clone(),
+            about: arm.text("about").map(str::to_owned),
+            engine: engine.name.to_owned(),
+            settings,
+            data,
+            directory: directory(arm, &engine, given, reader.origins),
+        });
+    }
+    let data: Vec<_> = arms.iter().map(|arm| arm.data.clone()).collect();
+    reader.mixes_on_data(&mixes, &data);
+    (mixes.into_iter().map(|(mix, _)| mix).collect(), arms)
+}
+
+/// Where an arm's data directory is made.
+fn directory(
+    arm: &ReadArm,
+    engine: &EngineKind,
+    given: &Surroundings<'_>,
+    origins: &mut Origins<'_>,
+) -> Option<PathBuf> {
+    let path = join(&join("arms", &arm.name), "directory");
+    if let Some(directory) = &given.overrides.directory {
+        origins.add(
+            &path,
+            directory.display().to_string(),
+            Source::Flag {
+                name: "--directory".into(),
+            },
+        );
+        return Some(directory.clone());
+    }
+    let Some(text) = arm.text("directory") else {
+        if engine.keeps_data {
+            origins.add(&path, "the program's own place", Source::Default);
+        }
+        return None;
+    };
+    if let Some(given) = arm.given.get("directory") {
+        origins.add_file(&path, text, given.checked.place);
+    }
+    Some(given.base_dir.join(text))
+}
+
+/// Every mix at every load, mixes one after the other.
+fn points(mixes: &[Mix], loads: &[Load]) -> Vec<Point> {
+    let mut points = Vec::new();
+    for (mix, _) in (0..).zip(mixes) {
+        for load in loads {
+            points.push(Point {
+                mix,
+                load: load.clone(),
+            });
+        }
+    }
+    points
+}

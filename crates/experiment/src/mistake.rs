@@ -1,0 +1,573 @@
+//! Everything that can be wrong with an experiment file, as data.
+
+use crate::units::{self, UnitError, shortened};
+use std::fmt;
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Mistake {
+    /// More bytes than a file may have.
+    #[error("the file has {bytes} bytes, the most is {most}")]
+    FileTooLarge {
+        /// What it has.
+        bytes: usize,
+        /// The most.
+        most: usize,
+    },
+    /// No value at all.
+    #[error("the file is empty")]
+    EmptyFile,
+    /// Not YAML.
+    #[error("not YAML: {}", shortened_message(.what))]
+    Syntax {
+        /// The parser's words.
+        what: String,
+    },
+    /// A second document behind `---`.
+    #[error("a second YAML document begins here, and a file holds one experiment")]
+    SecondDocument,
+    /// A tag such as `!!str`.
+    #[error("the tag {} says nothing here", quoted(.tag))]
+    Tag {
+        /// As written.
+        tag: String,
+    },
+    /// `*a` inside of `&a`.
+    #[error("an alias inside of what it repeats would never end")]
+    AliasOfItself,
+    /// Nested too deeply.
+    #[error("lists and maps are nested more than {most} deep")]
+    TooDeep {
+        /// The most.
+        most: usize,
+    },
+    /// Too many values, perhaps by aliases of aliases.
+    #[error("the file has more than {most} values, repeated ones counted each time")]
+    TooManyValues {
+        /// The most.
+        most: usize,
+    },
+    /// A list or map as a key.
+    #[error("a key must be text")]
+    KeyNotText,
+    /// `<<`.
+    #[error("the merge key `<<` is not part of YAML 1.2")]
+    MergeKey,
+    /// A key that is there already.
+    #[error("{} is there twice", quoted(.key))]
+    Twice {
+        /// Which.
+        key: String,
+    },
+    /// A key that there is not.
+    #[error("unknown key {}", quoted(.key))]
+    UnknownKey {
+        /// As written.
+        key: String,
+        /// Keys that would be right here.
+        valid: Vec<String>,
+    },
+    /// A setting of another engine than the arm's.
+    #[error("{} is a setting of {}, and the engine here is {engine}", quoted(.key), .owners.join(" and "))]
+    SettingOfOtherEngine {
+        /// The setting.
+        key: String,
+        /// Engines that have it.
+        owners: Vec<String>,
+        /// The arm's engine.
+        engine: String,
+    },
+    /// A key that must be there.
+    #[error("the key `{key}` is missing")]
+    MissingKey {
+        /// Which.
+        key: &'static str,
+        /// How it could be written.
+        example: &'static str,
+    },
+    /// None of several keys, one of which must be there.
+    #[error("one of {} is missing", list(.keys, "and"))]
+    MissingOneOf {
+        /// Which.
+        keys: &'static [&'static str],
+    },
+    /// Two keys that exclude each other.
+    #[error("`{second}` and `{first}` exclude each other")]
+    Exclusive {
+        /// One.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// Another kind of value than expected.
+    #[error("{found} is written here, where {expected} is expected")]
+    WrongKind {
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: &'static str,
+    },
+    /// A value with a wrong unit or no number.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+    /// Outside of its bounds.
+    #[error("{value} is out of range: at least {least}, at most {most}")]
+    OutOfRange {
+        /// As written.
+        value: String,
+        /// In people's units.
+        least: String,
+        /// In people's units.
+        most: String,
+    },
+    /// A word that is not one of those known.
+    #[error("{} is not one of {}", quoted(.word), few(.valid))]
+    NotOneOf {
+        /// As written.
+        word: String,
+        /// What it could be.
+        valid: Vec<String>,
+    },
+    /// A name that could not be a file name or a column's head.
+    #[error("{} cannot be a name", quoted(.name))]
+    BadName {
+        /// As written.
+        name: String,
+    },
+    /// A text that is too long, or that holds characters which a terminal obeys.
+    #[error("a text here has at most {most} characters and no control characters")]
+    BadText {
+        /// Characters.
+        most: usize,
+    },
+    /// A number of entries that is out of range.
+    #[error("{found} entries are out of range: at least {least}, at most {most}")]
+    EntryCount {
+        /// What there are.
+        found: usize,
+        /// At least.
+        least: usize,
+        /// At most.
+        most: usize,
+    },
+    /// The same load or metric twice in a list.
+    #[error("{value} is in this list twice")]
+    Repeated {
+        /// In people's units.
+        value: String,
+    },
+    /// Written for another version of the format.
+    #[error(
+        "the file is written for version {found} of the format, this program reads version {known}"
+    )]
+    Version {
+        /// What the file says.
+        found: u64,
+        /// What this program knows.
+        known: u64,
+    },
+    /// A range whose lower end is above its upper end.
+    #[error("the lower end of this range, {low}, is above its upper end, {high}")]
+    EmptyRange {
+        /// Lower.
+        low: u64,
+        /// Upper.
+        high: u64,
+    },
+    /// Neither the experiment nor the arm says how much data.
+    #[error("nothing says how much data there is")]
+    NoRecords {
+        /// The arm.
+        arm: String,
+    },
+    /// A size that not even one record fits into.
+    #[error("{size} holds not even one record of {} on average", bytes(*.record_bytes))]
+    SizeBelowRecord {
+        /// As written.
+        size: String,
+        /// Mean bytes of a record.
+        record_bytes: f64,
+    },
+    /// A file with field lengths that cannot be read or understood.
+    #[error("{}: {reason}", quoted(.path))]
+    Histogram {
+        /// As written.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// What the workload says of its description.
+    #[error("{what}")]
+    Workload {
+        /// Its words.
+        what: String,
+    },
+    /// What the schedule says of its description.
+    #[error("{what}")]
+    Load {
+        /// Its words.
+        what: String,
+    },
+    /// A duration in the measurement where the stages say how long it takes.
+    #[error("stages last as long as they say, so `duration` has no meaning")]
+    DurationOfStages,
+    /// A cache that does not fit into memory.
+    #[error("the cache of {} does not fit into this machine's memory of {}", units::size(*.cache), bytes(*.memory as f64))]
+    CacheLargerThanMemory {
+        /// Bytes.
+        cache: u64,
+        /// Bytes.
+        memory: u64,
+    },
+    /// More runs, points or operations than can be meant.
+    #[error("{what} would be {found}, the most is {most}")]
+    TooMany {
+        /// What is counted.
+        what: &'static str,
+        /// What there would be.
+        found: u64,
+        /// The most.
+        most: u64,
+    },
+    /// A metric that there is not.
+    #[error("{} is not a metric", quoted(.metric))]
+    UnknownMetric {
+        /// As written.
+        metric: String,
+    },
+    /// A percentile that there is not.
+    #[error("{} is not a percentile", quoted(.name))]
+    BadPercentile {
+        /// As written.
+        name: String,
+    },
+    /// An objective that bounds nothing.
+    #[error("the objective names no metric")]
+    EmptyObjective,
+    /// An arm that there is not.
+    #[error("there is no arm {}", quoted(.name))]
+    UnknownArm {
+        /// As written.
+        name: String,
+        /// Those that there are.
+        arms: Vec<String>,
+    },
+    /// A mix that there is not.
+    #[error("there is no mix {}", quoted(.name))]
+    UnknownMix {
+        /// As written.
+        name: String,
+        /// Those that there are.
+        mixes: Vec<String>,
+    },
+    /// A load that is not measured.
+    #[error("{at} is no point of this load")]
+    NotAPoint {
+        /// In people's units.
+        at: String,
+        /// What is measured.
+        points: Vec<String>,
+    },
+    /// A threshold that cannot be understood.
+    #[error("{} is not a threshold", quoted(.text))]
+    BadThreshold {
+        /// As written.
+        text: String,
+    },
+    /// A value given on the command line that is out of range.
+    #[error("{flag} {value} is out of range: at least {least}, at most {most}")]
+    FlagOutOfRange {
+        /// With its dashes.
+        flag: &'static str,
+        /// As given.
+        value: String,
+        /// In people's units.
+        least: String,
+        /// In people's units.
+        most: String,
+    },
+}
+
+impl Mistake {
+    /// A stable word for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::FileTooLarge { .. } => "file-too-large",
+            Self::EmptyFile => "empty-file",
+            Self::Syntax { .. } => "syntax",
+            Self::SecondDocument => "second-document",
+            Self::Tag { .. } => "tag",
+            Self::AliasOfItself => "alias-of-itself",
+            Self::TooDeep { .. } => "too-deep",
+            Self::TooManyValues { .. } => "too-many-values",
+            Self::KeyNotText => "key-not-text",
+            Self::MergeKey => "merge-key",
+            Self::Twice { .. } => "twice",
+            Self::UnknownKey { .. } => "unknown-key",
+            Self::SettingOfOtherEngine { .. } => "setting-of-other-engine",
+            Self::MissingKey { .. } => "missing-key",
+            Self::MissingOneOf { .. } => "missing-one-of",
+            Self::Exclusive { .. } => "exclusive",
+            Self::WrongKind { .. } => "wrong-kind",
+            Self::Unit(_) => "unit",
+            Self::OutOfRange { .. } => "out-of-range",
+            Self::NotOneOf { .. } => "not-one-of",
+            Self::BadName { .. } => "bad-name",
+            Self::BadText { .. } => "bad-text",
+            Self::EntryCount { .. } => "entry-count",
+            Self::Repeated { .. } => "repeated",
+            Self::Version { .. } => "version",
+            Self::EmptyRange { .. } => "empty-range",
+            Self::NoRecords { .. } => "no-records",
+            Self::SizeBelowRecord { .. } => "size-below-record",
+            Self::Histogram { .. } => "histogram",
+            Self::Workload { .. } => "workload",
+            Self::Load { .. } => "load",
+            Self::DurationOfStages => "duration-of-stages",
+            Self::CacheLargerThanMemory { .. } => "cache-larger-than-memory",
+            Self::TooMany { .. } => "too-many",
+            Self::UnknownMetric { .. } => "unknown-metric",
+            Self::BadPercentile { .. } => "bad-percentile",
+            Self::EmptyObjective => "empty-objective",
+            Self::UnknownArm { .. } => "unknown-arm",
+            Self::UnknownMix { .. } => "unknown-mix",
+            Self::NotAPoint { .. } => "not-a-point",
+            Self::BadThreshold { .. } => "bad-threshold",
+            Self::FlagOutOfRange { .. } => "flag-out-of-range",
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        let text = match self {
+            Self::FileTooLarge { .. } => "an experiment is a page of text: is this the right file?".into(),
+            Self::EmptyFile => "begin with `plimsoll: 1`, a name, and see docs/experiment-file.md".into(),
+            Self::Syntax { what } if what.contains("tab") => {
+                "YAML is indented with spaces, never with tabs".into()
+            }
+            Self::Syntax { .. } => {
+                "look for a missing space behind a colon, a missing quote or bracket, or a line that is indented otherwise than \
+                 its neighbours"
+                    .into()
+            }
+            Self::SecondDocument => "put it into a file of its own".into(),
+            Self::Tag { .. } => "remove it: what a value means follows from its key".into(),
+            Self::AliasOfItself => "remove the alias".into(),
+            Self::TooDeep { .. } => "no key of an experiment is nested that deep: look for repeated brackets".into(),
+            Self::TooManyValues { .. } => "look for aliases that repeat each other".into(),
+            Self::KeyNotText => "write the key as plain text, such as `name: value`".into(),
+            Self::MergeKey => "state what arms have in common once, under `defaults`".into(),
+            Self::Twice { .. } => "remove one of them".into(),
+            Self::UnknownKey { key, valid } => nearest_or_all(key, valid, "keys here are"),
+            Self::SettingOfOtherEngine { .. } => "remove it, or name another engine in this arm".into(),
+            Self::MissingKey { example, .. } => format!("write for example `{example}`"),
+            Self::MissingOneOf { .. } => "write exactly one of them".into(),
+            Self::Exclusive { .. } => "remove one of them".into(),
+            Self::NotOneOf { word, valid } => return nearest(word, valid).map(did_you_mean),
+            Self::BadName { .. } => {
+                "names become file names and heads of columns: at most 40 characters out of a-z, A-Z, 0-9, `-`, `_` and `.`, \
+                 beginning with a letter or digit"
+                    .into()
+            }
+            Self::Repeated { .. } => "remove one of them: a point is measured once in each run".into(),
+            Self::Version { found, known } if found > known => "use a newer version of plimsoll".into(),
+            Self::Version { known, .. } => format!("write `plimsoll: {known}`"),
+            Self::EmptyRange { .. } => "write the smaller number first".into(),
+            Self::NoRecords { .. } => {
+                "write `records: 100k` or `size: 100MB` under `workload`, or in every arm".into()
+            }
+            Self::SizeBelowRecord { .. } => "raise the size, or write `records` instead".into(),
+            Self::Histogram { .. } => {
+                "its first line is BlockSize, a tab and a number of bytes; then a line for each bucket from 0: its number, a tab \
+                 and its count"
+                    .into()
+            }
+            Self::DurationOfStages => "remove it, or change the durations of the stages".into(),
+            Self::CacheLargerThanMemory { memory, .. } => format!(
+                "leave room for the program and the page cache: at most about {} here",
+                bytes(*memory as f64 * 0.8)
+            ),
+            Self::TooMany { .. } => "make several experiments of it".into(),
+            Self::UnknownMetric { metric } => nearest_or_all(metric, &metric_words(), "metrics are"),
+            Self::BadPercentile { .. } => "write p and a number above 0 and at most 100, such as p50, p99 or p99.9".into(),
+            Self::EmptyObjective => "say what good service is, for example `response: {p99: 10ms}`".into(),
+            Self::UnknownArm { name, arms } => nearest_or_all(name, arms, "the arms are"),
+            Self::UnknownMix { name, mixes } => nearest_or_all(name, mixes, "the mixes are"),
+            Self::NotAPoint { points, .. } => format!("what is measured is {}", few(points)),
+            Self::BadThreshold { .. } => {
+                "write a metric, >= or <=, and a bound, such as `throughput >= 10k` or `response.p99 <= 5ms`".into()
+            }
+            Self::WrongKind { .. }
+            | Self::Unit(_)
+            | Self::OutOfRange { .. }
+            | Self::BadText { .. }
+            | Self::EntryCount { .. }
+            | Self::Workload { .. }
+            | Self::Load { .. }
+            | Self::FlagOutOfRange { .. } => return None,
+        };
+        Some(text)
+    }
+}
+
+/// The words of all metrics, with the usual percentiles.
+fn metric_words() -> Vec<String> {
+    let words = [
+        "throughput",
+        "response.mean",
+        "response.p50",
+        "response.p95",
+        "response.p99",
+        "response.p99.9",
+        "service.p50",
+        "service.p95",
+        "service.p99",
+        "service.p99.9",
+        "cpu",
+        "errors",
+    ];
+    words.map(str::to_owned).to_vec()
+}
+
+/// The valid word that was most likely meant, if one is near.
+pub(crate) fn nearest<'v>(word: &str, valid: &'v [String]) -> Option<&'v str> {
+    let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '.'], "_");
+    let word = plain(&shortened(word));
+    let mut best: Option<(f64, &str)> = None;
+    for candidate in valid {
+        let known = plain(candidate);
+        let mut likeness = strsim::normalized_damerau_levenshtein(&word, &known);
+        // `threads` for `load_threads`, `p99` for `response.p99`.
+        if word.len() >= 3 && known.len() >= 3 && (known.contains(&word) || word.contains(&known)) {
+            likeness = likeness.max(0.6);
+        }
+        if likeness > best.map_or(0.55, |(most, _)| most) {
+            best = Some((likeness, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+fn did_you_mean(word: &str) -> String {
+    format!("did you mean `{word}`?")
+}
+
+fn nearest_or_all(word: &str, valid: &[String], lead: &str) -> String {
+    match nearest(word, valid) {
+        Some(nearest) => did_you_mean(nearest),
+        None => format!("{lead} {}", few(valid)),
+    }
+}
+
+/// At most sixteen of the words.
+fn few(words: &[String]) -> String {
+    const MOST: usize = 16;
+    let mut text = words
+        .iter()
+        .take(MOST)
+        .map(|word| shortened(word))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if words.len() > MOST {
+        text.push_str(", …");
+    }
+    text
+}
+
+fn list(words: &[&str], link: &str) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, others)) if !others.is_empty() => {
+            format!("{} {link} {last}", others.join(", "))
+        }
+        _ => quoted.concat(),
+    }
+}
+
+fn quoted(text: &str) -> impl fmt::Display {
+    format!("`{}`", shortened(text))
+}
+
+/// A parser's message in our manner: it may quote what the file holds.
+fn shortened_message(message: &str) -> String {
+    message
+        .chars()
+        .take(200)
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
+}
+
+/// Bytes for the eye: three digits.
+pub(crate) fn bytes(bytes: f64) -> String {
+    let mut value = bytes;
+    for unit in ["B", "kB", "MB", "GB"] {
+        if value < 999.5 {
+            return if value < 10.0 && unit != "B" {
+                format!("{value:.1} {unit}")
+            } else {
+                format!("{value:.0} {unit}")
+            };
+        }
+        value /= 1_000.0;
+    }
+    if value < 10.0 {
+        format!("{value:.1} TB")
+    } else {
+        format!("{value:.0} TB")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nearest_of(word: &str, valid: &[&str]) -> Option<String> {
+        let valid: Vec<String> = valid.iter().map(|word| (*word).to_owned()).collect();
+        nearest(word, &valid).map(str::to_owned)
+    }
+
+    #[test]
+    fn the_nearest_word_is_the_one_meant() {
+        let keys = [
+            "warm_up",
+            "duration",
+            "operations",
+            "blocks",
+            "order",
+            "seed",
+        ];
+        assert_eq!(nearest_of("warmup", &keys).as_deref(), Some("warm_up"));
+        assert_eq!(nearest_of("Warm-Up", &keys).as_deref(), Some("warm_up"));
+        assert_eq!(nearest_of("block", &keys).as_deref(), Some("blocks"));
+        assert_eq!(nearest_of("sede", &keys).as_deref(), Some("seed"));
+        assert_eq!(nearest_of("colour", &keys), None);
+        assert_eq!(nearest_of("", &keys), None);
+        assert_eq!(
+            nearest_of("p99", &["throughput", "response.p99"]).as_deref(),
+            Some("response.p99")
+        );
+    }
+
+    #[test]
+    fn messages_hold_nothing_that_a_terminal_obeys() {
+        let mistake = Mistake::UnknownKey {
+            key: format!("\u{1b}[2J{}", "x".repeat(100)),
+            valid: vec!["name".into()],
+        };
+        let text = format!("{mistake} {:?}", mistake.help());
+        assert!(!text.contains('\u{1b}'), "{text}");
+        assert!(text.len() < 150, "{text}");
+    }
+
+    #[test]
+    fn bytes_for_the_eye() {
+        assert_eq!(bytes(12.0), "12 B");
+        assert_eq!(bytes(1_234.0), "1.2 kB");
+        assert_eq!(bytes(999_600.0), "1.0 MB");
+        assert_eq!(bytes(25_000_000_000.0), "25 GB");
+        assert_eq!(bytes(7e12), "7.0 TB");
+    }
+}

@@ -1,0 +1,77 @@
+//! The fingerprint of a plan: equal when the same things would be measured.
+
+use crate::Plan;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+impl Plan {
+    /// SHA-256, in hexadecimal digits, of everything that bears on the measuring: arms with their engines, settings, data and directories;
+    /// mixes, points, load phase, measurement, and the runs in their order.
+    ///
+    /// What does not count: comments, layout and the order of keys in the file, where a value comes from, the experiment's name and
+    /// question, what the arms are about, and what is judged afterwards (objective, comparison, thresholds). So the runs of an experiment are
+    /// still its runs after a threshold was changed.
+    ///
+    /// # Panics
+    /// Never: all parts of a plan can be written as JSON.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut arms = Vec::new();
+        for arm in &self.arms {
+            arms.push(json!({
+                "name": arm.name,
+                "engine": arm.engine,
+                "settings": arm.settings,
+                "data": arm.data,
+                "directory": arm.directory,
+            }));
+        }
+        let measured = json!({
+            "version": self.version,
+            "arms": arms,
+            "mixes": self.mixes,
+            "points": self.points,
+            "load_phase": self.load_phase,
+            "measurement": self.measurement,
+            "runs": self.runs,
+        });
+        let mut text = String::new();
+        write_sorted(&measured, &mut text);
+        let mut digits = String::new();
+        for byte in Sha256::digest(text) {
+            digits.push_str(&format!("{byte:02x}"));
+        }
+        digits
+    }
+}
+
+/// JSON without spaces and with sorted keys, whatever order the map keeps.
+fn write_sorted(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| key.as_str());
+            text.push('{');
+            for (index, (key, value)) in entries.into_iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push(':');
+                write_sorted(value, text);
+            }
+            text.push('}');
+        }
+        Value::Array(items) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                write_sorted(item, text);
+            }
+            text.push(']');
+        }
+        scalar => text.push_str(&scalar.to_string()),
+    }
+}

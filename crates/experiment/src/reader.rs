@@ -1,0 +1,496 @@
+//! Reads a tree of YAML against the tables of the format: every key and value by itself, all problems at once.
+
+use crate::document::{Entry, Kind, Node};
+use crate::format::VERSION;
+use crate::mistake::Mistake;
+use crate::problems::Collector;
+use crate::shape::{Keys, Need, Object, Shape};
+use crate::source::Place;
+use crate::units::{self, shortened};
+use crate::{EngineKind, Metric, SettingKind, SettingValue};
+
+/// A value that has the right shape, or is known to be wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Checked {
+    pub place: Place,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// A problem was reported: whatever needs it does without.
+    Wrong,
+    One(SettingValue),
+    List(Vec<Checked>),
+    Map(Vec<Field>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub key: String,
+    pub key_place: Place,
+    pub checked: Checked,
+}
+
+impl Checked {
+    /// The fields of a map; none of anything else.
+    pub(crate) fn fields(&self) -> &[Field] {
+        if let Value::Map(fields) = &self.value {
+            fields
+        } else {
+            &[]
+        }
+    }
+
+    /// The items of a list; none of anything else.
+    pub(crate) fn items(&self) -> &[Checked] {
+        if let Value::List(items) = &self.value {
+            items
+        } else {
+            &[]
+        }
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&Checked> {
+        self.fields()
+            .iter()
+            .find(|field| field.key == key)
+            .map(|field| &field.checked)
+    }
+
+    pub(crate) fn number(&self) -> Option<f64> {
+        if let Value::One(SettingValue::Number(number)) = &self.value {
+            Some(*number)
+        } else {
+            None
+        }
+    }
+
+    /// A whole number of anything: things, bytes or nanoseconds.
+    pub(crate) fn whole(&self) -> Option<u64> {
+        match &self.value {
+            Value::One(
+                SettingValue::Count(whole)
+                | SettingValue::Bytes(whole)
+                | SettingValue::Nanos(whole),
+            ) => Some(*whole),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn flag(&self) -> Option<bool> {
+        if let Value::One(SettingValue::Flag(flag)) = &self.value {
+            Some(*flag)
+        } else {
+            None
+        }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Value::One(SettingValue::Text(text)) = &self.value {
+            Some(text)
+        } else {
+            None
+        }
+    }
+}
+
+/// Reads values and gathers problems.
+pub(crate) struct Reader<'r, 's> {
+    pub problems: &'r mut Collector<'s>,
+    pub engines: &'r [EngineKind],
+}
+
+impl Reader<'_, '_> {
+    /// A value that should have this shape. Arms are read by [`crate::arms`].
+    pub(crate) fn read(&mut self, path: &str, shape: &Shape, node: &Node) -> Checked {
+        let value = match shape {
+            Shape::Any(shapes) => match pick(shapes, node) {
+                Some(shape) => return self.read(path, shape, node),
+                None => self.wrong_kind(path, shape, node),
+            },
+            Shape::List { of, least, most } => self.list(path, shape, of, (*least, *most), node),
+            Shape::Keyed {
+                keys,
+                of,
+                least,
+                most,
+            } => self.keyed(path, shape, (*keys, of), (*least, *most), node),
+            Shape::Object(object) => match &node.kind {
+                Kind::Map(entries) => Value::Map(self.object(path, object, entries, node.place)),
+                // A key with nothing behind it says no more than no key.
+                Kind::Null => Value::Map(self.object(path, object, &[], node.place)),
+                _ => self.wrong_kind(path, shape, node),
+            },
+            Shape::Arm | Shape::Defaults => match &node.kind {
+                Kind::Map(_) | Kind::Null => Value::Map(Vec::new()),
+                _ => self.wrong_kind(path, shape, node),
+            },
+            _ => match &node.kind {
+                Kind::Scalar(text) => match scalar(shape, text) {
+                    Ok(value) => Value::One(value),
+                    Err(mistake) => self.mistake(path, node.place, mistake),
+                },
+                _ => self.wrong_kind(path, shape, node),
+            },
+        };
+        Checked {
+            place: node.place,
+            value,
+        }
+    }
+
+    /// The fields of a map with known keys; those that must be there and those that exclude each other are seen to.
+    pub(crate) fn object(
+        &mut self,
+        path: &str,
+        object: &Object,
+        entries: &[Entry],
+        place: Place,
+    ) -> Vec<Field> {
+        let mut fields = Vec::new();
+        for entry in entries {
+            let inner = join(path, &entry.key);
+            let Some(key) = object.key(&entry.key) else {
+                let mistake = Mistake::UnknownKey {
+                    key: entry.key.clone(),
+                    valid: object.names(),
+                };
+                self.problems.add(path, Some(entry.key_place), mistake);
+                continue;
+            };
+            let checked = self.read(&inner, &key.shape, &entry.value);
+            fields.push(Field {
+                key: entry.key.clone(),
+                key_place: entry.key_place,
+                checked,
+            });
+        }
+        for key in object.keys {
+            if key.need == Need::Required && !entries.iter().any(|entry| entry.key == key.name) {
+                let mistake = Mistake::MissingKey {
+                    key: key.name,
+                    example: key.example,
+                };
+                self.problems.add(path, Some(place), mistake);
+            }
+        }
+        self.choices(path, object, entries, place);
+        fields
+    }
+
+    /// Sees to keys that exclude each other.
+    pub(crate) fn choices(&mut self, path: &str, object: &Object, entries: &[Entry], place: Place) {
+        for choice in object.choices {
+            let mut present = entries
+                .iter()
+                .filter(|entry| choice.keys.contains(&entry.key.as_str()));
+            match (present.next(), present.next()) {
+                (None, _) if choice.required => {
+                    self.problems.add(
+                        path,
+                        Some(place),
+                        Mistake::MissingOneOf { keys: choice.keys },
+                    );
+                }
+                (Some(first), Some(second)) => {
+                    let mistake = Mistake::Exclusive {
+                        first: first.key.clone(),
+                        second: second.key.clone(),
+                    };
+                    self.problems
+                        .add_twice(path, second.key_place, first.key_place, mistake);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn list(
+        &mut self,
+        path: &str,
+        shape: &Shape,
+        of: &Shape,
+        (least, most): (usize, usize),
+        node: &Node,
+    ) -> Value {
+        let items = match &node.kind {
+            Kind::List(items) => items.as_slice(),
+            Kind::Scalar(_) if least <= 1 => std::slice::from_ref(node),
+            Kind::Map(_) if least <= 1 && (of.is_map() || matches!(of, Shape::Any(_))) => {
+                std::slice::from_ref(node)
+            }
+            _ => return self.wrong_kind(path, shape, node),
+        };
+        if items.len() < least || items.len() > most {
+            return self.mistake(
+                path,
+                node.place,
+                Mistake::EntryCount {
+                    found: items.len(),
+                    least,
+                    most,
+                },
+            );
+        }
+        let single = !matches!(node.kind, Kind::List(_));
+        let mut checked = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let inner = if single {
+                path.to_owned()
+            } else {
+                format!("{path}[{index}]")
+            };
+            checked.push(self.read(&inner, of, item));
+        }
+        Value::List(checked)
+    }
+
+    fn keyed(
+        &mut self,
+        path: &str,
+        shape: &Shape,
+        (keys, of): (Keys, &Shape),
+        (least, most): (usize, usize),
+        node: &Node,
+    ) -> Value {
+        let Kind::Map(entries) = &node.kind else {
+            return self.wrong_kind(path, shape, node);
+        };
+        if entries.len() < least || entries.len() > most {
+            return self.mistake(
+                path,
+                node.place,
+                Mistake::EntryCount {
+                    found: entries.len(),
+                    least,
+                    most,
+                },
+            );
+        }
+        let mut fields = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let mistake = match keys {
+                Keys::Names(_) if !is_name(&entry.key) => Some(Mistake::BadName {
+                    name: entry.key.clone(),
+                }),
+                Keys::Percentiles if percentile(&entry.key).is_none() => {
+                    Some(Mistake::BadPercentile {
+                        name: entry.key.clone(),
+                    })
+                }
+                Keys::Metrics if Metric::parse(&entry.key).is_none() => {
+                    Some(Mistake::UnknownMetric {
+                        metric: entry.key.clone(),
+                    })
+                }
+                _ => None,
+            };
+            if let Some(mistake) = mistake {
+                self.problems.add(path, Some(entry.key_place), mistake);
+            }
+            let checked = self.read(&join(path, &entry.key), of, &entry.value);
+            fields.push(Field {
+                key: entry.key.clone(),
+                key_place: entry.key_place,
+                checked,
+            });
+        }
+        Value::Map(fields)
+    }
+
+    fn wrong_kind(&mut self, path: &str, shape: &Shape, node: &Node) -> Value {
+        let found = match node.kind {
+            Kind::Null => "nothing",
+            Kind::Scalar(_) => "text",
+            Kind::List(_) => "a list",
+            Kind::Map(_) => "a map of keys and values",
+        };
+        self.mistake(
+            path,
+            node.place,
+            Mistake::WrongKind {
+                expected: shape.expected(),
+                found,
+            },
+        )
+    }
+
+    fn mistake(&mut self, path: &str, place: Place, mistake: Mistake) -> Value {
+        self.problems.add(path, Some(place), mistake);
+        Value::Wrong
+    }
+}
+
+/// The shape of several that has the node's kind.
+fn pick<'a>(shapes: &'a [Shape], node: &Node) -> Option<&'a Shape> {
+    let fits = |shape: &&Shape| match node.kind {
+        Kind::List(_) => shape.is_list(),
+        Kind::Map(_) => shape.is_map(),
+        Kind::Scalar(_) => !shape.is_map() && !shape.is_list(),
+        Kind::Null => false,
+    };
+    let list_of_one = |shape: &&Shape| matches!(node.kind, Kind::Scalar(_)) && shape.is_list();
+    shapes
+        .iter()
+        .find(fits)
+        .or_else(|| shapes.iter().find(list_of_one))
+}
+
+/// A path with one more key.
+pub(crate) fn join(path: &str, key: &str) -> String {
+    let key = shortened(key);
+    if path.is_empty() {
+        key
+    } else {
+        format!("{path}.{key}")
+    }
+}
+
+/// Whether a word can be a file name and the head of a column.
+pub(crate) fn is_name(word: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    word.len() <= 40
+        && word.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && word.chars().all(allowed)
+}
+
+/// The number of `p99.9`, above 0 and at most 100.
+pub(crate) fn percentile(word: &str) -> Option<f64> {
+    let digits = word.strip_prefix('p')?;
+    if digits.len() > 12
+        || !digits.starts_with(|c: char| c.is_ascii_digit())
+        || !digits.ends_with(|c: char| c.is_ascii_digit())
+    {
+        return None;
+    }
+    let percentile: f64 = digits.parse().ok()?;
+    if percentile > 0.0 && percentile <= 100.0 {
+        Some(percentile)
+    } else {
+        None
+    }
+}
+
+/// Reads one scalar.
+pub(crate) fn scalar(shape: &Shape, text: &str) -> Result<SettingValue, Mistake> {
+    match shape {
+        Shape::Value(kind) => setting(*kind, text),
+        Shape::Version => match units::parse_count(text)? {
+            VERSION => Ok(SettingValue::Count(VERSION)),
+            found => Err(Mistake::Version {
+                found,
+                known: VERSION,
+            }),
+        },
+        Shape::Name if is_name(text) => Ok(SettingValue::Text(text.to_owned())),
+        Shape::Name => Err(Mistake::BadName {
+            name: text.to_owned(),
+        }),
+        Shape::Text { most } => free_text(text, *most),
+        Shape::Rate => {
+            let rate = units::parse_rate(text)?;
+            let (least, most) = (1e-3, crate::format::MOST_RATE);
+            if rate >= least && rate <= most {
+                return Ok(SettingValue::Number(rate));
+            }
+            Err(out_of_range(text, units::rate(least), units::rate(most)))
+        }
+        Shape::Metric if Metric::parse(text).is_some() => Ok(SettingValue::Text(text.to_owned())),
+        Shape::Metric => Err(Mistake::UnknownMetric {
+            metric: text.to_owned(),
+        }),
+        Shape::Bound => free_text(text, 100),
+        Shape::List { .. }
+        | Shape::Keyed { .. }
+        | Shape::Object(_)
+        | Shape::Any(_)
+        | Shape::Arm
+        | Shape::Defaults => Err(Mistake::WrongKind {
+            expected: shape.expected(),
+            found: "text",
+        }),
+    }
+}
+
+/// Reads one value of an engine's setting.
+pub(crate) fn setting(kind: SettingKind, text: &str) -> Result<SettingValue, Mistake> {
+    match kind {
+        SettingKind::Size { min, max } => {
+            let bytes = units::parse_size(text)?;
+            if bytes < min || bytes > max {
+                return Err(out_of_range(text, units::size(min), units::size(max)));
+            }
+            Ok(SettingValue::Bytes(bytes))
+        }
+        SettingKind::Count { min, max } => {
+            let count = units::parse_count(text)?;
+            if count < min || count > max {
+                return Err(out_of_range(text, units::count(min), units::count(max)));
+            }
+            Ok(SettingValue::Count(count))
+        }
+        SettingKind::Duration { min_ns, max_ns } => {
+            let nanos = units::parse_duration(text)?;
+            if nanos < min_ns || nanos > max_ns {
+                return Err(out_of_range(
+                    text,
+                    units::duration(min_ns),
+                    units::duration(max_ns),
+                ));
+            }
+            Ok(SettingValue::Nanos(nanos))
+        }
+        SettingKind::Number { min, max } => {
+            let number = units::parse_share(text)?;
+            if number < min || number > max {
+                // What is at most 1 is thought of as a share.
+                let write = |bound: f64| {
+                    if max <= 1.0 {
+                        units::share(bound)
+                    } else {
+                        bound.to_string()
+                    }
+                };
+                return Err(out_of_range(text, write(min), write(max)));
+            }
+            Ok(SettingValue::Number(number))
+        }
+        SettingKind::Flag => match text {
+            "true" | "True" | "TRUE" => Ok(SettingValue::Flag(true)),
+            "false" | "False" | "FALSE" => Ok(SettingValue::Flag(false)),
+            _ => Err(not_one_of(text, &["true", "false"])),
+        },
+        SettingKind::Choice(words) => {
+            let known = words.iter().find(|word| word.eq_ignore_ascii_case(text));
+            known
+                .map(|word| SettingValue::Text((*word).to_owned()))
+                .ok_or_else(|| not_one_of(text, words))
+        }
+        SettingKind::Text => free_text(text, 10_000),
+    }
+}
+
+fn free_text(text: &str, most: usize) -> Result<SettingValue, Mistake> {
+    // A folded text of YAML ends with a line feed that nobody meant.
+    let text = text.trim();
+    if text.chars().count() > most || text.chars().any(|c| c.is_control() && c != '\n') {
+        return Err(Mistake::BadText { most });
+    }
+    Ok(SettingValue::Text(text.to_owned()))
+}
+
+fn out_of_range(text: &str, least: String, most: String) -> Mistake {
+    Mistake::OutOfRange {
+        value: shortened(text),
+        least,
+        most,
+    }
+}
+
+fn not_one_of(word: &str, valid: &[&str]) -> Mistake {
+    Mistake::NotOneOf {
+        word: word.to_owned(),
+        valid: valid.iter().map(|word| (*word).to_owned()).collect(),
+    }
+}

@@ -1,0 +1,131 @@
+//! Decides every value and remembers where it comes from.
+
+use crate::reader::{Checked, Value, join, scalar};
+use crate::shape::{Key, Need, Object, Shape};
+use crate::source::{Place, SourceText};
+use crate::units;
+use crate::{Origin, SettingKind, SettingValue, Source};
+
+/// The origins of all values, in the order in which they are decided.
+pub(crate) struct Origins<'s> {
+    source: &'s SourceText,
+    pub list: Vec<Origin>,
+}
+
+impl<'s> Origins<'s> {
+    pub(crate) fn new(source: &'s SourceText) -> Self {
+        Self {
+            source,
+            list: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, path: &str, value: impl Into<String>, source: Source) {
+        self.list.push(Origin {
+            path: path.to_owned(),
+            value: value.into(),
+            source,
+        });
+    }
+
+    /// A value that stands in the file.
+    pub(crate) fn add_file(&mut self, path: &str, value: impl Into<String>, place: Place) {
+        let line = self.source.line(place.start);
+        self.add(path, value, Source::File { line });
+    }
+
+    /// The value of a key in a map, or its default. `None` when it is wrong, or absent without a default.
+    pub(crate) fn settle(
+        &mut self,
+        path: &str,
+        object: &Object,
+        map: Option<&Checked>,
+        name: &str,
+    ) -> Option<SettingValue> {
+        let key = object.key(name)?;
+        let path = join(path, name);
+        let Some(checked) = map.and_then(|map| map.get(name)) else {
+            let (value, text) = default(key)?;
+            self.add(&path, text, Source::Default);
+            return Some(value);
+        };
+        let Value::One(value) = &checked.value else {
+            return None;
+        };
+        self.add_file(&path, written(&key.shape, value), checked.place);
+        Some(value.clone())
+    }
+
+    /// A value that a flag can override.
+    pub(crate) fn settle_or_flag(
+        &mut self,
+        path: &str,
+        object: &Object,
+        map: Option<&Checked>,
+        name: &str,
+        flag: Option<(SettingValue, &str)>,
+    ) -> Option<SettingValue> {
+        let Some((value, flag)) = flag else {
+            return self.settle(path, object, map, name);
+        };
+        let text = object
+            .key(name)
+            .map_or_else(|| value.to_string(), |key| written(&key.shape, &value));
+        self.add(
+            &join(path, name),
+            text,
+            Source::Flag {
+                name: flag.to_owned(),
+            },
+        );
+        Some(value)
+    }
+}
+
+/// The value of a key's default with its text, when it is a single value.
+fn default(key: &Key) -> Option<(SettingValue, String)> {
+    let Need::Default(text) = key.need else {
+        return None;
+    };
+    let shape = match key.shape {
+        Shape::Any(shapes) => shapes
+            .iter()
+            .find(|shape| !shape.is_map() && !shape.is_list())?,
+        _ => &key.shape,
+    };
+    let value = scalar(shape, text).ok()?;
+    Some((value, text.to_owned()))
+}
+
+/// A value in people's units.
+pub(crate) fn written(shape: &Shape, value: &SettingValue) -> String {
+    match (shape, value) {
+        (Shape::Rate, SettingValue::Number(rate)) => units::rate(*rate),
+        (Shape::Value(SettingKind::Number { max, .. }), SettingValue::Number(share))
+            if *max <= 1.0 =>
+        {
+            units::share(*share)
+        }
+        (_, SettingValue::Count(count)) => written_count(*count),
+        _ => value.to_string(),
+    }
+}
+
+/// Large round numbers with their suffix, others as they are: `100k`, `16`, `1500`.
+pub(crate) fn written_count(count: u64) -> String {
+    if count < 10_000 {
+        count.to_string()
+    } else {
+        units::count(count)
+    }
+}
+
+impl SettingValue {
+    /// The whole number in it: things, bytes or nanoseconds.
+    pub(crate) fn whole(&self) -> Option<u64> {
+        match self {
+            Self::Count(whole) | Self::Bytes(whole) | Self::Nanos(whole) => Some(*whole),
+            _ => None,
+        }
+    }
+}
