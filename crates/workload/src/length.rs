@@ -3,7 +3,7 @@
 //! Draws the lengths of fields.
 
 use crate::data::FieldLength;
-use crate::harmonic::harmonic;
+use crate::harmonic::Harmonic;
 use crate::stream::Stream;
 use crate::zipfian::{THETA, Zipfian};
 
@@ -90,7 +90,8 @@ impl FieldLength {
             Self::Zipfian { min, max } => {
                 // Rank r of n has weight r^-0.99, so the mean rank is the sum of r^0.01 over the sum of r^-0.99.
                 let count = u64::from(max.saturating_sub(*min)) + 1;
-                f64::from(*min) - 1.0 + harmonic(count, THETA - 1.0) / harmonic(count, THETA)
+                f64::from(*min) - 1.0
+                    + Harmonic::new(THETA - 1.0).sum(count) / Harmonic::new(THETA).sum(count)
             }
             Self::Histogram { block_size, counts } => {
                 let mut bytes = 0.0;

@@ -2,8 +2,8 @@
 //!
 //! YCSB's family of Zipfian generators (Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD 1994).
 
-use crate::harmonic::harmonic;
-use crate::hash::fnv_hash;
+use crate::harmonic::Harmonic;
+use crate::hash::fnv_hash_40;
 use crate::remainder::Divisor;
 use crate::stream::Stream;
 
@@ -23,13 +23,14 @@ pub struct Zipfian {
     eta: f64,
     /// 1 - (2 / n)^(1 - theta), where n is the first number of items, also after it has grown. So it is in YCSB.
     numerator: f64,
+    harmonic: Harmonic,
 }
 
 impl Zipfian {
     /// Ranks 0 to `items` - 1. At least one item.
     #[must_use]
     pub fn new(items: u64) -> Self {
-        Self::with_zeta(items, harmonic(items, THETA))
+        Self::with_zeta(items, Harmonic::new(THETA).sum(items))
     }
 
     fn with_zeta(items: u64, zeta: f64) -> Self {
@@ -40,6 +41,7 @@ impl Zipfian {
             zeta: 0.0,
             eta: 0.0,
             numerator,
+            harmonic: Harmonic::new(THETA),
         };
         zipfian.set(items, zeta);
         zipfian
@@ -58,7 +60,7 @@ impl Zipfian {
     #[inline]
     pub fn grow(&mut self, items: u64) {
         if items > self.last + 1 {
-            self.set(items, harmonic(items, THETA));
+            self.set(items, self.harmonic.sum(items));
         }
     }
 
@@ -151,7 +153,7 @@ impl ScrambledZipfian {
     #[inline]
     #[must_use]
     pub fn number(&self, unit: f64) -> u64 {
-        self.first + self.count.remainder(fnv_hash(self.ranks.rank(unit)))
+        self.first + self.count.remainder(fnv_hash_40(self.ranks.rank(unit)))
     }
 }
 
@@ -192,7 +194,7 @@ mod tests {
         assert_eq!(ZETA_OF_2, 1.0 + 0.5_f64.powf(THETA));
         let scrambled = ScrambledZipfian::new(0, 1);
         assert_eq!(scrambled.ranks.eta, 0.212_200_033_809_674_06);
-        assert!((harmonic(SCRAMBLED_ITEMS, THETA) - SCRAMBLED_ZETA).abs() < 1e-8);
+        assert!((Harmonic::new(THETA).sum(SCRAMBLED_ITEMS) - SCRAMBLED_ZETA).abs() < 1e-8);
     }
 
     #[test]
@@ -345,7 +347,7 @@ mod tests {
         }
         // As YCSB: the first number of items stays in one part of the formula.
         let eta = (1.0 - (2.0_f64 / 999.0).powf(1.0 - THETA))
-            / (1.0 - ZETA_OF_2 / harmonic(5_000, THETA));
+            / (1.0 - ZETA_OF_2 / Harmonic::new(THETA).sum(5_000));
         assert!((stepwise.ages.eta - eta).abs() < 1e-12);
     }
 
