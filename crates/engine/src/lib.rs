@@ -67,7 +67,6 @@ mod noop;
 mod registry;
 mod session;
 mod simulated;
-#[cfg(feature = "wiredtiger")]
 mod wiredtiger;
 
 pub use error::EngineError;

@@ -1,0 +1,223 @@
+//! Which engines there are, and how one is opened by name.
+
+use crate::{Engine, EngineError, noop, simulated, wiredtiger};
+use plimsoll_experiment::{EngineKind, Setting, SettingKind, SettingValue, Settings, units};
+use plimsoll_workload::DataSpec;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+static KINDS: [EngineKind; 3] = [noop::KIND, simulated::KIND, wiredtiger::KIND];
+
+/// Every engine that an arm can name, also those that were left out of this build.
+#[must_use]
+pub fn kinds() -> &'static [EngineKind] {
+    &KINDS
+}
+
+/// The engine of this name.
+#[must_use]
+pub fn kind(name: &str) -> Option<&'static EngineKind> {
+    KINDS.iter().find(|kind| kind.name == name)
+}
+
+/// What an engine needs to be opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening<'a> {
+    /// From the plan. A setting that is absent takes the default of its [`EngineKind`].
+    pub settings: &'a Settings,
+    /// For an engine that keeps data: an existing directory, either empty or with the data of an earlier opening.
+    pub directory: Option<&'a Path>,
+    /// Of everything that the engine draws at random.
+    pub seed: u64,
+    /// The records that will be stored in it.
+    pub data: &'a DataSpec,
+    /// Name of the memory allocator of this process, for the description: it bears on the speed of embedded engines.
+    pub allocator: &'a str,
+}
+
+/// Opens the engine of this name.
+///
+/// ```
+/// use plimsoll_engine::{Opening, Outcome, open};
+/// use plimsoll_experiment::Settings;
+/// use plimsoll_workload::{DataSpec, FieldChoice};
+///
+/// let opening = Opening {
+///     settings: &Settings::default(),
+///     directory: None,
+///     seed: 42,
+///     data: &DataSpec::with_records(1_000),
+///     allocator: "system",
+/// };
+/// let engine = open("noop", &opening)?;
+/// let mut session = engine.session()?;
+/// assert!(matches!(session.read(b"user1", FieldChoice::All, None), Outcome::Ok));
+/// drop(session);
+/// engine.close()?;
+/// # Ok::<(), plimsoll_engine::EngineError>(())
+/// ```
+///
+/// # Errors
+/// When there is no such engine in this build, when a setting does not suit it, or when it cannot be opened where it should.
+pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
+    let Some(kind) = kind(name) else {
+        let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        return Err(EngineError::Unknown { name: name.into(), known: known.join(", ") });
+    };
+    let settings = completed(kind, opening.settings)?;
+    let opening = Opening { settings: &settings, ..*opening };
+    match name {
+        "noop" => Ok(Box::new(noop::Noop)),
+        "simulated" => simulated::open(&opening),
+        _ => wiredtiger::open(&opening),
+    }
+}
+
+/// The settings with the defaults of those that are absent, each of the right type.
+pub(crate) fn completed(kind: &EngineKind, given: &Settings) -> Result<Settings, EngineError> {
+    let refuse = |name: &str, value: &SettingValue, reason: &str| EngineError::Setting {
+        engine: kind.name.into(),
+        setting: name.into(),
+        value: value.to_string(),
+        reason: reason.into(),
+    };
+    let mut settings = Settings::default();
+    for (name, value) in &given.0 {
+        let Some(setting) = kind.setting(name) else {
+            return Err(refuse(name, value, "there is no such setting"));
+        };
+        if !suits(&setting.kind, value) {
+            return Err(refuse(name, value, &format!("it must be {}", wanted(&setting.kind))));
+        }
+        settings.0.insert(name.clone(), value.clone());
+    }
+    for setting in kind.settings {
+        if let Some(text) = setting.default {
+            settings.0.entry(setting.name.into()).or_insert_with(|| default_value(setting, text));
+        }
+    }
+    Ok(settings)
+}
+
+fn default_value(setting: &Setting, text: &str) -> SettingValue {
+    const PROOF: &str = "defaults are tested to be readable";
+    match setting.kind {
+        SettingKind::Size { .. } => SettingValue::Bytes(units::parse_size(text).expect(PROOF)),
+        SettingKind::Count { .. } => SettingValue::Count(units::parse_count(text).expect(PROOF)),
+        SettingKind::Duration { .. } => SettingValue::Nanos(units::parse_duration(text).expect(PROOF)),
+        SettingKind::Number { .. } => SettingValue::Number(units::parse_share(text).expect(PROOF)),
+        SettingKind::Flag => SettingValue::Flag(text == "true"),
+        SettingKind::Choice(_) | SettingKind::Text => SettingValue::Text(text.into()),
+    }
+}
+
+fn suits(kind: &SettingKind, value: &SettingValue) -> bool {
+    match (kind, value) {
+        (SettingKind::Size { min, max }, SettingValue::Bytes(value))
+        | (SettingKind::Count { min, max }, SettingValue::Count(value))
+        | (SettingKind::Duration { min_ns: min, max_ns: max }, SettingValue::Nanos(value)) => {
+            (min..=max).contains(&value)
+        }
+        (SettingKind::Number { min, max }, SettingValue::Number(value)) => (min..=max).contains(&value),
+        (SettingKind::Choice(words), SettingValue::Text(text)) => words.contains(&text.as_str()),
+        (SettingKind::Flag, SettingValue::Flag(_)) | (SettingKind::Text, SettingValue::Text(_)) => true,
+        _ => false,
+    }
+}
+
+fn wanted(kind: &SettingKind) -> String {
+    match kind {
+        SettingKind::Size { min, max } => {
+            format!("a size from {} to {}", SettingValue::Bytes(*min), SettingValue::Bytes(*max))
+        }
+        SettingKind::Count { min, max } => format!("a whole number from {min} to {max}"),
+        SettingKind::Duration { min_ns, max_ns } => {
+            format!("a duration from {} to {}", SettingValue::Nanos(*min_ns), SettingValue::Nanos(*max_ns))
+        }
+        SettingKind::Number { min, max } => format!("a number from {min} to {max}"),
+        SettingKind::Flag => "true or false".into(),
+        SettingKind::Choice(words) => format!("one of {}", words.join(", ")),
+        SettingKind::Text => "a text".into(),
+    }
+}
+
+/// Every setting by name, as written in a file: for descriptions.
+pub(crate) fn settings_in_force(settings: &Settings) -> BTreeMap<String, String> {
+    let mut texts = BTreeMap::new();
+    for (name, value) in &settings.0 {
+        texts.insert(name.clone(), value.to_string());
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open_with(name: &str, settings: &[(&str, SettingValue)]) -> Result<Box<dyn Engine>, EngineError> {
+        let mut given = Settings::default();
+        for (name, value) in settings {
+            given.0.insert((*name).into(), value.clone());
+        }
+        let data = DataSpec::with_records(1);
+        let opening = Opening { settings: &given, directory: None, seed: 1, data: &data, allocator: "system" };
+        open(name, &opening)
+    }
+
+    fn message(result: Result<Box<dyn Engine>, EngineError>) -> String {
+        result.err().expect("refused").to_string()
+    }
+
+    #[test]
+    fn every_default_suits_its_own_setting() {
+        for kind in kinds() {
+            for setting in kind.settings {
+                if let Some(text) = setting.default {
+                    let value = default_value(setting, text);
+                    assert!(suits(&setting.kind, &value), "{}.{}: {text}", kind.name, setting.name);
+                }
+            }
+            if let Some(name) = kind.cache_setting {
+                let setting = kind.setting(name).expect("the cache setting is in the list");
+                assert!(matches!(setting.kind, SettingKind::Size { .. }));
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for kind in kinds() {
+            let mut names: Vec<&str> = kind.settings.iter().map(|setting| setting.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), kind.settings.len(), "{}", kind.name);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_opened_says_why() {
+        assert_eq!(
+            message(open_with("mysql", &[])),
+            "there is no engine `mysql`: this program has noop, simulated, wiredtiger"
+        );
+        assert_eq!(
+            message(open_with("noop", &[("speed", SettingValue::Count(1))])),
+            "`speed: 1` does not suit the engine `noop`: there is no such setting"
+        );
+        assert_eq!(
+            message(open_with("simulated", &[("servers", SettingValue::Count(0))])),
+            "`servers: 0` does not suit the engine `simulated`: it must be a whole number from 1 to 10000"
+        );
+        assert_eq!(
+            message(open_with("simulated", &[("servers", SettingValue::Flag(true))])),
+            "`servers: true` does not suit the engine `simulated`: it must be a whole number from 1 to 10000"
+        );
+    }
+
+    #[cfg(not(feature = "wiredtiger"))]
+    #[test]
+    fn an_engine_that_was_left_out_says_so() {
+        assert!(kind("wiredtiger").is_some());
+        assert!(matches!(open_with("wiredtiger", &[]), Err(EngineError::NotBuilt { .. })));
+    }
+}

@@ -1,0 +1,174 @@
+//! Everything that can be set on WiredTiger, with what mongod does.
+
+use plimsoll_experiment::{EngineKind, Setting, SettingKind};
+
+const MIB: u64 = 1 << 20;
+const TIB: u64 = 1 << 40;
+const SECOND_NS: u64 = 1_000_000_000;
+const COMPRESSORS: SettingKind = SettingKind::Choice(&["snappy", "zstd", "none"]);
+const PAGE: SettingKind = SettingKind::Size { min: 512, max: 512 * MIB };
+
+pub(crate) const KIND: EngineKind = EngineKind {
+    name: "wiredtiger",
+    about: "MongoDB's storage engine inside this program: the same caches, pages, journal and disk accesses as mongod, without a server between.",
+    keeps_data: true,
+    cache_setting: Some("cache_size"),
+    settings: &[
+        Setting {
+            name: "cache_size",
+            about: "Memory for uncompressed pages; what does not fit is read again from files. mongod takes half of the memory above 1 GiB.",
+            kind: SettingKind::Size { min: MIB, max: 10 * TIB },
+            default: Some("1GiB"),
+        },
+        Setting {
+            name: "dirty_target",
+            about: "Share of the cache that may be changed pages before eviction threads write them out. mongod: 5%.",
+            kind: SettingKind::Number { min: 0.01, max: 0.99 },
+            default: Some("5%"),
+        },
+        Setting {
+            name: "dirty_trigger",
+            about: "Share of changed pages at which operations themselves have to write pages out before they go on. mongod: 20%.",
+            kind: SettingKind::Number { min: 0.01, max: 0.99 },
+            default: Some("20%"),
+        },
+        Setting {
+            name: "eviction_threads",
+            about: "Threads that make room in the cache. mongod: 4.",
+            kind: SettingKind::Count { min: 1, max: 20 },
+            default: Some("4"),
+        },
+        Setting {
+            name: "checkpoint_interval",
+            about: "Time between two checkpoints, in whole seconds: each writes all changed pages to the data files. 0s leaves them out. mongod: 60s.",
+            kind: SettingKind::Duration { min_ns: 0, max_ns: 100_000 * SECOND_NS },
+            default: Some("60s"),
+        },
+        Setting {
+            name: "journal",
+            about: "Whether changes are logged, so that a crash loses at most one flush interval rather than one checkpoint interval. mongod: true.",
+            kind: SettingKind::Flag,
+            default: Some("true"),
+        },
+        Setting {
+            name: "journal_compressor",
+            about: "Compression of journal records above 128 bytes. mongod: snappy.",
+            kind: COMPRESSORS,
+            default: Some("snappy"),
+        },
+        Setting {
+            name: "journal_flush_interval",
+            about: "Time between two flushes of the journal to disk, with fdatasync. mongod: 100ms.",
+            kind: SettingKind::Duration { min_ns: SECOND_NS / 1_000, max_ns: 3_600 * SECOND_NS },
+            default: Some("100ms"),
+        },
+        Setting {
+            name: "durable",
+            about: "Whether each change waits until it is in the journal on disk, like MongoDB's write concern `j: true`: one flush for all that wait.",
+            kind: SettingKind::Flag,
+            default: Some("false"),
+        },
+        Setting {
+            name: "update_by",
+            about: "modify logs and keeps only the changed bytes of small changes, as mongod does in a replica set; whole writes the document again, as a mongod alone does.",
+            kind: SettingKind::Choice(&["modify", "whole"]),
+            default: Some("modify"),
+        },
+        Setting {
+            name: "block_compressor",
+            about: "Compression of the collection's pages on disk; pages in the cache are never compressed. mongod: snappy.",
+            kind: COMPRESSORS,
+            default: Some("snappy"),
+        },
+        Setting {
+            name: "checksum",
+            about: "Which blocks carry a checksum that is verified when they are read. mongod: on.",
+            kind: SettingKind::Choice(&["on", "off", "uncompressed", "unencrypted"]),
+            default: Some("on"),
+        },
+        Setting {
+            name: "allocation_size",
+            about: "Unit in which files are written; every page is a multiple of it. mongod: 4KiB.",
+            kind: SettingKind::Size { min: 512, max: 128 * MIB },
+            default: Some("4KiB"),
+        },
+        Setting {
+            name: "leaf_page_max",
+            about: "Largest page of documents on disk, before compression: what one read of a record that is not cached decompresses. mongod: 32KiB.",
+            kind: PAGE,
+            default: Some("32KiB"),
+        },
+        Setting {
+            name: "internal_page_max",
+            about: "Largest inner page of the collection's tree on disk. mongod: 4KiB.",
+            kind: PAGE,
+            default: Some("4KiB"),
+        },
+        Setting {
+            name: "memory_page_max",
+            about: "Size in memory at which a page of documents is split or written out. mongod: 10MiB.",
+            kind: SettingKind::Size { min: 512, max: 10 * TIB },
+            default: Some("10MiB"),
+        },
+        Setting {
+            name: "index_page_max",
+            about: "Largest page of the `_id` index on disk, inner and leaf. mongod: 16KiB.",
+            kind: PAGE,
+            default: Some("16KiB"),
+        },
+        Setting {
+            name: "index_prefix_compression",
+            about: "Whether keys on an index page leave out what they share with the key before. mongod: true.",
+            kind: SettingKind::Flag,
+            default: Some("true"),
+        },
+        Setting {
+            name: "index_compressor",
+            about: "Compression of the index pages on disk. mongod: none.",
+            kind: COMPRESSORS,
+            default: Some("none"),
+        },
+        Setting {
+            name: "direct_io",
+            about: "Whether data files bypass the kernel's page cache, so that a miss in WiredTiger's cache always reaches the disk. mongod: false.",
+            kind: SettingKind::Flag,
+            default: Some("false"),
+        },
+        Setting {
+            name: "session_max",
+            about: "Sessions that may be open at the same time. mongod: 33000.",
+            kind: SettingKind::Count { min: 20, max: 1_000_000 },
+            default: Some("33000"),
+        },
+        Setting {
+            name: "statistics",
+            about: "What WiredTiger counts: `all` walks trees and slows it down, `none` leaves the report without engine figures. mongod: fast.",
+            kind: SettingKind::Choice(&["fast", "all", "none"]),
+            default: Some("fast"),
+        },
+        Setting {
+            name: "after_load",
+            about: "State in which the points begin. Loaded pages are slower to read than pages from disk, so by default the database is reopened and both tables are read once.",
+            kind: SettingKind::Choice(&["reopen-and-warm", "reopen", "checkpoint"]),
+            default: Some("reopen-and-warm"),
+        },
+        Setting {
+            name: "connection_config",
+            about: "Anything else for wiredtiger_open, in WiredTiger's own syntax; it is appended, and the last word counts.",
+            kind: SettingKind::Text,
+            default: None,
+        },
+        Setting {
+            name: "collection_config",
+            about: "Anything else for the creation of the collection's table, in WiredTiger's own syntax; the last word counts.",
+            kind: SettingKind::Text,
+            default: None,
+        },
+        Setting {
+            name: "index_config",
+            about: "Anything else for the creation of the index's table, in WiredTiger's own syntax; the last word counts.",
+            kind: SettingKind::Text,
+            default: None,
+        },
+    ],
+};

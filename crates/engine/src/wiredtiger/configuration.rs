@@ -1,0 +1,149 @@
+//! WiredTiger's configuration strings, as mongod writes them, with what the settings say.
+
+use super::KIND;
+use crate::EngineError;
+use plimsoll_experiment::Settings;
+use std::time::Duration;
+
+/// What is fixed when the database is opened.
+#[derive(Clone, Debug)]
+pub(super) struct Configuration {
+    /// For `wiredtiger_open`.
+    pub(super) connection: String,
+    /// For the creation of the collection's table.
+    pub(super) collection: String,
+    /// For the creation of the index's table.
+    pub(super) index: String,
+    /// `None` without a journal.
+    pub(super) journal_flush_interval: Option<Duration>,
+    /// Whether each change waits for a flush of the journal.
+    pub(super) durable: bool,
+    /// Whether small changes are written by `WT_CURSOR.modify`.
+    pub(super) update_by_modify: bool,
+    /// Whether WiredTiger counts anything.
+    pub(super) statistics: bool,
+    pub(super) after_load: AfterLoad,
+}
+
+/// The state in which the points begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AfterLoad {
+    Checkpoint,
+    Reopen,
+    ReopenAndWarm,
+}
+
+impl AfterLoad {
+    /// In words, for the record.
+    pub(super) fn about(self) -> &'static str {
+        match self {
+            Self::Checkpoint => "as the load left the cache, after a checkpoint",
+            Self::Reopen => "reopened after the load: WiredTiger's cache is empty, the kernel's page cache is as the load left it",
+            Self::ReopenAndWarm => "reopened after the load, then index and collection were read once in key order",
+        }
+    }
+}
+
+impl Configuration {
+    /// Of settings that the registry has completed.
+    pub(super) fn new(settings: &Settings) -> Result<Self, EngineError> {
+        const COMPLETED: &str = "the registry fills in every setting that has a default";
+        let refuse = |setting: &str, reason: &str| EngineError::Setting {
+            engine: KIND.name.into(),
+            setting: setting.into(),
+            value: settings.0.get(setting).map(ToString::to_string).unwrap_or_default(),
+            reason: reason.into(),
+        };
+        let bytes = |name| settings.bytes(name).expect(COMPLETED);
+        let count = |name| settings.count(name).expect(COMPLETED);
+        let flag = |name| settings.flag(name).expect(COMPLETED);
+        let text = |name| settings.text(name).expect(COMPLETED);
+        let nanos = |name| settings.nanos(name).expect(COMPLETED);
+        let percent = |name| (settings.number(name).expect(COMPLETED) * 100.0).round();
+
+        let checkpoint_seconds = nanos("checkpoint_interval") / 1_000_000_000;
+        if checkpoint_seconds * 1_000_000_000 != nanos("checkpoint_interval") {
+            return Err(refuse("checkpoint_interval", "WiredTiger takes whole seconds"));
+        }
+        let (journal, durable) = (flag("journal"), flag("durable"));
+        if durable && !journal {
+            return Err(refuse("durable", "without a journal nothing is durable before the next checkpoint"));
+        }
+        for name in ["dirty_target", "dirty_trigger"] {
+            let share = settings.number(name).expect(COMPLETED);
+            if (share * 100.0 - percent(name)).abs() > 1e-9 {
+                return Err(refuse(name, "WiredTiger takes whole percents"));
+            }
+        }
+
+        let log = if journal {
+            format!("log=(enabled=true,remove=true,path={JOURNAL},compressor={})", text("journal_compressor"))
+        } else {
+            "log=(enabled=false)".into()
+        };
+        let mut connection = format!(
+            "create,cache_size={},session_max={},eviction=(threads_min={threads},threads_max={threads}),eviction_dirty_target={},\
+             eviction_dirty_trigger={},config_base=false,statistics=({}),{log},builtin_extension_config=(zstd=(compression_level=6)),\
+             file_manager=(close_idle_time=600,close_scan_interval=10,close_handle_minimum=2000),checkpoint=(wait={checkpoint_seconds})",
+            bytes("cache_size"),
+            count("session_max"),
+            percent("dirty_target"),
+            percent("dirty_trigger"),
+            text("statistics"),
+            threads = count("eviction_threads"),
+        );
+        if flag("direct_io") {
+            connection.push_str(",direct_io=[data]");
+        }
+        let mut collection = format!(
+            "type=file,key_format=q,value_format=u,block_compressor={},checksum={},allocation_size={},internal_page_max={},leaf_page_max={},\
+             leaf_value_max=64MB,memory_page_max={},split_pct=90",
+            text("block_compressor"),
+            text("checksum"),
+            bytes("allocation_size"),
+            bytes("internal_page_max"),
+            bytes("leaf_page_max"),
+            bytes("memory_page_max"),
+        );
+        let mut index = format!(
+            "type=file,key_format=u,value_format=u,block_compressor={},checksum={},allocation_size={},internal_page_max={page},\
+             leaf_page_max={page},prefix_compression={}",
+            text("index_compressor"),
+            text("checksum"),
+            bytes("allocation_size"),
+            flag("index_prefix_compression"),
+            page = bytes("index_page_max"),
+        );
+        for (configuration, name) in [
+            (&mut connection, "connection_config"),
+            (&mut collection, "collection_config"),
+            (&mut index, "index_config"),
+        ] {
+            if let Some(more) = settings.text(name).map(str::trim).filter(|more| !more.is_empty()) {
+                if more.contains('\0') {
+                    return Err(refuse(name, "it holds a NUL byte"));
+                }
+                configuration.push(',');
+                configuration.push_str(more);
+            }
+        }
+
+        Ok(Self {
+            connection,
+            collection,
+            index,
+            journal_flush_interval: journal.then(|| Duration::from_nanos(nanos("journal_flush_interval"))),
+            durable,
+            update_by_modify: text("update_by") == "modify",
+            statistics: text("statistics") != "none",
+            after_load: match text("after_load") {
+                "checkpoint" => AfterLoad::Checkpoint,
+                "reopen" => AfterLoad::Reopen,
+                _ => AfterLoad::ReopenAndWarm,
+            },
+        })
+    }
+}
+
+/// Folder of the journal within the data directory. WiredTiger does not make it.
+pub(super) const JOURNAL: &str = "journal";

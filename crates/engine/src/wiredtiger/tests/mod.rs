@@ -1,0 +1,117 @@
+//! Against the real library, in temporary directories.
+
+mod model;
+mod opening;
+mod operations;
+mod settings;
+
+use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
+use plimsoll_experiment::{SettingValue, Settings};
+use plimsoll_workload::{
+    Ask, Asker, DataSpec, FieldChoice, Fields, KeyOrder, KeySpace, Mix, Workload,
+};
+use std::path::Path;
+use std::sync::Arc;
+
+fn text(text: &str) -> SettingValue {
+    SettingValue::Text(text.into())
+}
+
+/// A small cache and journal files of 100 kB, so that tests are quick.
+fn open(
+    directory: &Path,
+    data: &DataSpec,
+    settings: &[(&str, SettingValue)],
+) -> Result<Box<dyn Engine>, EngineError> {
+    let mut all = Settings::default();
+    all.0.insert("cache_size".into(), SettingValue::Bytes(32 << 20));
+    all.0.insert("connection_config".into(), text("log=(file_max=100KB,prealloc=false)"));
+    for (name, value) in settings {
+        all.0.insert((*name).into(), value.clone());
+    }
+    let opening =
+        Opening { settings: &all, directory: Some(directory), seed: 1, data, allocator: "system" };
+    crate::open("wiredtiger", &opening)
+}
+
+fn message<T>(result: Result<T, EngineError>) -> String {
+    result.err().expect("refused").to_string()
+}
+
+/// Records whose keys are in the order of their numbers and whose values follow from key and field.
+fn verifiable(records: u64) -> DataSpec {
+    let mut data = DataSpec::with_records(records);
+    data.key_order = KeyOrder::Ordered;
+    data.zero_padding = 6;
+    data.data_integrity = true;
+    data
+}
+
+/// Stores all records of a key space and returns their keys in order.
+fn load(session: &mut dyn Session, key_space: &Arc<KeySpace>) -> Vec<Vec<u8>> {
+    let mut asker = key_space.loader(1).asker(0);
+    let mut keys = Vec::new();
+    while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+        assert_ok(session.insert(key, fields));
+        keys.push(key.to_vec());
+    }
+    keys.sort();
+    keys
+}
+
+/// Asks for updates alone, of one field or of all.
+fn updates(key_space: &Arc<KeySpace>, all_fields: bool) -> Asker {
+    let mut mix = Mix::preset("a").unwrap();
+    (mix.read, mix.update, mix.write_all_fields) = (0.0, 1.0, all_fields);
+    Arc::new(Workload::new(key_space, &mix, 1, None).unwrap()).asker(0)
+}
+
+fn changes(asker: &mut Asker) -> Fields<'_> {
+    let Ask::Update { changes, .. } = asker.next() else { panic!("there are only updates") };
+    changes
+}
+
+fn assert_ok(outcome: Outcome) {
+    assert!(matches!(outcome, Outcome::Ok), "{outcome:?}");
+}
+
+fn assert_not_found(outcome: Outcome) {
+    assert!(matches!(outcome, Outcome::NotFound), "{outcome:?}");
+}
+
+type Record = Vec<(Vec<u8>, Vec<u8>)>;
+
+fn record(fields: Fields<'_>) -> Record {
+    fields.map(|(_, name, value)| (name.to_vec(), value.to_vec())).collect()
+}
+
+#[derive(Default)]
+struct Collected(Record);
+
+impl FieldVisitor for Collected {
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        self.0.push((name.to_vec(), value.to_vec()));
+    }
+}
+
+/// What a read hands over, or `None` where nothing is found.
+fn read(session: &mut dyn Session, key: &[u8], fields: FieldChoice<'_>) -> Option<Record> {
+    let mut collected = Collected::default();
+    match session.read(key, fields, Some(&mut collected)) {
+        Outcome::Ok => Some(collected.0),
+        Outcome::NotFound => None,
+        Outcome::Error(message) => panic!("{message}"),
+    }
+}
+
+fn rows(session: &mut dyn Session, start: &[u8], count: u32) -> u32 {
+    let mut rows = 77;
+    assert_ok(session.scan(start, count, FieldChoice::All, &mut rows));
+    rows
+}
+
+fn statistic(engine: &dyn Engine, name: &str) -> f64 {
+    let mut all = Vec::new();
+    engine.statistics(&mut all);
+    all.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("there is no {name}")).1
+}

@@ -1,0 +1,174 @@
+//! What happens around the operations: opening, settling, closing, and everything that can be wrong with them.
+
+use super::*;
+
+#[test]
+fn data_survives_closing() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = verifiable(50);
+    let key_space = KeySpace::new(&data).unwrap();
+    let engine = open(directory.path(), &data, &[]).unwrap();
+    let keys = load(&mut *engine.session().unwrap(), &key_space);
+    let before = read(&mut *engine.session().unwrap(), &keys[7], FieldChoice::All);
+    assert!(before.is_some());
+    engine.close().unwrap();
+
+    let engine = open(directory.path(), &data, &[]).unwrap();
+    assert_eq!(engine.count().unwrap(), Some(50));
+    let mut session = engine.session().unwrap();
+    assert_eq!(read(&mut *session, &keys[7], FieldChoice::All), before);
+    // New records take record ids behind those that are there.
+    let mut asker = updates(&key_space, true);
+    assert_ok(session.insert(b"user9", changes(&mut asker)));
+    assert_eq!(engine.count().unwrap(), Some(51));
+    assert_eq!(read(&mut *session, &keys[49], FieldChoice::All).unwrap().len(), 10);
+    drop(session);
+    engine.close().unwrap();
+}
+
+/// Copies what a crash would leave on disk, while the database is open.
+fn crashed(directory: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    std::fs::create_dir(copy.path().join("journal")).unwrap();
+    for folder in ["", "journal"] {
+        for entry in std::fs::read_dir(directory.join(folder)).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_file() {
+                std::fs::copy(entry.path(), copy.path().join(folder).join(entry.file_name())).unwrap();
+            }
+        }
+    }
+    copy
+}
+
+#[test]
+fn durable_changes_survive_a_crash() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = verifiable(40);
+    let key_space = KeySpace::new(&data).unwrap();
+    // No flush comes by itself, so that only waiting for one makes a change durable.
+    let hour = SettingValue::Nanos(3_600_000_000_000);
+    let settings = [("durable", SettingValue::Flag(true)), ("journal_flush_interval", hour)];
+    let engine = open(directory.path(), &data, &settings).unwrap();
+    let mut session = engine.session().unwrap();
+    load(&mut *session, &key_space);
+    let copy = crashed(directory.path());
+    let recovered = open(copy.path(), &data, &settings).unwrap();
+    assert_eq!(recovered.count().unwrap(), Some(40));
+    recovered.close().unwrap();
+    drop(session);
+    engine.close().unwrap();
+}
+
+#[test]
+fn one_flush_serves_all_who_wait() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = DataSpec::with_records(64);
+    let key_space = KeySpace::new(&data).unwrap();
+    let engine = open(directory.path(), &data, &[("durable", SettingValue::Flag(true))]).unwrap();
+    let loader = key_space.loader(1);
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let (engine, loader) = (&engine, &loader);
+            scope.spawn(move || {
+                let mut session = engine.session().unwrap();
+                let mut asker = loader.asker(number);
+                while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+                    assert_ok(session.insert(key, fields));
+                }
+            });
+        }
+    });
+    assert_eq!(engine.count().unwrap(), Some(64));
+}
+
+#[test]
+fn every_state_after_the_load_keeps_the_data() {
+    for state in ["checkpoint", "reopen", "reopen-and-warm"] {
+        let directory = tempfile::tempdir().unwrap();
+        let data = verifiable(300);
+        let key_space = KeySpace::new(&data).unwrap();
+        let engine = open(directory.path(), &data, &[("after_load", text(state))]).unwrap();
+        let keys = load(&mut *engine.session().unwrap(), &key_space);
+        let checkpoints = statistic(&*engine, "checkpoints");
+        engine.settle().unwrap();
+        let read_pages = statistic(&*engine, "cache_read_pages");
+        match state {
+            "checkpoint" => assert_eq!(statistic(&*engine, "checkpoints"), checkpoints + 1.0),
+            // 300 documents of 1.2 kB fill more than ten pages of 32 kB.
+            "reopen" => assert!(read_pages < 10.0, "{read_pages}"),
+            _ => assert!(read_pages > 10.0, "{read_pages}"),
+        }
+        assert_eq!(engine.count().unwrap(), Some(300));
+        let mut session = engine.session().unwrap();
+        assert!(read(&mut *session, &keys[0], FieldChoice::All).is_some());
+        let about = &engine.description().notes["measured_state"];
+        assert_eq!(about.starts_with("reopened"), state != "checkpoint", "{about}");
+        drop(session);
+        engine.close().unwrap();
+    }
+}
+
+#[test]
+fn sessions_in_use_keep_it_from_closing() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path(), &DataSpec::with_records(1), &[]).unwrap();
+    let session = engine.session().unwrap();
+    assert_eq!(
+        message(engine.close()),
+        "wiredtiger: WT_CONNECTION.close failed: some of its sessions are still in use"
+    );
+    drop(session);
+    let engine = open(directory.path(), &DataSpec::with_records(1), &[]).unwrap();
+    engine.close().unwrap();
+}
+
+#[test]
+fn a_directory_must_be_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let missing = directory.path().join("missing");
+    let data = DataSpec::with_records(1);
+    let said = message(open(&missing, &data, &[]));
+    assert!(said.starts_with(&format!("cannot use {}: No such file", missing.display())), "{said}");
+    assert!(!missing.exists());
+
+    let file = directory.path().join("file");
+    std::fs::write(&file, "mine").unwrap();
+    let said = message(open(&file, &data, &[]));
+    assert!(said.starts_with(&format!("cannot use {}: ", file.display())), "{said}");
+    assert_eq!(std::fs::read(&file).unwrap(), b"mine");
+
+    let settings = Settings::default();
+    let opening =
+        Opening { settings: &settings, directory: None, seed: 1, data: &data, allocator: "system" };
+    let nowhere = crate::open("wiredtiger", &opening);
+    assert!(matches!(nowhere, Err(EngineError::NoDirectory { .. })));
+}
+
+#[test]
+fn a_directory_is_opened_once_at_a_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = DataSpec::with_records(1);
+    let first = open(directory.path(), &data, &[]).unwrap();
+    let said = message(open(directory.path(), &data, &[]));
+    assert!(said.starts_with("wiredtiger: wiredtiger_open failed: "), "{said}");
+    assert!(said.contains("the data directory is open in this or another process"), "{said}");
+    first.close().unwrap();
+    open(directory.path(), &data, &[]).unwrap().close().unwrap();
+}
+
+#[test]
+fn wiredtiger_explains_what_it_refuses() {
+    let data = DataSpec::with_records(1);
+    for (setting, value, call, why) in [
+        ("connection_config", "wings=2", "wiredtiger_open", "wings"),
+        ("collection_config", "leaf_page_max=5000", "WT_SESSION.create of table:collection", "allocation size"),
+        ("index_config", "checksum=maybe", "WT_SESSION.create of table:index", "maybe"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let said = message(open(directory.path(), &data, &[(setting, text(value))]));
+        assert!(said.starts_with(&format!("wiredtiger: {call} failed: Invalid argument")), "{said}");
+        assert!(said.contains(why), "{said}");
+        assert!(!said.contains("[ERROR]"), "{said}");
+    }
+}

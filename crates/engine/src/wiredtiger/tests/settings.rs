@@ -1,0 +1,171 @@
+//! Settings reach WiredTiger.
+
+use super::*;
+
+fn notes(settings: &[(&str, SettingValue)]) -> std::collections::BTreeMap<String, String> {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path(), &DataSpec::with_records(1), settings).unwrap();
+    let notes = engine.description().notes;
+    engine.close().unwrap();
+    notes
+}
+
+#[test]
+fn defaults_are_those_of_mongod() {
+    let notes = notes(&[]);
+    for part in [
+        "eviction=(threads_min=4,threads_max=4)",
+        "log=(enabled=true,remove=true,path=journal,compressor=snappy)",
+        "checkpoint=(wait=60)",
+        "session_max=33000",
+        "statistics=(fast)",
+        "eviction_dirty_target=5,eviction_dirty_trigger=20",
+    ] {
+        assert!(notes["wiredtiger_open"].contains(part), "{part} in {}", notes["wiredtiger_open"]);
+    }
+    for part in ["key_format=q,value_format=u,block_compressor=snappy", "leaf_page_max=32768", "memory_page_max=10485760"] {
+        assert!(notes["collection"].contains(part), "{part} in {}", notes["collection"]);
+    }
+    for part in ["key_format=u,value_format=u", "prefix_compression=true", "leaf_page_max=16384"] {
+        assert!(notes["index"].contains(part), "{part} in {}", notes["index"]);
+    }
+}
+
+#[test]
+fn a_description_holds_everything_in_force() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path(), &DataSpec::with_records(1), &[]).unwrap();
+    let description = engine.description();
+    assert_eq!(description.name, "wiredtiger");
+    assert!(description.version.starts_with("WiredTiger 11.3"));
+    assert_eq!(description.settings["cache_size"], "32MiB");
+    assert_eq!(description.settings["block_compressor"], "snappy");
+    assert_eq!(description.notes["allocator"], "system");
+    assert!(description.notes["wiredtiger_open"].ends_with(",log=(file_max=100KB,prealloc=false)"));
+    engine.close().unwrap();
+}
+
+/// Every setting once away from its default, with data through it.
+#[test]
+fn every_setting_can_be_changed() {
+    let changed: &[(&str, SettingValue)] = &[
+        ("dirty_target", SettingValue::Number(0.1)),
+        ("dirty_trigger", SettingValue::Number(0.29)),
+        ("eviction_threads", SettingValue::Count(2)),
+        ("checkpoint_interval", SettingValue::Nanos(0)),
+        ("journal", SettingValue::Flag(false)),
+        ("journal_compressor", text("zstd")),
+        ("journal_compressor", text("none")),
+        ("journal_flush_interval", SettingValue::Nanos(1_000_000)),
+        ("durable", SettingValue::Flag(true)),
+        ("update_by", text("whole")),
+        ("block_compressor", text("zstd")),
+        ("block_compressor", text("none")),
+        ("checksum", text("off")),
+        ("allocation_size", SettingValue::Bytes(512)),
+        ("leaf_page_max", SettingValue::Bytes(8 << 10)),
+        ("internal_page_max", SettingValue::Bytes(8 << 10)),
+        ("memory_page_max", SettingValue::Bytes(1 << 20)),
+        ("index_page_max", SettingValue::Bytes(4 << 10)),
+        ("index_prefix_compression", SettingValue::Flag(false)),
+        ("index_compressor", text("snappy")),
+        ("session_max", SettingValue::Count(100)),
+        ("statistics", text("all")),
+        ("collection_config", text("split_pct=75")),
+        ("index_config", text("split_pct=75")),
+    ];
+    let plain = notes(&[]);
+    for (name, value) in changed {
+        let directory = tempfile::tempdir().unwrap();
+        let data = verifiable(50);
+        let key_space = KeySpace::new(&data).unwrap();
+        let engine = open(directory.path(), &data, &[(name, value.clone())])
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut session = engine.session().unwrap();
+        let keys = load(&mut *session, &key_space);
+        let mut asker = updates(&key_space, false);
+        assert_ok(session.update(&keys[0], changes(&mut asker)));
+        drop(session);
+        engine.settle().unwrap();
+        assert_eq!(engine.count().unwrap(), Some(50), "{name}");
+        let notes = engine.description().notes;
+        let elsewhere = ["durable", "journal_flush_interval", "update_by"].contains(name);
+        assert_eq!(notes == plain, elsewhere, "{name} is in a configuration string");
+        engine.close().unwrap();
+    }
+}
+
+#[test]
+fn updates_can_be_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = verifiable(5);
+    let key_space = KeySpace::new(&data).unwrap();
+    let engine = open(directory.path(), &data, &[("update_by", text("whole"))]).unwrap();
+    let mut session = engine.session().unwrap();
+    let keys = load(&mut *session, &key_space);
+    let mut asker = updates(&key_space, false);
+    assert_ok(session.update(&keys[0], changes(&mut asker)));
+    assert_eq!(statistic(&*engine, "cursor_modifies"), 0.0);
+}
+
+#[test]
+fn impossible_settings_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = DataSpec::with_records(1);
+    for (settings, said) in [
+        (
+            vec![("durable", SettingValue::Flag(true)), ("journal", SettingValue::Flag(false))],
+            "`durable: true` does not suit the engine `wiredtiger`: without a journal nothing is durable before the next checkpoint",
+        ),
+        (
+            vec![("checkpoint_interval", SettingValue::Nanos(1_500_000_000))],
+            "`checkpoint_interval: 1.5s` does not suit the engine `wiredtiger`: WiredTiger takes whole seconds",
+        ),
+        (
+            vec![("dirty_target", SettingValue::Number(0.055))],
+            "`dirty_target: 0.055` does not suit the engine `wiredtiger`: WiredTiger takes whole percents",
+        ),
+        (
+            vec![("index_config", text("a\0b"))],
+            "`index_config: a\0b` does not suit the engine `wiredtiger`: it holds a NUL byte",
+        ),
+    ] {
+        assert_eq!(message(open(directory.path(), &data, &settings)), said);
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing was begun");
+}
+
+#[test]
+fn statistics_follow_what_is_done() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = verifiable(200);
+    let key_space = KeySpace::new(&data).unwrap();
+    let engine = open(directory.path(), &data, &[]).unwrap();
+    let mut session = engine.session().unwrap();
+    let keys = load(&mut *session, &key_space);
+    // One insert in each table.
+    assert!(statistic(&*engine, "cursor_inserts") >= 400.0);
+    assert!(statistic(&*engine, "transaction_commits") >= 200.0);
+    assert_eq!(statistic(&*engine, "cache_max_bytes"), 32.0 * 1024.0 * 1024.0);
+    assert!(statistic(&*engine, "cache_bytes") > 200.0 * 1_000.0);
+    assert_eq!(statistic(&*engine, "checkpoint_running"), 0.0);
+    let before = statistic(&*engine, "cursor_searches");
+    for key in &keys {
+        assert_ok(session.read(key, FieldChoice::All, None));
+    }
+    assert_eq!(statistic(&*engine, "cursor_searches") - before, 400.0, "one search in each table");
+    let mut names = Vec::new();
+    engine.statistics(&mut names);
+    assert_eq!(names.len(), 33);
+}
+
+#[test]
+fn without_statistics_there_are_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine =
+        open(directory.path(), &DataSpec::with_records(1), &[("statistics", text("none"))]).unwrap();
+    let mut all = Vec::new();
+    engine.statistics(&mut all);
+    assert!(all.is_empty());
+    engine.close().unwrap();
+}
