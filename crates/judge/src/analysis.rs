@@ -112,10 +112,10 @@ pub struct Validity {
     pub text: String,
 }
 
-/// One number over the blocks: the median of the runs with an interval.
+/// One number over the blocks: the median of the runs with an interval. Without any value there is no median; see [`Estimate::known`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Median over the blocks.
+    /// Median over the blocks; 0 and without meaning where `values` is empty.
     pub median: f64,
     /// 95 % interval, exact from signed ranks; `None` with fewer than 6 blocks.
     pub interval: Option<(f64, f64)>,
@@ -176,6 +176,8 @@ pub struct CurvePoint {
     pub service: LatencySummary,
     /// Whether p99 of the response is only a lower bound, because too much was unfinished at the end.
     pub p99_at_least: bool,
+    /// The same for p99.9.
+    pub p999_at_least: bool,
     /// Response time for each kind of operation, by its name.
     pub by_operation: BTreeMap<String, LatencySummary>,
     /// CPU time of the worker per operation, nanoseconds.
@@ -241,7 +243,7 @@ pub struct Knee {
     pub load_label: String,
     /// Sessions or rate there.
     pub load: f64,
-    /// Lowest and highest over the blocks.
+    /// 95 % interval over the blocks; with up to 8 blocks that is from the lowest to the highest of their knees.
     pub range: (f64, f64),
     /// Kneedle's opinion, if it has one.
     pub kneedle: Option<f64>,
@@ -258,7 +260,7 @@ pub struct Scalability {
     pub sigma: f64,
     /// Coherency.
     pub kappa: f64,
-    /// Sessions with the highest throughput, `None` without coherency cost.
+    /// Sessions with the highest throughput; `None` without coherency cost, or when it lies beyond 1.5 times the largest number measured.
     pub peak_sessions: Option<f64>,
     /// (sessions, fitted, measured - fitted) for every point.
     pub residuals: Vec<(f64, f64, f64)>,

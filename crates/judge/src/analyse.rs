@@ -1,0 +1,112 @@
+//! The way from a record to an analysis.
+
+use crate::arms::arms;
+use crate::comparison::{baseline, comparisons};
+use crate::curve::{curves, load_phase};
+use crate::difference::differences;
+use crate::headline::headline;
+use crate::sample::{ArmSamples, samples};
+use crate::select::Selection;
+use crate::threshold::thresholds;
+use crate::validity::validity;
+use crate::{Analysis, JudgeError, TimeSeries};
+use plimsoll_experiment::{PLAN_VERSION, Plan};
+use plimsoll_record::{ExperimentRecord, Warning, WarningId};
+use plimsoll_stats::fewest_blocks;
+use std::collections::BTreeMap;
+
+/// Everything that follows from a record, finished or not.
+///
+/// # Errors
+/// When the plan inside the record cannot be read. Everything else that may be wrong with a record is said in the analysis.
+pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
+    let plan = plan_of(record)?;
+    let selection = Selection::of(record, &plan);
+    let samples = samples(&selection, &plan);
+    let differences = differences(&plan, &selection);
+    let curves = curves(&plan, &samples);
+    let comparisons = comparisons(&plan, &samples);
+
+    let mut warnings = selection.warnings.clone();
+    warnings.extend(crate::warnings::of_points(&plan, &samples));
+    let runs = selection.finished.iter().flat_map(BTreeMap::values);
+    warnings.extend(crate::warnings::of_runs(runs.flat_map(|run| &run.warnings)));
+    warnings.extend(crate::difference::warnings(&differences, &selection));
+    warnings.extend(few_blocks(&selection));
+    crate::warnings::sort(&mut warnings);
+
+    Ok(Analysis {
+        id: record.id.clone(),
+        name: record.name.clone(),
+        question: record.question.clone(),
+        headline: headline(&plan, &selection.progress, &comparisons, &curves, &warnings),
+        arms: arms(&plan, &selection, baseline(&plan)),
+        mixes: plan.mixes.iter().map(|mix| mix.name.clone()).collect(),
+        validity: validity(&plan, &selection, &samples, &warnings),
+        load_phase: load_phase(&plan, &samples),
+        comparisons: comparisons.all,
+        thresholds: thresholds(&plan, &samples),
+        progress: selection.progress,
+        curves,
+        differences,
+        series: series(&plan, samples),
+        warnings,
+    })
+}
+
+/// The plan inside a record.
+///
+/// # Errors
+/// When it was written by a later program or cannot be read.
+pub fn plan_of(record: &ExperimentRecord) -> Result<Plan, JudgeError> {
+    let version = record
+        .plan
+        .get("version")
+        .and_then(serde_json::Value::as_u64);
+    if let Some(found) = version
+        && found > u64::from(PLAN_VERSION)
+    {
+        return Err(JudgeError::NewerPlan {
+            id: record.id.clone(),
+            found,
+            known: PLAN_VERSION,
+        });
+    }
+    let bad = |reason: String| JudgeError::BadPlan {
+        id: record.id.clone(),
+        reason,
+    };
+    let plan: Plan = serde::Deserialize::deserialize(&record.plan)
+        .map_err(|error: serde_json::Error| bad(error.to_string()))?;
+    if plan.arms.is_empty() {
+        return Err(bad("it has no arm".into()));
+    }
+    Ok(plan)
+}
+
+fn few_blocks(selection: &Selection<'_>) -> Option<Warning> {
+    let complete = selection.progress.blocks_complete;
+    let needed = fewest_blocks(crate::estimate::CONFIDENCE);
+    let is_few = usize::try_from(complete).is_ok_and(|complete| complete < needed);
+    is_few.then(|| {
+        Warning::new(
+            WarningId::FewBlocks,
+            "",
+            format!("{complete} complete, {needed} are needed"),
+        )
+    })
+}
+
+fn series(plan: &Plan, samples: Vec<ArmSamples>) -> Vec<TimeSeries> {
+    let mut series = Vec::new();
+    for (arm, of_arm) in plan.arms.iter().zip(samples) {
+        for sample in of_arm
+            .load
+            .into_iter()
+            .chain(of_arm.points.into_iter().flatten())
+        {
+            series.push(sample.into_series(&arm.name));
+        }
+    }
+    series
+}

@@ -1,0 +1,396 @@
+//! Two records made at different times, one arm of each.
+
+use crate::analyse::plan_of;
+use crate::comparison::{metrics, primaries, rule, verdict, without_figures};
+use crate::difference::{Seen, between};
+use crate::estimate::CONFIDENCE;
+use crate::sample::{ArmSamples, Asked, Sample};
+use crate::select::{Selection, as_u32, counted};
+use crate::sentence::{Question, Unit, sentence};
+use crate::{Difference, JudgeError, Judgement, Verdict};
+use plimsoll_experiment::{Arm, Direction, Metric, Plan};
+use plimsoll_record::{ExperimentRecord, RunRecord, Warning};
+use plimsoll_stats::{judge, judge_together};
+use serde::{Deserialize, Serialize};
+
+/// What comparing runs of different days costs, beside the chance of drift.
+const PRICE: &str = "These runs were not made side by side: whatever else changed between the two records (the machine's state, its \
+    neighbours, its disk) counts as a difference between the arms, and the intervals are wider than those of blocks. Run both arms in one \
+    experiment to be sure.";
+
+/// One arm of one record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Side {
+    /// Id of the record.
+    pub record: String,
+    /// Name of its experiment.
+    pub name: String,
+    /// The arm.
+    pub arm: String,
+    /// When the record was begun, UTC, RFC 3339.
+    pub started_at: String,
+    /// Finished runs of the arm.
+    pub runs: u32,
+}
+
+/// One metric at one load that both records measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnpairedComparison {
+    /// Mix.
+    pub mix: String,
+    /// The load in words.
+    pub load_label: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// Which way is good.
+    pub direction: Direction,
+    /// Whether the first record's file (or its default) named the metric as deciding.
+    pub primary: bool,
+    /// One value for each valid run of A.
+    pub baseline_values: Vec<f64>,
+    /// One value for each valid run of B.
+    pub values: Vec<f64>,
+    /// The result. Its `blocks` are the runs of the side with fewer, its p that of Mann and Whitney.
+    pub verdict: Verdict,
+    /// In one sentence.
+    pub sentence: String,
+}
+
+/// Two arms of two records.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordComparison {
+    /// A.
+    pub baseline: Side,
+    /// B.
+    pub other: Side,
+    /// The answer, and what it costs that the runs are not paired.
+    pub headline: Vec<String>,
+    /// Deciding metrics first, each in the order of A's points.
+    pub comparisons: Vec<UnpairedComparison>,
+    /// What differs between the two sides: all of it found by looking.
+    pub differences: Vec<Difference>,
+    /// About the points of both sides, gravest first.
+    pub warnings: Vec<Warning>,
+}
+
+/// Compares arm B of one record with arm A of another, or of the same, at every load that both measured.
+///
+/// Values of a run count by themselves (Mann and Whitney, with the Hodges-Lehmann estimate over all pairs), so a common drift is not taken out as it is within
+/// blocks. Mixes are matched by name, loads by their numbers; A's margins and deciding metrics are used. The deciding metrics of a load are judged
+/// together.
+///
+/// # Errors
+/// When a plan cannot be read or an arm does not exist.
+pub fn compare_records(
+    a: &ExperimentRecord,
+    arm_a: &str,
+    b: &ExperimentRecord,
+    arm_b: &str,
+) -> Result<RecordComparison, JudgeError> {
+    let (a, b) = (Read::of(a, arm_a)?, Read::of(b, arm_b)?);
+    let primary_metrics = primaries(&a.plan);
+    let mut comparisons = Vec::new();
+    for (of_a, of_b) in shared_points(&a, &b) {
+        comparisons.extend(of_point(&a, &b, of_a, of_b, &primary_metrics));
+    }
+    comparisons.sort_by_key(|comparison| !comparison.primary);
+    let differences = differences(&a, &b);
+    let mut warnings = Vec::new();
+    for read in [&a, &b] {
+        warnings.extend(read.warnings.iter().cloned());
+    }
+    crate::warnings::sort(&mut warnings);
+    Ok(RecordComparison {
+        headline: headline(&a, &b, &comparisons),
+        baseline: a.side(),
+        other: b.side(),
+        comparisons,
+        differences,
+        warnings,
+    })
+}
+
+/// One arm of one record, with everything drawn from it.
+struct Read<'a> {
+    record: &'a ExperimentRecord,
+    plan: Plan,
+    arm: usize,
+    runs: Vec<&'a RunRecord>,
+    samples: ArmSamples,
+    warnings: Vec<Warning>,
+}
+
+impl<'a> Read<'a> {
+    fn of(record: &'a ExperimentRecord, name: &str) -> Result<Self, JudgeError> {
+        let plan = plan_of(record)?;
+        let Some(arm) = plan.arms.iter().position(|arm| arm.name == name) else {
+            let known = plan.arms.iter().map(|arm| arm.name.clone()).collect();
+            return Err(JudgeError::UnknownArm {
+                id: record.id.clone(),
+                arm: name.to_owned(),
+                known,
+            });
+        };
+        let mut selection = Selection::of(record, &plan);
+        let runs = selection.finished.swap_remove(arm);
+        let samples = ArmSamples::of(&plan.arms[arm], &runs, plan.points.len(), &Asked::by(&plan));
+        let warnings = crate::warnings::of_arm(name, &samples);
+        let runs = runs.into_values().collect();
+        Ok(Self {
+            record,
+            plan,
+            arm,
+            runs,
+            samples,
+            warnings,
+        })
+    }
+
+    fn arm(&self) -> &Arm {
+        &self.plan.arms[self.arm]
+    }
+
+    /// The arm, with its record where both have the same name.
+    fn label(&self, other: &Self) -> String {
+        let name = &self.arm().name;
+        if *name == other.arm().name {
+            format!("{name} ({})", self.record.id)
+        } else {
+            name.clone()
+        }
+    }
+
+    fn side(&self) -> Side {
+        Side {
+            record: self.record.id.clone(),
+            name: self.record.name.clone(),
+            arm: self.arm().name.clone(),
+            started_at: self.record.started_at.clone(),
+            runs: as_u32(self.runs.len()),
+        }
+    }
+}
+
+/// Samples of every point that both sides measured, in the order of A's plan.
+fn shared_points<'a>(a: &'a Read<'_>, b: &'a Read<'_>) -> Vec<(&'a [Sample], &'a [Sample])> {
+    let mut shared = Vec::new();
+    for of_a in &a.samples.points {
+        let Some(label) = of_a.first().map(|sample| &sample.label) else {
+            continue;
+        };
+        let same = |of_b: &&Vec<Sample>| {
+            of_b.first().is_some_and(|sample| {
+                sample.label.mix == label.mix && sample.label.load == label.load
+            })
+        };
+        if let Some(of_b) = b.samples.points.iter().find(same) {
+            shared.push((of_a.as_slice(), of_b.as_slice()));
+        }
+    }
+    shared
+}
+
+/// Every metric that both sides have at one point.
+fn of_point(
+    a: &Read<'_>,
+    b: &Read<'_>,
+    of_a: &[Sample],
+    of_b: &[Sample],
+    primary: &[Metric],
+) -> Vec<UnpairedComparison> {
+    let mut figures = Vec::new();
+    for metric in metrics(primary) {
+        let (baseline_values, values) = (readings(of_a, metric), readings(of_b, metric));
+        let is_primary = primary.contains(&metric);
+        let no_value = baseline_values.is_empty() || values.is_empty();
+        if no_value && !is_primary {
+            continue;
+        }
+        let compared = if no_value {
+            Err("one of them has no valid run with such a value".to_owned())
+        } else {
+            plimsoll_stats::Comparison::unpaired(&baseline_values, &values)
+                .map_err(|error| error.to_string())
+        };
+        figures.push((metric, is_primary, baseline_values, values, compared));
+    }
+    let mut together = Vec::new();
+    for (metric, is_primary, _, _, compared) in &figures {
+        if let (true, Ok(comparison)) = (is_primary, compared) {
+            together.push((comparison, rule(&a.plan, *metric)));
+        }
+    }
+    let deciding = together.len();
+    let judged =
+        judge_together(&together, CONFIDENCE).expect("a confidence of 0.95 lies between 0 and 1");
+    let mut judged = judged.into_iter();
+    let label = &of_a[0].label;
+    let (name_a, name_b) = (a.label(b), b.label(a));
+    let mut comparisons = Vec::new();
+    for (metric, primary, baseline_values, values, compared) in figures {
+        let rule = rule(&a.plan, metric);
+        let (verdict, grounds) = match &compared {
+            Err(reason) => {
+                let runs = as_u32(baseline_values.len().min(values.len()));
+                (without_figures(reason.clone(), runs, rule.margin()), None)
+            }
+            Ok(_) if primary => {
+                let judgement = judged
+                    .next()
+                    .expect("there is a judgement for every deciding comparison");
+                verdict(&judgement, (deciding > 1).then_some(deciding), Unit::Run)
+            }
+            Ok(comparison) => {
+                let judgement = judge(comparison, rule, CONFIDENCE)
+                    .expect("a confidence of 0.95 lies between 0 and 1");
+                verdict(&judgement, None, Unit::Run)
+            }
+        };
+        let question = Question {
+            mix: &label.mix,
+            load_label: &label.load_label,
+            metric,
+            baseline: &name_a,
+            arm: &name_b,
+            unit: Unit::Run,
+        };
+        comparisons.push(UnpairedComparison {
+            mix: label.mix.clone(),
+            load_label: label.load_label.clone(),
+            metric,
+            direction: metric.direction(),
+            primary,
+            sentence: sentence(&question, &verdict, grounds),
+            baseline_values,
+            values,
+            verdict,
+        });
+    }
+    comparisons
+}
+
+/// Values of the valid runs; lower bounds are none.
+fn readings(samples: &[Sample], metric: Metric) -> Vec<f64> {
+    let mut values = Vec::with_capacity(samples.len());
+    for sample in samples {
+        if let Some(reading) = sample.reading(metric)
+            && !reading.at_least
+        {
+            values.push(reading.value);
+        }
+    }
+    values
+}
+
+fn headline(a: &Read<'_>, b: &Read<'_>, comparisons: &[UnpairedComparison]) -> Vec<String> {
+    let (name_a, name_b) = (a.label(b), b.label(a));
+    for (read, name) in [(a, &name_a), (b, &name_b)] {
+        if read.runs.is_empty() {
+            return vec![format!(
+                "{name} has no finished run in record {}, so there is nothing to compare.",
+                read.record.id
+            )];
+        }
+    }
+    if comparisons.is_empty() {
+        return vec![format!(
+            "{name_a} and {name_b} share no workload at the same load, so there is nothing to compare. A has {}; B has {}.",
+            measured(a),
+            measured(b)
+        )];
+    }
+    let mut sentences = Vec::new();
+    let mut decided = [
+        Judgement::Better,
+        Judgement::Worse,
+        Judgement::Equivalent,
+        Judgement::Inconclusive,
+    ]
+    .map(|word| (word, 0));
+    for comparison in comparisons.iter().filter(|comparison| comparison.primary) {
+        for (word, count) in &mut decided {
+            *count += usize::from(*word == comparison.verdict.judgement);
+        }
+        sentences.push(comparison.sentence.clone());
+    }
+    if sentences.len() > 2 {
+        let [better, worse, equivalent, inconclusive] = decided.map(|(_, count)| count);
+        let total = counted(sentences.len(), "deciding comparison");
+        sentences = vec![format!(
+            "Of {total}, {name_b} is better than {name_a} in {better}, worse in {worse}, equivalent in {equivalent}; {inconclusive} cannot be told."
+        )];
+    }
+    sentences.push(PRICE.into());
+    sentences
+}
+
+/// `c at 1 thread, c at 4 threads`.
+fn measured(read: &Read<'_>) -> String {
+    let mut places = Vec::new();
+    for samples in &read.samples.points {
+        if let Some(sample) = samples.first() {
+            places.push(format!(
+                "{} at {}",
+                sample.label.mix, sample.label.load_label
+            ));
+        }
+    }
+    if places.is_empty() {
+        "no point".into()
+    } else {
+        places.join(", ")
+    }
+}
+
+/// What differs between the two sides, also in their plans, programs and workloads.
+fn differences(a: &Read<'_>, b: &Read<'_>) -> Vec<Difference> {
+    let (name_a, name_b) = (a.label(b), b.label(a));
+    let seen = [
+        Seen {
+            label: name_a.clone(),
+            arm: a.arm(),
+            runs: a.runs.clone(),
+        },
+        Seen {
+            label: name_b.clone(),
+            arm: b.arm(),
+            runs: b.runs.clone(),
+        },
+    ];
+    let mut differences = between(&seen);
+    let mut compare = |what: &str, of_a: String, of_b: String| {
+        if of_a != of_b {
+            let values = vec![(name_a.clone(), of_a), (name_b.clone(), of_b)];
+            differences.push(Difference {
+                what: what.to_owned(),
+                values,
+                declared: false,
+            });
+        }
+    };
+    let program = |read: &Read<'_>| {
+        format!(
+            "{} ({})",
+            read.record.program.version, read.record.program.commit
+        )
+    };
+    compare("program", program(a), program(b));
+    let seconds = |nanos: u64| crate::words::duration(nanos as f64);
+    compare(
+        "warm-up",
+        seconds(a.plan.measurement.warm_up_ns),
+        seconds(b.plan.measurement.warm_up_ns),
+    );
+    compare(
+        "duration",
+        seconds(a.plan.measurement.duration_ns),
+        seconds(b.plan.measurement.duration_ns),
+    );
+    for mix in &a.plan.mixes {
+        if let Some(other) = b.plan.mixes.iter().find(|other| other.name == mix.name) {
+            let text = |mix| serde_json::to_string(mix).unwrap_or_default();
+            compare(&format!("workload {}", mix.name), text(mix), text(other));
+        }
+    }
+    differences
+}

@@ -1,0 +1,347 @@
+//! Every arm against the baseline, over the blocks in which both have a valid point.
+
+use crate::deciding::deciding_point;
+use crate::estimate::CONFIDENCE;
+use crate::sample::{ArmSamples, Sample};
+use crate::select::as_u32;
+use crate::sentence::{Question, Unit, sentence};
+use crate::{Comparison, Judgement, Verdict};
+use plimsoll_experiment::{Direction, Metric, Plan};
+use plimsoll_stats::{Grounds, Rule, judge, judge_together};
+
+/// Looked at in every experiment, beside the metrics that decide.
+const ALWAYS: [Metric; 4] = [
+    Metric::Throughput,
+    Metric::Response { percentile: 50.0 },
+    Metric::Response { percentile: 99.0 },
+    Metric::CpuPerOperation,
+];
+
+/// All comparisons, primaries first, and for each mix that cannot be judged the reason.
+pub(crate) struct Comparisons {
+    pub(crate) all: Vec<Comparison>,
+    pub(crate) unjudged: Vec<(String, String)>,
+}
+
+/// Index of the arm that the others are compared with: the one named, or the first.
+pub(crate) fn baseline(plan: &Plan) -> usize {
+    plan.arms
+        .iter()
+        .position(|arm| arm.name == plan.compare.baseline)
+        .unwrap_or(0)
+}
+
+/// Metrics that decide: those of the file, each once; throughput where it names none.
+pub(crate) fn primaries(plan: &Plan) -> Vec<Metric> {
+    let mut metrics: Vec<Metric> = Vec::new();
+    for metric in &plan.compare.primary {
+        if !metrics.contains(metric) {
+            metrics.push(*metric);
+        }
+    }
+    if metrics.is_empty() {
+        metrics.push(Metric::Throughput);
+    }
+    metrics
+}
+
+/// Compares every arm with the baseline: each mix, each point, each metric.
+///
+/// The metrics that decide about one arm under one mix are judged together, so that the chance of any false word among them stays at 5 % (Holm). Each arm
+/// and each mix is a question of its own; everything else is exploratory and judged by itself.
+pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples]) -> Comparisons {
+    let baseline = baseline(plan);
+    let primary_metrics = primaries(plan);
+    let (mut primary, mut exploratory) = (Vec::new(), Vec::new());
+    let mut unjudged = Vec::new();
+    for (mix_index, mix) in plan.mixes.iter().enumerate() {
+        let deciding = deciding_point(plan, mix_index, arms, baseline);
+        if let Err(reason) = &deciding {
+            unjudged.push((mix.name.clone(), reason.clone()));
+        }
+        for arm in 0..plan.arms.len() {
+            if arm == baseline {
+                continue;
+            }
+            let mut deciding_pairs = Vec::new();
+            for (point_index, point) in plan.points.iter().enumerate() {
+                if usize::try_from(point.mix) != Ok(mix_index) {
+                    continue;
+                }
+                let is_deciding = deciding.as_ref() == Ok(&point_index);
+                for metric in metrics(&primary_metrics) {
+                    let decides = is_deciding && primary_metrics.contains(&metric);
+                    let pairs = Pairs::of(plan, arms, [baseline, arm], point_index, metric);
+                    if decides {
+                        deciding_pairs.push(pairs);
+                    } else if !pairs.values.is_empty() {
+                        exploratory.extend(judged(vec![pairs], false));
+                    }
+                }
+            }
+            primary.extend(judged(deciding_pairs, true));
+        }
+    }
+    primary.append(&mut exploratory);
+    Comparisons {
+        all: primary,
+        unjudged,
+    }
+}
+
+/// The metrics that decide, then the usual ones.
+pub(crate) fn metrics(primary: &[Metric]) -> Vec<Metric> {
+    let mut metrics = primary.to_vec();
+    for metric in ALWAYS {
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    metrics
+}
+
+/// Smallest relative difference that matters: the file's, or 3 % of throughput and 5 % of anything else.
+pub(crate) fn rule(plan: &Plan, metric: Metric) -> Rule {
+    let (default, direction) = match metric.direction() {
+        Direction::HigherIsBetter => (0.03, plimsoll_stats::Direction::HigherIsBetter),
+        Direction::LowerIsBetter => (0.05, plimsoll_stats::Direction::LowerIsBetter),
+    };
+    let asked = plan
+        .compare
+        .margins
+        .get(&metric.name())
+        .copied()
+        .unwrap_or(default);
+    Rule::new(direction, asked)
+        .or_else(|_| Rule::new(direction, default))
+        .expect("a default margin is a positive share")
+}
+
+/// What both arms measured at one point, block by block.
+struct Pairs {
+    arms: [String; 2],
+    mix: String,
+    point: u32,
+    load_label: String,
+    metric: Metric,
+    rule: Rule,
+    /// (block, baseline, arm).
+    values: Vec<(u32, f64, f64)>,
+    /// Blocks left out because a value is only a lower bound.
+    bounds: usize,
+}
+
+impl Pairs {
+    fn of(
+        plan: &Plan,
+        arms: &[ArmSamples],
+        [a, b]: [usize; 2],
+        point: usize,
+        metric: Metric,
+    ) -> Self {
+        let (mut values, mut bounds) = (Vec::new(), 0);
+        let (of_a, of_b): (&[Sample], &[Sample]) = (&arms[a].points[point], &arms[b].points[point]);
+        for left in of_a {
+            let Some(right) = of_b
+                .iter()
+                .find(|right| right.result.block == left.result.block)
+            else {
+                continue;
+            };
+            let (Some(left_reading), Some(right_reading)) =
+                (left.reading(metric), right.reading(metric))
+            else {
+                continue;
+            };
+            if left_reading.at_least || right_reading.at_least {
+                bounds += 1;
+            } else {
+                values.push((left.result.block, left_reading.value, right_reading.value));
+            }
+        }
+        let mix = usize::try_from(plan.points[point].mix)
+            .ok()
+            .and_then(|mix| plan.mixes.get(mix));
+        let label = of_a
+            .first()
+            .or(of_b.first())
+            .map(|sample| sample.label.load_label.clone());
+        Self {
+            arms: [plan.arms[a].name.clone(), plan.arms[b].name.clone()],
+            mix: mix.map(|mix| mix.name.clone()).unwrap_or_default(),
+            point: as_u32(point),
+            load_label: label.unwrap_or_else(|| format!("point {}", point + 1)),
+            metric,
+            rule: rule(plan, metric),
+            values,
+            bounds,
+        }
+    }
+
+    fn figures(&self) -> Result<plimsoll_stats::Comparison, String> {
+        if self.values.is_empty() {
+            return Err(if self.bounds > 0 {
+                "too much was unfinished at the end, so that only lower bounds are known".into()
+            } else {
+                "in no block have both a valid point with such a value".into()
+            });
+        }
+        let a: Vec<f64> = self.values.iter().map(|(_, a, _)| *a).collect();
+        let b: Vec<f64> = self.values.iter().map(|(_, _, b)| *b).collect();
+        plimsoll_stats::Comparison::paired(&a, &b).map_err(|error| error.to_string())
+    }
+
+    /// Failures may be absent from both arms, which no ratio can express.
+    fn nothing_on_either_side(&self) -> bool {
+        !self.values.is_empty() && self.values.iter().all(|(_, a, b)| *a == 0.0 && *b == 0.0)
+    }
+}
+
+/// Judges comparisons that belong together.
+fn judged(family: Vec<Pairs>, primary: bool) -> Vec<Comparison> {
+    let mut figures = Vec::with_capacity(family.len());
+    for pairs in &family {
+        figures.push(pairs.figures());
+    }
+    let mut together = Vec::new();
+    for (pairs, figures) in family.iter().zip(&figures) {
+        if let Ok(comparison) = figures {
+            together.push((comparison, pairs.rule));
+        }
+    }
+    let judgements = match together[..] {
+        [(only, rule)] => judge(only, rule, CONFIDENCE).map(|one| vec![one]),
+        _ => judge_together(&together, CONFIDENCE),
+    };
+    let mut judgements = judgements
+        .expect("a confidence of 0.95 lies between 0 and 1")
+        .into_iter();
+    let deciding = family.len();
+    let mut comparisons = Vec::with_capacity(family.len());
+    for (pairs, figures) in family.into_iter().zip(figures) {
+        let (verdict, grounds) = match figures {
+            Ok(_) => {
+                let judgement = judgements
+                    .next()
+                    .expect("there is a judgement for every comparison handed in");
+                verdict(
+                    &judgement,
+                    (primary && deciding > 1).then_some(deciding),
+                    Unit::Block,
+                )
+            }
+            Err(_) if pairs.nothing_on_either_side() => (nothing_to_tell(&pairs), None),
+            Err(reason) => (
+                without_figures(reason, as_u32(pairs.values.len()), pairs.rule.margin()),
+                None,
+            ),
+        };
+        comparisons.push(comparison(pairs, primary, verdict, grounds));
+    }
+    comparisons
+}
+
+fn comparison(
+    pairs: Pairs,
+    primary: bool,
+    verdict: Verdict,
+    grounds: Option<Grounds>,
+) -> Comparison {
+    let [baseline, arm] = pairs.arms;
+    let question = Question {
+        mix: &pairs.mix,
+        load_label: &pairs.load_label,
+        metric: pairs.metric,
+        baseline: &baseline,
+        arm: &arm,
+        unit: Unit::Block,
+    };
+    let sentence = sentence(&question, &verdict, grounds);
+    Comparison {
+        mix: pairs.mix,
+        point: pairs.point,
+        load_label: pairs.load_label,
+        metric: pairs.metric,
+        direction: pairs.metric.direction(),
+        primary,
+        pairs: pairs.values,
+        verdict,
+        sentence,
+        baseline,
+        arm,
+    }
+}
+
+/// A verdict in the words of the report. `deciding` is how many metrics were judged together, where there were several.
+pub(crate) fn verdict(
+    judgement: &plimsoll_stats::Judgement,
+    deciding: Option<usize>,
+    unit: Unit,
+) -> (Verdict, Option<Grounds>) {
+    let count = match judgement.design {
+        plimsoll_stats::Design::Paired { blocks } => blocks,
+        plimsoll_stats::Design::Unpaired { a_runs, b_runs } => a_runs.min(b_runs),
+    };
+    let margin = crate::words::percent(judgement.margin, 0);
+    let reason = match judgement.grounds {
+        Grounds::SurelyBeyondMargin | Grounds::WithinMargin => None,
+        Grounds::LikelyBeyondMargin => Some(format!(
+            "surely different, and likely, but not surely, by more than {margin}"
+        )),
+        Grounds::DirectionUnclear => Some(format!(
+            "the interval holds zero and reaches beyond the margin of {margin}"
+        )),
+        Grounds::SizeUnclear => Some(format!(
+            "surely different, but whether by more than {margin} cannot be told"
+        )),
+        Grounds::NotEnoughBlocks { needed } => Some(unit.too_few(count, needed, deciding)),
+    };
+    let interval = judgement.change.interval;
+    let attained = interval.confidence >= judgement.demanded_confidence;
+    let verdict = Verdict {
+        judgement: match judgement.verdict {
+            plimsoll_stats::Verdict::Better => Judgement::Better,
+            plimsoll_stats::Verdict::Worse => Judgement::Worse,
+            plimsoll_stats::Verdict::Equivalent => Judgement::Equivalent,
+            plimsoll_stats::Verdict::Inconclusive => Judgement::Inconclusive,
+        },
+        reason,
+        estimate: Some(judgement.change.value),
+        interval: attained.then_some((interval.lower, interval.upper)),
+        confidence: attained.then_some(interval.confidence),
+        p_value: Some(judgement.p),
+        p_holm: deciding.map(|_| judgement.adjusted_p),
+        smallest_visible: judgement.smallest_visible,
+        blocks: as_u32(count),
+        margin: judgement.margin,
+    };
+    (verdict, Some(judgement.grounds))
+}
+
+/// The verdict where there is nothing to compute.
+pub(crate) fn without_figures(reason: String, blocks: u32, margin: f64) -> Verdict {
+    Verdict {
+        judgement: Judgement::Inconclusive,
+        reason: Some(reason),
+        estimate: None,
+        interval: None,
+        confidence: None,
+        p_value: None,
+        p_holm: None,
+        smallest_visible: None,
+        blocks,
+        margin,
+    }
+}
+
+fn nothing_to_tell(pairs: &Pairs) -> Verdict {
+    let mut verdict = without_figures(
+        "it is zero in both".into(),
+        as_u32(pairs.values.len()),
+        pairs.rule.margin(),
+    );
+    if verdict.blocks >= as_u32(plimsoll_stats::FEWEST_BLOCKS) {
+        verdict.judgement = Judgement::Equivalent;
+    }
+    verdict
+}

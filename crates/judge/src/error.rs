@@ -1,0 +1,39 @@
+//! Why a record cannot be judged at all.
+
+/// A record of which nothing can be said, with what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JudgeError {
+    /// The plan was written by a later program.
+    #[error(
+        "the plan in record {id} has version {found}, this program reads up to {known}: update plimsoll to judge it"
+    )]
+    NewerPlan {
+        /// Id of the record.
+        id: String,
+        /// Version in the record.
+        found: u64,
+        /// Newest version that is read.
+        known: u32,
+    },
+    /// What stands in the place of the plan is none.
+    #[error(
+        "the plan in record {id} cannot be read ({reason}): restore the record from a copy, or run its file again"
+    )]
+    BadPlan {
+        /// Id of the record.
+        id: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A comparison names an arm that its record does not have.
+    #[error("record {id} has no arm `{arm}`: its arms are {}", known.join(", "))]
+    UnknownArm {
+        /// Id of the record.
+        id: String,
+        /// The name asked for.
+        arm: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+}

@@ -1,0 +1,103 @@
+//! One number over the blocks.
+
+use crate::{Estimate, LatencySummary};
+use plimsoll_stats::{FEWEST_BLOCKS, hodges_lehmann, median};
+
+/// Confidence asked of every interval.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
+impl Estimate {
+    /// Median and interval of (block, value), in order of blocks; values that are not finite are left out.
+    ///
+    /// The interval is that of the signed-rank test on logarithms (the spread of times and rates is about the same as a share at every level, so it is
+    /// symmetric there). None is given for fewer than 6 values, which cannot attain 95 %, or where a value is zero.
+    pub(crate) fn over_blocks(values: impl IntoIterator<Item = (u32, f64)>) -> Self {
+        let values: Vec<(u32, f64)> = values
+            .into_iter()
+            .filter(|(_, value)| value.is_finite())
+            .collect();
+        let numbers: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+        let Some(median) = median(&numbers) else {
+            return Self::default();
+        };
+        let mut interval = None;
+        if numbers.len() >= FEWEST_BLOCKS && numbers.iter().all(|value| *value > 0.0) {
+            let logarithms: Vec<f64> = numbers.iter().map(|value| value.ln()).collect();
+            if let Ok(found) = hodges_lehmann(&logarithms, CONFIDENCE) {
+                interval = Some((found.interval.lower.exp(), found.interval.upper.exp()));
+            }
+        }
+        Self {
+            median,
+            interval,
+            values,
+        }
+    }
+
+    /// The median, or `None` when no run gave a value: then `median` is 0 and means nothing.
+    #[must_use]
+    pub fn known(&self) -> Option<f64> {
+        (!self.values.is_empty()).then_some(self.median)
+    }
+}
+
+impl LatencySummary {
+    /// Five estimates from one distribution a block; the percentiles must be among those asked for.
+    pub(crate) fn over_blocks(distributions: &[(u32, &crate::distribution::Distribution)]) -> Self {
+        let at = |percentile: f64| {
+            let mut values = Vec::with_capacity(distributions.len());
+            for (block, distribution) in distributions {
+                if let Some(value) = distribution.percentile(percentile) {
+                    values.push((*block, value));
+                }
+            }
+            Estimate::over_blocks(values)
+        };
+        Self {
+            mean: Estimate::over_blocks(
+                distributions
+                    .iter()
+                    .map(|(block, one)| (*block, one.mean_ns)),
+            ),
+            p50: at(50.0),
+            p95: at(95.0),
+            p99: at(99.0),
+            p999: at(99.9),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(values: &[f64]) -> Estimate {
+        Estimate::over_blocks((0..).zip(values.iter().copied()))
+    }
+
+    #[test]
+    fn six_blocks_have_the_whole_range_as_interval() {
+        let estimate = over(&[100.0, 102.0, 98.0, 101.0, 99.0, 103.0]);
+        assert_eq!(estimate.median, 100.5);
+        let (lower, upper) = estimate.interval.unwrap();
+        assert!((lower - 98.0).abs() < 1e-9 && (upper - 103.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn five_blocks_have_none() {
+        assert_eq!(over(&[1.0, 2.0, 3.0, 4.0, 5.0]).interval, None);
+    }
+
+    #[test]
+    fn no_block_has_no_number() {
+        assert_eq!(over(&[]).known(), None);
+        assert_eq!(over(&[f64::NAN, f64::INFINITY]).known(), None);
+        assert_eq!(over(&[7.0]).known(), Some(7.0));
+    }
+
+    #[test]
+    fn a_zero_is_a_value_without_interval() {
+        let estimate = over(&[0.0; 8]);
+        assert_eq!((estimate.median, estimate.interval), (0.0, None));
+    }
+}

@@ -1,0 +1,281 @@
+//! One point of one run in numbers: slices added up after the warm-up.
+
+use crate::SeriesSecond;
+use crate::Steadiness;
+use crate::distribution::{Distribution, add_units};
+use crate::steadiness::{Settling, rate, seconds, settling};
+use plimsoll_experiment::Metric;
+use plimsoll_record::{Completed, Histogram, Latencies, Operation, PointRecord, Slice, Status};
+use std::collections::BTreeMap;
+
+/// Slices added up.
+#[derive(Default)]
+struct Totals {
+    seconds: f64,
+    completed: Completed,
+    cpu_ns: u64,
+    latencies: BTreeMap<(Status, Operation), Latencies>,
+}
+
+impl Totals {
+    fn of(slices: &[&Slice]) -> Self {
+        let mut totals = Self::default();
+        for slice in slices {
+            totals.seconds += slice.length_ns as f64 / 1e9;
+            totals.completed = sum(totals.completed, slice.completed);
+            for cpu_ns in [slice.worker.cpu_user_ns, slice.worker.cpu_system_ns] {
+                totals.cpu_ns = totals.cpu_ns.saturating_add(cpu_ns);
+            }
+            for part in &slice.operations {
+                totals
+                    .latencies
+                    .entry((part.status, part.operation))
+                    .or_default()
+                    .merge(&part.latencies);
+            }
+        }
+        totals
+    }
+
+    /// Units of one status, of the histograms that `pick` takes.
+    fn units(&self, status: Status, pick: fn(&Latencies) -> &Histogram) -> Histogram {
+        let mut parts = Vec::new();
+        for ((of, operation), latencies) in &self.latencies {
+            if *of == status {
+                parts.push((*operation, pick(latencies)));
+            }
+        }
+        let mut units = Histogram::new();
+        add_units(&mut units, &parts);
+        units
+    }
+
+    /// Count and sum of the service times of all units, however they ended, nanoseconds.
+    fn service_sum(&self) -> (u64, f64) {
+        let (mut count, mut sum_ns) = (0_u64, 0.0);
+        for status in Status::ALL {
+            let units = self.units(status, |latencies| &latencies.service);
+            if let Some(mean_ns) = units.mean_ns() {
+                count = units.count().saturating_add(count);
+                sum_ns += mean_ns * units.count() as f64;
+            }
+        }
+        (count, sum_ns)
+    }
+}
+
+/// The measured part of a point as a whole, before any further cut: what the counts at its end speak of.
+pub(crate) struct Whole {
+    /// Length, seconds.
+    pub(crate) seconds: f64,
+    /// Units finished.
+    pub(crate) completed: Completed,
+    /// Mean service time of all units, however they ended, nanoseconds. Closed loops only: there it is checked by Little's law.
+    pub(crate) mean_service_ns: Option<f64>,
+    /// Units that were due and unfinished at the end.
+    pub(crate) unfinished: u64,
+    /// Verifications that found other data than expected, warm-up included.
+    pub(crate) wrong_data: u64,
+}
+
+/// A metric of one run, and whether it is only a lower bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Reading {
+    /// In the metric's unit.
+    pub(crate) value: f64,
+    /// So much was unfinished at the end that the true value may lie anywhere above.
+    pub(crate) at_least: bool,
+}
+
+/// One point of one run in numbers.
+pub(crate) struct Extract {
+    /// Every slice, warm-up included.
+    pub(crate) seconds: Vec<SeriesSecond>,
+    /// Index of the first slice after the asked warm-up.
+    pub(crate) first_measured: usize,
+    /// Warm-up found beyond the asked one.
+    pub(crate) settling: Settling,
+    /// The measured part before that cut.
+    pub(crate) whole: Whole,
+    /// Seconds after the cut.
+    pub(crate) kept_seconds: f64,
+    /// Successful units per second after the cut.
+    pub(crate) throughput: f64,
+    /// CPU time of the worker per unit after the cut, nanoseconds.
+    pub(crate) cpu_per_operation_ns: Option<f64>,
+    /// Response time of successful units after the cut, with those unfinished at the end counted as at least so late as they were.
+    pub(crate) response: Option<Distribution>,
+    /// Service time of successful units after the cut.
+    pub(crate) service: Option<Distribution>,
+    /// Response time of successful operations after the cut.
+    pub(crate) by_operation: BTreeMap<Operation, Distribution>,
+}
+
+impl Extract {
+    /// Reads a point, with percentiles at `asked`. A load phase is one job from its first to its last record: nothing of it is cut.
+    pub(crate) fn of(point: &PointRecord, asked: &[f64]) -> Self {
+        let seconds = seconds(point);
+        let first_measured = point
+            .slices
+            .iter()
+            .position(|slice| !slice.warm_up)
+            .unwrap_or(point.slices.len());
+        let measured: Vec<&Slice> = point.slices[first_measured..].iter().collect();
+        let settling = match point.label.point {
+            Some(_) => settling(&seconds[first_measured..]),
+            None => Settling {
+                cut: 0,
+                steadiness: Steadiness::Unknown,
+                remark: None,
+            },
+        };
+        let (cut, kept) = measured.split_at(settling.cut);
+        let (cut, kept) = (Totals::of(cut), Totals::of(kept));
+
+        let mut response = kept.units(Status::Ok, Latencies::response);
+        let mut unfinished = 0;
+        if let Some(lateness) = point.end.as_ref().and_then(|end| end.unfinished.as_ref()) {
+            unfinished = lateness.count();
+            response.merge(lateness);
+        }
+        let response = Distribution::of(&response, asked);
+        let is_open = kept
+            .latencies
+            .values()
+            .any(|latencies| latencies.open.is_some());
+        let service = if is_open {
+            Distribution::of(
+                &kept.units(Status::Ok, |latencies| &latencies.service),
+                asked,
+            )
+        } else {
+            response.clone()
+        };
+        let mut by_operation = BTreeMap::new();
+        for ((status, operation), latencies) in &kept.latencies {
+            if *status == Status::Ok
+                && let Some(distribution) = Distribution::of(latencies.response(), asked)
+            {
+                by_operation.insert(*operation, distribution);
+            }
+        }
+        let units = units(kept.completed);
+        let cpu_per_operation_ns =
+            (kept.cpu_ns > 0 && units > 0).then(|| kept.cpu_ns as f64 / units as f64);
+        Self {
+            whole: whole(point, &cut, &kept, is_open, unfinished),
+            kept_seconds: kept.seconds,
+            throughput: rate(kept.completed.ok, kept.seconds),
+            cpu_per_operation_ns,
+            seconds,
+            first_measured,
+            settling,
+            response,
+            service,
+            by_operation,
+        }
+    }
+
+    /// Share of the units due that were unfinished at the end.
+    pub(crate) fn unfinished_share(&self) -> f64 {
+        let due = units(self.whole.completed).saturating_add(self.whole.unfinished);
+        if due == 0 {
+            0.0
+        } else {
+            self.whole.unfinished as f64 / due as f64
+        }
+    }
+
+    /// Share of the finished units that failed.
+    pub(crate) fn error_share(&self) -> f64 {
+        let total = units(self.whole.completed);
+        if total == 0 {
+            0.0
+        } else {
+            self.whole.completed.error as f64 / total as f64
+        }
+    }
+
+    /// Whether this percentile of the response is only a lower bound.
+    pub(crate) fn is_lower_bound(&self, percentile: f64) -> bool {
+        self.unfinished_share() > 1.0 - percentile / 100.0
+    }
+
+    /// A metric of this point, if it has any sample.
+    pub(crate) fn reading(&self, metric: Metric) -> Option<Reading> {
+        let exact = |value| Reading {
+            value,
+            at_least: false,
+        };
+        match metric {
+            Metric::Throughput => (self.kept_seconds > 0.0).then(|| exact(self.throughput)),
+            Metric::ResponseMean => {
+                let value = self.response.as_ref()?.mean_ns;
+                Some(Reading {
+                    value,
+                    at_least: self.is_lower_bound(99.0),
+                })
+            }
+            Metric::Response { percentile } => {
+                let value = self.response.as_ref()?.percentile(percentile)?;
+                Some(Reading {
+                    value,
+                    at_least: self.is_lower_bound(percentile),
+                })
+            }
+            Metric::Service { percentile } => {
+                self.service.as_ref()?.percentile(percentile).map(exact)
+            }
+            Metric::CpuPerOperation => self.cpu_per_operation_ns.map(exact),
+            Metric::Errors => (units(self.whole.completed) > 0).then(|| exact(self.error_share())),
+        }
+    }
+}
+
+/// Counts come from a file, which may hold anything: none of these sums may overflow.
+fn sum(left: Completed, right: Completed) -> Completed {
+    Completed {
+        ok: left.ok.saturating_add(right.ok),
+        not_found: left.not_found.saturating_add(right.not_found),
+        error: left.error.saturating_add(right.error),
+    }
+}
+
+/// All units, however they ended.
+pub(crate) fn units(completed: Completed) -> u64 {
+    completed
+        .ok
+        .saturating_add(completed.not_found)
+        .saturating_add(completed.error)
+}
+
+fn whole(
+    point: &PointRecord,
+    cut: &Totals,
+    kept: &Totals,
+    is_open: bool,
+    unfinished: u64,
+) -> Whole {
+    let mut mean_service_ns = None;
+    if !is_open {
+        let (cut_count, cut_sum_ns) = cut.service_sum();
+        let (kept_count, kept_sum_ns) = kept.service_sum();
+        let count: u64 = cut_count.saturating_add(kept_count);
+        mean_service_ns = (count > 0).then(|| (cut_sum_ns + kept_sum_ns) / count as f64);
+    }
+    let mut wrong_data = 0_u64;
+    for slice in &point.slices {
+        for part in &slice.operations {
+            if part.operation == Operation::Verify && part.status == Status::Error {
+                wrong_data = wrong_data.saturating_add(part.latencies.count());
+            }
+        }
+    }
+    Whole {
+        seconds: cut.seconds + kept.seconds,
+        completed: sum(cut.completed, kept.completed),
+        mean_service_ns,
+        unfinished,
+        wrong_data,
+    }
+}

@@ -1,0 +1,300 @@
+//! What each point must pass before its numbers may be compared, and what else there is to know about it.
+
+use crate::extract::{Extract, units};
+use plimsoll_experiment::{Arm, Plan};
+use plimsoll_record::{LoadKind, PointEnd, PointRecord, RunRecord, Warning, WarningId};
+use plimsoll_stats::{LITTLE_TOLERANCE, little, samples_for_percentile};
+
+/// Highest share of the sessions' time that the generator may take for itself in a closed loop.
+pub(crate) const GENERATOR_LIMIT: f64 = 0.2;
+/// Highest p99 of the generator's lag in an open loop, as a share of the median service time.
+pub(crate) const LAG_LIMIT: f64 = 0.05;
+/// Share of the processors' time that the hypervisor may take without a word.
+const STOLEN_LIMIT: f64 = 0.01;
+/// How far the wall clock may move against the monotonic one; adjustment by NTP (at most 0.5 ms a second) stays below this for three minutes.
+const CLOCK_JUMP_LIMIT_NS: u64 = 100_000_000;
+/// Achieved share of an open loop's rate where the file has no objective.
+const ACHIEVED_DEFAULT: f64 = 0.99;
+
+/// What the file allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Limits {
+    /// Highest share of units that may fail.
+    pub(crate) errors: f64,
+    /// Lowest share of the rate that must be achieved.
+    pub(crate) achieved: f64,
+}
+
+impl Limits {
+    /// The objective's, or no failure and 99 % of the rate.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        match &plan.objective {
+            Some(objective) => Self {
+                errors: objective.errors,
+                achieved: objective.achieved,
+            },
+            None => Self {
+                errors: 0.0,
+                achieved: ACHIEVED_DEFAULT,
+            },
+        }
+    }
+}
+
+/// What the gates found at one point of one run.
+#[derive(Debug, Default)]
+pub(crate) struct Gated {
+    /// Every remark, the subject being the run.
+    pub(crate) warnings: Vec<Warning>,
+    /// Whether the point has an end and operations at all; the rest of validity is in the warnings.
+    pub(crate) complete: bool,
+    /// Share of the sessions' time spent outside engine calls and pauses, in a closed loop.
+    pub(crate) generator_share: Option<f64>,
+    /// p99 of the generator's lag in an open loop, nanoseconds.
+    pub(crate) generator_lag_p99_ns: Option<f64>,
+    /// Finished over due, in an open loop.
+    pub(crate) achieved: Option<f64>,
+}
+
+/// Tries one point of one run.
+pub(crate) fn gate(
+    extract: &Extract,
+    point: &PointRecord,
+    run: &RunRecord,
+    arm: &Arm,
+    limits: Limits,
+) -> Gated {
+    let subject = crate::sample::run_subject(run);
+    let mut gated = Gated::default();
+    let mut warn = |id, message: String| gated.warnings.push(Warning::new(id, &subject, message));
+
+    let asked = arm.data.key_count();
+    if let Some(stored) = run.records_loaded
+        && stored != asked
+    {
+        warn(
+            WarningId::RecordCount,
+            format!("{stored} records after the load, {asked} were asked for"),
+        );
+    }
+    if extract.whole.wrong_data > 0 {
+        warn(
+            WarningId::Verification,
+            format!(
+                "{} records held other data than expected",
+                extract.whole.wrong_data
+            ),
+        );
+    }
+    for noticed in &run.warnings {
+        let found = gated
+            .warnings
+            .iter()
+            .any(|warning| warning.id == noticed.id);
+        if crate::warnings::FOUND_AGAIN.contains(&noticed.id) && !found {
+            gated
+                .warnings
+                .push(Warning::new(noticed.id, &subject, noticed.message.clone()));
+        }
+    }
+    let mut warn = |id, message: String| gated.warnings.push(Warning::new(id, &subject, message));
+    let done = extract.whole.completed;
+    if extract.error_share() > limits.errors {
+        warn(
+            WarningId::Errors,
+            errors(done.error, units(done), point.end.as_ref()),
+        );
+    }
+    if done.not_found > 0 {
+        warn(
+            WarningId::NotFound,
+            format!(
+                "{} of {} operations found no record",
+                done.not_found,
+                units(done)
+            ),
+        );
+    }
+    if point.label.point.is_some()
+        && let Some(remark) = &extract.settling.remark
+    {
+        let is_unknown = matches!(extract.settling.steadiness, crate::Steadiness::Unknown);
+        let id = if is_unknown {
+            WarningId::SteadinessUnknown
+        } else {
+            WarningId::NotSteady
+        };
+        warn(id, remark.clone());
+    }
+    let operations = extract
+        .response
+        .as_ref()
+        .map_or(0, |response| response.count);
+    let needed = samples_for_percentile(0.99, 0.95).expect("0.99 and 0.95 lie between 0 and 1");
+    if operations == 0 {
+        warn(
+            WarningId::FewOperations,
+            "no operation succeeded after the warm-up".into(),
+        );
+    } else if operations < needed {
+        warn(
+            WarningId::FewOperations,
+            format!("{operations} operations, p99 needs {needed} for a bound"),
+        );
+    }
+
+    let Some(end) = &point.end else {
+        warn(
+            WarningId::RunInterrupted,
+            "the point has no end: it was cut off".into(),
+        );
+        return gated;
+    };
+    if end.cut_short {
+        warn(
+            WarningId::RunInterrupted,
+            "the point was stopped before its time".into(),
+        );
+    }
+    gated.complete = !end.cut_short && operations > 0 && extract.kept_seconds > 0.0;
+    let cores_ns = f64::from(run.machine.cores.max(1)) * end.measured_ns as f64;
+    let stolen = if cores_ns > 0.0 {
+        end.stolen_ns as f64 / cores_ns
+    } else {
+        0.0
+    };
+    if stolen > STOLEN_LIMIT {
+        warn(
+            WarningId::StolenCpu,
+            format!("{:.1} % of the processors' time was stolen", stolen * 100.0),
+        );
+    }
+    if end.clock_jump_ns.unsigned_abs() > CLOCK_JUMP_LIMIT_NS {
+        let seconds = end.clock_jump_ns as f64 / 1e9;
+        warn(
+            WarningId::ClockJumped,
+            format!("the wall clock moved by {seconds:+.3} s"),
+        );
+    }
+    match point.label.load {
+        LoadKind::Closed {
+            sessions,
+            think_time_ns,
+        } => closed(extract, end, sessions, think_time_ns, &subject, &mut gated),
+        LoadKind::Open { .. } => open(extract, end, limits, &subject, &mut gated),
+    }
+    gated
+}
+
+fn errors(failed: u64, total: u64, end: Option<&PointEnd>) -> String {
+    let first = end.and_then(|end| end.errors.first());
+    let words = first.map_or(String::new(), |sample| {
+        format!(", first: {}", sample.message)
+    });
+    format!("{failed} of {total} operations failed{words}")
+}
+
+/// Little's law, and the generator's own share of the time.
+///
+/// The law says sessions = throughput × (mean time of a unit + pause) when sessions do nothing else. They do: choosing an operation, reading clocks and counting
+/// takes some time of every cycle. That share is known from the time which the sessions spent inside calls, so the law is applied to the rest of the
+/// time, and the share has a limit of its own. The law is tried over the whole measured part, of which the time inside calls speaks.
+fn closed(
+    extract: &Extract,
+    end: &PointEnd,
+    sessions: u32,
+    think_ns: u64,
+    subject: &str,
+    gated: &mut Gated,
+) {
+    let Some(mean_ns) = extract.whole.mean_service_ns else {
+        return;
+    };
+    let total = units(extract.whole.completed);
+    let session_ns = f64::from(sessions) * end.measured_ns as f64;
+    if total == 0 || session_ns <= 0.0 {
+        return;
+    }
+    let mut accounted_share = 1.0;
+    if end.busy_ns > 0 {
+        accounted_share = (end.busy_ns as f64 + think_ns as f64 * total as f64) / session_ns;
+        let share = (1.0 - accounted_share).clamp(0.0, 1.0);
+        gated.generator_share = Some(share);
+        if share > GENERATOR_LIMIT {
+            let message = format!(
+                "the sessions spent {:.0} % of their time outside the engine",
+                share * 100.0
+            );
+            gated
+                .warnings
+                .push(Warning::new(WarningId::GeneratorLimited, subject, message));
+        }
+    }
+    let throughput = crate::steadiness::rate(total, extract.whole.seconds);
+    let implied = little(sessions, throughput, mean_ns, think_ns as f64).implied_sessions;
+    let expected = f64::from(sessions) * accounted_share;
+    // At each end of the window every session may have one operation that is counted whole or not at all.
+    let tolerance = LITTLE_TOLERANCE + f64::from(sessions) / total as f64;
+    let overfull = accounted_share > 1.0 + tolerance;
+    if overfull || (implied / expected - 1.0).abs() > tolerance {
+        let message =
+            format!("throughput × time makes {implied:.2} busy sessions, there were {expected:.2}");
+        gated
+            .warnings
+            .push(Warning::new(WarningId::LittlesLaw, subject, message));
+    }
+}
+
+/// Whether the rate was achieved, how much was left undone, and whether the generator was in time.
+fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated: &mut Gated) {
+    let finished = units(extract.whole.completed);
+    if let Some(due) = end.due
+        && due > 0
+    {
+        let achieved = finished as f64 / due as f64;
+        gated.achieved = Some(achieved);
+        if achieved < limits.achieved {
+            let message = format!(
+                "{finished} of {due} operations due were finished, {:.1} %",
+                achieved * 100.0
+            );
+            gated
+                .warnings
+                .push(Warning::new(WarningId::RateNotAchieved, subject, message));
+        }
+    }
+    for percentile in [50.0, 95.0, 99.0, 99.9] {
+        if extract.is_lower_bound(percentile) {
+            let share = extract.unfinished_share() * 100.0;
+            let message = format!(
+                "{share:.2} % were unfinished at the end: p{percentile} and above are lower bounds"
+            );
+            gated
+                .warnings
+                .push(Warning::new(WarningId::CensoredTail, subject, message));
+            break;
+        }
+    }
+    let lag = end
+        .generator_lag
+        .as_ref()
+        .and_then(|lag| lag.percentile_ns(99.0));
+    gated.generator_lag_p99_ns = lag.map(|value| value as f64);
+    let service_ns = extract
+        .service
+        .as_ref()
+        .and_then(|service| service.percentile(50.0));
+    if let (Some(lag_ns), Some(service_ns)) = (gated.generator_lag_p99_ns, service_ns)
+        && lag_ns > LAG_LIMIT * service_ns
+    {
+        let (lag, service) = (
+            crate::words::duration(lag_ns),
+            crate::words::duration(service_ns),
+        );
+        let message =
+            format!("the generator was up to {lag} late (p99), the median service took {service}");
+        gated
+            .warnings
+            .push(Warning::new(WarningId::GeneratorLimited, subject, message));
+    }
+}

@@ -1,0 +1,143 @@
+//! The answer in one to three sentences.
+
+use crate::comparison::Comparisons;
+use crate::select::counted;
+use crate::words::{self, list};
+use crate::{Curve, CurvePoint, Judgement, Progress};
+use plimsoll_experiment::Plan;
+use plimsoll_record::{Severity, Warning};
+
+/// Sentences at most; one more may say that runs are missing.
+const SENTENCES: usize = 3;
+
+/// What the whole comes to.
+pub(crate) fn headline(
+    plan: &Plan,
+    progress: &Progress,
+    comparisons: &Comparisons,
+    curves: &[Curve],
+    warnings: &[Warning],
+) -> Vec<String> {
+    let gravest = warnings
+        .iter()
+        .find(|warning| warning.id.severity() == Severity::Invalid);
+    let because = gravest.map_or(String::new(), |warning| {
+        format!(
+            " {}: {}.",
+            warning.subject,
+            warning.message.trim_end_matches('.')
+        )
+    });
+    if progress.runs_finished == 0 {
+        return vec![format!(
+            "No run has finished, so there is nothing to judge.{because}"
+        )];
+    }
+    let mut points = curves.iter().flat_map(|curve| &curve.points);
+    if !points.any(|point| point.valid_runs > 0) {
+        return vec![format!(
+            "No point is valid, so no number of this experiment may be used.{because}"
+        )];
+    }
+    let mut sentences = if plan.arms.len() > 1 {
+        verdicts(comparisons)
+    } else {
+        curves.iter().map(one_curve).collect()
+    };
+    shorten(&mut sentences, comparisons);
+    let missing = progress.runs_planned.saturating_sub(progress.runs_finished);
+    if missing > 0 {
+        sentences.push(format!(
+            "This is not the whole experiment: {} of {} runs finished.",
+            progress.runs_finished, progress.runs_planned
+        ));
+    }
+    sentences
+}
+
+/// The deciding comparisons, those with a clear answer first, then the mixes that have none.
+fn verdicts(comparisons: &Comparisons) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for clear in [true, false] {
+        for comparison in &comparisons.all {
+            let is_clear = comparison.verdict.judgement != Judgement::Inconclusive;
+            if comparison.primary && is_clear == clear {
+                sentences.push(comparison.sentence.clone());
+            }
+        }
+    }
+    for (mix, reason) in &comparisons.unjudged {
+        sentences.push(format!("Workload {mix} cannot be judged: {reason}."));
+    }
+    sentences
+}
+
+/// Keeps the first sentences and counts the rest.
+fn shorten(sentences: &mut Vec<String>, comparisons: &Comparisons) {
+    if sentences.len() <= SENTENCES {
+        return;
+    }
+    sentences.truncate(SENTENCES - 1);
+    let mut counts = Vec::new();
+    for (judgement, word) in [
+        (Judgement::Better, "better"),
+        (Judgement::Worse, "worse"),
+        (Judgement::Equivalent, "equivalent"),
+        (Judgement::Inconclusive, "inconclusive"),
+    ] {
+        let is_it = |comparison: &&crate::Comparison| {
+            comparison.primary && comparison.verdict.judgement == judgement
+        };
+        let count = comparisons.all.iter().filter(is_it).count();
+        if count > 0 {
+            counts.push(format!("{count} {word}"));
+        }
+    }
+    let judged = comparisons
+        .all
+        .iter()
+        .filter(|comparison| comparison.primary)
+        .count();
+    sentences.push(if judged > 0 {
+        format!(
+            "In all, of {}: {}.",
+            counted(judged, "deciding comparison"),
+            list(&counts)
+        )
+    } else {
+        "The other workloads are in the table.".into()
+    });
+}
+
+/// One arm by itself: where it peaks and where more load stops to pay.
+fn one_curve(curve: &Curve) -> String {
+    let Curve { arm, mix, .. } = curve;
+    let mut best: Option<(&CurvePoint, f64)> = None;
+    for point in &curve.points {
+        if let Some(throughput) = point.throughput.known()
+            && best.is_none_or(|(_, highest)| throughput > highest)
+        {
+            best = Some((point, throughput));
+        }
+    }
+    let Some((peak, throughput)) = best else {
+        return format!("Workload {mix}: {arm} has no valid point.");
+    };
+    let blocks = counted(peak.throughput.values.len(), "block");
+    let interval = match peak.throughput.interval {
+        Some(interval) => format!("95 % interval {}, {blocks}", words::rates(interval)),
+        None => format!("no interval, {blocks}"),
+    };
+    let verb = if curve.points.len() > 1 { "is fastest" } else { "runs" };
+    let mut sentence = format!("Workload {mix}: {arm} {verb} at {}, {} ({interval})", peak.load_label, words::rate(throughput));
+    if let Some(knee) = &curve.knee {
+        let is_last = curve.points.last().is_some_and(|last| last.load_label == peak.load_label);
+        match (knee.still_climbing, is_last) {
+            (true, true) => sentence.push_str("; it still climbs at its last point, so the peak lies beyond: measure further"),
+            (true, false) => sentence.push_str("; the curve has hardly bent: measure further to be sure of the peak"),
+            (false, _) => sentence.push_str(&format!("; more load hardly pays from {} on", knee.load_label)),
+        }
+    }
+    sentence.push('.');
+    sentence
+}

@@ -1,0 +1,44 @@
+//! What an analysis comes to, for exit codes.
+
+use crate::{Analysis, Judgement};
+
+/// What an analysis comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// What was measured may be used, and every bound holds.
+    Good,
+    /// What was measured may be used, and a bound of the file is broken.
+    ThresholdBroken,
+    /// A run failed, no point is valid, or not one deciding comparison has a pair of valid points.
+    Invalid,
+}
+
+impl Analysis {
+    /// What it comes to. Invalid weighs more than a broken bound: a bound on numbers that may not be used says nothing.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        let mut points = self.curves.iter().flat_map(|curve| &curve.points);
+        let no_valid_point = !points.any(|point| point.valid_runs > 0);
+        let no_pair = self.arms.len() > 1
+            && !self
+                .comparisons
+                .iter()
+                .any(|one| one.primary && !one.pairs.is_empty());
+        if self.progress.runs_failed > 0 || no_valid_point || no_pair {
+            return Outcome::Invalid;
+        }
+        if self.thresholds.iter().any(|threshold| !threshold.passed) {
+            return Outcome::ThresholdBroken;
+        }
+        Outcome::Good
+    }
+
+    /// How many deciding comparisons ended with this word.
+    #[must_use]
+    pub fn decided(&self, judgement: Judgement) -> usize {
+        self.comparisons
+            .iter()
+            .filter(|one| one.primary && one.verdict.judgement == judgement)
+            .count()
+    }
+}

@@ -1,0 +1,233 @@
+//! Every point of every run that counts, extracted and gated.
+
+use crate::extract::{Extract, Reading, units};
+use crate::gates::{Gated, Limits, gate};
+use crate::select::Selection;
+use crate::{PointResult, Steadiness, TimeSeries};
+use plimsoll_experiment::{Arm, Metric, Objective, Plan};
+use plimsoll_record::{PointLabel, PointRecord, RunRecord, Severity, Warning};
+use plimsoll_stats::stalls;
+use std::collections::BTreeMap;
+
+/// One point of one run.
+pub(crate) struct Sample {
+    /// Which point it is.
+    pub(crate) label: PointLabel,
+    /// For reports.
+    pub(crate) result: PointResult,
+    /// Its numbers.
+    pub(crate) extract: Extract,
+    /// Whether it kept the objective of the file, if there is one.
+    pub(crate) meets_objective: Option<bool>,
+    /// Stalls: begin and end, seconds from the start of the point.
+    stalls: Vec<(f64, f64)>,
+    /// Seconds of warm-up asked.
+    warm_up_seconds: f64,
+}
+
+/// All samples of one arm.
+#[derive(Default)]
+pub(crate) struct ArmSamples {
+    /// Load phases, in order of blocks.
+    pub(crate) load: Vec<Sample>,
+    /// For each point of the plan: its samples in order of blocks.
+    pub(crate) points: Vec<Vec<Sample>>,
+}
+
+/// What is asked of every point.
+pub(crate) struct Asked<'a> {
+    objective: Option<&'a Objective>,
+    limits: Limits,
+    percentiles: Vec<f64>,
+}
+
+impl<'a> Asked<'a> {
+    /// The percentiles of every report, and those that the plan names.
+    pub(crate) fn by(plan: &'a Plan) -> Self {
+        let mut percentiles = vec![50.0, 95.0, 99.0, 99.9];
+        let named = plan
+            .compare
+            .primary
+            .iter()
+            .chain(plan.thresholds.iter().map(|threshold| &threshold.metric));
+        for metric in named {
+            if let Metric::Response { percentile } | Metric::Service { percentile } = metric {
+                percentiles.push(*percentile);
+            }
+        }
+        for (percentile, _) in plan
+            .objective
+            .iter()
+            .flat_map(|objective| &objective.response)
+        {
+            percentiles.push(*percentile);
+        }
+        percentiles.sort_by(f64::total_cmp);
+        percentiles.dedup();
+        Self {
+            objective: plan.objective.as_ref(),
+            limits: Limits::of(plan),
+            percentiles,
+        }
+    }
+}
+
+/// Extracts and gates every point of the runs that count; one entry for each arm of the plan.
+pub(crate) fn samples(selection: &Selection<'_>, plan: &Plan) -> Vec<ArmSamples> {
+    let asked = Asked::by(plan);
+    let mut arms = Vec::with_capacity(plan.arms.len());
+    for (arm, runs) in plan.arms.iter().zip(&selection.finished) {
+        arms.push(ArmSamples::of(arm, runs, plan.points.len(), &asked));
+    }
+    arms
+}
+
+impl ArmSamples {
+    /// All points of the runs of one arm; `points` is how many the plan has.
+    pub(crate) fn of(
+        arm: &Arm,
+        runs: &BTreeMap<u32, &RunRecord>,
+        points: usize,
+        asked: &Asked<'_>,
+    ) -> Self {
+        let mut samples = Self::default();
+        samples.points.resize_with(points, Vec::new);
+        for run in runs.values() {
+            if let Some(load) = &run.load {
+                samples.load.push(Sample::of(load, run, arm, asked));
+            }
+            for point in &run.points {
+                let index = point
+                    .label
+                    .point
+                    .and_then(|index| usize::try_from(index).ok());
+                let Some(of_point) = index.and_then(|index| samples.points.get_mut(index)) else {
+                    continue;
+                };
+                // A run measures each point once.
+                let is_new = of_point
+                    .last()
+                    .is_none_or(|last| last.result.block != run.block);
+                if is_new {
+                    of_point.push(Sample::of(point, run, arm, asked));
+                }
+            }
+        }
+        samples
+    }
+}
+
+impl Sample {
+    fn of(point: &PointRecord, run: &RunRecord, arm: &Arm, asked: &Asked<'_>) -> Self {
+        let extract = Extract::of(point, &asked.percentiles);
+        let gated = gate(&extract, point, run, arm, asked.limits);
+        let stalls = stalled(&extract);
+        let mut warnings = gated.warnings.clone();
+        if point.label.point.is_some() {
+            for (begin, end) in &stalls {
+                let message =
+                    format!("below half of the mean throughput from {begin:.0} s to {end:.0} s");
+                warnings.push(Warning::new(
+                    plimsoll_record::WarningId::Stall,
+                    run_subject(run),
+                    message,
+                ));
+            }
+        }
+        let is_invalid = |warning: &Warning| warning.id.severity() == Severity::Invalid;
+        let valid = gated.complete && !warnings.iter().any(is_invalid);
+        let meets_objective = asked
+            .objective
+            .map(|objective| valid && meets(objective, &extract, &gated));
+        let result = PointResult {
+            block: run.block,
+            attempt: run.attempt,
+            valid,
+            warnings,
+            throughput: extract.throughput,
+            p99_ns: extract
+                .response
+                .as_ref()
+                .and_then(|response| response.percentile(99.0)),
+            seconds: extract.kept_seconds,
+            steadiness: extract.settling.steadiness,
+            generator_share: gated.generator_share,
+            generator_lag_p99_ns: gated.generator_lag_p99_ns,
+            achieved: gated.achieved,
+        };
+        let warm_up_seconds = point.warm_up_ns as f64 / 1e9;
+        Self {
+            label: point.label.clone(),
+            result,
+            extract,
+            meets_objective,
+            stalls,
+            warm_up_seconds,
+        }
+    }
+
+    /// A metric of this sample, if it passed the gates. Failures are what makes a sample invalid, so their share is given always.
+    pub(crate) fn reading(&self, metric: Metric) -> Option<Reading> {
+        if !self.result.valid && metric != Metric::Errors {
+            return None;
+        }
+        self.extract.reading(metric)
+    }
+
+    /// Its seconds, for drawing.
+    pub(crate) fn into_series(self, arm: &str) -> TimeSeries {
+        let cut_seconds = match self.result.steadiness {
+            Steadiness::Steady { cut_seconds } => cut_seconds,
+            Steadiness::Unknown | Steadiness::NotSteady => 0.0,
+        };
+        TimeSeries {
+            arm: arm.to_owned(),
+            mix: self.label.mix,
+            point: self.label.point,
+            block: self.result.block,
+            warm_up_seconds: self.warm_up_seconds,
+            cut_seconds,
+            seconds: self.extract.seconds,
+            stalls: self.stalls,
+        }
+    }
+}
+
+/// What a remark about one run is about, among the runs of its point.
+pub(crate) fn run_subject(run: &RunRecord) -> String {
+    format!("block {}", u64::from(run.block) + 1)
+}
+
+/// Stalls in the measured part, in seconds from the start of the point.
+fn stalled(extract: &Extract) -> Vec<(f64, f64)> {
+    let measured = &extract.seconds[extract.first_measured..];
+    let throughput: Vec<f64> = measured.iter().map(|second| second.throughput).collect();
+    let usual_length = measured
+        .iter()
+        .map(|second| second.length)
+        .fold(0.0, f64::max);
+    let mut spans = Vec::new();
+    for range in stalls(&throughput, usual_length) {
+        let (first, last) = (&measured[range.start], &measured[range.end - 1]);
+        spans.push((first.at, last.at + last.length));
+    }
+    spans
+}
+
+/// Whether every condition holds. A lower bound that lies within a limit does not show that the limit holds.
+fn meets(objective: &Objective, extract: &Extract, gated: &Gated) -> bool {
+    for (percentile, highest_ns) in &objective.response {
+        let Some(reading) = extract.reading(Metric::Response {
+            percentile: *percentile,
+        }) else {
+            return false;
+        };
+        if reading.at_least || reading.value > *highest_ns as f64 {
+            return false;
+        }
+    }
+    let in_time = gated
+        .achieved
+        .is_none_or(|achieved| achieved >= objective.achieved);
+    in_time && units(extract.whole.completed) > 0 && extract.error_share() <= objective.errors
+}

@@ -1,0 +1,117 @@
+//! Which runs count: the latest finished attempt of every arm in every block. All others are named.
+
+use crate::{BlockOrder, Progress};
+use plimsoll_experiment::Plan;
+use plimsoll_record::{ExperimentRecord, RunRecord, RunState, Warning, WarningId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The runs that count, and how far the experiment got.
+pub(crate) struct Selection<'a> {
+    /// For each arm of the plan: block and its latest finished attempt.
+    pub(crate) finished: Vec<BTreeMap<u32, &'a RunRecord>>,
+    /// Runs that are missing from every comparison, with their messages.
+    pub(crate) warnings: Vec<Warning>,
+    /// For reports.
+    pub(crate) progress: Progress,
+}
+
+impl<'a> Selection<'a> {
+    /// Sorts the runs of a record by the arms of its plan.
+    pub(crate) fn of(record: &'a ExperimentRecord, plan: &Plan) -> Self {
+        let mut finished = vec![BTreeMap::new(); plan.arms.len()];
+        let mut latest: BTreeMap<(u32, usize), &RunRecord> = BTreeMap::new();
+        let mut warnings = Vec::new();
+        for run in &record.runs {
+            let Some(arm) = plan.arms.iter().position(|arm| arm.name == run.arm) else {
+                let message = "the plan has no such arm; its runs are left out";
+                let warning = Warning::new(WarningId::RunFailed, &run.arm, message);
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+                continue;
+            };
+            let last = latest.entry((run.block, arm)).or_insert(run);
+            if run.attempt >= last.attempt {
+                *last = run;
+            }
+            if run.state == RunState::Finished {
+                let best = finished[arm].entry(run.block).or_insert(run);
+                if run.attempt >= best.attempt {
+                    *best = run;
+                }
+            }
+        }
+
+        let mut failed = 0;
+        for ((block, arm), run) in &latest {
+            if finished[*arm].contains_key(block) {
+                continue;
+            }
+            let subject = format!("{}, block {}", run.arm, block + 1);
+            match &run.state {
+                RunState::Failed { message } => {
+                    failed += 1;
+                    warnings.push(Warning::new(WarningId::RunFailed, subject, message));
+                }
+                RunState::Started | RunState::Interrupted => {
+                    let message = format!("cut off after {}", counted(run.points.len(), "point"));
+                    warnings.push(Warning::new(WarningId::RunInterrupted, subject, message));
+                }
+                RunState::Finished => {}
+            }
+        }
+        let progress = progress(plan, &finished, &latest, failed);
+        Self {
+            finished,
+            warnings,
+            progress,
+        }
+    }
+}
+
+fn progress(
+    plan: &Plan,
+    finished: &[BTreeMap<u32, &RunRecord>],
+    latest: &BTreeMap<(u32, usize), &RunRecord>,
+    runs_failed: u32,
+) -> Progress {
+    let mut order = Vec::new();
+    let blocks: BTreeSet<u32> = latest.keys().map(|(block, _)| *block).collect();
+    for block in &blocks {
+        let mut runs: Vec<&RunRecord> = Vec::new();
+        for ((of, _), run) in latest {
+            if of == block {
+                runs.push(run);
+            }
+        }
+        runs.sort_by_key(|run| run.position);
+        let arms = runs.into_iter().map(|run| run.arm.clone()).collect();
+        order.push(BlockOrder {
+            block: *block,
+            arms,
+        });
+    }
+    let is_complete = |block: &&u32| finished.iter().all(|arm| arm.contains_key(block));
+    Progress {
+        runs_planned: as_u32(plan.runs.len()),
+        runs_finished: as_u32(finished.iter().map(BTreeMap::len).sum()),
+        runs_failed,
+        blocks_planned: plan.measurement.blocks,
+        blocks_complete: as_u32(blocks.iter().filter(is_complete).count()),
+        order,
+    }
+}
+
+/// A length as a count of 32 bits.
+pub(crate) fn as_u32(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// `1 point`, `3 points`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
+}

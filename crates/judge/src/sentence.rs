@@ -1,0 +1,140 @@
+//! Verdicts in plain words.
+
+use crate::words::{self, Change};
+use crate::{Judgement, Verdict};
+use plimsoll_experiment::Metric;
+use plimsoll_stats::Grounds;
+
+/// What was counted in a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Pairs within blocks.
+    Block,
+    /// Runs of each arm by itself.
+    Run,
+}
+
+impl Unit {
+    fn counted(self, count: usize) -> String {
+        match self {
+            Self::Block => crate::select::counted(count, "block"),
+            Self::Run => format!("{} of each arm", crate::select::counted(count, "run")),
+        }
+    }
+
+    /// `3 blocks, at least 6 are needed`.
+    pub(crate) fn too_few(self, count: usize, needed: usize, deciding: Option<usize>) -> String {
+        let because = deciding.map_or(String::new(), |metrics| {
+            format!(" to judge {metrics} metrics together")
+        });
+        format!(
+            "{}, at least {needed} are needed{because}",
+            self.counted(count)
+        )
+    }
+}
+
+/// What a verdict answers.
+pub(crate) struct Question<'a> {
+    pub(crate) mix: &'a str,
+    pub(crate) load_label: &'a str,
+    pub(crate) metric: Metric,
+    pub(crate) baseline: &'a str,
+    pub(crate) arm: &'a str,
+    pub(crate) unit: Unit,
+}
+
+/// One sentence that can stand alone.
+pub(crate) fn sentence(
+    question: &Question<'_>,
+    verdict: &Verdict,
+    grounds: Option<Grounds>,
+) -> String {
+    let Question {
+        mix,
+        load_label,
+        metric,
+        baseline,
+        arm,
+        ..
+    } = question;
+    let place = format!("Workload {mix} at {load_label}");
+    let subject = words::metric(*metric);
+    let reason = verdict.reason.as_deref().unwrap_or_default();
+    let Some(estimate) = verdict.estimate else {
+        return match verdict.judgement {
+            Judgement::Equivalent => format!(
+                "{place}: no difference in {subject} between {arm} and {baseline}: {reason}."
+            ),
+            _ => {
+                format!("{place}: {subject} of {arm} and {baseline} cannot be compared: {reason}.")
+            }
+        };
+    };
+    let style = Change::style(*metric, estimate, verdict.interval);
+    let change = style.estimate(estimate);
+    let figures = figures(question, verdict, &style);
+    let margin = words::percent(verdict.margin, margin_decimals(verdict.margin));
+    match verdict.judgement {
+        Judgement::Better => {
+            format!("{place}: {arm} is better than {baseline}: {subject} {change}{figures}.")
+        }
+        Judgement::Worse => {
+            format!("{place}: {arm} is worse than {baseline}: {subject} {change}{figures}.")
+        }
+        Judgement::Equivalent => {
+            format!(
+                "{place}: no difference in {subject} larger than {margin} between {arm} and {baseline}: {change}{figures}."
+            )
+        }
+        Judgement::Inconclusive => match grounds {
+            Some(Grounds::NotEnoughBlocks { .. }) => format!(
+                "{place}: not enough measurements to judge {subject} of {arm} against {baseline}: {reason}. It was {change} so far, which may be chance."
+            ),
+            Some(Grounds::SizeUnclear) => format!(
+                "{place}: {subject} of {arm} differs from that of {baseline}, but whether by more than {margin} cannot be told: {change}{figures}."
+            ),
+            _ => format!(
+                "{place}: it cannot be told whether {subject} of {arm} differs from that of {baseline}: {change}{figures}.{}",
+                visible(verdict)
+            ),
+        },
+    }
+}
+
+/// Decimals that show a margin as it was written: `3 %`, `0.5 %`.
+fn margin_decimals(margin: f64) -> usize {
+    let percent = margin * 100.0;
+    usize::from((percent - percent.round()).abs() > 1e-9)
+}
+
+/// ` (96.9 % interval 58.0 % to 63.9 % lower, 6 blocks)`.
+fn figures(question: &Question<'_>, verdict: &Verdict, style: &Change) -> String {
+    let count = question
+        .unit
+        .counted(usize::try_from(verdict.blocks).unwrap_or(usize::MAX));
+    match (verdict.interval, verdict.confidence) {
+        (Some(interval), Some(confidence)) => {
+            format!(
+                " ({} interval {}, {count})",
+                words::confidence(confidence),
+                style.interval(interval)
+            )
+        }
+        _ => format!(" (no interval, {count})"),
+    }
+}
+
+/// ` A difference of 9 % would most likely have shown.`
+fn visible(verdict: &Verdict) -> String {
+    match verdict.smallest_visible {
+        Some(share) => {
+            let decimals = if share >= 0.095 { 0 } else { 1 };
+            format!(
+                " A difference of {} would most likely have shown.",
+                words::percent(share, decimals)
+            )
+        }
+        None => String::new(),
+    }
+}

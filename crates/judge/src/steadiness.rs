@@ -1,0 +1,210 @@
+//! The second of each slice, and how many of the first measured ones are still warm-up.
+
+use crate::{SeriesSecond, Steadiness};
+use plimsoll_record::{Histogram, Operation, PointRecord, Slice, Status};
+use plimsoll_stats::{Scale, Signal, WarmUp, warm_up};
+
+use crate::distribution::add_units;
+
+/// Every slice of a point in a few numbers, in order, warm-up included.
+pub(crate) fn seconds(point: &PointRecord) -> Vec<SeriesSecond> {
+    let mut scratch = Histogram::new();
+    let mut seconds = Vec::with_capacity(point.slices.len());
+    for slice in &point.slices {
+        let units = successful_units(slice, &mut scratch);
+        let length = slice.length_ns as f64 / 1e9;
+        seconds.push(SeriesSecond {
+            at: slice.start_ns as f64 / 1e9,
+            length,
+            throughput: rate(slice.completed.ok, length),
+            p50_ns: units.percentile_ns(50.0).map(|value| value as f64),
+            p99_ns: units.percentile_ns(99.0).map(|value| value as f64),
+        });
+    }
+    seconds
+}
+
+/// Operations per second; a stretch without length has no rate.
+pub(crate) fn rate(operations: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 {
+        operations as f64 / seconds
+    } else {
+        0.0
+    }
+}
+
+/// Response times of all successful units of a slice. A slice of one kind of operation is looked at where it lies.
+fn successful_units<'a>(slice: &'a Slice, scratch: &'a mut Histogram) -> &'a Histogram {
+    let mut parts: Vec<(Operation, &Histogram)> = Vec::with_capacity(slice.operations.len());
+    for part in &slice.operations {
+        if part.status == Status::Ok && part.operation != Operation::Verify {
+            parts.push((part.operation, part.latencies.response()));
+        }
+    }
+    if let [(_, only)] = parts[..] {
+        return only;
+    }
+    scratch.clear();
+    add_units(scratch, &parts);
+    scratch
+}
+
+/// What was found about the warm-up of a point.
+pub(crate) struct Settling {
+    /// Measured slices to leave out at the start.
+    pub(crate) cut: usize,
+    /// How the series settled; its seconds are those of the slices left out.
+    pub(crate) steadiness: Steadiness,
+    /// In words, where it did not settle or cannot be told.
+    pub(crate) remark: Option<String>,
+}
+
+/// Looks for warm-up that goes on after the one asked for, in throughput and in the logarithm of the median response.
+///
+/// `measured` are the seconds after the asked warm-up. A second without any operation has no median; operations then took at least that second, which is
+/// put in its place. A last slice of less than half the usual length says too little to vote.
+pub(crate) fn settling(measured: &[SeriesSecond]) -> Settling {
+    let longest = measured
+        .iter()
+        .map(|second| second.length)
+        .fold(0.0, f64::max);
+    let voting = match measured.split_last() {
+        Some((last, before)) if last.length < longest / 2.0 => before,
+        _ => measured,
+    };
+    let mut throughput = Vec::with_capacity(voting.len());
+    let mut median = Vec::with_capacity(voting.len());
+    for second in voting {
+        throughput.push(second.throughput);
+        median.push(second.p50_ns.unwrap_or(second.length * 1e9).max(1.0));
+    }
+    let signals = [
+        Signal {
+            samples: &throughput,
+            scale: Scale::Linear,
+        },
+        Signal {
+            samples: &median,
+            scale: Scale::Logarithmic,
+        },
+    ];
+    let (cut, steadiness, remark) = match warm_up(&signals, &[]) {
+        Ok(WarmUp::Steady { cut }) => {
+            let cut_seconds = voting[..cut].iter().map(|second| second.length).sum();
+            (cut, Steadiness::Steady { cut_seconds }, None)
+        }
+        Ok(WarmUp::StillSettling { signal, drift }) => (
+            0,
+            Steadiness::NotSteady,
+            Some(format!(
+                "{} still settling to the end",
+                moved(signal, drift)
+            )),
+        ),
+        Ok(WarmUp::Drifting { cut, signal, drift }) => (
+            cut,
+            Steadiness::NotSteady,
+            Some(format!("{} drifting to the end", moved(signal, drift))),
+        ),
+        Ok(WarmUp::TooShort { samples, needed }) => {
+            let remark = format!("{samples} slices, {needed} are needed");
+            (0, Steadiness::Unknown, Some(remark))
+        }
+        Err(error) => (0, Steadiness::Unknown, Some(error.to_string())),
+    };
+    Settling {
+        cut,
+        steadiness,
+        remark,
+    }
+}
+
+fn moved(signal: usize, drift: f64) -> String {
+    let name = if signal == 0 {
+        "throughput"
+    } else {
+        "median response"
+    };
+    format!("{name} moved by {:+.0} %,", drift * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn second(throughput: f64, p50_ns: Option<f64>) -> SeriesSecond {
+        SeriesSecond {
+            at: 0.0,
+            length: 1.0,
+            throughput,
+            p50_ns,
+            p99_ns: None,
+        }
+    }
+
+    /// A ripple without a trend.
+    fn steady(count: usize) -> Vec<SeriesSecond> {
+        (0..count)
+            .map(|i| second(1_000.0 + (i * 7 % 5) as f64, Some(1_000.0)))
+            .collect()
+    }
+
+    #[test]
+    fn a_slow_start_is_cut() {
+        let mut measured = steady(40);
+        for (index, slow) in measured[..5].iter_mut().enumerate() {
+            slow.throughput = 300.0 + 50.0 * index as f64;
+        }
+        let settling = settling(&measured);
+        assert_eq!(settling.cut, 5);
+        assert_eq!(settling.steadiness, Steadiness::Steady { cut_seconds: 5.0 });
+    }
+
+    #[test]
+    fn latency_alone_can_show_the_warm_up() {
+        let mut measured = steady(40);
+        for slow in &mut measured[..10] {
+            slow.p50_ns = Some(50_000.0);
+        }
+        assert_eq!(settling(&measured).cut, 10);
+    }
+
+    #[test]
+    fn few_slices_cannot_be_judged() {
+        let found = settling(&steady(9));
+        assert_eq!(found.steadiness, Steadiness::Unknown);
+        assert_eq!(found.remark.as_deref(), Some("9 slices, 10 are needed"));
+        assert_eq!(settling(&[]).cut, 0);
+    }
+
+    #[test]
+    fn a_series_that_climbs_to_its_end_is_not_steady() {
+        let climbing: Vec<SeriesSecond> = (0..60)
+            .map(|i| second(500.0 + 10.0 * f64::from(i), Some(1e6)))
+            .collect();
+        assert_eq!(settling(&climbing).steadiness, Steadiness::NotSteady);
+    }
+
+    #[test]
+    fn a_second_without_operations_is_no_obstacle() {
+        let mut measured = steady(40);
+        measured[20] = second(0.0, None);
+        assert_eq!(
+            settling(&measured).steadiness,
+            Steadiness::Steady { cut_seconds: 0.0 }
+        );
+    }
+
+    #[test]
+    fn a_short_last_slice_does_not_vote() {
+        let mut measured = steady(40);
+        measured.push(SeriesSecond {
+            length: 0.01,
+            ..second(90_000.0, Some(5.0))
+        });
+        assert_eq!(
+            settling(&measured).steadiness,
+            Steadiness::Steady { cut_seconds: 0.0 }
+        );
+    }
+}

@@ -1,0 +1,388 @@
+//! The strip of gates: how each stands over all points, with its figures.
+
+use crate::estimate::CONFIDENCE;
+use crate::gates::{GENERATOR_LIMIT, LAG_LIMIT};
+use crate::sample::{ArmSamples, Sample};
+use crate::select::{Selection, counted};
+use crate::words::percent;
+use crate::{Progress, Steadiness, Validity, ValidityState};
+use plimsoll_experiment::{Order, Plan};
+use plimsoll_record::{LoadKind, Warning, WarningId};
+use plimsoll_stats::{LITTLE_TOLERANCE, fewest_blocks};
+use std::collections::BTreeMap;
+
+/// From this share of the sessions' time on the generator's own part is mentioned.
+const GENERATOR_MENTIONED: f64 = 0.05;
+
+/// Every entry, in the order in which a reader should look.
+pub(crate) fn validity(
+    plan: &Plan,
+    selection: &Selection<'_>,
+    arms: &[ArmSamples],
+    warnings: &[Warning],
+) -> Vec<Validity> {
+    let points: Vec<&Sample> = arms
+        .iter()
+        .flat_map(|arm| arm.points.iter().flatten())
+        .collect();
+    let all: Vec<&Sample> = arms
+        .iter()
+        .flat_map(|arm| arm.load.iter())
+        .chain(points.iter().copied())
+        .collect();
+    let mut strip = vec![blocks(&selection.progress), failures(&all)];
+    strip.extend(littles_law(&points));
+    strip.extend(rate_achieved(&points));
+    strip.extend(generator(&points));
+    strip.push(steadiness(&points));
+    strip.push(records(selection, &all));
+    strip.push(machine(warnings));
+    if plan.arms.len() > 1 {
+        strip.push(sameness(plan, warnings));
+    }
+    strip
+}
+
+fn entry(name: &str, state: ValidityState, text: String) -> Validity {
+    Validity {
+        name: name.into(),
+        state,
+        text,
+    }
+}
+
+/// How many of the samples have a warning of this id.
+fn having(samples: &[&Sample], id: WarningId) -> usize {
+    let has = |sample: &&&Sample| {
+        sample
+            .result
+            .warnings
+            .iter()
+            .any(|warning| warning.id == id)
+    };
+    samples.iter().filter(has).count()
+}
+
+fn blocks(progress: &Progress) -> Validity {
+    let Progress {
+        runs_planned,
+        runs_finished,
+        runs_failed,
+        blocks_planned,
+        blocks_complete,
+        ..
+    } = *progress;
+    let mut text = format!("{blocks_complete} of {blocks_planned} complete");
+    let needed = fewest_blocks(CONFIDENCE);
+    let few = usize::try_from(blocks_complete).is_ok_and(|complete| complete < needed);
+    if few {
+        text.push_str(&format!(", a verdict needs {needed}"));
+    }
+    if runs_failed > 0 {
+        text.push_str(&format!(", {runs_failed} of {runs_planned} runs failed"));
+    } else if runs_finished < runs_planned {
+        text.push_str(&format!(
+            ", {runs_finished} of {runs_planned} runs finished"
+        ));
+    }
+    let state = match () {
+        () if runs_failed > 0 || runs_finished == 0 => ValidityState::Bad,
+        () if few => ValidityState::Caution,
+        () if runs_finished < runs_planned => ValidityState::Note,
+        () => ValidityState::Good,
+    };
+    entry("blocks", state, text)
+}
+
+fn failures(all: &[&Sample]) -> Validity {
+    let (mut failed, mut not_found) = (0_u64, 0_u64);
+    for sample in all {
+        failed = failed.saturating_add(sample.extract.whole.completed.error);
+        not_found = not_found.saturating_add(sample.extract.whole.completed.not_found);
+    }
+    let wrong = having(all, WarningId::Verification);
+    let bad = having(all, WarningId::Errors);
+    if wrong > 0 {
+        let text = format!(
+            "wrong data was read in {wrong} of {}",
+            counted(all.len(), "point")
+        );
+        return entry("errors", ValidityState::Bad, text);
+    }
+    let missing = if not_found > 0 {
+        format!(", {not_found} found no record")
+    } else {
+        String::new()
+    };
+    if bad > 0 {
+        let text = format!(
+            "{failed} operations failed, too many in {bad} of {}{missing}",
+            counted(all.len(), "point")
+        );
+        return entry("errors", ValidityState::Bad, text);
+    }
+    let state = match (failed, not_found) {
+        _ if all.is_empty() => {
+            return entry("errors", ValidityState::Note, "nothing was measured".into());
+        }
+        (0, 0) => return entry("errors", ValidityState::Good, "none".into()),
+        (_, 0) => ValidityState::Note,
+        _ => ValidityState::Caution,
+    };
+    entry(
+        "errors",
+        state,
+        format!("{failed} operations failed, within what the objective allows{missing}"),
+    )
+}
+
+fn littles_law(points: &[&Sample]) -> Option<Validity> {
+    let judged: Vec<&Sample> = points
+        .iter()
+        .copied()
+        .filter(|sample| sample.extract.whole.mean_service_ns.is_some() && is_closed(sample))
+        .collect();
+    if judged.is_empty() {
+        return None;
+    }
+    let failed = having(&judged, WarningId::LittlesLaw);
+    let text = format!(
+        "sessions = throughput × time within {} in {} of {}",
+        percent(LITTLE_TOLERANCE, 0),
+        judged.len() - failed,
+        counted(judged.len(), "point"),
+    );
+    let state = if failed == 0 {
+        ValidityState::Good
+    } else {
+        ValidityState::Bad
+    };
+    Some(entry("Little's law", state, text))
+}
+
+fn is_closed(sample: &Sample) -> bool {
+    matches!(sample.label.load, LoadKind::Closed { .. })
+}
+
+fn rate_achieved(points: &[&Sample]) -> Option<Validity> {
+    let mut lowest = f64::INFINITY;
+    let open: Vec<&Sample> = points
+        .iter()
+        .copied()
+        .filter(|sample| !is_closed(sample))
+        .collect();
+    let mut known = 0;
+    for sample in &open {
+        if let Some(achieved) = sample.result.achieved {
+            lowest = lowest.min(achieved);
+            known += 1;
+        }
+    }
+    if open.is_empty() {
+        return None;
+    }
+    if known == 0 {
+        return Some(entry(
+            "rate achieved",
+            ValidityState::Note,
+            "not known: no point says what was due".into(),
+        ));
+    }
+    let missed = having(&open, WarningId::RateNotAchieved);
+    let mut text = format!(
+        "in {} of {}, at least {}",
+        known - missed.min(known),
+        counted(known, "point"),
+        percent(lowest, 1)
+    );
+    let censored = having(&open, WarningId::CensoredTail);
+    if censored > 0 {
+        text.push_str(&format!(
+            "; upper percentiles are lower bounds in {censored}"
+        ));
+    }
+    let state = if missed + censored == 0 {
+        ValidityState::Good
+    } else {
+        ValidityState::Caution
+    };
+    Some(entry("rate achieved", state, text))
+}
+
+/// The generator's own part in what was measured, closed and open.
+fn generator(points: &[&Sample]) -> Option<Validity> {
+    let (mut highest_share, mut highest_lag_ns) = (None::<f64>, None::<f64>);
+    for sample in points {
+        if let Some(share) = sample.result.generator_share {
+            highest_share = Some(highest_share.map_or(share, |highest| highest.max(share)));
+        }
+        if let Some(lag_ns) = sample.result.generator_lag_p99_ns {
+            highest_lag_ns = Some(highest_lag_ns.map_or(lag_ns, |highest| highest.max(lag_ns)));
+        }
+    }
+    let mut parts = Vec::new();
+    if let Some(share) = highest_share {
+        parts.push(format!(
+            "took at most {} of the sessions' time, {} is allowed",
+            percent(share, 1),
+            percent(GENERATOR_LIMIT, 0)
+        ));
+    }
+    if let Some(lag_ns) = highest_lag_ns {
+        let (lag, limit) = (crate::words::duration(lag_ns), percent(LAG_LIMIT, 0));
+        parts.push(format!(
+            "late by at most {lag} (p99), {limit} of the median service is allowed"
+        ));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let limited = having(points, WarningId::GeneratorLimited);
+    if limited > 0 {
+        parts.push(format!(
+            "the limit in {limited} of {}",
+            counted(points.len(), "point")
+        ));
+    }
+    parts.push("CPU per operation is the worker's: client and, where embedded, engine".into());
+    let state = match highest_share {
+        _ if limited > 0 => ValidityState::Bad,
+        Some(share) if share > GENERATOR_MENTIONED => ValidityState::Note,
+        _ => ValidityState::Good,
+    };
+    Some(entry("generator", state, parts.join("; ")))
+}
+
+fn steadiness(points: &[&Sample]) -> Validity {
+    let (mut steady, mut unknown, mut longest_cut) = (0, 0, 0.0_f64);
+    for sample in points {
+        match sample.result.steadiness {
+            Steadiness::Steady { cut_seconds } => {
+                steady += 1;
+                longest_cut = longest_cut.max(cut_seconds);
+            }
+            Steadiness::Unknown => unknown += 1,
+            Steadiness::NotSteady => {}
+        }
+    }
+    let mut text = format!("settled in {steady} of {}", counted(points.len(), "point"));
+    if longest_cut > 0.0 {
+        text.push_str(&format!(", up to {longest_cut:.0} s more warm-up was cut"));
+    }
+    if unknown > 0 {
+        text.push_str(&format!(", {unknown} too short to tell"));
+    }
+    let stalls = having(points, WarningId::Stall);
+    if stalls > 0 {
+        text.push_str(&format!(", stalls in {stalls}"));
+    }
+    let state = match () {
+        () if steady + unknown < points.len() || stalls > 0 => ValidityState::Caution,
+        () if unknown > 0 || points.is_empty() => ValidityState::Note,
+        () => ValidityState::Good,
+    };
+    entry("steadiness", state, text)
+}
+
+fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
+    let runs: Vec<_> = selection
+        .finished
+        .iter()
+        .flat_map(BTreeMap::values)
+        .collect();
+    let counted_runs = runs
+        .iter()
+        .filter(|run| run.records_loaded.is_some())
+        .count();
+    if having(all, WarningId::RecordCount) > 0 {
+        let text =
+            "the engine held another number of records after the load than was asked for".into();
+        return entry("records", ValidityState::Bad, text);
+    }
+    if counted_runs == 0 {
+        return entry(
+            "records",
+            ValidityState::Note,
+            "no engine counted any".into(),
+        );
+    }
+    let state = if counted_runs == runs.len() {
+        ValidityState::Good
+    } else {
+        ValidityState::Note
+    };
+    entry(
+        "records",
+        state,
+        format!(
+            "as asked after {counted_runs} of {}",
+            counted(runs.len(), "load")
+        ),
+    )
+}
+
+fn machine(warnings: &[Warning]) -> Validity {
+    let mut remarks = Vec::new();
+    let mut state = ValidityState::Good;
+    for (id, words, gravity) in [
+        (
+            WarningId::MixedMachines,
+            "runs on different machines or versions",
+            ValidityState::Caution,
+        ),
+        (
+            WarningId::StolenCpu,
+            "the hypervisor took CPU time",
+            ValidityState::Caution,
+        ),
+        (
+            WarningId::ClockJumped,
+            "the clock jumped",
+            ValidityState::Caution,
+        ),
+        (
+            WarningId::Machine,
+            "not set up for measuring, see the warnings",
+            ValidityState::Note,
+        ),
+    ] {
+        if warnings.iter().any(|warning| warning.id == id) {
+            remarks.push(words);
+            if state == ValidityState::Good {
+                state = gravity;
+            }
+        }
+    }
+    let text = if remarks.is_empty() {
+        "nothing to remark".into()
+    } else {
+        remarks.join("; ")
+    };
+    entry("machine", state, text)
+}
+
+/// Whether the arms differ in nothing but what the file says, and came in fair order.
+fn sameness(plan: &Plan, warnings: &[Warning]) -> Validity {
+    let mut others = Vec::new();
+    for warning in warnings {
+        if warning.id == WarningId::OtherDifference {
+            others.push(warning.subject.as_str());
+        }
+    }
+    let order = match plan.measurement.order {
+        Order::Shuffled => "order shuffled in every block",
+        Order::AsWritten => "order as in the file",
+    };
+    if others.is_empty() {
+        return entry(
+            "differences",
+            ValidityState::Good,
+            format!("none but the declared factors; {order}"),
+        );
+    }
+    entry(
+        "differences",
+        ValidityState::Caution,
+        format!("also in {}; {order}", others.join(", ")),
+    )
+}

@@ -1,0 +1,240 @@
+//! Numbers in words: as many digits as the interval bears, and changes as a person would say them.
+
+use plimsoll_experiment::Metric;
+
+/// From this ratio on a change reads as "4.2 times as high" instead of "320 % higher".
+const TIMES_FROM: f64 = 3.0;
+
+/// Nanoseconds with three significant digits: `870 ns`, `12.3 µs`, `1.20 s`.
+pub(crate) fn duration(nanos: f64) -> String {
+    for (unit, nanos_each) in [("ns", 1.0), ("µs", 1e3), ("ms", 1e6)] {
+        let value = nanos / nanos_each;
+        if value < 999.5 {
+            let decimals = if unit == "ns" || value >= 99.95 {
+                0
+            } else {
+                usize::from(value < 9.995) + 1
+            };
+            return format!("{value:.decimals$} {unit}");
+        }
+    }
+    format!("{} s", grouped(nanos / 1e9, 2))
+}
+
+/// Operations per second with three significant digits: `61,200 op/s`, `12.5 op/s`.
+pub(crate) fn rate(per_second: f64) -> String {
+    format!("{} op/s", rounded(per_second, per_second.abs() / 100.0))
+}
+
+/// Operations per second over an interval, with as many digits as its width bears: `392,000 to 408,000 op/s`.
+pub(crate) fn rates((lower, upper): (f64, f64)) -> String {
+    let step = (upper - lower) / 10.0;
+    format!("{} to {} op/s", rounded(lower, step), rounded(upper, step))
+}
+
+/// A number without the digits below `step`.
+fn rounded(value: f64, step: f64) -> String {
+    let finest = value.abs() * 1e-3;
+    let digit = step.max(finest).log10().floor();
+    if !digit.is_finite() {
+        return grouped(value, 0);
+    }
+    if digit >= 0.0 {
+        let unit = 10_f64.powf(digit);
+        return grouped((value / unit).round() * unit, 0);
+    }
+    grouped(value, (-digit) as usize)
+}
+
+/// Digits in groups of three.
+pub(crate) fn grouped(value: f64, decimals: usize) -> String {
+    let plain = format!("{value:.decimals$}");
+    let whole = plain.find(['.', 'i', 'N']).unwrap_or(plain.len());
+    let mut text = String::with_capacity(plain.len() + 8);
+    for (index, letter) in plain.char_indices() {
+        let follows_digit = text.ends_with(|last: char| last.is_ascii_digit());
+        if index < whole && follows_digit && (whole - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(letter);
+    }
+    text
+}
+
+/// A share with the decimals that make it worth reading: `61.2 %`.
+pub(crate) fn percent(share: f64, decimals: usize) -> String {
+    format!("{} %", grouped(share * 100.0, decimals))
+}
+
+/// A confidence: `95 %`, `96.9 %`.
+pub(crate) fn confidence(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A metric as it stands in a sentence.
+pub(crate) fn metric(metric: Metric) -> String {
+    match metric {
+        Metric::Throughput => "throughput".into(),
+        Metric::ResponseMean => "mean response time".into(),
+        Metric::Response { percentile } => format!("p{percentile} response time"),
+        Metric::Service { percentile } => format!("p{percentile} service time"),
+        Metric::CpuPerOperation => "CPU time per operation".into(),
+        Metric::Errors => "share of failures".into(),
+    }
+}
+
+/// Adjectives for less and more of a metric, and for a ratio.
+fn adjectives(metric: Metric) -> [&'static str; 3] {
+    match metric {
+        Metric::Throughput | Metric::Errors => ["lower", "higher", "high"],
+        _ => ["shorter", "longer", "long"],
+    }
+}
+
+/// How a change reads, in one style for the estimate and its interval.
+pub(crate) struct Change {
+    metric: Metric,
+    in_times: bool,
+    decimals: usize,
+}
+
+impl Change {
+    /// The style for an estimate and the interval around it; changes are shares.
+    pub(crate) fn style(metric: Metric, estimate: f64, interval: Option<(f64, f64)>) -> Self {
+        let in_times = 1.0 + estimate >= TIMES_FROM;
+        // Digits beyond a tenth of the interval's width say nothing.
+        let unit = if in_times { 1.0 } else { 100.0 };
+        let decimals = match interval.map(|(lower, upper)| (upper - lower).abs() * unit) {
+            Some(width) if width >= 10.0 => 0,
+            Some(width) if width >= 1.0 || width == 0.0 => 1,
+            Some(_) => 2,
+            None => usize::from(estimate.abs() < 0.1 || in_times),
+        };
+        Self {
+            metric,
+            in_times,
+            decimals,
+        }
+    }
+
+    /// `61.2 % lower`, `4.2 times as high`.
+    pub(crate) fn estimate(&self, change: f64) -> String {
+        if self.in_times {
+            let [_, _, ratio] = adjectives(self.metric);
+            return format!("{} times as {ratio}", grouped(1.0 + change, self.decimals));
+        }
+        self.sided(change)
+    }
+
+    /// `58.0 % to 63.9 % lower`, `2.1 % lower to 3.0 % higher`, `4.0 to 4.4 times`.
+    pub(crate) fn interval(&self, (lower, upper): (f64, f64)) -> String {
+        if self.in_times {
+            let (lower, upper) = (
+                grouped(1.0 + lower, self.decimals),
+                grouped(1.0 + upper, self.decimals),
+            );
+            return format!("{lower} to {upper} times");
+        }
+        if lower == upper {
+            return format!("exactly {}", self.sided(lower));
+        }
+        if lower < 0.0 && upper > 0.0 {
+            return format!("{} to {}", self.sided(lower), self.sided(upper));
+        }
+        let (near, far) = if upper <= 0.0 {
+            (upper, lower)
+        } else {
+            (lower, upper)
+        };
+        format!(
+            "{} to {}",
+            percent(near.abs(), self.decimals),
+            self.sided(far)
+        )
+    }
+
+    fn sided(&self, change: f64) -> String {
+        let [less, more, _] = adjectives(self.metric);
+        let side = if change < 0.0 { less } else { more };
+        format!("{} {side}", percent(change.abs(), self.decimals))
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [only] => only.clone(),
+        [before @ .., last] => format!("{} and {last}", before.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_three_digits() {
+        let rows = [
+            (0.0, "0 ns"),
+            (870.4, "870 ns"),
+            (999.6, "1.00 µs"),
+            (12_340.0, "12.3 µs"),
+            (999_700.0, "1.00 ms"),
+            (123_456_000.0, "123 ms"),
+            (1.2e9, "1.20 s"),
+            (3.6e12, "3,600.00 s"),
+        ];
+        for (nanos, text) in rows {
+            assert_eq!(duration(nanos), text);
+        }
+    }
+
+    #[test]
+    fn large_numbers_are_grouped() {
+        assert_eq!(rate(1_234_567.8), "1,230,000 op/s");
+        assert_eq!(rate(99.44), "99.4 op/s");
+        assert_eq!(rate(0.0), "0 op/s");
+        assert_eq!(rates((392_079.1, 408_081.2)), "392,000 to 408,000 op/s");
+        assert_eq!(rates((5.0, 5.0)), "5.000 to 5.000 op/s");
+        assert_eq!(grouped(-1_234.0, 0), "-1,234");
+        assert_eq!(grouped(999.0, 1), "999.0");
+        assert_eq!(grouped(f64::INFINITY, 0), "inf");
+        assert_eq!(grouped(f64::NAN, 0), "NaN");
+    }
+
+    #[test]
+    fn changes_read_as_people_say_them() {
+        let rows = [
+            (
+                -0.612,
+                (-0.639, -0.580),
+                "61.2 % lower",
+                "58.0 % to 63.9 % lower",
+            ),
+            (
+                0.005,
+                (-0.021, 0.030),
+                "0.5 % higher",
+                "2.1 % lower to 3.0 % higher",
+            ),
+            (3.2, (3.0, 3.4), "4.20 times as high", "4.00 to 4.40 times"),
+            (0.30, (0.12, 0.55), "30 % higher", "12 % to 55 % higher"),
+            (0.0, (0.0, 0.0), "0.0 % higher", "exactly 0.0 % higher"),
+        ];
+        for (estimate, interval, first, second) in rows {
+            let style = Change::style(Metric::Throughput, estimate, Some(interval));
+            assert_eq!(style.estimate(estimate), first);
+            assert_eq!(style.interval(interval), second);
+        }
+        let slower = Change::style(Metric::Response { percentile: 99.0 }, 0.5, None);
+        assert_eq!(slower.estimate(0.5), "50 % longer");
+    }
+
+    #[test]
+    fn confidences_drop_a_zero() {
+        assert_eq!(confidence(0.95), "95 %");
+        assert_eq!(confidence(0.96875), "96.9 %");
+    }
+}

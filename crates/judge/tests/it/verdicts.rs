@@ -1,0 +1,256 @@
+//! The four words, and the sentences that carry them.
+
+use crate::laboratory::{Laboratory, SPREAD, Shown, primary, weather};
+use insta::assert_snapshot;
+use plimsoll_experiment::{LoadAt, Metric, Threshold};
+use plimsoll_judge::{Analysis, Judgement, Outcome};
+
+const P99: Metric = Metric::Response { percentile: 99.0 };
+
+/// Two arms over six blocks at 16 threads; `ratio` is B over A in each block.
+fn two_arms(ratio: impl Fn(u32) -> f64) -> Laboratory {
+    Laboratory::closed(&["in-cache", "quarter"], &["c"], &[16], 6).measure(|case| {
+        let level = 1e6 * weather(case.block);
+        let factor = if case.arm == "quarter" {
+            ratio(case.block)
+        } else {
+            1.0
+        };
+        Shown::closed(case, level * factor)
+    })
+}
+
+fn spread(middle: f64, stretch: f64) -> impl Fn(u32) -> f64 {
+    move |block| middle * (stretch * SPREAD[block as usize]).exp()
+}
+
+fn sentence(analysis: &Analysis) -> String {
+    analysis.headline.join("\n")
+}
+
+#[test]
+fn worse() {
+    // B/A lies evenly around 0.4: from 0.4·e^-0.02 = 0.392 to 0.4·e^0.02 = 0.408. Six blocks attain 1 - 2/64.
+    let analysis = two_arms(spread(0.4, 1.0)).analyse();
+    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: quarter is worse than in-cache: throughput 60.0 % lower (96.9 % interval 59.2 % to 60.8 % lower, 6 blocks).");
+    let comparison = primary(&analysis, Metric::Throughput);
+    assert_eq!(comparison.verdict.judgement, Judgement::Worse);
+    assert!((comparison.verdict.estimate.unwrap() + 0.6).abs() < 1e-5);
+    assert_eq!(comparison.verdict.confidence, Some(0.96875));
+    assert_eq!(comparison.verdict.p_value, Some(2.0 / 64.0));
+    assert_eq!(comparison.verdict.p_holm, None);
+    assert_eq!(comparison.pairs.len(), 6);
+    assert_eq!(analysis.outcome(), Outcome::Good);
+}
+
+#[test]
+fn better() {
+    let analysis = two_arms(spread(1.25, 1.0)).analyse();
+    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: quarter is better than in-cache: throughput 25.0 % higher (96.9 % interval 22.5 % to 27.5 % higher, 6 blocks).");
+}
+
+#[test]
+fn much_better_is_said_in_times() {
+    let analysis = two_arms(spread(5.0, 1.0)).analyse();
+    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: quarter is better than in-cache: throughput 5.00 times as high (96.9 % interval 4.90 to 5.10 times, 6 blocks).");
+}
+
+#[test]
+fn equivalent() {
+    let analysis = two_arms(spread(1.0, 0.5)).analyse();
+    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: no difference in throughput larger than 3 % between quarter and in-cache: 0.0 % higher (96.9 % interval 1.0 % lower to 1.0 % higher, 6 blocks).");
+    assert_eq!(
+        primary(&analysis, Metric::Throughput).verdict.judgement,
+        Judgement::Equivalent
+    );
+}
+
+#[test]
+fn inconclusive_direction() {
+    // From e^-0.1 to e^0.1. Half of the width is ln 0.1; the smallest visible difference lies above e^0.1 - 1 = 10.5 %.
+    let analysis = two_arms(spread(1.0, 5.0)).analyse();
+    let comparison = primary(&analysis, Metric::Throughput);
+    let visible = comparison.verdict.smallest_visible.unwrap();
+    assert!(visible > 0.105 && visible < 0.16, "{visible}");
+    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: it cannot be told whether throughput of quarter differs from that of in-cache: 0 % lower (96.9 % interval 10 % lower to 11 % higher, 6 blocks). A difference of 14 % would most likely have shown.");
+}
+
+#[test]
+fn inconclusive_size() {
+    // The middle, 2 %, is below the margin of 3 %; the interval from 1.02·e^-0.01 to 1.02·e^0.016 leaves zero out and reaches past it.
+    let ratios = [1.0100, 1.0150, 1.0180, 1.0220, 1.0250, 1.0360];
+    let analysis = two_arms(|block| ratios[block as usize]).analyse();
+    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: throughput of quarter differs from that of in-cache, but whether by more than 3 % cannot be told: 2.0 % higher (96.9 % interval 1.0 % to 3.6 % higher, 6 blocks).");
+    assert_eq!(
+        primary(&analysis, Metric::Throughput).verdict.judgement,
+        Judgement::Inconclusive
+    );
+}
+
+#[test]
+fn likely_but_not_surely_beyond_the_margin_is_said() {
+    let analysis = two_arms(spread(1.04, 1.0)).analyse();
+    let verdict = &primary(&analysis, Metric::Throughput).verdict;
+    assert_eq!(verdict.judgement, Judgement::Better);
+    assert_eq!(
+        verdict.reason.as_deref(),
+        Some("surely different, and likely, but not surely, by more than 3 %")
+    );
+}
+
+#[test]
+fn a_shorter_response_is_better() {
+    let mut lab = two_arms(spread(2.0, 1.0));
+    lab.plan.compare.primary = vec![P99];
+    let analysis = lab.analyse();
+    assert_eq!(primary(&analysis, P99).verdict.judgement, Judgement::Better);
+    assert!(
+        analysis.headline[0].contains("p99 response time 50.0 % shorter"),
+        "{}",
+        analysis.headline[0]
+    );
+}
+
+#[test]
+fn two_deciding_metrics_need_seven_blocks() {
+    let mut lab = two_arms(spread(2.0, 1.0));
+    lab.plan.compare.primary = vec![Metric::Throughput, P99];
+    let analysis = lab.analyse();
+    assert_snapshot!(sentence(&analysis), @r"
+Workload c at 16 threads: not enough measurements to judge throughput of quarter against in-cache: 6 blocks, at least 7 are needed to judge 2 metrics together. It was 100 % higher so far, which may be chance.
+Workload c at 16 threads: not enough measurements to judge p99 response time of quarter against in-cache: 6 blocks, at least 7 are needed to judge 2 metrics together. It was 50 % shorter so far, which may be chance.
+");
+    let verdict = &primary(&analysis, P99).verdict;
+    assert_eq!(
+        (verdict.p_value, verdict.p_holm),
+        (Some(2.0 / 64.0), Some(4.0 / 64.0))
+    );
+    assert_eq!(verdict.interval, None);
+}
+
+#[test]
+fn each_mix_is_a_question_of_its_own() {
+    let lab = Laboratory::closed(&["a", "b"], &["c", "a"], &[4], 6).measure(|case| {
+        let factor = if case.arm == "b" {
+            2.0 * SPREAD[case.block as usize].exp()
+        } else {
+            1.0
+        };
+        Shown::closed(case, 1e5 * factor)
+    });
+    let analysis = lab.analyse();
+    assert_eq!(analysis.headline.len(), 2);
+    assert_eq!(analysis.decided(Judgement::Better), 2);
+}
+
+#[test]
+fn the_baseline_chooses_the_load() {
+    // A is fastest at 4 threads, B at 8.
+    let lab = Laboratory::closed(&["a", "b"], &["c"], &[1, 4, 8], 6).measure(|case| {
+        let peak = if case.arm == "a" { 4.0 } else { 8.0 };
+        Shown::closed(case, 1e5 - 1e3 * (case.sessions() - peak).abs())
+    });
+    assert_eq!(
+        primary(&lab.analyse(), Metric::Throughput).load_label,
+        "4 threads"
+    );
+
+    let mut lab = lab;
+    lab.plan.compare.at = Some(LoadAt::Threads(8));
+    let analysis = lab.analyse();
+    assert_eq!(
+        primary(&analysis, Metric::Throughput).load_label,
+        "8 threads"
+    );
+    let exploratory = analysis
+        .comparisons
+        .iter()
+        .filter(|one| !one.primary)
+        .count();
+    assert_eq!(
+        exploratory,
+        3 * 4 - 1,
+        "three points of four metrics, less the one that decides"
+    );
+}
+
+#[test]
+fn many_comparisons_are_summed_up() {
+    let lab = Laboratory::closed(&["a", "b", "c", "d", "e"], &["c"], &[4], 6).measure(|case| {
+        let factor = match case.arm {
+            "b" => 1.5,
+            "c" => 0.5,
+            "d" => 1.5 * (30.0 * SPREAD[case.block as usize]).exp(),
+            _ => 1.0,
+        };
+        Shown::closed(case, 1e5 * factor)
+    });
+    let headline = lab.analyse().headline;
+    assert_eq!(headline.len(), 3);
+    assert_snapshot!(headline[2], @"In all, of 4 deciding comparisons: 1 better, 1 worse, 1 equivalent and 1 inconclusive.");
+}
+
+#[test]
+fn one_arm_states_its_peak_and_knee() {
+    // Throughput over response is X²/N: 1e10, 4e10, 2.04e10 and 1.02e10, so that the knee lies at 4. Beyond, 1 % is gained.
+    let rates = [(1, 1.0e5), (4, 4.0e5), (8, 4.04e5), (16, 4.03e5)];
+    let lab = Laboratory::closed(&["only"], &["c"], &[1, 4, 8, 16], 6).measure(|case| {
+        let (_, rate) = rates
+            .iter()
+            .find(|(sessions, _)| *sessions == case.load.sessions())
+            .unwrap();
+        Shown::closed(case, rate * SPREAD[case.block as usize].exp())
+    });
+    let analysis = lab.analyse();
+    assert_snapshot!(sentence(&analysis), @"Workload c: only is fastest at 8 threads, 404,000 op/s (95 % interval 396,000 to 412,000 op/s, 6 blocks); more load hardly pays from 4 threads on.");
+    assert_eq!(analysis.outcome(), Outcome::Good);
+}
+
+#[test]
+fn one_arm_that_still_climbs_says_so() {
+    let lab = Laboratory::closed(&["only"], &["c"], &[1, 2, 4, 8], 6)
+        .measure(|case| Shown::closed(case, 1e5 * case.sessions()));
+    assert_snapshot!(sentence(&lab.analyse()), @"Workload c: only is fastest at 8 threads, 800,000 op/s (95 % interval 800,000 to 800,000 op/s, 6 blocks); it still climbs at its last point, so the peak lies beyond: measure further.");
+}
+
+#[test]
+fn thresholds_hold_or_break() {
+    let mut lab = two_arms(|_| 0.5);
+    let threshold = |text: &str, bound, arm: Option<&str>| Threshold {
+        text: text.into(),
+        metric: Metric::Throughput,
+        at_least: true,
+        bound,
+        arm: arm.map(Into::into),
+        mix: None,
+        at: None,
+    };
+    lab.plan.thresholds = vec![threshold("throughput >= 600k", 6e5, Some("in-cache"))];
+    assert_eq!(lab.analyse().outcome(), Outcome::Good);
+
+    lab.plan.thresholds = vec![threshold("throughput >= 600k", 6e5, None)];
+    let analysis = lab.analyse();
+    let held: Vec<(&str, bool)> = analysis
+        .thresholds
+        .iter()
+        .map(|one| (one.subject.as_str(), one.passed))
+        .collect();
+    assert_eq!(
+        held,
+        [
+            ("in-cache, c at 16 threads", true),
+            ("quarter, c at 16 threads", false)
+        ]
+    );
+    assert_eq!(analysis.outcome(), Outcome::ThresholdBroken);
+
+    lab.plan.thresholds = vec![threshold("throughput >= 1", 1.0, Some("nobody"))];
+    let analysis = lab.analyse();
+    assert_eq!(
+        (
+            analysis.thresholds[0].measured,
+            analysis.thresholds[0].passed
+        ),
+        (None, false)
+    );
+}
