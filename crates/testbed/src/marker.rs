@@ -1,0 +1,172 @@
+//! The file that says that a directory is ours.
+
+use crate::TestbedError;
+use rustix::fs::{self, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::rand::{GetRandomFlags, getrandom};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Name of the marker in its directory.
+pub(crate) const MARKER_NAME: &str = ".plimsoll-data";
+
+const MARKER_VERSION: u32 = 1;
+
+/// Markers are a few hundred bytes long.
+const LONGEST_MARKER_BYTES: u64 = 64 << 10;
+
+/// What is written into a data directory before anything else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marker {
+    /// Version of this format.
+    plimsoll_data: u32,
+    /// Id of the experiment.
+    pub experiment: String,
+    /// The run, in the words of the experiment.
+    pub run: String,
+    /// The process that made it, as it knew itself; in a container, others know it by another number.
+    pub process: u32,
+    /// When, in seconds since 1970.
+    pub created_unix_s: u64,
+    /// Random, so that no two markers are equal.
+    token: String,
+    /// Of the directory that this marker was written for.
+    inode: u64,
+}
+
+/// What is known of an opened directory.
+#[derive(Debug)]
+pub(crate) enum Contents {
+    /// It has our marker; the file is open.
+    Marked(Marker, File),
+    /// Nothing is in it, or a marker that its writer had no time to fill.
+    Empty,
+    /// It is not ours, as in "it …".
+    Foreign(&'static str),
+}
+
+impl Marker {
+    /// For the directory, which is open.
+    pub(crate) fn new(
+        directory: impl AsFd,
+        experiment: &str,
+        run: &str,
+    ) -> rustix::io::Result<Self> {
+        let mut token = [0_u8; 16];
+        getrandom(&mut token, GetRandomFlags::empty())?;
+        let since_1970 = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Ok(Self {
+            plimsoll_data: MARKER_VERSION,
+            experiment: experiment.to_owned(),
+            run: run.to_owned(),
+            process: std::process::id(),
+            created_unix_s: since_1970.as_secs(),
+            token: token.iter().map(|byte| format!("{byte:02x}")).collect(),
+            inode: fs::fstat(directory)?.st_ino,
+        })
+    }
+
+    /// Writes the marker to the disk, and returns it open and locked.
+    pub(crate) fn write(&self, directory: impl AsFd, path: &Path) -> Result<File, TestbedError> {
+        let failed = |error: std::io::Error| TestbedError::io("mark", path, error);
+        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = fs::openat(&directory, MARKER_NAME, flags, Mode::from_raw_mode(0o600));
+        let mut file = File::from(opened.map_err(|error| failed(error.into()))?);
+        if !lock(&file, path)? {
+            return Err(TestbedError::InUse {
+                path: path.to_owned(),
+            });
+        }
+        let text = serde_json::to_string_pretty(self).expect("a marker has only plain fields");
+        file.set_len(0).map_err(failed)?;
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        fs::fsync(directory).map_err(|error| failed(error.into()))?;
+        Ok(file)
+    }
+}
+
+/// Whether the lock of an open marker could be had. It is held until the file is closed.
+pub(crate) fn lock(marker: &File, path: &Path) -> Result<bool, TestbedError> {
+    match fs::flock(marker, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(TestbedError::io("lock the marker of", path, error)),
+    }
+}
+
+/// Looks at an open directory.
+pub(crate) fn examine(directory: &OwnedFd, path: &Path) -> Result<Contents, TestbedError> {
+    let failed = |error: std::io::Error| TestbedError::io("look into", path, error);
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = match fs::openat(directory, MARKER_NAME, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT) if is_bare(directory).map_err(|error| failed(error.into()))? => {
+            return Ok(Contents::Empty);
+        }
+        Err(Errno::NOENT) => {
+            return Ok(Contents::Foreign(
+                "has no marker of plimsoll and is not empty",
+            ));
+        }
+        Err(Errno::LOOP) => return Ok(Contents::Foreign("has a symbolic link for a marker")),
+        Err(error) => return Err(failed(error.into())),
+    };
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Ok(Contents::Foreign("has a marker that is no file"));
+    }
+    let mut text = String::new();
+    let read = (&file).take(LONGEST_MARKER_BYTES).read_to_string(&mut text);
+    match read {
+        Ok(0) if is_bare(directory).map_err(|error| failed(error.into()))? => {
+            return Ok(Contents::Empty);
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => text.clear(),
+        Err(error) => return Err(failed(error)),
+    }
+    let inode = fs::fstat(directory)
+        .map_err(|error| failed(error.into()))?
+        .st_ino;
+    Ok(match parse(&text) {
+        Ok(marker) if marker.inode == inode => Contents::Marked(marker, file),
+        Ok(_) => {
+            Contents::Foreign("has a marker that was written for another directory, as copies do")
+        }
+        Err(reason) => Contents::Foreign(reason),
+    })
+}
+
+fn parse(text: &str) -> Result<Marker, &'static str> {
+    let broken = "has a marker that cannot be read";
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|_| broken)?;
+    let version = value
+        .get("plimsoll_data")
+        .and_then(serde_json::Value::as_u64);
+    match version {
+        Some(version) if version == u64::from(MARKER_VERSION) => {
+            serde_json::from_value(value).map_err(|_| broken)
+        }
+        Some(_) => Err("has a marker of another version of plimsoll"),
+        None => Err(broken),
+    }
+}
+
+/// Whether nothing but perhaps a marker is in the directory.
+fn is_bare(directory: &OwnedFd) -> rustix::io::Result<bool> {
+    for entry in fs::Dir::read_from(directory)? {
+        let entry = entry?;
+        if !matches!(entry.file_name().to_bytes(), b"." | b"..")
+            && entry.file_name().to_bytes() != MARKER_NAME.as_bytes()
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
