@@ -14,11 +14,34 @@ use std::sync::Arc;
 /// Draws the operations of one session. Made by [`Workload::asker`].
 #[derive(Debug)]
 pub struct Asker {
-    stream: Stream,
+    /// Of operations and keys.
+    choices: Stream,
+    /// Of everything else.
+    contents: Stream,
+    ahead: Ahead,
     desk: Desk,
 }
 
-/// What an operation is put together from, apart from its stream.
+/// An operation and the number of the key it goes to; inserts take theirs when they are asked.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    operation: Operation,
+    number: u64,
+}
+
+/// How many choices are made at once where nothing that happens in between can matter.
+///
+/// One choice is a chain of some 40 products, each waiting for the last: 25 ns. Of several chains a processor follows three at a time.
+const AHEAD: usize = 16;
+
+/// Choices that are made and not yet asked.
+#[derive(Debug)]
+struct Ahead {
+    choices: [Choice; AHEAD],
+    next: usize,
+}
+
+/// What an operation is put together from.
 #[derive(Debug)]
 struct Desk {
     workload: Arc<Workload>,
@@ -32,8 +55,17 @@ impl Asker {
     pub(crate) fn new(workload: &Arc<Workload>, session: u64) -> Self {
         let space = &workload.key_space;
         let data = space.data();
+        let none = Choice {
+            operation: Operation::Read,
+            number: 0,
+        };
         Self {
-            stream: workload.sessions.stream(session),
+            choices: workload.sessions.stream(session),
+            contents: workload.session_contents.stream(session),
+            ahead: Ahead {
+                choices: [none; AHEAD],
+                next: AHEAD,
+            },
             desk: Desk {
                 chooser: workload.chooser.clone(),
                 key: KeyText::new(data.key_order, data.zero_padding),
@@ -51,7 +83,12 @@ impl Asker {
         reason = "the operation borrows the asker, as no iterator can let it"
     )]
     pub fn next(&mut self) -> Ask<'_> {
-        self.desk.ask(&mut self.stream, None)
+        if self.ahead.next == AHEAD {
+            self.look_ahead();
+        }
+        let choice = self.ahead.choices[self.ahead.next];
+        self.ahead.next += 1;
+        self.desk.put_together(choice, &mut self.contents)
     }
 
     /// Open loop: the operation of the arrival with this number. It is the same whichever session asks, but for what depends on the
@@ -59,7 +96,8 @@ impl Asker {
     #[inline]
     pub fn at(&mut self, arrival: u64) -> Ask<'_> {
         let mut stream = self.desk.workload.arrivals.stream(arrival);
-        self.desk.ask(&mut stream, Some(arrival))
+        let choice = self.desk.choose(&mut stream, Some(arrival));
+        self.desk.put_together(choice, &mut stream)
     }
 
     /// To be called once for each [`Ask::Insert`], with its number, when it has ended, whether well or not. Until then none of the
@@ -68,88 +106,106 @@ impl Asker {
     pub fn acknowledge(&self, number: u64) {
         self.desk.workload.key_space.records.acknowledge(number);
     }
-}
 
-impl Desk {
-    #[inline]
-    fn ask(&mut self, stream: &mut Stream, turn: Option<u64>) -> Ask<'_> {
-        let workload = &*self.workload;
-        let space = &*workload.key_space;
-        let operation = workload.operations.draw(stream);
-        let chooser = match &mut self.chooser {
-            Some(chooser) if operation != Operation::Insert => chooser,
-            _ => {
-                let number = space.records.take();
-                let key = self.key.write(number);
-                // As in the load phase, a record follows from the seed and its key number, whoever inserts it.
-                space
-                    .shape
-                    .fill_all(key, &mut workload.contents.stream(number), &mut self.record);
-                return Ask::Insert {
-                    key,
-                    fields: Fields::new(&space.shape.names, &self.record),
-                    number,
+    #[inline(never)]
+    fn look_ahead(&mut self) {
+        let Desk {
+            workload, chooser, ..
+        } = &mut self.desk;
+        if let Some(chooser) = chooser
+            && workload.looks_ahead
+        {
+            let operations = [(); AHEAD].map(|()| workload.operations.draw(&mut self.choices));
+            let present = workload.key_space.records.limit();
+            let numbers: [u64; AHEAD] =
+                chooser.draw_many(present, &workload.turns, &mut self.choices);
+            for index in 0..AHEAD {
+                self.ahead.choices[index] = Choice {
+                    operation: operations[index],
+                    number: numbers[index],
                 };
             }
-        };
-        let number = chooser.draw(space.records.limit(), turn, &workload.turns, stream);
-        let key = self.key.write(number);
-        match operation {
-            Operation::Read => {
-                let fields = match workload.reads {
-                    ReadFields::All => FieldChoice::All,
-                    ReadFields::AllByName => FieldChoice::Some(&space.all_fields),
-                    ReadFields::One => {
-                        one_field(&mut self.one_field, space.shape.field_count, stream)
-                    }
-                };
-                Ask::Read { key, fields }
-            }
-            Operation::Scan => {
-                let count = workload.scan_lengths.draw(stream) as u32;
-                let fields = if workload.read_all_fields {
-                    FieldChoice::All
-                } else {
-                    one_field(&mut self.one_field, space.shape.field_count, stream)
-                };
-                Ask::Scan {
-                    start: key,
-                    count,
-                    fields,
-                }
-            }
-            Operation::Update | Operation::Insert | Operation::ReadModifyWrite => {
-                let fields = if operation == Operation::Update || workload.read_all_fields {
-                    FieldChoice::All
-                } else {
-                    one_field(&mut self.one_field, space.shape.field_count, stream)
-                };
-                if workload.write_all_fields {
-                    space.shape.fill_all(key, stream, &mut self.record);
-                } else {
-                    space.shape.fill_one(key, stream, &mut self.record);
-                }
-                let changes = Fields::new(&space.shape.names, &self.record);
-                if operation == Operation::Update {
-                    Ask::Update { key, changes }
-                } else {
-                    Ask::ReadModifyWrite {
-                        key,
-                        fields,
-                        changes,
-                    }
-                }
-            }
+            self.ahead.next = 0;
+        } else {
+            self.ahead.next = AHEAD - 1;
+            self.ahead.choices[AHEAD - 1] = self.desk.choose(&mut self.choices, None);
         }
     }
 }
 
-#[inline]
-fn one_field<'a>(
-    chosen: &'a mut [u32; 1],
-    field_count: u32,
-    stream: &mut Stream,
-) -> FieldChoice<'a> {
-    chosen[0] = stream.below(u64::from(field_count)) as u32;
-    FieldChoice::Some(chosen)
+impl Desk {
+    /// `turn` is the number of the arrival in an open loop.
+    #[inline]
+    fn choose(&mut self, stream: &mut Stream, turn: Option<u64>) -> Choice {
+        let workload = &*self.workload;
+        let operation = workload.operations.draw(stream);
+        let number = match &mut self.chooser {
+            Some(chooser) if operation != Operation::Insert => chooser.draw(
+                workload.key_space.records.limit(),
+                turn,
+                &workload.turns,
+                stream,
+            ),
+            _ => 0,
+        };
+        Choice { operation, number }
+    }
+
+    #[inline]
+    fn put_together(&mut self, choice: Choice, stream: &mut Stream) -> Ask<'_> {
+        let workload = &*self.workload;
+        let space = &*workload.key_space;
+        if choice.operation == Operation::Insert {
+            let number = space.records.take();
+            let key = self.key.write(number);
+            // As in the load phase, a record follows from the seed and its key number, whoever inserts it.
+            space
+                .shape
+                .fill_all(key, &mut workload.contents.stream(number), &mut self.record);
+            return Ask::Insert {
+                key,
+                fields: Fields::new(&space.shape.names, &self.record),
+                number,
+            };
+        }
+        let key = self.key.write(choice.number);
+        let fields = match workload.reads {
+            ReadFields::All => FieldChoice::All,
+            ReadFields::AllByName if choice.operation == Operation::Read => {
+                FieldChoice::Some(&space.all_fields)
+            }
+            ReadFields::AllByName => FieldChoice::All,
+            ReadFields::One => {
+                self.one_field[0] = stream.below(u64::from(space.shape.field_count)) as u32;
+                FieldChoice::Some(&self.one_field)
+            }
+        };
+        match choice.operation {
+            Operation::Read => return Ask::Read { key, fields },
+            Operation::Scan => {
+                let count = workload.scan_lengths.draw(stream) as u32;
+                return Ask::Scan {
+                    start: key,
+                    count,
+                    fields,
+                };
+            }
+            Operation::Update | Operation::Insert | Operation::ReadModifyWrite => {}
+        }
+        if workload.write_all_fields {
+            space.shape.fill_all(key, stream, &mut self.record);
+        } else {
+            space.shape.fill_one(key, stream, &mut self.record);
+        }
+        let changes = Fields::new(&space.shape.names, &self.record);
+        if choice.operation == Operation::Update {
+            Ask::Update { key, changes }
+        } else {
+            Ask::ReadModifyWrite {
+                key,
+                fields,
+                changes,
+            }
+        }
+    }
 }

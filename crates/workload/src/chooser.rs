@@ -158,6 +158,28 @@ impl KeyChooser {
     }
 }
 
+impl KeyChooser {
+    /// The next key numbers, as by [`draw`](Self::draw); `present` does not change in between.
+    #[inline]
+    pub(crate) fn draw_many<const COUNT: usize>(
+        &mut self,
+        present: u64,
+        turns: &Counter,
+        stream: &mut Stream,
+    ) -> [u64; COUNT] {
+        if let Self::Zipfian(zipfian) = self {
+            let mut numbers = zipfian.draw_many(stream);
+            for number in &mut numbers {
+                while *number >= present {
+                    *number = zipfian.draw(stream);
+                }
+            }
+            return numbers;
+        }
+        [(); COUNT].map(|()| self.draw(present, None, turns, stream))
+    }
+}
+
 #[inline]
 fn until(present: u64, mut draw: impl FnMut() -> u64) -> u64 {
     loop {

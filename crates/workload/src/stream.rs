@@ -16,8 +16,10 @@ const FOLD: u64 = 0x8bb8_4b93_962e_acc9;
 /// What the streams of a family are numbered by. Families never share streams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
-    /// One stream for each session of a closed loop.
+    /// One stream for each session of a closed loop: which operations, which keys.
     Sessions = 1,
+    /// Another stream for each session of a closed loop: what is written, which fields, how much.
+    SessionContents = 4,
     /// One stream for each arrival of an open loop.
     Arrivals = 2,
     /// One stream for the contents of each record.
@@ -117,7 +119,12 @@ mod tests {
     #[test]
     fn families_and_numbers_give_different_streams() {
         let mut first_draws = std::collections::HashSet::new();
-        for purpose in [Purpose::Sessions, Purpose::Arrivals, Purpose::Records] {
+        for purpose in [
+            Purpose::Sessions,
+            Purpose::SessionContents,
+            Purpose::Arrivals,
+            Purpose::Records,
+        ] {
             for seed in 0..30 {
                 let family = Family::new(seed, purpose);
                 for number in 0..100 {

@@ -6,7 +6,7 @@ use crate::counter::Counter;
 use crate::data::FieldLength;
 use crate::keyspace::KeySpace;
 use crate::length::Lengths;
-use crate::mix::{Mix, ScanDistribution, ScanLength};
+use crate::mix::{Mix, RequestDistribution, ScanDistribution, ScanLength};
 use crate::operation::Operations;
 use crate::problem::{Problem, WorkloadError, none_of};
 use crate::stream::{Family, Purpose};
@@ -22,14 +22,16 @@ pub struct Workload {
     pub(crate) turns: Counter,
     pub(crate) scan_lengths: Lengths,
     pub(crate) reads: ReadFields,
-    pub(crate) read_all_fields: bool,
     pub(crate) write_all_fields: bool,
+    /// Whether choices can be made before they are asked: no insert changes what there is to choose from, and sessions take no turns.
+    pub(crate) looks_ahead: bool,
     pub(crate) sessions: Family,
+    pub(crate) session_contents: Family,
     pub(crate) arrivals: Family,
     pub(crate) contents: Family,
 }
 
-/// Which fields a plain read asks for.
+/// Which fields an operation that reads asks for. Names are given by plain reads only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ReadFields {
     All,
@@ -82,9 +84,11 @@ impl Workload {
             turns: Counter::new(0),
             scan_lengths: Lengths::new(&scan_lengths),
             reads,
-            read_all_fields: mix.read_all_fields,
             write_all_fields: mix.write_all_fields,
+            looks_ahead: mix.insert == 0.0
+                && mix.request_distribution != RequestDistribution::Sequential,
             sessions: Family::new(seed, Purpose::Sessions),
+            session_contents: Family::new(seed, Purpose::SessionContents),
             arrivals: Family::new(seed, Purpose::Arrivals),
             contents: Family::new(seed, Purpose::Records),
         })
