@@ -1,0 +1,59 @@
+//! How long a page takes and how large it gets: `cargo bench -p plimsoll-report --bench page`.
+//!
+//! The bounds are 2 s and 2 MB for 1,000 points.
+
+#[path = "../tests/sample/mod.rs"]
+#[allow(dead_code)]
+mod sample;
+
+use plimsoll_report::{Report, page};
+use sample::Shape;
+use std::time::Instant;
+
+fn main() {
+    println!(
+        "{:<58} {:>9} {:>10} {:>9}",
+        "page of", "seconds", "bytes", "ms"
+    );
+    for (name, shape) in [
+        (
+            "the quickstart: 2 arms, 2 mixes, 5 loads, 6 blocks",
+            Shape::quickstart(),
+        ),
+        (
+            "1,000 points: 2 arms, 2 mixes, 250 loads, 8 blocks, 60 s",
+            Shape::of(2, 250, 2, 8, 60),
+        ),
+        (
+            "1,000 points: 10 arms, 2 mixes, 50 loads, 8 blocks, 60 s",
+            Shape::of(10, 50, 2, 8, 60),
+        ),
+        (
+            "1,000 points: 200 arms, 1 mix, 5 loads, 6 blocks, 60 s",
+            Shape::of(200, 5, 1, 6, 60),
+        ),
+        (
+            "1,000 points: 20 arms, 10 mixes, 5 loads, 8 blocks, 600 s",
+            Shape::of(20, 5, 10, 8, 600),
+        ),
+    ] {
+        let (record, analysis) = sample::experiment(&shape);
+        let drawn: usize = analysis
+            .series
+            .iter()
+            .map(|series| series.seconds.len())
+            .sum();
+        let mut best = f64::INFINITY;
+        let mut bytes = 0;
+        for _ in 0..3 {
+            let begin = Instant::now();
+            bytes = page::render(&Report {
+                record: &record,
+                analysis: &analysis,
+            })
+            .len();
+            best = best.min(begin.elapsed().as_secs_f64());
+        }
+        println!("{name:<58} {drawn:>9} {bytes:>10} {:>9.1}", best * 1e3);
+    }
+}

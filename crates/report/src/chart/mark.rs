@@ -1,0 +1,142 @@
+//! How an arm looks: colour, mark and dashes.
+
+use super::{Path, Px};
+use crate::select;
+use maud::{Markup, html};
+use plimsoll_judge::Analysis;
+
+/// How many arms look different from each other. More than this nobody tells apart.
+pub(crate) const STYLES: usize = 8;
+
+/// One of the looks, or that of all the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ArmStyle(Option<usize>);
+
+impl ArmStyle {
+    /// The class of the style sheet that sets colour and dashes.
+    pub(crate) fn class(self) -> &'static str {
+        const CLASSES: [&str; STYLES] = ["a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"];
+        self.0.map_or("ax", |index| CLASSES[index % STYLES])
+    }
+
+    /// Whether the arm has a look of its own.
+    pub(crate) fn own(self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The outline of the mark around a place.
+    pub(crate) fn mark(self, x: f64, y: f64, radius: f64) -> String {
+        let r = radius;
+        let corners: &[(f64, f64)] = match self.0.map_or(8, |index| index % STYLES) {
+            0 => {
+                let d = 2.0 * r;
+                return format!(
+                    "M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z",
+                    Px(x - r),
+                    Px(y),
+                    r = Px(r),
+                    d = Px(d)
+                );
+            }
+            1 => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            2 => &[(0.0, -1.2), (1.15, 0.8), (-1.15, 0.8)],
+            3 => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
+            4 => &[(0.0, 1.2), (1.15, -0.8), (-1.15, -0.8)],
+            5 => &[
+                (-0.35, -1.2),
+                (0.35, -1.2),
+                (0.35, -0.35),
+                (1.2, -0.35),
+                (1.2, 0.35),
+                (0.35, 0.35),
+                (0.35, 1.2),
+                (-0.35, 1.2),
+                (-0.35, 0.35),
+                (-1.2, 0.35),
+                (-1.2, -0.35),
+                (-0.35, -0.35),
+            ],
+            6 => &[
+                (-0.6, -1.1),
+                (0.6, -1.1),
+                (1.2, 0.0),
+                (0.6, 1.1),
+                (-0.6, 1.1),
+                (-1.2, 0.0),
+            ],
+            7 => &[
+                (0.0, -1.35),
+                (0.35, -0.35),
+                (1.35, 0.0),
+                (0.35, 0.35),
+                (0.0, 1.35),
+                (-0.35, 0.35),
+                (-1.35, 0.0),
+                (-0.35, -0.35),
+            ],
+            _ => &[(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)],
+        };
+        let mut path = Path::default();
+        for (number, (dx, dy)) in corners.iter().enumerate() {
+            if number == 0 {
+                path.move_to(x + dx * r, y + dy * r);
+            } else {
+                path.line_to(x + dx * r, y + dy * r);
+            }
+        }
+        path.close();
+        path.data().to_owned()
+    }
+
+    /// A short piece of the line with the mark, for legends and tables.
+    pub(crate) fn swatch(self) -> Markup {
+        html! {
+            svg class={ "swatch " (self.class()) } viewBox="0 0 30 14" aria-hidden="true" {
+                path.line d="M1 7H29" {}
+                path.mark d=(self.mark(15.0, 7.0, 4.5)) {}
+            }
+        }
+    }
+}
+
+/// Which arm has which look.
+#[derive(Clone, Debug)]
+pub(crate) struct ArmStyles {
+    names: Vec<String>,
+}
+
+impl ArmStyles {
+    /// All arms, or with more than [`STYLES`] of them the baseline and those with the highest throughput at any load.
+    pub(crate) fn of(analysis: &Analysis) -> Self {
+        let names: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
+        if names.len() <= STYLES {
+            return Self { names };
+        }
+        let mut ranked: Vec<(f64, &str)> = Vec::new();
+        for arm in &analysis.arms {
+            let points = analysis
+                .curves
+                .iter()
+                .filter(|curve| curve.arm == arm.name)
+                .flat_map(|curve| &curve.points);
+            let best = points
+                .map(|point| select::median(&point.throughput))
+                .filter(|rate| rate.is_finite())
+                .fold(0.0, f64::max);
+            ranked.push((if arm.baseline { f64::INFINITY } else { best }, &arm.name));
+        }
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        ranked.truncate(STYLES);
+        let chosen = names
+            .iter()
+            .filter(|name| ranked.iter().any(|(_, other)| other == name));
+        Self {
+            names: chosen.cloned().collect(),
+        }
+    }
+
+    /// The look of an arm.
+    pub(crate) fn style(&self, arm: &str) -> ArmStyle {
+        ArmStyle(self.names.iter().position(|name| name == arm))
+    }
+}

@@ -1,0 +1,361 @@
+//! Scales, ticks and the frame that every chart stands in.
+
+use super::Px;
+use crate::number::{LatencyUnit, PAGE};
+use maud::{Markup, html};
+
+/// From a value to its share of an axis, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Scale {
+    Linear {
+        from: f64,
+        to: f64,
+    },
+    /// Both ends above zero.
+    Log {
+        from: f64,
+        to: f64,
+    },
+}
+
+impl Scale {
+    /// Where `value` lies. Values outside are taken to the nearest end.
+    pub(crate) fn share(self, value: f64) -> f64 {
+        let share = match self {
+            Self::Linear { from, to } => (value - from) / (to - from),
+            Self::Log { from, to } if value > 0.0 => (value / from).ln() / (to / from).ln(),
+            Self::Log { .. } => 0.0,
+        };
+        if share.is_nan() {
+            0.0
+        } else {
+            share.clamp(0.0, 1.0)
+        }
+    }
+}
+
+/// A scale with its ticks and title.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Axis {
+    pub(crate) scale: Scale,
+    /// Value and label, rising.
+    pub(crate) ticks: Vec<(f64, String)>,
+    pub(crate) title: String,
+}
+
+impl Axis {
+    /// Operations per second from zero.
+    pub(crate) fn rate(highest: f64, about: usize) -> Self {
+        let (top, values) = linear_ticks(highest, about);
+        let ticks = values
+            .into_iter()
+            .map(|value| (value, axis_rate(value)))
+            .collect();
+        Self {
+            scale: Scale::Linear { from: 0.0, to: top },
+            ticks,
+            title: "operations per second".into(),
+        }
+    }
+
+    /// Nanoseconds: from zero, or logarithmic where the values span more than a factor of 40, which the title then says.
+    pub(crate) fn latency(lowest: f64, highest: f64, what: &str) -> Self {
+        if lowest > 0.0 && highest / lowest > 40.0 {
+            let (from, to) = (
+                power_of_ten_below(lowest),
+                power_of_ten_below(highest) * 10.0,
+            );
+            let ticks = log_ticks(from, to)
+                .into_iter()
+                .map(|value| (value, axis_latency(value)))
+                .collect();
+            return Self {
+                scale: Scale::Log { from, to },
+                ticks,
+                title: format!("{what}, logarithmic"),
+            };
+        }
+        let unit = LatencyUnit::of(highest);
+        let (top, values) = linear_ticks(highest / unit.nanos(), 5);
+        let ticks = values
+            .into_iter()
+            .map(|value| (value * unit.nanos(), plain(value)))
+            .collect();
+        let scale = Scale::Linear {
+            from: 0.0,
+            to: top * unit.nanos(),
+        };
+        Self {
+            scale,
+            ticks,
+            title: format!("{what}, {}", PAGE.unit(unit)),
+        }
+    }
+
+    /// The settings of the load: powers of two where they about double from one to the next, from zero otherwise.
+    /// `room` is how many labels fit.
+    pub(crate) fn load(loads: &[f64], room: usize, title: String) -> Self {
+        let mut sorted: Vec<f64> = loads
+            .iter()
+            .copied()
+            .filter(|load| load.is_finite() && *load > 0.0)
+            .collect();
+        sorted.sort_by(f64::total_cmp);
+        sorted.dedup();
+        let (Some(&first), Some(&last)) = (sorted.first(), sorted.last()) else {
+            return Self {
+                scale: Scale::Linear { from: 0.0, to: 1.0 },
+                ticks: Vec::new(),
+                title,
+            };
+        };
+        let doubling =
+            sorted.len() >= 3 && (last / first).log2() >= 0.75 * (sorted.len() - 1) as f64;
+        let scale = if doubling {
+            let margin = (last / first).powf(0.06);
+            Scale::Log {
+                from: first / margin,
+                to: last * margin,
+            }
+        } else {
+            Scale::Linear {
+                from: 0.0,
+                to: last * 1.06,
+            }
+        };
+        let apart = |a: f64, b: f64| (scale.share(a) - scale.share(b)).abs() * room as f64 >= 1.0;
+        let mut values: Vec<f64> = Vec::new();
+        for load in sorted.iter().rev() {
+            if values.last().is_none_or(|other| apart(*load, *other)) {
+                values.push(*load);
+            }
+        }
+        values.reverse();
+        if !doubling && sorted.len() > room {
+            values = linear_ticks(last, room.min(8))
+                .1
+                .into_iter()
+                .filter(|value| *value <= last)
+                .collect();
+        }
+        let title = if doubling {
+            format!("{title}, doubling")
+        } else {
+            title
+        };
+        Self {
+            scale,
+            ticks: values
+                .into_iter()
+                .map(|value| (value, axis_rate(value)))
+                .collect(),
+            title,
+        }
+    }
+
+    /// Seconds from zero.
+    pub(crate) fn seconds(last: f64) -> Self {
+        let (_, values) = linear_ticks(last, 5);
+        let ticks = values
+            .into_iter()
+            .filter(|value| *value <= last)
+            .map(|value| (value, plain(value)))
+            .collect();
+        Self {
+            scale: Scale::Linear {
+                from: 0.0,
+                to: if last > 0.0 { last } else { 1.0 },
+            },
+            ticks,
+            title: "s".into(),
+        }
+    }
+}
+
+/// Where a chart lies within its picture, in units of the picture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plot {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
+}
+
+impl Plot {
+    /// Horizontal place of a share.
+    pub(crate) fn x(&self, share: f64) -> f64 {
+        self.left + share * (self.width - self.left - self.right)
+    }
+
+    /// Vertical place of a share, counted from the bottom.
+    pub(crate) fn y(&self, share: f64) -> f64 {
+        self.height - self.bottom - share * (self.height - self.top - self.bottom)
+    }
+
+    /// Grid, labels and titles.
+    pub(crate) fn frame(&self, x: &Axis, y: &Axis) -> Markup {
+        let (left, right) = (self.x(0.0), self.x(1.0));
+        let base = self.y(0.0);
+        html! {
+            g.grid {
+                @for (value, _) in &y.ticks {
+                    @let at = self.y(y.scale.share(*value));
+                    path d={ "M" (Px(left)) " " (Px(at)) "H" (Px(right)) } {}
+                }
+            }
+            g.ticks {
+                @for (value, label) in &y.ticks {
+                    text.end x=(Px(left - 7.0)) y=(Px(self.y(y.scale.share(*value)) + 4.0)) { (label) }
+                }
+                @for (value, label) in &x.ticks {
+                    @let at = self.x(x.scale.share(*value));
+                    path d={ "M" (Px(at)) " " (Px(base)) "v4" } {}
+                    text.mid x=(Px(at)) y=(Px(base + 18.0)) { (label) }
+                }
+            }
+            path.axis d={ "M" (Px(left)) " " (Px(base)) "H" (Px(right)) } {}
+            text.axis-title x="2" y="13" { (y.title) }
+            @if !x.title.is_empty() {
+                text.axis-title.end x=(Px(right)) y=(Px(self.height - 5.0)) { (x.title) }
+            }
+        }
+    }
+}
+
+/// Steps of 1, 2 or 5 from zero, about so many, up to the first at or above `highest`; with that top.
+pub(crate) fn linear_ticks(highest: f64, about: usize) -> (f64, Vec<f64>) {
+    if !highest.is_finite() || highest <= 0.0 {
+        return (1.0, vec![0.0, 1.0]);
+    }
+    let rough = highest / about.max(1) as f64;
+    let decade = power_of_ten_below(rough);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * decade)
+        .find(|step| *step >= rough * (1.0 - 1e-9))
+        .unwrap_or(decade * 10.0);
+    let steps = (highest / step - 1e-9).ceil().max(1.0) as usize;
+    let ticks: Vec<f64> = (0..=steps).map(|number| number as f64 * step).collect();
+    (steps as f64 * step, ticks)
+}
+
+/// 1, 2 and 5 of each decade where there are at most two, else the powers of ten, at most about eight of them.
+fn log_ticks(from: f64, to: f64) -> Vec<f64> {
+    let decades = (to / from).log10().round().max(1.0) as usize;
+    let factors: &[f64] = if decades <= 2 {
+        &[1.0, 2.0, 5.0]
+    } else {
+        &[1.0]
+    };
+    let every = decades.div_ceil(8);
+    let mut ticks = Vec::new();
+    for decade in (0..=decades).step_by(every) {
+        for factor in factors {
+            let value = from * 10f64.powi(decade as i32) * factor;
+            if value <= to * (1.0 + 1e-9) {
+                ticks.push(value);
+            }
+        }
+    }
+    ticks
+}
+
+fn power_of_ten_below(value: f64) -> f64 {
+    10f64.powi(value.log10().floor() as i32)
+}
+
+/// The shortest exact spelling of a tick.
+fn plain(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn axis_rate(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e9 => format!("{}G", plain(value / 1e9)),
+        size if size >= 1e6 => format!("{}M", plain(value / 1e6)),
+        size if size >= 1e4 => format!("{}k", plain(value / 1e3)),
+        _ => plain(value),
+    }
+}
+
+fn axis_latency(nanos: f64) -> String {
+    let unit = LatencyUnit::of(nanos);
+    format!("{}\u{202f}{}", plain(nanos / unit.nanos()), PAGE.unit(unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_steps_of_one_two_and_five() {
+        assert_eq!(
+            linear_ticks(203.0, 5),
+            (250.0, vec![0.0, 50.0, 100.0, 150.0, 200.0, 250.0])
+        );
+        assert_eq!(linear_ticks(1.0, 5).0, 1.0);
+        assert_eq!(linear_ticks(f64::NAN, 5), (1.0, vec![0.0, 1.0]));
+        assert_eq!(linear_ticks(-3.0, 5).0, 1.0);
+    }
+
+    #[test]
+    fn a_wide_span_of_latencies_is_drawn_in_decades_and_says_so() {
+        let axis = Axis::latency(20_000.0, 3_000_000.0, "p99");
+        assert_eq!(
+            axis.scale,
+            Scale::Log {
+                from: 10_000.0,
+                to: 10_000_000.0
+            }
+        );
+        assert_eq!(axis.title, "p99, logarithmic");
+        let labels: Vec<&str> = axis.ticks.iter().map(|(_, label)| label.as_str()).collect();
+        assert_eq!(
+            labels,
+            [
+                "10\u{202f}µs",
+                "100\u{202f}µs",
+                "1\u{202f}ms",
+                "10\u{202f}ms"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_narrow_span_starts_at_zero() {
+        let axis = Axis::latency(100_000.0, 900_000.0, "p99");
+        assert_eq!(
+            axis.scale,
+            Scale::Linear {
+                from: 0.0,
+                to: 1_000_000.0
+            }
+        );
+        assert_eq!(axis.title, "p99, µs");
+    }
+
+    #[test]
+    fn doubling_loads_are_evenly_spaced() {
+        let axis = Axis::load(&[1.0, 2.0, 4.0, 8.0, 16.0], 12, "threads".into());
+        let places: Vec<f64> = axis
+            .ticks
+            .iter()
+            .map(|(value, _)| axis.scale.share(*value))
+            .collect();
+        for pair in places.windows(3) {
+            assert!(((pair[2] - pair[1]) - (pair[1] - pair[0])).abs() < 1e-9);
+        }
+        let rates = Axis::load(&[1_000.0, 2_000.0, 3_000.0, 4_000.0], 12, "op/s".into());
+        assert!(matches!(rates.scale, Scale::Linear { from: 0.0, .. }));
+    }
+
+    #[test]
+    fn labels_never_crowd() {
+        let loads: Vec<f64> = (1..=1000).map(f64::from).collect();
+        assert!(Axis::load(&loads, 10, String::new()).ticks.len() <= 11);
+        assert!(Axis::load(&[], 10, String::new()).ticks.is_empty());
+    }
+}

@@ -1,0 +1,362 @@
+//! Numbers for people: sensible digits, units, and the spaces of the medium.
+
+/// How numbers are spelled in one medium.
+///
+/// Values that are not finite become a dash or the sign for infinity: a report says that it has no number rather than invent one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    /// Between groups of three digits.
+    group: &'static str,
+    /// Between a number and its unit.
+    gap: &'static str,
+    minus: &'static str,
+    nothing: &'static str,
+    micro: &'static str,
+    infinity: &'static str,
+}
+
+/// On the page: narrow no-break spaces, a real minus.
+pub(crate) const PAGE: Numbers = Numbers {
+    group: "\u{202f}",
+    gap: "\u{202f}",
+    minus: "\u{2212}",
+    nothing: "–",
+    micro: "µs",
+    infinity: "∞",
+};
+/// In a terminal: commas and ordinary spaces.
+pub(crate) const TERMINAL: Numbers = Numbers {
+    group: ",",
+    gap: " ",
+    minus: "-",
+    nothing: "–",
+    micro: "µs",
+    infinity: "∞",
+};
+/// In a terminal that knows ASCII alone.
+pub(crate) const ASCII: Numbers = Numbers {
+    group: ",",
+    gap: " ",
+    minus: "-",
+    nothing: "-",
+    micro: "us",
+    infinity: "inf",
+};
+
+const DIGITS: i32 = 3;
+
+impl Numbers {
+    /// What stands where there is no number.
+    pub(crate) fn nothing(self) -> &'static str {
+        self.nothing
+    }
+
+    /// `value` with so many digits that count: 1.20, 48.1, 203,000.
+    pub(crate) fn significant(self, value: f64, digits: i32) -> String {
+        if value.is_nan() {
+            return self.nothing.into();
+        }
+        if value.is_infinite() {
+            return format!(
+                "{}{}",
+                if value < 0.0 { self.minus } else { "" },
+                self.infinity
+            );
+        }
+        if value == 0.0 {
+            return "0".into();
+        }
+        if !(1e-6..1e15).contains(&value.abs()) {
+            return format!("{value:.2e}").replace('-', self.minus);
+        }
+        let rounded = round_significant(value, digits);
+        let decimals = (digits - 1 - exponent(rounded)).max(0);
+        self.fixed(rounded, usize::try_from(decimals).unwrap_or(0))
+    }
+
+    /// `value` with so many decimals.
+    pub(crate) fn fixed(self, value: f64, decimals: usize) -> String {
+        if !value.is_finite() {
+            return self.significant(value, DIGITS);
+        }
+        let text = format!("{:.decimals$}", value.abs());
+        let (whole, fraction) = match text.split_once('.') {
+            Some((whole, fraction)) => (whole, Some(fraction)),
+            None => (text.as_str(), None),
+        };
+        let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        let mut out = String::from(if value < 0.0 && !is_zero {
+            self.minus
+        } else {
+            ""
+        });
+        out.push_str(&self.grouped(whole));
+        if let Some(fraction) = fraction {
+            out.push('.');
+            out.push_str(fraction);
+        }
+        out
+    }
+
+    /// A count: 1,234,567.
+    pub(crate) fn count(self, value: u64) -> String {
+        self.grouped(&value.to_string())
+    }
+
+    fn grouped(self, digits: &str) -> String {
+        let mut out = String::with_capacity(digits.len() * 2);
+        for (place, digit) in digits.chars().enumerate() {
+            if place > 0 && (digits.len() - place).is_multiple_of(3) {
+                out.push_str(self.group);
+            }
+            out.push(digit);
+        }
+        out
+    }
+
+    /// Operations per second to four digits, without the unit: 203,500.
+    pub(crate) fn rate(self, per_second: f64) -> String {
+        self.significant(per_second, 4)
+    }
+
+    /// Three digits and a letter: 203k, 1.25M.
+    pub(crate) fn compact(self, value: f64) -> String {
+        if !value.is_finite() || value.abs() >= 1e15 {
+            return self.significant(value, DIGITS);
+        }
+        let rounded = round_significant(value, DIGITS);
+        let (divisor, letter) = match rounded.abs() {
+            size if size >= 1e12 => (1e12, "T"),
+            size if size >= 1e9 => (1e9, "G"),
+            size if size >= 1e6 => (1e6, "M"),
+            size if size >= 1e3 => (1e3, "k"),
+            _ => (1.0, ""),
+        };
+        format!("{}{letter}", self.significant(rounded / divisor, DIGITS))
+    }
+
+    /// A span in nanoseconds with its unit: 48.1 µs.
+    pub(crate) fn latency(self, nanos: f64) -> String {
+        self.latency_with(nanos, self.gap)
+    }
+
+    /// A span in nanoseconds with its unit right behind it: 48.1µs.
+    pub(crate) fn latency_tight(self, nanos: f64) -> String {
+        self.latency_with(nanos, "")
+    }
+
+    fn latency_with(self, nanos: f64, gap: &str) -> String {
+        if !nanos.is_finite() {
+            return self.significant(nanos, DIGITS);
+        }
+        let unit = LatencyUnit::of(nanos);
+        format!(
+            "{}{gap}{}",
+            self.significant(nanos / unit.nanos(), DIGITS),
+            self.unit(unit)
+        )
+    }
+
+    /// The name of a unit.
+    pub(crate) fn unit(self, unit: LatencyUnit) -> &'static str {
+        match unit {
+            LatencyUnit::Nanos => "ns",
+            LatencyUnit::Micros => self.micro,
+            LatencyUnit::Millis => "ms",
+            LatencyUnit::Seconds => "s",
+        }
+    }
+
+    /// A share as percent without a sign of its own: 3.1 %.
+    pub(crate) fn percent(self, share: f64) -> String {
+        if !share.is_finite() {
+            return self.significant(share, DIGITS);
+        }
+        let percent = share * 100.0;
+        let decimals = match percent.abs() {
+            size if size == 0.0 || size >= 99.95 => 0,
+            size if size >= 0.0995 => 1,
+            _ => return format!("{}{}%", self.significant(percent, 1), self.gap),
+        };
+        format!("{}{}%", self.fixed(percent, decimals), self.gap)
+    }
+
+    /// A difference as percent, always with its sign: +3.1 %.
+    pub(crate) fn difference(self, share: f64) -> String {
+        if !share.is_finite() {
+            return self.significant(share, DIGITS);
+        }
+        let percent = share * 100.0;
+        let decimals = if percent.abs() >= 99.95 { 0 } else { 1 };
+        let text = self.fixed(percent, decimals);
+        let shows_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        let sign = if percent > 0.0 && !shows_zero {
+            "+"
+        } else {
+            ""
+        };
+        format!("{sign}{text}{}%", self.gap)
+    }
+
+    /// A whole number as it is, another to three digits: the settings of a load.
+    pub(crate) fn compact_count(self, value: f64) -> String {
+        if value.fract() == 0.0 && value.abs() < 1e15 {
+            self.fixed(value, 0)
+        } else {
+            self.significant(value, DIGITS)
+        }
+    }
+
+    /// Bytes in binary units: 256 MiB.
+    pub(crate) fn bytes(self, bytes: u64) -> String {
+        const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+        let mut unit = 0;
+        let mut size = bytes as f64;
+        while size >= 1024.0 && unit + 1 < UNITS.len() {
+            size /= 1024.0;
+            unit += 1;
+        }
+        let number = if size.fract() == 0.0 {
+            self.fixed(size, 0)
+        } else {
+            self.significant(size, DIGITS)
+        };
+        format!("{number}{}{}", self.gap, UNITS[unit])
+    }
+
+    /// A span for planning: 45 s, 2 min 10 s, 1 h 5 min.
+    pub(crate) fn span(self, seconds: f64) -> String {
+        let gap = self.gap;
+        if !seconds.is_finite() || seconds < 0.0 {
+            return self.nothing.into();
+        }
+        if seconds < 10.0 && seconds.fract() > 0.05 {
+            return format!("{}{gap}s", self.fixed(seconds, 1));
+        }
+        let whole = seconds.round() as u64;
+        match whole {
+            0..60 => format!("{whole}{gap}s"),
+            60..3600 if whole.is_multiple_of(60) => format!("{}{gap}min", whole / 60),
+            60..3600 => format!("{}{gap}min {}{gap}s", whole / 60, whole % 60),
+            _ => format!(
+                "{}{gap}h {}{gap}min",
+                self.count(whole / 3600),
+                whole % 3600 / 60
+            ),
+        }
+    }
+}
+
+/// Units of spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LatencyUnit {
+    Nanos,
+    Micros,
+    Millis,
+    Seconds,
+}
+
+impl LatencyUnit {
+    /// The unit in which `nanos` has one to three digits before the point.
+    pub(crate) fn of(nanos: f64) -> Self {
+        match round_significant(nanos, DIGITS).abs() {
+            size if size >= 1e9 => Self::Seconds,
+            size if size >= 1e6 => Self::Millis,
+            size if size >= 1e3 => Self::Micros,
+            _ => Self::Nanos,
+        }
+    }
+
+    /// Nanoseconds in one of it.
+    pub(crate) fn nanos(self) -> f64 {
+        match self {
+            Self::Nanos => 1.0,
+            Self::Micros => 1e3,
+            Self::Millis => 1e6,
+            Self::Seconds => 1e9,
+        }
+    }
+}
+
+fn exponent(value: f64) -> i32 {
+    if value == 0.0 {
+        0
+    } else {
+        value.abs().log10().floor() as i32
+    }
+}
+
+fn round_significant(value: f64, digits: i32) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    // Rounding in decimal text, not by multiplying: 0.285 * 1000 is 284.99.
+    let places = usize::try_from(digits - 1).unwrap_or(0);
+    format!("{value:.places$e}")
+        .parse()
+        .expect("Rust reads the numbers that it writes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_that_count() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (203_456.0, "203,000"),
+            (1.2, "1.20"),
+            (9.996, "10.0"),
+            (-48.123, "-48.1"),
+            (0.012_34, "0.0123"),
+            (999_999.0, "1,000,000"),
+            (f64::NAN, "–"),
+            (f64::NEG_INFINITY, "-∞"),
+            (4.2e18, "4.20e18"),
+        ] {
+            assert_eq!(TERMINAL.significant(value, 3), expected);
+        }
+        assert_eq!(PAGE.significant(-203_456.0, 4), "\u{2212}203\u{202f}500");
+    }
+
+    #[test]
+    fn latencies_take_the_unit_that_fits() {
+        for (nanos, expected) in [
+            (80.0, "80.0 ns"),
+            (999.96, "1.00 µs"),
+            (48_123.0, "48.1 µs"),
+            (1_204_000.0, "1.20 ms"),
+            (2.5e9, "2.50 s"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(TERMINAL.latency(nanos), expected);
+        }
+        assert_eq!(ASCII.latency_tight(48_123.0), "48.1us");
+    }
+
+    #[test]
+    fn shares_and_differences() {
+        assert_eq!(TERMINAL.percent(0.031), "3.1 %");
+        assert_eq!(TERMINAL.percent(0.0), "0 %");
+        assert_eq!(TERMINAL.percent(0.000_021), "0.002 %");
+        assert_eq!(TERMINAL.difference(0.382), "+38.2 %");
+        assert_eq!(TERMINAL.difference(-0.0001), "0.0 %");
+        assert_eq!(TERMINAL.difference(2.5), "+250 %");
+        assert_eq!(PAGE.difference(-0.05), "\u{2212}5.0\u{202f}%");
+    }
+
+    #[test]
+    fn other_units() {
+        assert_eq!(TERMINAL.compact(203_456.0), "203k");
+        assert_eq!(TERMINAL.compact(999_999.0), "1.00M");
+        assert_eq!(TERMINAL.compact(12.0), "12.0");
+        assert_eq!(TERMINAL.bytes(256 << 20), "256 MiB");
+        assert_eq!(TERMINAL.bytes(1_500_000_000), "1.40 GiB");
+        assert_eq!(TERMINAL.count(1_234_567), "1,234,567");
+        assert_eq!(TERMINAL.span(130.4), "2 min 10 s");
+        assert_eq!(TERMINAL.span(3_900.0), "1 h 5 min");
+        assert_eq!(TERMINAL.span(1.5), "1.5 s");
+        assert_eq!(TERMINAL.span(-1.0), "–");
+    }
+}

@@ -1,0 +1,318 @@
+//! The arms side by side, at the load at which each mix is judged.
+
+use super::{NAME, Page, notes};
+use crate::number::PAGE;
+use crate::{select, text, words};
+use maud::{Markup, html};
+use plimsoll_judge::{Analysis, ArmSummary, Comparison, CurvePoint, Estimate};
+
+/// One column of figures.
+struct Column {
+    title: &'static str,
+    unit: &'static str,
+    of: fn(&CurvePoint) -> &Estimate,
+    spelled: fn(f64) -> String,
+    higher_is_better: bool,
+    with_interval: bool,
+    /// Whether the figure is only a lower bound.
+    at_least: fn(&CurvePoint) -> bool,
+}
+
+fn latency(value: f64) -> String {
+    PAGE.latency(value)
+}
+
+const fn span(
+    title: &'static str,
+    unit: &'static str,
+    of: fn(&CurvePoint) -> &Estimate,
+    with_interval: bool,
+) -> Column {
+    Column {
+        title,
+        unit,
+        of,
+        spelled: latency,
+        higher_is_better: false,
+        with_interval,
+        at_least: |_| false,
+    }
+}
+
+const COLUMNS: [Column; 7] = [
+    Column {
+        title: "Throughput",
+        unit: "op/s",
+        of: |point| &point.throughput,
+        spelled: |value| PAGE.rate(value),
+        higher_is_better: true,
+        with_interval: true,
+        at_least: |_| false,
+    },
+    span("p50", "response", |point| &point.response.p50, false),
+    span("p95", "response", |point| &point.response.p95, false),
+    Column {
+        at_least: |point| point.p99_at_least,
+        ..span("p99", "response", |point| &point.response.p99, true)
+    },
+    Column {
+        at_least: |point| point.p999_at_least,
+        ..span("p99.9", "response", |point| &point.response.p999, false)
+    },
+    span("p99", "service", |point| &point.service.p99, false),
+    span("CPU", "per op", |point| &point.cpu_per_operation, false),
+];
+/// Place of the column that is left out where it says the same as another.
+const SERVICE: usize = 5;
+
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    let analysis = page.report.analysis;
+    if analysis.arms.is_empty() {
+        return html! { p { "The experiment has no arms, so there is nothing to compare." } };
+    }
+    let mixes = select::mixes(analysis);
+    let per_mix = (page.budget.arm_rows / mixes.len().max(1)).max(1);
+    let mut left_out = Vec::new();
+    if analysis.arms.len() > per_mix {
+        left_out.push(format!(
+            "The table shows the first {per_mix} of {} arms; all are in points.csv.",
+            analysis.arms.len()
+        ));
+    }
+    let open = analysis
+        .curves
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .any(|point| point.service != point.response);
+    let columns: Vec<&Column> = COLUMNS
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| open || *place != SERVICE)
+        .map(|(_, column)| column)
+        .collect();
+    let objective = analysis
+        .curves
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .any(|point| point.meets_objective.is_some());
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Table of the arms" {
+            table.arms {
+                thead {
+                    tr {
+                        th scope="col" { "Arm" }
+                        @for column in &columns { th.num scope="col" { (column.title) small { (column.unit) } } }
+                        th.num scope="col" { "Errors" }
+                        th.num scope="col" { "Valid" small { "runs" } }
+                        @if objective { th scope="col" { "Objective" } }
+                        th scope="col" { "Verdict" small { "against the baseline" } }
+                    }
+                }
+                @for (place, mix) in mixes.iter().enumerate() {
+                    (mix_rows(page, mix, &columns, objective, per_mix, place == 0))
+                }
+            }
+        }
+        p.remark {
+            "★ is the best median of its column. Small figures are intervals over the blocks. Whether a difference is more than chance is for the verdict to say."
+        }
+        (notes(&left_out))
+        (thresholds(analysis))
+        (load_phase(page))
+    }
+}
+
+fn mix_rows(
+    page: &Page<'_>,
+    mix: &str,
+    columns: &[&Column],
+    objective: bool,
+    limit: usize,
+    first: bool,
+) -> Markup {
+    let analysis = page.report.analysis;
+    let judged = select::judged_point(analysis, mix);
+    let points: Vec<Option<&CurvePoint>> = analysis
+        .arms
+        .iter()
+        .map(|arm| judged.and_then(|judged| select::point(analysis, &arm.name, mix, judged)))
+        .collect();
+    let best: Vec<Option<usize>> = columns.iter().map(|column| best(column, &points)).collect();
+    let label = points
+        .iter()
+        .flatten()
+        .next()
+        .map(|point| text::short(&point.load_label, NAME));
+    html! {
+        tbody {
+            tr.mix {
+                th colspan=(columns.len() + 4 + usize::from(objective)) scope="rowgroup" {
+                    "Mix " (text::short(mix, 80))
+                    @match label { Some(label) => { " at " (label) } None => ": no valid point" }
+                }
+            }
+            @for (row, arm) in analysis.arms.iter().enumerate().take(limit) {
+                tr {
+                    th scope="row" { (arm_cell(page, arm, first)) }
+                    @match points[row] {
+                        Some(point) if point.valid_runs > 0 => {
+                            @for (column, best) in columns.iter().zip(&best) {
+                                (figure(column, point, *best == Some(row)))
+                            }
+                            (errors(point))
+                        }
+                        Some(_) => td.failed colspan=(columns.len() + 1) { "✗ no valid run at this load" },
+                        None => td.failed colspan=(columns.len() + 1) { "not measured" },
+                    }
+                    td.num { @if let Some(point) = points[row] { (point.valid_runs) " of " (point.runs) } }
+                    @if objective { td { (objective_word(points[row])) } }
+                    td { (verdicts(analysis, arm, mix)) }
+                }
+            }
+        }
+    }
+}
+
+/// The small print stands with the first mix alone.
+fn arm_cell(page: &Page<'_>, arm: &ArmSummary, small_print: bool) -> Markup {
+    html! {
+        (page.arm(&arm.name))
+        @if arm.baseline { span.tag { "baseline" } }
+        @if let Some(about) = arm.about.as_ref().filter(|_| small_print) { small { (text::short(about, 120)) } }
+        @if small_print { small { (text::short(&arm.engine, NAME)) " · " (words::counted(arm.records, "record", PAGE)) } }
+    }
+}
+
+fn best(column: &Column, points: &[Option<&CurvePoint>]) -> Option<usize> {
+    let mut best: Option<(f64, usize)> = None;
+    let mut candidates = 0;
+    for (row, point) in points.iter().enumerate() {
+        let Some(point) = point.filter(|point| point.valid_runs > 0) else {
+            continue;
+        };
+        let median = select::median((column.of)(point));
+        if !median.is_finite() {
+            continue;
+        }
+        candidates += 1;
+        if best.is_none_or(|(value, _)| {
+            if column.higher_is_better {
+                median > value
+            } else {
+                median < value
+            }
+        }) {
+            best = Some((median, row));
+        }
+    }
+    best.filter(|_| candidates > 1).map(|(_, row)| row)
+}
+
+fn figure(column: &Column, point: &CurvePoint, best: bool) -> Markup {
+    let estimate = (column.of)(point);
+    html! {
+        td.num.best[best] {
+            @if best { span.star aria-hidden="true" { "★" } span.hidden { "best: " } }
+            @if (column.at_least)(point) { "≥\u{202f}" }
+            ((column.spelled)(select::median(estimate)))
+            @if column.with_interval {
+                @match estimate.interval {
+                    Some((low, high)) => small { ((column.spelled)(low)) " to " ((column.spelled)(high)) },
+                    None => small { "no interval" },
+                }
+            }
+        }
+    }
+}
+
+fn errors(point: &CurvePoint) -> Markup {
+    html! {
+        td.num.failed[point.errors > 0] {
+            (PAGE.count(point.errors))
+            @if point.not_found > 0 { small { (PAGE.count(point.not_found)) " not found" } }
+        }
+    }
+}
+
+fn objective_word(point: Option<&CurvePoint>) -> &'static str {
+    match point.and_then(|point| point.meets_objective) {
+        Some(true) => "✓ met",
+        Some(false) => "✗ missed",
+        None => "–",
+    }
+}
+
+fn verdicts(analysis: &Analysis, arm: &ArmSummary, mix: &str) -> Markup {
+    let mine: Vec<&Comparison> = select::primaries(analysis)
+        .filter(|comparison| comparison.arm == arm.name && comparison.mix == mix)
+        .take(4)
+        .collect();
+    html! {
+        @if arm.baseline && mine.is_empty() { span.quiet { "is the baseline" } }
+        @for comparison in mine {
+            div.line {
+                (super::comparisons::word(comparison.verdict.judgement))
+                small { (words::metric(comparison.metric)) @if let Some(share) = comparison.verdict.estimate { " " (PAGE.difference(share)) } }
+            }
+        }
+    }
+}
+
+fn thresholds(analysis: &Analysis) -> Markup {
+    if analysis.thresholds.is_empty() {
+        return html! {};
+    }
+    html! {
+        h3 { "Thresholds" }
+        div.scroll tabindex="0" role="region" aria-label="Table of the thresholds" {
+            table {
+                thead { tr { th scope="col" { "Threshold" } th scope="col" { "Where" } th.num scope="col" { "Measured" } th scope="col" { "Result" } } }
+                tbody {
+                    @for threshold in analysis.thresholds.iter().take(100) {
+                        tr {
+                            th scope="row" { code { (text::short(&threshold.text, 80)) } }
+                            td { (text::short(&threshold.subject, 120)) }
+                            td.num {
+                                @match threshold.measured {
+                                    Some(value) => (words::threshold_value(&threshold.text, value, PAGE)),
+                                    None => "no valid sample",
+                                }
+                            }
+                            td { @if threshold.passed { "✓ holds" } @else { strong.failed { "✗ broken" } } }
+                        }
+                    }
+                }
+            }
+        }
+        @if analysis.thresholds.len() > 100 { p.remark { "The first 100 of " (analysis.thresholds.len()) " thresholds; all are in analysis.json." } }
+    }
+}
+
+fn load_phase(page: &Page<'_>) -> Markup {
+    let points = &page.report.analysis.load_phase;
+    if points.is_empty() {
+        return html! {};
+    }
+    html! {
+        details {
+            summary { "How the data was loaded" }
+            div.scroll tabindex="0" role="region" aria-label="Table of the load phase" {
+                table {
+                    thead { tr { th scope="col" { "Arm" } th scope="col" { "Load" } th.num scope="col" { "Throughput, op/s" } th.num scope="col" { "p50" } th.num scope="col" { "p99" } th.num scope="col" { "Errors" } } }
+                    tbody {
+                        @for point in points.iter().take(page.budget.arm_rows) {
+                            tr {
+                                th scope="row" { (page.arm(&point.arm)) }
+                                td { (text::short(&point.load_label, NAME)) }
+                                td.num { (PAGE.rate(select::median(&point.throughput))) }
+                                td.num { (PAGE.latency(select::median(&point.response.p50))) }
+                                td.num { (PAGE.latency(select::median(&point.response.p99))) }
+                                td.num { (PAGE.count(point.errors)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

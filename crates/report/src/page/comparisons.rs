@@ -1,0 +1,129 @@
+//! Every comparison: the difference with its interval, the word, and what could have been seen.
+
+use super::{NAME, Page};
+use crate::chart::ForestScale;
+use crate::number::PAGE;
+use crate::{text, words};
+use maud::{Markup, html};
+use plimsoll_experiment::{Direction, Metric};
+use plimsoll_judge::{Comparison, Judgement};
+
+/// A judgement as mark and word.
+pub(super) fn word(judgement: Judgement) -> Markup {
+    let word = words::judgement(judgement);
+    html! { span class={ "word " (word) } { span aria-hidden="true" { (words::judgement_mark(judgement, true)) } " " (word) } }
+}
+
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    let comparisons = &page.report.analysis.comparisons;
+    if comparisons.is_empty() {
+        return html! {
+            p {
+                @if page.report.analysis.arms.len() < 2 { "One arm alone is compared with nothing." }
+                @else { "No load was measured validly in two arms, so nothing can be compared." }
+            }
+        };
+    }
+    let groups = groups(comparisons, page.budget.comparison_rows);
+    let shown: usize = groups.iter().map(|group| group.rows.len()).sum();
+    html! {
+        p.lead {
+            "Each row is an arm against the baseline, paired over the blocks. The shaded strip is the margin within which a difference does not matter. "
+            "Only the deciding rows answer the question; the others are exploratory: among many of them, some look different by chance."
+        }
+        div.scroll tabindex="0" role="region" aria-label="Table of comparisons" {
+            table.comparisons {
+                thead {
+                    tr {
+                        th scope="col" { "Mix and load" }
+                        th scope="col" { "Arm" small { "against the baseline" } }
+                        th.picture scope="col" { "Difference" small { "drawn on a scale of ratios" } }
+                        th.num scope="col" { "Difference" small { "and its interval" } }
+                        th scope="col" { "Verdict" }
+                        th.num scope="col" { "Blocks" }
+                        th.num scope="col" { "Smallest" small { "visible" } }
+                    }
+                }
+                @for group in &groups { (rows(page, group)) }
+            }
+        }
+        @if comparisons.len() > shown {
+            p.remark { "Shown: " (shown) " of " (PAGE.count(comparisons.len() as u64)) " comparisons; all are in analysis.json." }
+        }
+    }
+}
+
+/// Comparisons of one metric, which share a scale.
+struct Group<'a> {
+    primary: bool,
+    metric: Metric,
+    direction: Direction,
+    rows: Vec<&'a Comparison>,
+}
+
+/// The deciding ones first, each metric by itself, in the order in which they came.
+fn groups(comparisons: &[Comparison], limit: usize) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let deciding = comparisons.iter().filter(|comparison| comparison.primary);
+    let others = comparisons.iter().filter(|comparison| !comparison.primary);
+    for comparison in deciding.chain(others).take(limit) {
+        let known = groups
+            .iter_mut()
+            .find(|group| group.primary == comparison.primary && group.metric == comparison.metric);
+        match known {
+            Some(group) => group.rows.push(comparison),
+            None => groups.push(Group {
+                primary: comparison.primary,
+                metric: comparison.metric,
+                direction: comparison.direction,
+                rows: vec![comparison],
+            }),
+        }
+    }
+    groups
+}
+
+fn rows(page: &Page<'_>, group: &Group<'_>) -> Markup {
+    let scale = ForestScale::of(group.rows.iter().copied());
+    html! {
+        tbody.exploratory[!group.primary] {
+            tr.mix {
+                th colspan="2" scope="rowgroup" {
+                    @if group.primary { "Deciding: " } @else { "Exploratory: " }
+                    (words::metric(group.metric))
+                    span.quiet { @if group.direction == Direction::HigherIsBetter { ", more is better" } @else { ", less is better" } }
+                }
+                td.picture { (scale.axis()) }
+                td.blank colspan="4" {}
+            }
+            @for comparison in &group.rows { (row(page, comparison, scale)) }
+        }
+    }
+}
+
+fn row(page: &Page<'_>, comparison: &Comparison, scale: ForestScale) -> Markup {
+    let verdict = &comparison.verdict;
+    html! {
+        tr class=(words::judgement(verdict.judgement)) {
+            th.what scope="row" { (text::short(&comparison.mix, NAME)) " · " (text::short(&comparison.load_label, NAME)) }
+            td { (page.arm(&comparison.arm)) small { "against " (text::short(&comparison.baseline, NAME)) } }
+            td.picture { (scale.row(verdict)) }
+            td.num {
+                @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) }
+                @match verdict.interval {
+                    Some((low, high)) => small { (PAGE.difference(low)) " to " (PAGE.difference(high)) },
+                    None => small { "no interval" },
+                }
+            }
+            td.v {
+                (word(verdict.judgement))
+                @if let Some(reason) = &verdict.reason { small { (text::short(reason, 120)) } }
+                @if let Some(p) = verdict.p_holm.or(verdict.p_value) {
+                    small.p { "p " (PAGE.significant(p, 2)) @if verdict.p_holm.is_some() { " (Holm)" } }
+                }
+            }
+            td.num.count { (verdict.blocks) }
+            td.num.count.seen { @match verdict.smallest_visible { Some(share) => (PAGE.percent(share)), None => (PAGE.nothing()) } }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Throughput and p99 against the load, one pair of charts for each mix, with the numbers behind them.
+
+use super::{NAME, Page, notes};
+use crate::chart::{LoadChart, Quantity};
+use crate::number::PAGE;
+use crate::{select, text};
+use maud::{Markup, html};
+use plimsoll_judge::{Curve, CurvePoint, Estimate, Knee, Scalability};
+
+/// Names in one legend.
+const LEGEND: usize = 12;
+
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    let analysis = page.report.analysis;
+    let mixes = select::mixes(analysis);
+    if analysis.curves.iter().all(|curve| curve.points.is_empty()) {
+        return html! { p { "No point was measured, so there is no curve." } };
+    }
+    let drawn = mixes.len().min(page.budget.mixes);
+    html! {
+        p.lead {
+            "Lines join the medians over the blocks. A band is the interval of the median, a small dot one block, a ring the knee, ✕ a load without a valid run."
+        }
+        @for (number, mix) in mixes.iter().take(drawn).enumerate() {
+            (mix_figure(page, number, mix, page.budget.data_rows / drawn))
+        }
+        @if mixes.len() > drawn {
+            p.remark { "Drawn: the first " (drawn) " of " (mixes.len()) " mixes; all points are in points.csv." }
+        }
+    }
+}
+
+fn mix_figure(page: &Page<'_>, number: usize, mix: &str, rows: usize) -> Markup {
+    let curves: Vec<&Curve> = page
+        .report
+        .analysis
+        .curves
+        .iter()
+        .filter(|curve| curve.mix == mix)
+        .collect();
+    let chart = |quantity, id: &str| {
+        LoadChart {
+            id: format!("load-{number}-{id}"),
+            mix,
+            curves: curves.clone(),
+            styles: &page.styles,
+            quantity,
+        }
+        .draw()
+    };
+    let (throughput, left_out) = chart(Quantity::Throughput, "rate");
+    let (p99, _) = chart(Quantity::ResponseP99, "p99");
+    html! {
+        figure.mix {
+            figcaption { h3 { "Mix " (text::short(mix, 80)) } (legend(page, &curves)) }
+            div.pair { (throughput) (p99) }
+            (notes(&left_out))
+            (knees(page, &curves))
+            (data_table(page, &curves, rows))
+            (by_operation(page, &curves, rows / 2))
+        }
+    }
+}
+
+fn legend(page: &Page<'_>, curves: &[&Curve]) -> Markup {
+    let own: Vec<&&Curve> = curves
+        .iter()
+        .filter(|curve| page.style(&curve.arm).own())
+        .collect();
+    html! {
+        ul.legend {
+            @for curve in own.iter().take(LEGEND) { li { (page.arm(&curve.arm)) } }
+        }
+    }
+}
+
+fn knees(page: &Page<'_>, curves: &[&Curve]) -> Markup {
+    let own = || curves.iter().filter(|curve| page.style(&curve.arm).own());
+    html! {
+        ul.knees {
+            @for curve in own() {
+                @if let Some(knee) = &curve.knee { li { (page.arm(&curve.arm)) " " (knee_sentence(knee)) } }
+            }
+        }
+        @if own().any(|curve| curve.scalability.is_some()) {
+            details {
+                summary { "Scalability law" }
+                p.lead { "X(N) = λN ∕ (1 + σ(N − 1) + κN(N − 1)), fitted to the medians. Residuals are measured less fitted throughput, for each number of threads." }
+                div.scroll tabindex="0" role="region" aria-label="Fit of the scalability law" {
+                    table.data {
+                        thead { tr {
+                            th scope="col" { "Arm" }
+                            @for title in ["λ, op/s", "contention σ", "coherency κ", "peak, threads"] { th.num scope="col" { (title) } }
+                            th scope="col" { "Residuals" }
+                        } }
+                        tbody { @for curve in own() { @if let Some(law) = &curve.scalability { (law_row(page, &curve.arm, law)) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn knee_sentence(knee: &Knee) -> Markup {
+    html! {
+        "has its knee at " strong { (text::short(&knee.load_label, NAME)) }
+        @if knee.range.0 < knee.range.1 {
+            " (" (PAGE.compact_count(knee.range.0)) " to " (PAGE.compact_count(knee.range.1)) " over the blocks)"
+        }
+        @if let Some(other) = knee.kneedle { "; Kneedle says " (PAGE.compact_count(other)) }
+        @if knee.still_climbing { "; its throughput " strong { "still climbs at the last load" } ", so the sweep ended before the curve bent" }
+        "."
+    }
+}
+
+fn law_row(page: &Page<'_>, arm: &str, law: &Scalability) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (page.arm(arm)) }
+            td.num { (PAGE.rate(law.lambda)) }
+            td.num { (PAGE.significant(law.sigma, 2)) }
+            td.num { (PAGE.significant(law.kappa, 2)) }
+            td.num { @match law.peak_sessions { Some(peak) => (PAGE.fixed(peak, 0)), None => (PAGE.nothing()) } }
+            td.each {
+                @for (sessions, fitted, off) in law.residuals.iter().take(24) {
+                    (PAGE.compact_count(*sessions)) ": " (PAGE.difference(off / fitted)) "  "
+                }
+            }
+        }
+    }
+}
+
+fn data_table(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
+    let total: usize = curves.iter().map(|curve| curve.points.len()).sum();
+    let points = curves.iter().flat_map(|curve| &curve.points).take(limit);
+    html! {
+        details {
+            summary { "The numbers behind both charts" }
+            div.scroll tabindex="0" role="region" aria-label="Numbers behind the charts" {
+                table.data {
+                    thead {
+                        tr {
+                            th scope="col" { "Arm" } th scope="col" { "Load" }
+                            @for title in ["Throughput, op/s", "interval", "p50", "p95", "p99", "interval", "p99.9", "CPU per op", "Errors", "Valid runs"] {
+                                th.num scope="col" { (title) }
+                            }
+                            th scope="col" { "Throughput in each block" }
+                        }
+                    }
+                    tbody { @for point in points { (data_row(page, point)) } }
+                }
+            }
+            @if total > limit { p.remark { "The first " (limit) " of " (total) " points; all are in points.csv." } }
+        }
+    }
+}
+
+fn data_row(page: &Page<'_>, point: &CurvePoint) -> Markup {
+    let interval = |estimate: &Estimate, spelled: fn(f64) -> String| match estimate.interval {
+        Some((low, high)) => format!("{} to {}", spelled(low), spelled(high)),
+        None => PAGE.nothing().into(),
+    };
+    let rate: fn(f64) -> String = |value| PAGE.rate(value);
+    let latency: fn(f64) -> String = |value| PAGE.latency(value);
+    let bound = |at_least: bool| if at_least { "≥\u{202f}" } else { "" };
+    html! {
+        tr {
+            th scope="row" { (page.arm(&point.arm)) }
+            td { (text::short(&point.load_label, NAME)) }
+            @if point.valid_runs == 0 {
+                td.failed colspan="9" { "✗ no valid run" }
+            } @else {
+                td.num { (rate(select::median(&point.throughput))) }
+                td.num { (interval(&point.throughput, rate)) }
+                td.num { (latency(select::median(&point.response.p50))) }
+                td.num { (latency(select::median(&point.response.p95))) }
+                td.num { (bound(point.p99_at_least)) (latency(select::median(&point.response.p99))) }
+                td.num { (interval(&point.response.p99, latency)) }
+                td.num { (bound(point.p999_at_least)) (latency(select::median(&point.response.p999))) }
+                td.num { (latency(select::median(&point.cpu_per_operation))) }
+                td.num { (PAGE.count(point.errors)) }
+            }
+            td.num { (point.valid_runs) " of " (point.runs) }
+            td.each { @for (_, value) in point.throughput.values.iter().take(24) { (rate(*value)) " " } }
+        }
+    }
+}
+
+fn by_operation(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
+    let rows = || {
+        curves
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .filter(|point| point.valid_runs > 0)
+            .flat_map(|point| {
+                point
+                    .by_operation
+                    .iter()
+                    .map(move |(operation, latencies)| (point, operation, latencies))
+            })
+    };
+    let total = rows().count();
+    if total == 0 {
+        return html! {};
+    }
+    html! {
+        details {
+            summary { "Response time of each operation" }
+            div.scroll tabindex="0" role="region" aria-label="Response time of each operation" {
+                table.data {
+                    thead { tr {
+                        th scope="col" { "Arm" } th scope="col" { "Load" } th scope="col" { "Operation" }
+                        @for title in ["mean", "p50", "p95", "p99", "p99.9"] { th.num scope="col" { (title) } }
+                    } }
+                    tbody {
+                        @for (point, operation, latencies) in rows().take(limit) {
+                            tr {
+                                th scope="row" { (page.arm(&point.arm)) }
+                                td { (text::short(&point.load_label, NAME)) }
+                                td { (text::short(operation, NAME)) }
+                                @for estimate in [&latencies.mean, &latencies.p50, &latencies.p95, &latencies.p99, &latencies.p999] {
+                                    td.num { (PAGE.latency(select::median(estimate))) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            @if total > limit { p.remark { "The first " (limit) " of " (total) " rows; all are in analysis.json." } }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The first screen: question, verdict, and whether to believe it.
+
+use super::{NAME, Page};
+use crate::chart::ForestScale;
+use crate::number::PAGE;
+use crate::{select, text, words};
+use maud::{Markup, html};
+use plimsoll_experiment::Direction;
+use plimsoll_judge::{Comparison, ValidityState};
+use plimsoll_record::ExperimentState;
+
+/// Verdicts that get a card of their own; the others are in the table.
+const CARDS: usize = 6;
+
+pub(super) fn masthead(page: &Page<'_>) -> Markup {
+    let (record, analysis) = (page.report.record, page.report.analysis);
+    html! {
+        header.masthead {
+            p.brand {
+                svg viewBox="0 0 24 24" aria-hidden="true" {
+                    circle cx="12" cy="12" r="7.5" {}
+                    path d="M1 12H23" {}
+                }
+                "Plimsoll"
+            }
+            p.run {
+                strong { (text::short(&analysis.name, 80)) }
+                span { (text::line(&analysis.id)) }
+                time datetime=(text::line(&record.started_at)) { (super::provenance::date(&record.started_at)) }
+            }
+        }
+    }
+}
+
+pub(super) fn verdict(page: &Page<'_>) -> Markup {
+    let (record, analysis) = (page.report.record, page.report.analysis);
+    let progress = &analysis.progress;
+    let deciding: Vec<&Comparison> = select::primaries(analysis).collect();
+    let scale = ForestScale::of(deciding.iter().copied().take(CARDS));
+    html! {
+        section.verdict {
+            @if let Some(question) = &analysis.question {
+                p.question { (text::prose(question)) }
+            }
+            @match analysis.headline.split_first() {
+                Some((first, rest)) => {
+                    h1 { (text::prose(first)) }
+                    @for sentence in rest { p.more { (text::prose(sentence)) } }
+                }
+                None => h1 { "There is no verdict." },
+            }
+            @if record.state == ExperimentState::Unfinished || progress.runs_finished < progress.runs_planned {
+                p.unfinished {
+                    strong { "Unfinished. " }
+                    (PAGE.count(progress.runs_finished.into())) " of " (words::counted(progress.runs_planned.into(), "run", PAGE))
+                    " are finished"
+                    @if progress.runs_failed > 0 { ", " (PAGE.count(progress.runs_failed.into())) " failed" }
+                    "; this page shows what there is. The same command goes on with what is missing."
+                }
+            }
+            @if !deciding.is_empty() {
+                div.cards {
+                    @for comparison in deciding.iter().take(CARDS) { (card(comparison, scale)) }
+                }
+                @if deciding.len() > CARDS {
+                    p.remark { (deciding.len() - CARDS) " more deciding comparisons are in the " a href="#comparisons" { "table" } "." }
+                }
+            }
+        }
+    }
+}
+
+fn card(comparison: &Comparison, scale: ForestScale) -> Markup {
+    let verdict = &comparison.verdict;
+    let word = words::judgement(verdict.judgement);
+    html! {
+        article class={ "card " (word) } {
+            p.subject {
+                (text::short(&comparison.mix, NAME)) " · " (text::short(&comparison.load_label, NAME)) " · " (words::metric(comparison.metric))
+            }
+            p.figure {
+                span.big { @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) } }
+                (super::comparisons::word(verdict.judgement))
+            }
+            p.interval {
+                @match verdict.interval {
+                    Some((low, high)) => { (PAGE.difference(low)) " to " (PAGE.difference(high)) }
+                    None => "no interval",
+                }
+            }
+            (scale.row(verdict))
+            p.against {
+                strong { (text::short(&comparison.arm, NAME)) } " against " (text::short(&comparison.baseline, NAME))
+                @if comparison.direction == Direction::LowerIsBetter { "; less is better" }
+            }
+            p.blocks {
+                (words::counted(verdict.blocks.into(), "block", PAGE))
+                @if let Some(share) = verdict.smallest_visible { "; " (PAGE.percent(share)) " would have been seen" }
+                @if let Some(reason) = &verdict.reason { "; " (text::line(reason)) }
+            }
+        }
+    }
+}
+
+pub(super) fn validity(page: &Page<'_>) -> Markup {
+    let entries = &page.report.analysis.validity;
+    if entries.is_empty() {
+        return html! {};
+    }
+    let worst = |state| entries.iter().any(|entry| entry.state == state);
+    let summary = match () {
+        () if worst(ValidityState::Bad) => {
+            "Some points failed a gate. They are shown as failed and compared with nothing."
+        }
+        () if worst(ValidityState::Caution) => "The numbers stand, with a caution.",
+        () => "Every gate was passed.",
+    };
+    html! {
+        section.validity aria-label="Validity" {
+            h2 { "May it be believed?" span { (summary) } }
+            ul {
+                @for entry in entries {
+                    @let state = words::validity(entry.state);
+                    li class=(state) {
+                        span.sign aria-hidden="true" { (words::validity_mark(entry.state, true)) }
+                        div {
+                            strong { (text::line(&entry.name)) span.hidden { ": " (state) } }
+                            span.text { (text::prose(&entry.text)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Where the numbers come from, complete enough to make them again.
+
+use super::{NAME, Page};
+use crate::number::PAGE;
+use crate::text;
+use jiff::Timestamp;
+use maud::{Markup, html};
+use plimsoll_judge::{Analysis, ArmSummary};
+use plimsoll_record::{ExperimentRecord, Machine, RunState, Storage};
+use std::collections::BTreeMap;
+
+/// A list of names and values; values that are not known are left out.
+type Facts = Vec<(&'static str, Option<String>)>;
+
+/// An instant for people: `1 March 2026, 09:00 UTC`. What is no instant is shown as it is.
+pub(super) fn date(instant: &str) -> String {
+    match instant.parse::<Timestamp>() {
+        Ok(instant) => instant.strftime("%-d %B %Y, %H:%M UTC").to_string(),
+        Err(_) => text::short(instant, NAME),
+    }
+}
+
+fn duration(record: &ExperimentRecord) -> Option<String> {
+    let begin: Timestamp = record.started_at.parse().ok()?;
+    let end: Timestamp = record.ended_at.as_ref()?.parse().ok()?;
+    Some(PAGE.span(end.duration_since(begin).as_secs_f64()))
+}
+
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    let (record, analysis) = (page.report.record, page.report.analysis);
+    html! {
+        p { "To repeat it:" }
+        pre.command { code { (text::lines(&record.command)) } }
+        div.facts {
+            div { h3 { "Experiment" } (list(&experiment(record))) }
+            div { h3 { "Machine" } (list(&machine(&record.machine))) }
+            (storages(page))
+        }
+        (settings(page, analysis))
+        (failures(record))
+        h3 { "The experiment file" }
+        (file(record, page.budget.file_bytes))
+    }
+}
+
+fn list(facts: &Facts) -> Markup {
+    html! {
+        dl {
+            @for (name, value) in facts {
+                @if let Some(value) = value { dt { (name) } dd { (text::short(value, 200)) } }
+            }
+        }
+    }
+}
+
+fn experiment(record: &ExperimentRecord) -> Facts {
+    vec![
+        (
+            "Record",
+            Some(format!(
+                "{}, format version {}",
+                record.id, record.plimsoll_record
+            )),
+        ),
+        ("Begun", Some(date(&record.started_at))),
+        ("Ended", record.ended_at.as_deref().map(date)),
+        ("Took", duration(record)),
+        ("Seed", Some(record.seed.to_string())),
+        (
+            "Program",
+            Some(format!(
+                "plimsoll {}, commit {}",
+                record.program.version, record.program.commit
+            )),
+        ),
+        ("SHA-256 of the file", Some(record.file_hash.clone())),
+        ("SHA-256 of the plan", Some(record.plan_hash.clone())),
+    ]
+}
+
+fn machine(machine: &Machine) -> Facts {
+    let bytes = |bytes: u64| (bytes > 0).then(|| PAGE.bytes(bytes));
+    vec![
+        ("Processor", machine.cpu_model.clone()),
+        ("Cores", Some(machine.cores.to_string())),
+        ("Memory", bytes(machine.memory_bytes)),
+        (
+            "Swap",
+            Some(bytes(machine.swap_bytes).unwrap_or_else(|| "none".into())),
+        ),
+        ("Kernel", machine.kernel.clone()),
+        ("Distribution", machine.distribution.clone()),
+        (
+            "Virtualisation",
+            Some(
+                machine
+                    .virtualisation
+                    .clone()
+                    .unwrap_or_else(|| "none seen".into()),
+            ),
+        ),
+        ("Governor", machine.governor.clone()),
+        (
+            "Boost",
+            machine
+                .boost
+                .map(|on| if on { "on".into() } else { "off".into() }),
+        ),
+        (
+            "Transparent huge pages",
+            machine.transparent_huge_pages.clone(),
+        ),
+        ("Clock source", machine.clock_source.clone()),
+        ("Clock of the program", machine.program_clock.clone()),
+        (
+            "Memory limit",
+            machine.memory_limit_bytes.map(|bytes| PAGE.bytes(bytes)),
+        ),
+        (
+            "CPU limit",
+            machine
+                .cpu_limit
+                .map(|limit| format!("{} processors", PAGE.significant(limit, 3))),
+        ),
+    ]
+}
+
+fn storage(storage: &Storage) -> Facts {
+    let mut facts = vec![
+        ("Directory", Some(storage.directory.clone())),
+        ("Filesystem", storage.filesystem.clone()),
+        ("Mounted with", storage.mount_options.clone()),
+        ("Device", storage.device.clone()),
+        ("Model", storage.device_model.clone()),
+        (
+            "Turns",
+            storage
+                .rotational
+                .map(|turns| if turns { "yes".into() } else { "no".into() }),
+        ),
+        ("Scheduler", storage.scheduler.clone()),
+        (
+            "Read-ahead",
+            storage.readahead_bytes.map(|bytes| PAGE.bytes(bytes)),
+        ),
+        ("Size", storage.size_bytes.map(|bytes| PAGE.bytes(bytes))),
+        (
+            "Free at the start",
+            storage.free_bytes.map(|bytes| PAGE.bytes(bytes)),
+        ),
+    ];
+    for (name, value) in &storage.other {
+        facts.push(("Also", Some(format!("{name}: {value}"))));
+    }
+    facts
+}
+
+/// Each kind of storage once, with the arms on it.
+fn storages(page: &Page<'_>) -> Markup {
+    let mut kinds: Vec<(Storage, Vec<&str>)> = Vec::new();
+    for arm in &page.report.analysis.arms {
+        let Some(storage) = &arm.storage else {
+            continue;
+        };
+        // Free space changes from arm to arm and makes no other storage; directories do not either.
+        let kind = Storage {
+            free_bytes: None,
+            directory: String::new(),
+            ..storage.clone()
+        };
+        let same = |known: &Storage| {
+            Storage {
+                free_bytes: None,
+                directory: String::new(),
+                ..known.clone()
+            } == kind
+        };
+        match kinds.iter_mut().find(|(known, _)| same(known)) {
+            Some((_, arms)) => arms.push(&arm.name),
+            None => kinds.push((storage.clone(), vec![&arm.name])),
+        }
+    }
+    html! {
+        @for (kind, arms) in kinds.iter().take(4) {
+            div {
+                h3 { "Storage" @if kinds.len() > 1 { " of " @for arm in arms.iter().take(3) { (text::short(arm, 24)) " " } } }
+                (list(&storage(kind)))
+            }
+        }
+    }
+}
+
+fn settings(page: &Page<'_>, analysis: &Analysis) -> Markup {
+    let mut engines: Vec<(&str, Vec<&ArmSummary>)> = Vec::new();
+    for arm in &analysis.arms {
+        match engines.iter_mut().find(|(engine, _)| *engine == arm.engine) {
+            Some((_, arms)) => arms.push(arm),
+            None => engines.push((&arm.engine, vec![arm])),
+        }
+    }
+    html! {
+        @for (engine, arms) in engines.iter().take(8) {
+            @let (common, differing) = split(arms);
+            @let notes = notes_of(page, arms[0]);
+            details {
+                summary { "Settings of " (text::short(engine, NAME)) }
+                p.lead { "In force as the engine itself reports them" @if arms.len() > 1 { ", the same in " (arms.len()) " arms" } "." }
+                dl.columns {
+                    @for (name, value) in common.iter().take(300) { dt { (text::short(name, 80)) } dd { (text::short(value, 120)) } }
+                    @for (name, value) in &notes { dt { (text::short(name, 80)) } dd { (text::short(value, 120)) } }
+                }
+                @if !differing.is_empty() {
+                    p.remark { "Different between arms, see " a href="#differed" { "what differed" } ": " (text::short(&differing.join(", "), 400)) "." }
+                }
+            }
+        }
+    }
+}
+
+/// Settings equal in all arms, and the names of the others.
+fn split<'a>(arms: &[&'a ArmSummary]) -> (Vec<(&'a str, &'a str)>, Vec<&'a str>) {
+    let (mut common, mut differing) = (Vec::new(), Vec::new());
+    let mut names: Vec<&str> = arms
+        .iter()
+        .flat_map(|arm| arm.settings.keys())
+        .map(String::as_str)
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let first = arms[0].settings.get(name);
+        match first {
+            Some(value) if arms.iter().all(|arm| arm.settings.get(name) == first) => {
+                common.push((name, value.as_str()))
+            }
+            _ => differing.push(name),
+        }
+    }
+    (common, differing)
+}
+
+fn notes_of(page: &Page<'_>, arm: &ArmSummary) -> BTreeMap<String, String> {
+    let runs = page
+        .report
+        .record
+        .runs
+        .iter()
+        .filter(|run| run.arm == arm.name);
+    runs.filter_map(|run| run.engine.as_ref())
+        .map(|engine| engine.notes.clone())
+        .next()
+        .unwrap_or_default()
+}
+
+fn failures(record: &ExperimentRecord) -> Markup {
+    let failed: Vec<_> = record
+        .runs
+        .iter()
+        .filter_map(|run| match &run.state {
+            RunState::Failed { message } => Some((run, message)),
+            _ => None,
+        })
+        .collect();
+    if failed.is_empty() {
+        return html! {};
+    }
+    html! {
+        h3 { "Runs that failed" }
+        ul {
+            @for (run, message) in failed.iter().take(20) {
+                li { (text::short(&run.arm, NAME)) ", block " (run.block + 1) ", attempt " (run.attempt) ": " (text::short(message, 600)) }
+            }
+        }
+        @if failed.len() > 20 { p.remark { "And " (failed.len() - 20) " more; all are in record.json." } }
+    }
+}
+
+fn file(record: &ExperimentRecord, limit: usize) -> Markup {
+    let shown = match record.file_text.char_indices().find(|(at, _)| *at >= limit) {
+        Some((at, _)) => &record.file_text[..at],
+        None => record.file_text.as_str(),
+    };
+    html! {
+        pre.file { code { (text::lines(shown)) } }
+        @if shown.len() < record.file_text.len() {
+            p.remark { "The first " (PAGE.bytes(shown.len() as u64)) " of " (PAGE.bytes(record.file_text.len() as u64)) "; all of it is in record.json." }
+        }
+    }
+}

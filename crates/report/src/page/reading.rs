@@ -1,0 +1,27 @@
+//! What a reader needs to know who has never seen such a page.
+
+use super::Page;
+use crate::number::PAGE;
+use maud::{Markup, html};
+
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    let blocks = page.report.analysis.progress.blocks_complete;
+    html! {
+        dl.reading {
+            dt { "Block" }
+            dd { "One round through all arms, in shuffled order. Arms are compared within a block, and the spread from block to block says how sure a number is. This page has " (PAGE.count(blocks.into())) " complete." }
+            dt { "Interval" }
+            dd { "Where the true median lies with at least 95 % confidence, from the ranks of the blocks and nothing else. It needs at least 6 blocks." }
+            dt { "Better, worse, equivalent, inconclusive" }
+            dd { "Better or worse: the whole interval lies on one side of no difference and the difference is large enough to matter. Equivalent: the whole interval lies within the margin. Inconclusive: neither; the smallest visible difference says what these blocks could have shown." }
+            dt { "Response and service time" }
+            dd { "Response time counts from the moment at which an operation was due, service time from the moment at which it was sent. In a closed loop, where the next operation waits for the last, the two are the same, and waiting that real users would have felt is not in either." }
+            dt { "p99" }
+            dd { "99 of 100 operations were at least this fast. Percentiles come from histograms that were merged, never from percentiles that were averaged. With ≥ it is a lower bound, because too many operations were unfinished at the end." }
+            dt { "Knee" }
+            dd { "The load with the highest throughput for its response time. Beyond it, more load buys little throughput and costs much time." }
+            dt { "Valid" }
+            dd { "A point is valid when it passed every gate: no errors beyond those allowed, numbers that agree with Little's law, a generator that was not the limit, every record in place. A point that is not valid is shown as failed and compared with nothing." }
+        }
+    }
+}

@@ -1,0 +1,429 @@
+use super::*;
+use crate::sample::{self, Shape};
+use plimsoll_judge::{Analysis, Estimate, LatencySummary};
+use plimsoll_record::{ExperimentRecord, ExperimentState, RunState, Storage, Warning, WarningId};
+
+fn small() -> (ExperimentRecord, Analysis) {
+    sample::experiment(&Shape {
+        sessions: vec![1, 2, 4],
+        mixes: vec!["A".into()],
+        seconds: 8,
+        ..Shape::quickstart()
+    })
+}
+
+fn page_of<'a>(record: &'a ExperimentRecord, analysis: &'a Analysis) -> Page<'a> {
+    Page {
+        report: Report { record, analysis },
+        styles: ArmStyles::of(analysis),
+        budget: FULL,
+    }
+}
+
+/// A line for each element, so that a change shows where it is.
+fn broken_up(markup: &Markup) -> String {
+    markup
+        .0
+        .replace('<', "\n<")
+        .replace("\n</", "</")
+        .trim_start()
+        .to_owned()
+}
+
+#[test]
+fn the_first_screen() {
+    let (record, analysis) = small();
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("masthead", broken_up(&head::masthead(&page)));
+    insta::assert_snapshot!("verdict", broken_up(&head::verdict(&page)));
+    insta::assert_snapshot!("validity", broken_up(&head::validity(&page)));
+    insta::assert_snapshot!("arms", broken_up(&arms::section(&page)));
+}
+
+#[test]
+fn the_charts() {
+    let (record, analysis) = small();
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("load", broken_up(&curves::section(&page)));
+    insta::assert_snapshot!("time", broken_up(&time::section(&page)));
+    insta::assert_snapshot!("comparisons", broken_up(&comparisons::section(&page)));
+}
+
+#[test]
+fn the_conditions() {
+    let (record, analysis) = small();
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("differences", broken_up(&differences::section(&page)));
+    insta::assert_snapshot!("order", broken_up(&differences::order(&page)));
+    insta::assert_snapshot!("provenance", broken_up(&provenance::section(&page)));
+    insta::assert_snapshot!("warnings", broken_up(&warnings::section(&page)));
+    insta::assert_snapshot!("reading", broken_up(&reading::section(&page)));
+}
+
+#[test]
+fn points_that_fail_are_shown_as_failed() {
+    let (mut record, mut analysis) = small();
+    let points = &mut analysis.curves[1].points;
+    points[1].valid_runs = 0;
+    points[1].errors = 12_345;
+    points[1].throughput = Estimate::default();
+    points[1].response = LatencySummary::default();
+    points[2].p99_at_least = true;
+    record.state = ExperimentState::Unfinished;
+    record.runs[2].state = RunState::Failed {
+        message: "no space left on device".into(),
+    };
+    analysis.progress.runs_finished = 11;
+    analysis.progress.runs_failed = 1;
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("failed-arms", broken_up(&arms::section(&page)));
+    insta::assert_snapshot!("failed-load", broken_up(&curves::section(&page)));
+    insta::assert_snapshot!("failed-verdict", broken_up(&head::verdict(&page)));
+    let whole = render(&Report {
+        record: &record,
+        analysis: &analysis,
+    });
+    assert!(whole.contains("✗ failed") && whole.contains("no space left on device"));
+}
+
+/// Every tag of a document with its attributes, apart from the style sheet's content.
+fn tags(html: &str) -> Vec<&str> {
+    let (before, rest) = html
+        .split_once("<style>")
+        .expect("the page has a style sheet");
+    let after = rest.split_once("</style>").expect("the style sheet ends").1;
+    [before, after]
+        .into_iter()
+        .flat_map(|part| part.split('<').skip(1))
+        .map(|tag| tag.split('>').next().unwrap_or(tag))
+        .collect()
+}
+
+/// What must hold for every page, whatever is in it.
+fn check(html: &str) {
+    const TAGS: [&str; 48] = [
+        "!DOCTYPE",
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "header",
+        "main",
+        "footer",
+        "nav",
+        "section",
+        "article",
+        "p",
+        "h1",
+        "h2",
+        "h3",
+        "a",
+        "span",
+        "strong",
+        "small",
+        "div",
+        "ul",
+        "ol",
+        "li",
+        "dl",
+        "dt",
+        "dd",
+        "pre",
+        "code",
+        "time",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "figure",
+        "figcaption",
+        "details",
+        "summary",
+        "svg",
+        "g",
+        "path",
+        "circle",
+        "rect",
+        "text",
+        "desc",
+    ];
+    assert!(html.len() <= LARGEST, "{} bytes", html.len());
+    let mut ids = Vec::new();
+    for tag in tags(html) {
+        let name = tag
+            .trim_start_matches('/')
+            .split(' ')
+            .next()
+            .unwrap_or_default();
+        assert!(
+            TAGS.contains(&name),
+            "a tag that no part of the page writes: <{tag}>"
+        );
+        let attributes: String = tag.split('"').step_by(2).collect();
+        for forbidden in [" on", " src", " action", " data", " xlink", " style"] {
+            assert!(!attributes.contains(forbidden), "<{tag}>");
+        }
+        if let Some((_, target)) = tag.split_once("href=\"") {
+            assert!(target.starts_with('#'), "<{tag}>");
+        }
+        if let Some((_, id)) = tag.split_once(" id=\"") {
+            ids.push(id.split('"').next().unwrap_or_default());
+        }
+    }
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "ids are unique");
+    for reference in html.split("aria-labelledby=\"").skip(1) {
+        for id in reference.split('"').next().unwrap_or_default().split(' ') {
+            assert!(ids.contains(&id), "{id}");
+        }
+    }
+    for forbidden in [
+        "http://", "https://", "url(", "@import", "NaN", ">inf", "\"inf",
+    ] {
+        assert!(!html.contains(forbidden), "{forbidden}");
+    }
+    let control = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    assert!(!html.contains(control), "control characters");
+    assert!(
+        !html.contains(['\u{202e}', '\u{2066}']),
+        "signs that turn the direction of writing"
+    );
+    assert!(html.contains("default-src 'none'"));
+}
+
+#[test]
+fn a_page_asks_nobody_for_anything() {
+    let (record, analysis) = sample::experiment(&Shape::quickstart());
+    check(&render(&Report {
+        record: &record,
+        analysis: &analysis,
+    }));
+}
+
+#[test]
+fn hostile_strings_stay_text() {
+    for hostile in [
+        "</title></style></script><script>alert(1)</script>".to_owned(),
+        "\" onload=\"alert(1)\" x='".to_owned(),
+        "a\0b\x1b[2Jc\u{9b}d\u{202e}e\u{2066}f\r\ng".to_owned(),
+        "&amp;&#60;script&#62;".to_owned(),
+        "<".repeat(1000),
+        "Ж语ع🐟".repeat(250),
+    ] {
+        let (mut record, mut analysis) = small();
+        spoil(&mut record, &mut analysis, &hostile);
+        let html = render(&Report {
+            record: &record,
+            analysis: &analysis,
+        });
+        check(&html);
+    }
+}
+
+/// Puts a string wherever a string can come from outside.
+fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) {
+    let text = || hostile.to_owned();
+    let renamed: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
+    let name = |old: &str| {
+        renamed
+            .iter()
+            .position(|arm| arm == old)
+            .map_or_else(text, |place| format!("{hostile}{place}"))
+    };
+    record.id = text();
+    record.file_text = text();
+    record.file_hash = text();
+    record.plan_hash = text();
+    record.command = text();
+    record.started_at = text();
+    record.ended_at = Some(text());
+    record.program.version = text();
+    record.program.commit = text();
+    record.machine.cpu_model = Some(text());
+    record.machine.kernel = Some(text());
+    for run in &mut record.runs {
+        run.arm = name(&run.arm);
+        run.state = RunState::Failed { message: text() };
+        if let Some(engine) = &mut run.engine {
+            engine.notes.insert(text(), text());
+        }
+    }
+    analysis.id = text();
+    analysis.name = text();
+    analysis.question = Some(text());
+    analysis.headline = vec![text(), text()];
+    analysis.mixes = vec![text()];
+    for arm in &mut analysis.arms {
+        arm.name = name(&arm.name);
+        arm.about = Some(text());
+        arm.engine = text();
+        arm.settings.insert(text(), text());
+        arm.storage = Some(Storage {
+            directory: text(),
+            other: [(text(), text())].into(),
+            ..Storage::default()
+        });
+    }
+    for curve in &mut analysis.curves {
+        curve.arm = name(&curve.arm);
+        curve.mix = text();
+        if let Some(knee) = &mut curve.knee {
+            knee.load_label = text();
+        }
+        for point in &mut curve.points {
+            point.arm = name(&point.arm);
+            point.load_label = text();
+            let latencies = point.by_operation["read"].clone();
+            point.by_operation.insert(text(), latencies);
+        }
+    }
+    for point in &mut analysis.load_phase {
+        point.arm = name(&point.arm);
+        point.load_label = text();
+    }
+    for comparison in &mut analysis.comparisons {
+        comparison.arm = name(&comparison.arm);
+        comparison.baseline = name(&comparison.baseline);
+        comparison.mix = text();
+        comparison.load_label = text();
+        comparison.sentence = text();
+        comparison.verdict.reason = Some(text());
+    }
+    for difference in &mut analysis.differences {
+        difference.what = text();
+        for (arm, value) in &mut difference.values {
+            *arm = name(arm);
+            *value = text();
+        }
+    }
+    for threshold in &mut analysis.thresholds {
+        threshold.text = text();
+        threshold.subject = text();
+    }
+    for series in &mut analysis.series {
+        series.arm = name(&series.arm);
+        series.mix = text();
+    }
+    for block in &mut analysis.progress.order {
+        for arm in &mut block.arms {
+            *arm = name(arm);
+        }
+    }
+    for entry in &mut analysis.validity {
+        entry.name = text();
+        entry.text = text();
+    }
+    analysis
+        .warnings
+        .push(Warning::new(WarningId::Errors, text(), text()));
+}
+
+#[test]
+fn odd_experiments_still_say_something_true() {
+    let nothing = Shape {
+        arms: Vec::new(),
+        sessions: Vec::new(),
+        mixes: Vec::new(),
+        blocks: 0,
+        seconds: 0,
+        slices: false,
+    };
+    let (record, mut analysis) = sample::experiment(&nothing);
+    analysis.headline.clear();
+    analysis.warnings.clear();
+    analysis.validity.clear();
+    analysis.differences.clear();
+    let html = render(&Report {
+        record: &record,
+        analysis: &analysis,
+    });
+    check(&html);
+    for sentence in [
+        "There is no verdict.",
+        "no arms",
+        "No point was measured",
+        "no seconds to draw",
+        "No block was begun",
+    ] {
+        assert!(html.contains(sentence), "{sentence}");
+    }
+    for shape in [
+        Shape::of(1, 4, 1, 6, 4),
+        Shape::of(1, 1, 1, 1, 1),
+        Shape::of(2, 0, 1, 6, 0),
+        Shape::of(3, 1, 2, 6, 2),
+        Shape::of(2, 3, 0, 6, 2),
+    ] {
+        let (record, analysis) = sample::experiment(&shape);
+        let html = render(&Report {
+            record: &record,
+            analysis: &analysis,
+        });
+        check(&html);
+        assert_eq!(
+            html.contains("One arm alone is compared with nothing"),
+            shape.arms.len() == 1
+        );
+    }
+}
+
+#[test]
+fn numbers_that_are_none_are_never_printed() {
+    let (record, mut analysis) = small();
+    let broken = Estimate {
+        median: f64::NAN,
+        interval: Some((f64::NEG_INFINITY, f64::INFINITY)),
+        values: vec![(0, f64::NAN), (1, f64::INFINITY)],
+    };
+    for curve in &mut analysis.curves {
+        for point in &mut curve.points {
+            point.throughput = broken.clone();
+            point.response.p99 = broken.clone();
+            point.cpu_per_operation = broken.clone();
+        }
+        if let Some(law) = &mut curve.scalability {
+            law.residuals = vec![(1.0, 0.0, 0.0)];
+            law.kappa = f64::NAN;
+        }
+    }
+    for comparison in &mut analysis.comparisons {
+        comparison.verdict.estimate = Some(f64::NAN);
+        comparison.verdict.interval = Some((-1.0, f64::INFINITY));
+        comparison.verdict.smallest_visible = Some(f64::NAN);
+    }
+    for series in &mut analysis.series {
+        series.seconds[2].throughput = f64::NAN;
+        series.seconds[3].throughput = f64::INFINITY;
+    }
+    check(&render(&Report {
+        record: &record,
+        analysis: &analysis,
+    }));
+}
+
+#[test]
+fn large_experiments_stay_within_the_bound_and_say_what_is_left_out() {
+    let mut large = vec![
+        (Shape::of(200, 5, 2, 8, 12), "8 arms stand out"),
+        (Shape::of(2, 250, 2, 8, 12), "are left out"),
+        (Shape::of(10, 5, 20, 8, 400), "of 20 mixes"),
+    ];
+    for arm in &mut large[0].0.arms {
+        *arm = format!("{arm}{}", "<long name>".repeat(90));
+    }
+    for (shape, said) in large {
+        let (record, analysis) = sample::experiment(&shape);
+        let html = render(&Report {
+            record: &record,
+            analysis: &analysis,
+        });
+        check(&html);
+        assert!(html.contains(said), "{said}");
+    }
+}

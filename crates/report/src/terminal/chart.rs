@@ -1,0 +1,254 @@
+//! Throughput against load in characters: lines in braille dots, a mark of its own for each arm.
+
+use super::screen::{Screen, paint};
+use crate::chart::{Axis, load_number};
+use crate::select;
+use anstyle::{AnsiColor, Style};
+use plimsoll_judge::Curve;
+use plimsoll_record::LoadKind;
+use unicode_width::UnicodeWidthStr;
+
+const ROWS: usize = 10;
+const WIDEST: usize = 72;
+/// Columns of the labels of the throughput.
+const LABELS: usize = 7;
+/// Arms drawn; more would be a tangle.
+const ARMS: usize = 8;
+const NARROWEST: usize = 40;
+
+const MARKS: [&str; ARMS] = ["●", "■", "▲", "◆", "▼", "✚", "○", "★"];
+const ASCII_MARKS: [&str; ARMS] = ["o", "#", "^", "*", "v", "+", "0", "@"];
+/// Where marks of several arms fall together.
+const SEVERAL: [&str; 2] = ["&", "◍"];
+
+/// The mark of the arm at a place.
+pub(super) fn mark(place: usize, unicode: bool) -> &'static str {
+    let marks = if unicode { &MARKS } else { &ASCII_MARKS };
+    marks.get(place).copied().unwrap_or("-")
+}
+
+/// The colour of the arm at a place.
+pub(super) fn style(place: usize) -> Style {
+    const COLOURS: [AnsiColor; ARMS] = [
+        AnsiColor::Blue,
+        AnsiColor::Yellow,
+        AnsiColor::Magenta,
+        AnsiColor::Cyan,
+        AnsiColor::White,
+        AnsiColor::Green,
+        AnsiColor::Red,
+        AnsiColor::BrightBlue,
+    ];
+    COLOURS
+        .get(place)
+        .map_or(Style::new(), |colour| colour.on_default())
+}
+
+/// One character of the picture.
+#[derive(Clone, Copy, Default)]
+struct CellContent {
+    /// Braille dots of lines, as in the low byte of the character.
+    dots: u8,
+    line_of: usize,
+    mark: Option<usize>,
+    several: bool,
+}
+
+/// The chart with its legend, or nothing where there are fewer than three loads, no number, or no room.
+pub(super) fn throughput(curves: &[&Curve], screen: &Screen) -> String {
+    let drawn = &curves[..curves.len().min(ARMS)];
+    let valid = || {
+        drawn
+            .iter()
+            .flat_map(|curve| &curve.points)
+            .filter(|point| point.valid_runs > 0 && select::median(&point.throughput).is_finite())
+    };
+    let loads: Vec<f64> = valid().map(|point| load_number(point.load)).collect();
+    let mut distinct = loads.clone();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    let width = screen.width.min(WIDEST).saturating_sub(LABELS + 4);
+    if distinct.len() < 3 || screen.width < NARROWEST {
+        return String::new();
+    }
+    let highest = valid()
+        .map(|point| select::median(&point.throughput))
+        .fold(0.0, f64::max);
+    let open = valid().any(|point| matches!(point.load, LoadKind::Open { .. }));
+    let x = Axis::load(
+        &loads,
+        width / 6,
+        if open {
+            "offered op/s".into()
+        } else {
+            "threads".into()
+        },
+    );
+    let y = Axis::rate(highest, 4);
+    let mut canvas = vec![vec![CellContent::default(); width]; ROWS];
+    for (arm, curve) in drawn.iter().enumerate() {
+        draw_curve(&mut canvas, arm, curve, &x, &y);
+    }
+    let mut out = format!("\n  {:>LABELS$}\n", "op/s");
+    for (row, cells) in canvas.iter().enumerate() {
+        let label = y
+            .ticks
+            .iter()
+            .find(|(value, _)| row_of(y.scale.share(*value)) == row)
+            .map_or("", |(_, label)| label);
+        let rule = if screen.unicode {
+            if label.is_empty() { "│" } else { "┤" }
+        } else {
+            "|"
+        };
+        out.push_str(&format!(
+            "  {label:>LABELS$} {rule}{}\n",
+            row_text(cells, screen)
+        ));
+    }
+    let (corner, rule) = if screen.unicode {
+        ("└", "─")
+    } else {
+        ("+", "-")
+    };
+    out.push_str(&format!(
+        "  {:>LABELS$} {corner}{}\n",
+        "",
+        rule.repeat(width)
+    ));
+    out.push_str(&format!("  {:>LABELS$}  {}\n", "", tick_line(&x, width)));
+    out.push_str(&format!("  {:>LABELS$}  {:>width$}\n", "", x.title));
+    legend(&mut out, curves, &canvas, screen);
+    out
+}
+
+fn row_of(share: f64) -> usize {
+    ROWS - 1 - (share * (ROWS - 1) as f64).round() as usize
+}
+
+fn draw_curve(canvas: &mut [Vec<CellContent>], arm: usize, curve: &Curve, x: &Axis, y: &Axis) {
+    let width = canvas[0].len();
+    let (dots_wide, dots_high) = ((width * 2 - 2) as f64, (ROWS * 4 - 4) as f64);
+    let mut last: Option<(f64, f64)> = None;
+    for point in &curve.points {
+        let rate = select::median(&point.throughput);
+        if point.valid_runs == 0 || !rate.is_finite() {
+            last = None;
+            continue;
+        }
+        let share = (x.scale.share(load_number(point.load)), y.scale.share(rate));
+        let here = (share.0 * dots_wide, share.1 * dots_high);
+        if let Some(before) = last {
+            line(canvas, arm, before, here);
+        }
+        last = Some(here);
+        let cell = &mut canvas[row_of(share.1)][(share.0 * (width - 1) as f64).round() as usize];
+        cell.several |= cell.mark.is_some_and(|other| other != arm);
+        cell.mark = Some(arm);
+    }
+}
+
+/// Dots from one place to another, counted in dots from the lower left.
+fn line(canvas: &mut [Vec<CellContent>], arm: usize, from: (f64, f64), to: (f64, f64)) {
+    /// Bits of a braille character by column and by row from its top.
+    const BITS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
+    let steps = (to.0 - from.0)
+        .abs()
+        .max((to.1 - from.1).abs())
+        .ceil()
+        .max(1.0);
+    for step in 0..=steps as usize {
+        let share = step as f64 / steps;
+        let (dot_x, dot_y) = (
+            from.0 + (to.0 - from.0) * share,
+            from.1 + (to.1 - from.1) * share,
+        );
+        let (column, from_top) = (
+            dot_x.round() as usize,
+            ROWS * 4 - 3 - dot_y.round() as usize,
+        );
+        let cell = &mut canvas[from_top / 4][column / 2];
+        cell.dots |= BITS[column % 2][from_top % 4];
+        cell.line_of = arm;
+    }
+}
+
+fn row_text(cells: &[CellContent], screen: &Screen) -> String {
+    let mut out = String::new();
+    let mut run = (Style::new(), String::new());
+    for cell in cells {
+        let (style, text) = match (cell.mark, cell.dots) {
+            (Some(_), _) if cell.several => (
+                Style::new(),
+                SEVERAL[usize::from(screen.unicode)].to_owned(),
+            ),
+            (Some(arm), _) => (style(arm), mark(arm, screen.unicode).to_owned()),
+            (None, 0) => (Style::new(), " ".to_owned()),
+            (None, _) if !screen.unicode => (style(cell.line_of), ".".to_owned()),
+            (None, dots) => (
+                style(cell.line_of),
+                char::from_u32(0x2800 + u32::from(dots))
+                    .unwrap_or(' ')
+                    .to_string(),
+            ),
+        };
+        if style != run.0 {
+            out.push_str(&paint(run.0, &run.1));
+            run = (style, String::new());
+        }
+        run.1.push_str(&text);
+    }
+    out + &paint(run.0, run.1.trim_end())
+}
+
+fn tick_line(x: &Axis, width: usize) -> String {
+    let mut line = String::new();
+    for (value, label) in &x.ticks {
+        let middle = (x.scale.share(*value) * (width - 1) as f64).round() as usize;
+        let begin = middle.saturating_sub(label.width() / 2);
+        let used = line.width();
+        if begin < used + usize::from(used > 0) {
+            continue;
+        }
+        line.push_str(&" ".repeat(begin - used));
+        line.push_str(label);
+    }
+    line
+}
+
+fn legend(out: &mut String, curves: &[&Curve], canvas: &[Vec<CellContent>], screen: &Screen) {
+    let mut line = String::from("  ");
+    let mut used = 2;
+    let mut entries: Vec<(String, String)> = Vec::new();
+    for (place, curve) in curves.iter().enumerate().take(ARMS) {
+        entries.push((
+            paint(style(place), mark(place, screen.unicode)),
+            screen.short(&curve.arm, 32),
+        ));
+    }
+    if canvas.iter().flatten().any(|cell| cell.several) {
+        entries.push((
+            SEVERAL[usize::from(screen.unicode)].into(),
+            "several".into(),
+        ));
+    }
+    if curves.len() > ARMS {
+        entries.push((
+            String::new(),
+            format!("{} more arms are not drawn", curves.len() - ARMS),
+        ));
+    }
+    for (mark, name) in entries {
+        let width = name.width() + 4;
+        if used > 2 && used + width > screen.width {
+            out.push_str(line.trim_end());
+            out.push('\n');
+            line = String::from("  ");
+            used = 2;
+        }
+        line.push_str(&format!("{mark} {name}  "));
+        used += width;
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+}

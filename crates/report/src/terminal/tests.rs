@@ -1,0 +1,192 @@
+use super::*;
+use crate::sample::{self, Shape};
+use anstream::adapter::strip_str;
+use plimsoll_judge::{Estimate, ThresholdResult};
+use plimsoll_record::{LoadKind, Warning, WarningId};
+use unicode_width::UnicodeWidthStr;
+
+fn shown(shape: &Shape, screen: &Screen) -> String {
+    let (record, analysis) = sample::experiment(shape);
+    strip_str(&summary(
+        &Report {
+            record: &record,
+            analysis: &analysis,
+        },
+        screen,
+    ))
+    .to_string()
+}
+
+#[test]
+fn the_whole_screen_at_80_columns() {
+    insta::assert_snapshot!(shown(&Shape::quickstart(), &Screen::default()));
+}
+
+#[test]
+fn the_whole_screen_at_120_columns() {
+    insta::assert_snapshot!(shown(
+        &Shape::quickstart(),
+        &Screen {
+            width: 120,
+            unicode: true
+        }
+    ));
+}
+
+#[test]
+fn the_whole_screen_in_ascii() {
+    let text = shown(
+        &Shape::quickstart(),
+        &Screen {
+            width: 80,
+            unicode: false,
+        },
+    );
+    assert!(text.is_ascii());
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn styles_are_written_where_a_terminal_wants_them() {
+    let (record, analysis) = sample::experiment(&Shape {
+        sessions: vec![1],
+        mixes: vec!["A".into()],
+        ..Shape::quickstart()
+    });
+    insta::assert_snapshot!(summary(
+        &Report {
+            record: &record,
+            analysis: &analysis
+        },
+        &Screen::default()
+    ));
+}
+
+#[test]
+fn no_line_is_wider_than_the_screen() {
+    let (mut record, mut analysis) = sample::experiment(&Shape::quickstart());
+    let long = "名前 with-\x1b[31mcolour ".repeat(60);
+    let renamed = analysis.arms[1].name.clone();
+    analysis.name = long.clone();
+    analysis.question = Some(long.clone());
+    analysis.headline.push(long.clone());
+    analysis.arms[1].name = long.clone();
+    analysis
+        .warnings
+        .push(Warning::new(WarningId::Errors, long.clone(), long.clone()));
+    analysis.thresholds.push(ThresholdResult {
+        text: long.clone(),
+        subject: long.clone(),
+        measured: None,
+        passed: false,
+    });
+    for curve in analysis
+        .curves
+        .iter_mut()
+        .filter(|curve| curve.arm == renamed)
+    {
+        curve.arm = long.clone();
+    }
+    for comparison in &mut analysis.comparisons {
+        comparison.arm = long.clone();
+        comparison.mix = long.clone();
+    }
+    for entry in &mut analysis.validity {
+        entry.text = long.clone();
+    }
+    record.name = long;
+    for width in [40, 60, 80, 100, 200] {
+        for unicode in [true, false] {
+            let screen = Screen { width, unicode };
+            let report = Report {
+                record: &record,
+                analysis: &analysis,
+            };
+            for text in [summary(&report, &screen), comparisons(&analysis, &screen)] {
+                let text = strip_str(&text).to_string();
+                assert!(!text.contains('\x1b'));
+                for line in text.lines() {
+                    assert!(line.width() <= width, "{width} {} {line}", line.width());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn points_that_fail_are_shown_as_failed() {
+    let (record, mut analysis) = sample::experiment(&Shape {
+        mixes: vec!["A".into()],
+        ..Shape::quickstart()
+    });
+    let points = &mut analysis.curves[1].points;
+    points[1].valid_runs = 0;
+    points[1].errors = 12_345;
+    points[1].throughput = Estimate::default();
+    points[2].valid_runs = 4;
+    points[3].p99_at_least = true;
+    points[4].load = LoadKind::Open {
+        rate: 20_000.0,
+        sessions: 16,
+    };
+    points[4].load_label = "20,000 op/s".into();
+    let text = strip_str(&summary(
+        &Report {
+            record: &record,
+            analysis: &analysis,
+        },
+        &Screen::default(),
+    ))
+    .to_string();
+    let table: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.contains("■ shallow-harbour"))
+        .take(7)
+        .collect();
+    insta::assert_snapshot!(table.join("\n"));
+}
+
+#[test]
+fn odd_experiments_still_say_something_true() {
+    let empty = Shape {
+        arms: Vec::new(),
+        sessions: Vec::new(),
+        mixes: Vec::new(),
+        blocks: 0,
+        seconds: 0,
+        slices: false,
+    };
+    let (record, mut analysis) = sample::experiment(&empty);
+    analysis.headline.clear();
+    analysis.warnings.clear();
+    analysis.thresholds.clear();
+    analysis.validity.clear();
+    analysis.progress.runs_planned = 12;
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    insta::assert_snapshot!(strip_str(&summary(&report, &Screen::default())).to_string(), @r"
+    harbour-depth  k3f9q
+    How much throughput does a cache of a quarter of the data cost?
+
+      There is no verdict.
+      Unfinished: 0 of 12 runs are finished. The same command goes on with what is
+      missing.
+    ");
+    for shape in [
+        Shape::of(1, 3, 1, 6, 3),
+        Shape::of(2, 0, 1, 6, 0),
+        Shape::of(2, 3, 1, 1, 3),
+        Shape::of(200, 3, 2, 6, 3),
+    ] {
+        assert!(!shown(&shape, &Screen::default()).is_empty());
+    }
+}
+
+#[test]
+fn many_arms_say_how_many_are_left_out() {
+    let text = shown(&Shape::of(200, 3, 1, 6, 3), &Screen::default());
+    assert!(text.contains("and 188 more arms, on the page and in points.csv"));
+    assert!(text.contains("192 more arms are not drawn"));
+}

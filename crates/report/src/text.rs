@@ -1,0 +1,188 @@
+//! Text from files and engines, made safe to show.
+//!
+//! Names and messages come from outside. Here they lose what could move a terminal's cursor or turn the reading order of a page around;
+//! escaping for HTML is done by the markup library on top of that.
+
+use std::borrow::Cow;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// One line of foreign text: control characters become pictures of themselves, signs that turn the direction of writing are replaced.
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
+    if text
+        .chars()
+        .all(|character| visible(character) == character)
+    {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(visible).collect())
+}
+
+/// Foreign text of several lines: as [`line()`], but line feeds and tabs stay.
+pub(crate) fn lines(text: &str) -> String {
+    let keep = |character| matches!(character, '\n' | '\t');
+    text.replace("\r\n", "\n")
+        .chars()
+        .map(|character| {
+            if keep(character) {
+                character
+            } else {
+                visible(character)
+            }
+        })
+        .collect()
+}
+
+fn visible(character: char) -> char {
+    match character {
+        '\0'..='\x1f' => char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'),
+        '\x7f' => '\u{2421}',
+        '\u{80}'..='\u{9f}' => '\u{fffd}',
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' => '\u{fffd}',
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => '\u{fffd}',
+        other => other,
+    }
+}
+
+/// One line of foreign text, cut to `width` columns with an ellipsis in the middle, since names tend to differ at their ends.
+pub(crate) fn short(text: &str, width: usize) -> String {
+    let text = line(text);
+    if text.width() <= width {
+        return text.into_owned();
+    }
+    let kept = width.saturating_sub(1);
+    let head = taken(text.chars(), kept.div_ceil(2));
+    let tail: String = taken(text.chars().rev(), kept / 2).chars().rev().collect();
+    format!("{head}…{tail}")
+}
+
+fn taken(characters: impl Iterator<Item = char>, width: usize) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    for character in characters {
+        used += character.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        out.push(character);
+    }
+    out
+}
+
+/// Breaks text at spaces into lines of at most `width` columns. Longer words are cut.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(8);
+    let mut lines = Vec::new();
+    let mut current = String::new();
+    for word in line(text).split(' ').filter(|word| !word.is_empty()) {
+        let word = short(word, width);
+        let needed = if current.is_empty() {
+            word.width()
+        } else {
+            current.width() + 1 + word.width()
+        };
+        if needed > width {
+            lines.push(std::mem::take(&mut current));
+        }
+        if !current.is_empty() {
+            current.push(' ');
+        }
+        current.push_str(&word);
+    }
+    if !current.is_empty() {
+        lines.push(current);
+    }
+    lines
+}
+
+/// One line of foreign prose for the page: a number and its unit stay together.
+pub(crate) fn prose(text: &str) -> String {
+    const UNITS: [&str; 9] = ["%", "ns", "µs", "ms", "s", "op/s", "MiB", "GiB", "KiB"];
+    let text = line(text);
+    let mut out = String::with_capacity(text.len());
+    for (number, word) in text.split(' ').enumerate() {
+        let bare = word.trim_end_matches([',', '.', ';', ':', ')']);
+        let after_digit = out.ends_with(|character: char| character.is_ascii_digit());
+        if number > 0 {
+            out.push(if after_digit && UNITS.contains(&bare) {
+                '\u{202f}'
+            } else {
+                ' '
+            });
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// Only what every file system and every log format takes: letters, digits, dot, dash and underscore, at most 80 of them.
+pub(crate) fn file_stem(text: &str) -> String {
+    let mut out = String::new();
+    for character in text.chars() {
+        let plain = character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_');
+        out.push(if plain { character } else { '-' });
+        if out.len() == 80 {
+            break;
+        }
+    }
+    let trimmed = out.trim_matches(|character| matches!(character, '.' | '-'));
+    if trimmed.is_empty() {
+        "unnamed".into()
+    } else {
+        trimmed.into()
+    }
+}
+
+/// Pads on the right to `width` columns.
+pub(crate) fn padded(text: &str, width: usize) -> String {
+    let missing = width.saturating_sub(text.width());
+    format!("{text}{}", " ".repeat(missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_not_obeyed() {
+        assert_eq!(
+            line("a\x1b[2Jb\nc\u{202e}d\u{9b}e"),
+            "a␛[2Jb␊c\u{fffd}d\u{fffd}e"
+        );
+        assert_eq!(lines("a: 1\r\n\tb\x07"), "a: 1\n\tb␇");
+        assert!(matches!(line("日本語 наука"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn shortening_keeps_both_ends_and_the_width() {
+        assert_eq!(short("cache-quarter", 20), "cache-quarter");
+        assert_eq!(short("abcdefghij", 5), "ab…ij");
+        assert_eq!(short(&"語".repeat(100), 11).width(), 9);
+        assert_eq!(short("abc", 0), "…");
+    }
+
+    #[test]
+    fn wrapping_never_exceeds_the_width() {
+        let text = format!("the answer is {} and more", "x".repeat(100));
+        for line in wrapped(&text, 20) {
+            assert!(line.width() <= 20, "{line}");
+        }
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert!(wrapped("", 8).is_empty());
+    }
+
+    #[test]
+    fn numbers_keep_their_units() {
+        assert_eq!(
+            prose("37 % less (36 % to 38 %), 48.1 µs."),
+            "37\u{202f}% less (36\u{202f}% to 38\u{202f}%), 48.1\u{202f}µs."
+        );
+        assert_eq!(prose("a  b"), "a  b");
+    }
+
+    #[test]
+    fn file_names_hold_nothing_dangerous() {
+        assert_eq!(file_stem("../../etc/passwd"), "etc-passwd");
+        assert_eq!(file_stem("語"), "unnamed");
+        assert_eq!(file_stem(&"x".repeat(1000)).len(), 80);
+    }
+}

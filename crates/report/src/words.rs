@@ -1,0 +1,103 @@
+//! The words for the things that reports name, and the marks that stand beside the colours.
+
+use crate::number::Numbers;
+use plimsoll_experiment::Metric;
+use plimsoll_judge::{Judgement, ValidityState};
+use plimsoll_record::Severity;
+
+/// The four words.
+pub(crate) fn judgement(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Better => "better",
+        Judgement::Worse => "worse",
+        Judgement::Equivalent => "equivalent",
+        Judgement::Inconclusive => "inconclusive",
+    }
+}
+
+/// The mark of a judgement.
+pub(crate) fn judgement_mark(judgement: Judgement, unicode: bool) -> &'static str {
+    match (judgement, unicode) {
+        (Judgement::Better, true) => "▲",
+        (Judgement::Worse, true) => "▼",
+        (Judgement::Equivalent, true) => "≈",
+        (Judgement::Better, false) => "+",
+        (Judgement::Worse, false) => "-",
+        (Judgement::Equivalent, false) => "=",
+        (Judgement::Inconclusive, _) => "?",
+    }
+}
+
+/// The state of a gate in a word.
+pub(crate) fn validity(state: ValidityState) -> &'static str {
+    match state {
+        ValidityState::Good => "good",
+        ValidityState::Note => "note",
+        ValidityState::Caution => "caution",
+        ValidityState::Bad => "bad",
+    }
+}
+
+/// The mark of a gate.
+pub(crate) fn validity_mark(state: ValidityState, unicode: bool) -> &'static str {
+    match (state, unicode) {
+        (ValidityState::Good, true) => "✓",
+        (ValidityState::Bad, true) => "✗",
+        (ValidityState::Good, false) => "ok",
+        (ValidityState::Bad, false) => "X",
+        (ValidityState::Note, _) => "i",
+        (ValidityState::Caution, _) => "!",
+    }
+}
+
+/// How much a warning weighs, in a word.
+pub(crate) fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Caution => "caution",
+        Severity::Invalid => "invalid",
+    }
+}
+
+/// The gate state with the look of a severity.
+pub(crate) fn severity_state(severity: Severity) -> ValidityState {
+    match severity {
+        Severity::Note => ValidityState::Note,
+        Severity::Caution => ValidityState::Caution,
+        Severity::Invalid => ValidityState::Bad,
+    }
+}
+
+/// A metric for people.
+pub(crate) fn metric(metric: Metric) -> String {
+    match metric {
+        Metric::Throughput => "throughput".into(),
+        Metric::ResponseMean => "mean response".into(),
+        Metric::Response { percentile } => format!("p{percentile} response"),
+        Metric::Service { percentile } => format!("p{percentile} service"),
+        Metric::CpuPerOperation => "CPU per operation".into(),
+        Metric::Errors => "errors".into(),
+    }
+}
+
+/// A measured value in the unit of a threshold, which its text tells by the metric that it begins with.
+pub(crate) fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> String {
+    let metric = threshold.trim_start();
+    if metric.starts_with("response") || metric.starts_with("service") || metric.starts_with("cpu")
+    {
+        numbers.latency(value)
+    } else if metric.starts_with("errors") {
+        numbers.percent(value)
+    } else {
+        numbers.rate(value)
+    }
+}
+
+/// `1 block`, `2 blocks`.
+pub(crate) fn counted(count: u64, one: &str, numbers: Numbers) -> String {
+    format!(
+        "{} {one}{}",
+        numbers.count(count),
+        if count == 1 { "" } else { "s" }
+    )
+}
