@@ -1,10 +1,46 @@
-//! How many blocks an experiment needs, from a pilot.
+//! How many blocks an experiment needs: for any verdict at all, and for an interval as narrow as asked.
 
 use crate::comparison::ln_ratios;
 use crate::error::{StatsError, check_confidence};
 use crate::interval::{normal_two_sided, t_two_sided};
 use crate::summary::standard_deviation;
-use crate::verdict::FEWEST_BLOCKS;
+
+/// Fewest blocks for which the signed-rank test can reach 95 %: with 5 the smallest two-sided p is 0.0625.
+pub const FEWEST_BLOCKS: usize = 6;
+
+/// Fewest blocks with which a paired comparison can reach `confidence`: the smallest n with 2/2ⁿ ≤ 1 - confidence, and never below
+/// [`FEWEST_BLOCKS`]. A confidence of 1 or more can never be reached; it gives the largest count.
+///
+/// ```
+/// use plimsoll_stats::fewest_blocks;
+/// assert_eq!(fewest_blocks(0.95), 6);
+/// // Two primary metrics: Holm demands 97.5 % of the stronger one.
+/// assert_eq!(fewest_blocks(1.0 - 0.05 / 2.0), 7);
+/// ```
+pub fn fewest_blocks(confidence: f64) -> usize {
+    let level = 1.0 - confidence;
+    let mut blocks = FEWEST_BLOCKS;
+    let mut smallest_p = 2.0_f64.powi(1 - FEWEST_BLOCKS as i32);
+    while smallest_p > level {
+        if smallest_p == 0.0 || level <= 0.0 {
+            return usize::MAX;
+        }
+        smallest_p /= 2.0;
+        blocks += 1;
+    }
+    blocks
+}
+
+/// Fewest runs in each arm with which an unpaired comparison can reach `confidence`: smallest n with 2/C(2n, n) ≤ 1 - confidence.
+pub(crate) fn fewest_runs(confidence: f64) -> usize {
+    let mut runs = 1;
+    let mut orders = 2.0;
+    while 2.0 / orders > 1.0 - confidence && runs < 500 {
+        runs += 1;
+        orders *= 2.0 * (2 * runs - 1) as f64 / runs as f64;
+    }
+    runs
+}
 
 /// Blocks after which the interval of the change should be about ± `half_width`, from a pilot of paired runs.
 ///
@@ -83,6 +119,12 @@ mod tests {
         let (a, b) = pilot(1.0);
         assert!(blocks_needed(&a, &b, 1e-4, 0.95).unwrap() > 300_000_000);
         assert_eq!(blocks_needed(&[1.0; 3], &[1.0; 3], 0.03, 0.95).unwrap(), 6);
+    }
+
+    #[test]
+    fn a_confidence_that_no_number_of_blocks_reaches_gives_the_largest_count() {
+        assert_eq!(fewest_blocks(1.0), usize::MAX);
+        assert_eq!(fewest_blocks(0.5), FEWEST_BLOCKS);
     }
 
     #[test]

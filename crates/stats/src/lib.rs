@@ -42,6 +42,7 @@ mod little;
 mod null_law;
 mod percentile;
 mod scalability;
+mod scalability_fit;
 mod shifts;
 mod stalls;
 mod summary;
@@ -51,8 +52,8 @@ mod warm_up;
 
 pub use autocorrelation::autocorrelation_time;
 pub use batch_means::{BatchMeans, FEWEST_BATCHES, batch_means};
-pub use blocks_needed::blocks_needed;
-pub use comparison::{Comparison, Design, VISIBLE_WITH_POWER, hodges_lehmann};
+pub use blocks_needed::{FEWEST_BLOCKS, blocks_needed, fewest_blocks};
+pub use comparison::{Comparison, Design, hodges_lehmann};
 pub use error::StatsError;
 pub use family::{holm, judge_together};
 pub use interval::{Estimate, Interval, median_interval};
@@ -67,7 +68,5 @@ pub use stalls::{SHORTEST_STALL_SECONDS, stalls};
 pub use summary::{mean, median, quantile, standard_deviation};
 pub use trend::{Trend, theil_sen};
 #[doc(inline)]
-pub use verdict::{
-    Direction, FEWEST_BLOCKS, Grounds, Judgement, Rule, Verdict, fewest_blocks, judge,
-};
+pub use verdict::{Direction, Grounds, Judgement, Rule, Verdict, judge};
 pub use warm_up::{DRIFT_LIMIT, Mser5, Scale, Signal, WarmUp, mser5, warm_up};

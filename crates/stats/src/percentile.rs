@@ -61,7 +61,7 @@ pub fn samples_for_percentile(share: f64, confidence: f64) -> Result<u64, StatsE
 /// interval is [Q(p - t·SE), Q(p + t·SE)], t with B-1 degrees of freedom.
 ///
 /// It needs no density at the percentile, and stalls widen it as they should, because they come in batches. Drawing the operations anew as if they were
-/// independent (the usual bootstrap) does not: under stalls its 95 % intervals hold the truth a fifth of the time or less.
+/// independent (the usual bootstrap) does not: under stalls its 95 % intervals hold the truth about once in four times (see the calibration in `docs/methods.md`).
 ///
 /// The number of independent samples is p(1-p)/SE²; below [`samples_for_percentile`], or where p + t·SE reaches 1, no upper limit is given.
 /// For looking at one run, not for deciding between arms.

@@ -22,12 +22,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::blocks_needed::{FEWEST_BLOCKS, fewest_blocks, fewest_runs};
 use crate::comparison::{Comparison, Design};
 use crate::error::StatsError;
 use crate::interval::{Estimate, Interval};
-
-/// Fewest blocks for which the signed-rank test can reach 95 %: with 5 the smallest two-sided p is 0.0625.
-pub const FEWEST_BLOCKS: usize = 6;
 
 /// Which way is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -205,40 +203,6 @@ fn blocks_missing(design: Design, interval: Interval, confidence: f64) -> Option
     }
 }
 
-/// Fewest blocks with which a paired comparison can reach `confidence`: the smallest n with 2/2ⁿ ≤ 1 - confidence, and never below
-/// [`FEWEST_BLOCKS`]. A confidence of 1 or more can never be reached; it gives the largest count.
-///
-/// ```
-/// use plimsoll_stats::fewest_blocks;
-/// assert_eq!(fewest_blocks(0.95), 6);
-/// // Two primary metrics: Holm demands 97.5 % of the stronger one.
-/// assert_eq!(fewest_blocks(1.0 - 0.05 / 2.0), 7);
-/// ```
-pub fn fewest_blocks(confidence: f64) -> usize {
-    let level = 1.0 - confidence;
-    let mut blocks = FEWEST_BLOCKS;
-    let mut smallest_p = 2.0_f64.powi(1 - FEWEST_BLOCKS as i32);
-    while smallest_p > level {
-        if smallest_p == 0.0 || level <= 0.0 {
-            return usize::MAX;
-        }
-        smallest_p /= 2.0;
-        blocks += 1;
-    }
-    blocks
-}
-
-/// Fewest runs in each arm with which an unpaired comparison can reach `confidence`: smallest n with 2/C(2n, n) ≤ 1 - confidence.
-fn fewest_runs(confidence: f64) -> usize {
-    let mut runs = 1;
-    let mut orders = 2.0;
-    while 2.0 / orders > 1.0 - confidence && runs < 500 {
-        runs += 1;
-        orders *= 2.0 * (2 * runs - 1) as f64 / runs as f64;
-    }
-    runs
-}
-
 /// The table of the module, on an interval that attains its confidence.
 fn decide(ln_ratio: Estimate, rule: Rule) -> (Verdict, Grounds) {
     let margin = rule.margin.ln_1p();
@@ -364,12 +328,6 @@ mod tests {
         }
         let comparison = Comparison::paired(&[1.0; 6], &[1.0; 6]).unwrap();
         assert!(judge(&comparison, Rule::throughput(), 95.0).is_err());
-    }
-
-    #[test]
-    fn a_confidence_that_no_number_of_blocks_reaches_gives_the_largest_count() {
-        assert_eq!(fewest_blocks(1.0), usize::MAX);
-        assert_eq!(fewest_blocks(0.5), FEWEST_BLOCKS);
     }
 
     #[test]

@@ -12,8 +12,10 @@ const GROUP: usize = 5;
 const FEWEST_SAMPLES: usize = 2 * GROUP;
 /// A change over the window as large as this share is a drift.
 pub const DRIFT_LIMIT: f64 = 0.05;
-/// A drift is believed when "no trend" has a smaller p than this.
+/// A drift is believed when "no trend" has at most this p, on means of 5 samples.
 const DRIFT_LEVEL: f64 = 0.05;
+/// The same on single samples, whose neighbours resemble each other, which makes p too small.
+const DRIFT_LEVEL_SINGLE: f64 = 0.01;
 
 /// Cut found in one series by MSER-5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +98,7 @@ pub enum WarmUp {
     StillSettling {
         /// Index into the signals given.
         signal: usize,
-        /// Relative change over the whole series.
+        /// Relative change over the series after the best cut in the first half.
         drift: f64,
     },
     /// After the cut, the signal with this index goes on changing.
@@ -119,15 +121,15 @@ pub enum WarmUp {
 
 /// Finds the end of the warm-up of one point from all of its signals.
 ///
-/// 1. [`mser5`] on each signal. A minimum at the border counts as "still settling" when the whole series drifts, and as chance otherwise; then the best cut short
-///    of the border is taken.
+/// 1. [`mser5`] on each signal. Where its minimum is at the border, the best cut short of the border is taken instead, and if the signal drifts after that one as
+///    well, it is still settling; otherwise the border was chance.
 /// 2. The latest cut wins. It is moved on to the end of the next checkpoint, so that the rest starts at the same place of the engine's cycle, unless that
 ///    lies past half of the series or there was nothing to cut. `checkpoint_ends` are numbers of samples from the start, in any order.
 /// 3. The rest of every signal must not drift.
 ///
 /// Drift: the Theil-Sen slope times the length is at least 5 % ([`DRIFT_LIMIT`]) of the median (of the level itself for [`Scale::Logarithmic`], in points for
-/// [`Scale::Share`]), *and* Kendall's test finds a trend at 5 %, on means of 5 samples where there are at least 25 samples, so that mere noise does not
-/// condemn a point. A slow drift in a noisy or short series passes unseen.
+/// [`Scale::Share`]), *and* Kendall's test finds a trend, so that mere noise does not condemn a point: at 5 % on means of 5 samples, at 1 % on single ones where fewer
+/// than 25 are left. A slow drift in a noisy or short series passes unseen.
 ///
 /// # Errors
 /// No signals, signals of different lengths, samples that are not finite, or not above zero on a logarithmic scale.
@@ -172,7 +174,7 @@ pub fn warm_up(signals: &[Signal<'_>], checkpoint_ends: &[usize]) -> Result<Warm
             });
         };
         if found.at_border
-            && let Some(drift) = drift(values, signal.scale)?
+            && let Some(drift) = drift(&values[found.cut_before_border..], signal.scale)?
         {
             return Ok(WarmUp::StillSettling {
                 signal: index,
@@ -235,7 +237,12 @@ fn drift(values: &[f64], scale: Scale) -> Result<Option<f64>, StatsError> {
         Scale::Share => change,
     };
     // A zero median makes the ratio infinite (a drift) or, without any change, not a number (none).
-    if relative.abs() >= DRIFT_LIMIT && trend.p <= DRIFT_LEVEL {
+    let level = if group == 1 {
+        DRIFT_LEVEL_SINGLE
+    } else {
+        DRIFT_LEVEL
+    };
+    if relative.abs() >= DRIFT_LIMIT && trend.p <= level {
         return Ok(Some(relative));
     }
     Ok(None)
@@ -310,8 +317,8 @@ mod tests {
         let WarmUp::StillSettling { signal: 0, drift } = found else {
             panic!("{found:?}")
         };
-        // 10 a sample over 60 samples, against a median of 795.
-        assert!((drift - 600.0 / 795.0).abs() < 1e-9);
+        // The last cut short of the border is at 25: 10 a sample over the 35 that follow, against their median of 920.
+        assert!((drift - 350.0 / 920.0).abs() < 1e-9, "{drift}");
     }
 
     #[test]

@@ -1,0 +1,106 @@
+//! Do knees and fits come out where they were put?
+
+use plimsoll_stats::{
+    KneeMethod, LoadPoint, Peak, Scalability, ScalabilityPoint, knee, median_interval,
+};
+
+use crate::simulate::Source;
+use crate::study::{Promise, Study};
+
+const SESSIONS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
+const SIGMA: f64 = 0.03;
+const KAPPA: f64 = 0.0005;
+
+fn law(sessions: f64) -> f64 {
+    1000.0 * sessions / (1.0 + SIGMA * (sessions - 1.0) + KAPPA * sessions * (sessions - 1.0))
+}
+
+/// Throughput of one block's sweep with this noise on each point.
+fn sweep(source: &mut Source, noise: f64) -> Vec<(f64, f64)> {
+    SESSIONS
+        .iter()
+        .map(|&n| (n, law(n) * (noise * source.normal()).exp()))
+        .collect()
+}
+
+fn curve(sweep: &[(f64, f64)]) -> Vec<LoadPoint> {
+    sweep
+        .iter()
+        .map(|&(load, throughput_per_second)| LoadPoint {
+            load,
+            throughput_per_second,
+            mean_response_ns: load / throughput_per_second * 1e9,
+        })
+        .collect()
+}
+
+fn fit(points: impl Iterator<Item = (f64, f64)>) -> Scalability {
+    let points: Vec<_> = points.map(|(n, x)| ScalabilityPoint::new(n, x)).collect();
+    Scalability::fit(&points).expect("a noisy law can be fitted")
+}
+
+fn peak_sessions(fit: &Scalability) -> f64 {
+    match fit.peak() {
+        Peak::At { sessions, .. } => sessions,
+        Peak::BeyondReach | Peak::Never => f64::MAX,
+    }
+}
+
+pub fn studies() -> Vec<Study> {
+    let mut studies = Vec::new();
+    let noiseless: Vec<(f64, f64)> = SESSIONS.iter().map(|&n| (n, law(n))).collect();
+    for (method, simulated) in [
+        (KneeMethod::Power, "knee by power, 8 blocks, 10 % noise"),
+        (KneeMethod::Kneedle, "knee by Kneedle, 8 blocks, 10 % noise"),
+    ] {
+        let truth = knee(&[curve(&noiseless)], method, 0.95)
+            .expect("valid curve")
+            .expect("the law has a knee")
+            .load;
+        let mut source = Source::new(31);
+        studies.push(Study::new(
+            simulated,
+            "interval holds the knee of the law, 95 %",
+            Promise::AtLeast(0.95),
+            1000,
+            || {
+                let blocks: Vec<_> = (0..8).map(|_| curve(&sweep(&mut source, 0.1))).collect();
+                let found = knee(&blocks, method, 0.95)
+                    .expect("valid curves")
+                    .expect("noise leaves a knee");
+                Some(found.interval.contains(truth))
+            },
+        ));
+    }
+    let truth = ((1.0 - SIGMA) / KAPPA).sqrt();
+    let mut source = Source::new(32);
+    studies.push(Study::new(
+        "N* of each of 8 blocks, 3 % noise",
+        "interval of the median holds the truth, 95 %",
+        Promise::AtLeast(0.95),
+        500,
+        || {
+            let peaks: Vec<f64> = (0..8)
+                .map(|_| peak_sessions(&fit(sweep(&mut source, 0.03).into_iter())))
+                .collect();
+            Some(
+                median_interval(&peaks, 0.95)
+                    .expect("finite")
+                    .interval
+                    .contains(truth),
+            )
+        },
+    ));
+    let mut source = Source::new(33);
+    studies.push(Study::new(
+        "one fit over 8 blocks, 3 % noise",
+        "N* within 5 % of the truth",
+        Promise::AtLeast(0.95),
+        500,
+        || {
+            let all: Vec<(f64, f64)> = (0..8).flat_map(|_| sweep(&mut source, 0.03)).collect();
+            Some((peak_sessions(&fit(all.into_iter())) / truth - 1.0).abs() < 0.05)
+        },
+    ));
+    studies
+}
