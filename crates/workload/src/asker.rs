@@ -151,7 +151,7 @@ impl Desk {
         Choice { operation, number }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put_together(&mut self, choice: Choice, stream: &mut Stream) -> Ask<'_> {
         let workload = &*self.workload;
         let space = &*workload.key_space;

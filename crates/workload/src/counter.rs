@@ -56,7 +56,7 @@ pub struct AcknowledgedCounter {
     /// Slot `number % slots.len()` is set when `number`, from `limit` on and less than `slots.len()` above it, is acknowledged.
     slots: Box<[AtomicBool]>,
     /// Acknowledged numbers that are out of the window's reach. Whoever holds the lock moves the limit.
-    beyond: Mutex<BTreeSet<u64>>,
+    beyond: Apart<Mutex<BTreeSet<u64>>>,
 }
 
 impl AcknowledgedCounter {
@@ -71,7 +71,7 @@ impl AcknowledgedCounter {
             next: Counter::new(start),
             limit: Apart(AtomicU64::new(start)),
             slots: (0..window).map(|_| AtomicBool::new(false)).collect(),
-            beyond: Mutex::new(BTreeSet::new()),
+            beyond: Apart(Mutex::new(BTreeSet::new())),
         }
     }
 
@@ -96,6 +96,7 @@ impl AcknowledgedCounter {
         } else {
             let mut beyond = self
                 .beyond
+                .0
                 .lock()
                 .expect("no holder of this lock can panic");
             beyond.insert(number);
@@ -108,7 +109,7 @@ impl AcknowledgedCounter {
             if !self.slot(self.limit()).load(Ordering::Acquire) {
                 return;
             }
-            let Ok(mut beyond) = self.beyond.try_lock() else {
+            let Ok(mut beyond) = self.beyond.0.try_lock() else {
                 return;
             };
             self.advance(&mut beyond);

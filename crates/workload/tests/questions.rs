@@ -1,0 +1,579 @@
+//! The questions as an engine meets them.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
+use plimsoll_workload::{
+    Ask, DataSpec, FieldChoice, FieldLength, KeyOrder, KeySpace, Mix, Problem, RequestDistribution,
+    ScanDistribution, ScanLength, Verification, Workload, WorkloadError, Wrong,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+fn ordered(records: u64) -> DataSpec {
+    let mut data = DataSpec::with_records(records);
+    data.key_order = KeyOrder::Ordered;
+    data
+}
+
+fn workload(data: &DataSpec, mix: &Mix, seed: u64, planned: Option<u64>) -> Arc<Workload> {
+    Arc::new(Workload::new(&KeySpace::new(data).unwrap(), mix, seed, planned).unwrap())
+}
+
+/// Reads alone.
+fn reads_by(request_distribution: RequestDistribution) -> Mix {
+    Mix {
+        request_distribution,
+        ..Mix::preset("c").unwrap()
+    }
+}
+
+/// Every kind of operation.
+fn everything() -> Mix {
+    let mut mix = Mix::preset("a").unwrap();
+    (mix.insert, mix.scan, mix.read_modify_write) = (0.2, 0.2, 0.2);
+    mix
+}
+
+/// The number in an ordered key.
+fn number(key: &[u8]) -> u64 {
+    std::str::from_utf8(&key[4..]).unwrap().parse().unwrap()
+}
+
+fn key_of(ask: Ask<'_>) -> &[u8] {
+    match ask {
+        Ask::Read { key, .. }
+        | Ask::Update { key, .. }
+        | Ask::Insert { key, .. }
+        | Ask::ReadModifyWrite { key, .. } => key,
+        Ask::Scan { start, .. } => start,
+    }
+}
+
+fn inserted(ask: Ask<'_>) -> Option<u64> {
+    if let Ask::Insert { number, .. } = ask {
+        Some(number)
+    } else {
+        None
+    }
+}
+
+/// What the first `count` questions of a session are, in words.
+fn said(workload: &Arc<Workload>, session: u64, count: u64) -> Vec<String> {
+    let mut asker = workload.asker(session);
+    let mut said = Vec::new();
+    for _ in 0..count {
+        let ask = asker.next();
+        said.push(format!("{ask:?}"));
+        if let Some(number) = inserted(ask) {
+            asker.acknowledge(number);
+        }
+    }
+    said
+}
+
+#[test]
+fn the_same_seed_asks_the_same_questions() {
+    let mut data = DataSpec::with_records(1_000);
+    data.field_length = FieldLength::Uniform { min: 1, max: 50 };
+    for mix in [
+        everything(),
+        Mix::preset("a").unwrap(),
+        Mix::preset("d").unwrap(),
+        Mix::preset("e").unwrap(),
+    ] {
+        let first = said(&workload(&data, &mix, 7, Some(1_000)), 3, 1_000);
+        assert_eq!(
+            first,
+            said(&workload(&data, &mix, 7, Some(1_000)), 3, 1_000)
+        );
+        assert_ne!(
+            first,
+            said(&workload(&data, &mix, 8, Some(1_000)), 3, 1_000)
+        );
+        assert_ne!(
+            first,
+            said(&workload(&data, &mix, 7, Some(1_000)), 4, 1_000)
+        );
+    }
+}
+
+#[test]
+fn what_is_asked_at_an_arrival_does_not_depend_on_the_session() {
+    let data = DataSpec::with_records(1_000);
+    for name in ["a", "b", "c", "f"] {
+        let workload = workload(&data, &Mix::preset(name).unwrap(), 7, None);
+        let mut askers = [workload.asker(0), workload.asker(1)];
+        for arrival in 0..500 {
+            let first = format!("{:?}", askers[0].at(arrival));
+            askers[1].next();
+            assert_eq!(first, format!("{:?}", askers[1].at(arrival)));
+            assert_eq!(first, format!("{:?}", askers[0].at(arrival)));
+        }
+    }
+}
+
+#[test]
+fn loaded_records_do_not_depend_on_the_sessions() {
+    let mut data = DataSpec::with_records(700);
+    (data.insert_start, data.insert_count) = (100, Some(500));
+    data.field_length = FieldLength::Uniform { min: 1, max: 50 };
+    let load = |sessions: u64, seed: u64| {
+        let loader = KeySpace::new(&data).unwrap().loader(seed);
+        let mut askers: Vec<_> = (0..sessions).map(|session| loader.asker(session)).collect();
+        let mut records = BTreeMap::new();
+        let mut turn = 0;
+        while let Some(Ask::Insert {
+            key,
+            fields,
+            number,
+        }) = askers[turn % sessions as usize].next()
+        {
+            assert_eq!(fields.len(), 10);
+            let before = records.insert(number, (key.to_vec(), format!("{fields:?}")));
+            assert_eq!(before, None);
+            turn += 1 + turn % 3;
+        }
+        records
+    };
+    let alone = load(1, 5);
+    assert_eq!(
+        alone.keys().copied().collect::<Vec<_>>(),
+        (100..600).collect::<Vec<_>>()
+    );
+    assert_eq!(load(4, 5), alone);
+    assert_ne!(load(1, 6), alone);
+}
+
+/// An insert makes the record that the load phase would have made of that key number.
+#[test]
+fn inserted_records_follow_from_seed_and_number() {
+    let mut mix = Mix::preset("c").unwrap();
+    (mix.read, mix.insert) = (0.0, 1.0);
+    let workload = workload(&DataSpec::with_records(10), &mix, 5, None);
+    let mut asker = workload.asker(3);
+    let mut load = KeySpace::new(&DataSpec::with_records(20))
+        .unwrap()
+        .loader(5)
+        .asker(0);
+    let loaded: Vec<_> = std::iter::from_fn(|| load.next().map(|ask| format!("{ask:?}"))).collect();
+    for record in &loaded[10..] {
+        assert_eq!(&format!("{:?}", asker.next()), record);
+    }
+}
+
+#[test]
+fn proportions_are_those_of_the_mix() {
+    let mut mix = everything();
+    (
+        mix.read,
+        mix.update,
+        mix.insert,
+        mix.scan,
+        mix.read_modify_write,
+    ) = (1.0, 2.0, 3.0, 4.0, 10.0);
+    let workload = workload(&DataSpec::with_records(1_000), &mix, 7, Some(100_000));
+    let mut asker = workload.asker(0);
+    let mut counts = [0_i32; 5];
+    for _ in 0..100_000 {
+        let ask = asker.next();
+        counts[match ask {
+            Ask::Read { .. } => 0,
+            Ask::Update { .. } => 1,
+            Ask::Insert { .. } => 2,
+            Ask::Scan { .. } => 3,
+            Ask::ReadModifyWrite { .. } => 4,
+        }] += 1;
+        if let Some(number) = inserted(ask) {
+            asker.acknowledge(number);
+        }
+    }
+    // Five standard deviations of a binomial count.
+    for (count, share) in counts.into_iter().zip([0.05_f64, 0.1, 0.15, 0.2, 0.5]) {
+        let bound = 5.0 * (100_000.0 * share * (1.0 - share)).sqrt();
+        assert!(
+            (f64::from(count) - 100_000.0 * share).abs() < bound,
+            "{counts:?}"
+        );
+    }
+}
+
+#[test]
+fn keys_stay_within_their_range() {
+    let mut data = ordered(1_000);
+    (data.insert_start, data.insert_count) = (300, Some(400));
+    for distribution in [
+        RequestDistribution::Uniform,
+        RequestDistribution::Sequential,
+        RequestDistribution::hotspot(),
+        RequestDistribution::Hotspot {
+            data_fraction: 1.0,
+            operation_fraction: 1.0,
+        },
+        RequestDistribution::Hotspot {
+            data_fraction: 0.0,
+            operation_fraction: 0.0,
+        },
+    ] {
+        let mut asker = workload(&data, &reads_by(distribution), 1, None).asker(0);
+        let mut met = BTreeSet::new();
+        for _ in 0..20_000 {
+            met.insert(number(key_of(asker.next())));
+        }
+        assert_eq!(met, (300..700).collect(), "{distribution:?}");
+    }
+    // YCSB's range has one key more, which is asked for when it is there.
+    let mut asker = workload(&data, &reads_by(RequestDistribution::Zipfian), 1, None).asker(0);
+    let mut met = BTreeSet::new();
+    for _ in 0..100_000 {
+        met.insert(number(key_of(asker.next())));
+    }
+    assert_eq!(met, (300..=700).collect());
+    // The newest keys of all, without regard to the range.
+    for distribution in [
+        RequestDistribution::Latest,
+        RequestDistribution::exponential(),
+    ] {
+        let mut asker = workload(&data, &reads_by(distribution), 1, None).asker(0);
+        let mut counts = [0; 10];
+        for _ in 0..50_000 {
+            counts[number(key_of(asker.next())) as usize / 100] += 1;
+        }
+        assert!(
+            counts.is_sorted() && counts[0] > 0,
+            "{distribution:?} {counts:?}"
+        );
+    }
+}
+
+/// The key that is beyond the range and not there is drawn again.
+#[test]
+fn zipfian_asks_for_no_key_that_is_not_there() {
+    let mut asker = workload(
+        &ordered(50),
+        &reads_by(RequestDistribution::Zipfian),
+        1,
+        None,
+    )
+    .asker(0);
+    let mut met = BTreeSet::new();
+    for _ in 0..20_000 {
+        met.insert(number(key_of(asker.next())));
+    }
+    assert_eq!(met, (0..50).collect());
+}
+
+#[test]
+fn zipfian_has_the_favourite_of_ycsb() {
+    let records = 1_000_u64;
+    let mut asker = workload(&ordered(records), &Mix::preset("c").unwrap(), 1, None).asker(0);
+    let mut counts = HashMap::new();
+    for _ in 0..100_000 {
+        *counts.entry(number(key_of(asker.next()))).or_insert(0) += 1;
+    }
+    let (favourite, _) = counts.iter().max_by_key(|(_, count)| **count).unwrap();
+    assert_eq!(*favourite, 6_284_781_860_667_377_211 % (records + 1));
+}
+
+#[test]
+fn sequential_goes_round_for_all_sessions_together() {
+    let workload = workload(
+        &ordered(5),
+        &reads_by(RequestDistribution::Sequential),
+        1,
+        None,
+    );
+    let mut askers = [workload.asker(0), workload.asker(1)];
+    let met: Vec<u64> = (0..12)
+        .map(|turn| number(key_of(askers[turn % 2].next())))
+        .collect();
+    assert_eq!(met, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]);
+    assert_eq!(number(key_of(askers[0].at(13))), 3);
+}
+
+#[test]
+fn hotspot_gets_its_share() {
+    let hotspot = RequestDistribution::Hotspot {
+        data_fraction: 0.1,
+        operation_fraction: 0.7,
+    };
+    let mut asker = workload(&ordered(1_000), &reads_by(hotspot), 1, None).asker(0);
+    let hot = (0..100_000)
+        .filter(|_| number(key_of(asker.next())) < 100)
+        .count();
+    // Five standard deviations are 725.
+    assert!((hot as i64 - 70_000).abs() < 725, "{hot}");
+}
+
+/// 95 % of the reads go to the newest tenth; what would be older than the oldest record is drawn again.
+#[test]
+fn exponential_gets_its_percentile() {
+    let exponential = RequestDistribution::Exponential {
+        percentile: 95.0,
+        fraction: 0.1,
+    };
+    let mut asker = workload(&ordered(10_000), &reads_by(exponential), 1, None).asker(0);
+    let newest = (0..100_000)
+        .filter(|_| number(key_of(asker.next())) >= 9_000)
+        .count();
+    assert!((newest as i64 - 95_000).abs() < 345, "{newest}");
+}
+
+#[test]
+fn inserts_are_asked_for_only_when_acknowledged_and_stay_for_the_next_point() {
+    let key_space = KeySpace::new(&ordered(100)).unwrap();
+    let point = |mix: &Mix, seed: u64| {
+        Arc::new(Workload::new(&key_space, mix, seed, Some(10_000)).unwrap())
+    };
+    let mut mix = reads_by(RequestDistribution::Zipfian);
+    mix.insert = 0.5;
+    let mut asker = point(&mix, 1).asker(0);
+    let mut held = None;
+    let mut read_new = false;
+    for _ in 0..10_000 {
+        let ask = asker.next();
+        match inserted(ask) {
+            Some(number) if held.is_none() => {
+                assert_eq!(number, 100);
+                held = Some(number);
+            }
+            Some(number) => asker.acknowledge(number),
+            None => assert!(
+                number(key_of(ask)) < 100,
+                "the first insert is not acknowledged"
+            ),
+        }
+    }
+    assert_eq!(key_space.records(), 100);
+    asker.acknowledge(held.unwrap());
+    let records = key_space.records();
+    assert!(records > 3_000);
+    for _ in 0..1_000 {
+        let ask = asker.next();
+        match inserted(ask) {
+            Some(number) => asker.acknowledge(number),
+            None => read_new |= number(key_of(ask)) >= 100,
+        }
+    }
+    assert!(read_new);
+    let records = key_space.records();
+    for distribution in [RequestDistribution::Uniform, RequestDistribution::Latest] {
+        let mut asker = point(&reads_by(distribution), 2).asker(0);
+        let newest = (0..100_000).map(|_| number(key_of(asker.next()))).max();
+        assert_eq!(newest, Some(records - 1));
+    }
+}
+
+#[test]
+fn reads_and_updates_take_the_fields_asked_for() {
+    let mut mix = everything();
+    let data = DataSpec::with_records(100);
+    let mut asker = workload(&data, &mix, 1, None).asker(0);
+    let mut updated = BTreeSet::new();
+    for _ in 0..2_000 {
+        match asker.next() {
+            Ask::Read { fields, .. } | Ask::Scan { fields, .. } => {
+                assert_eq!(fields, FieldChoice::All)
+            }
+            Ask::Update { changes, .. } => {
+                assert_eq!(changes.len(), 1);
+                updated.extend(changes.map(|(index, ..)| index));
+            }
+            Ask::ReadModifyWrite {
+                fields, changes, ..
+            } => {
+                assert_eq!(fields, FieldChoice::All);
+                assert_eq!(changes.value_bytes(), 100);
+            }
+            Ask::Insert { fields, .. } => {
+                for (position, (index, name, value)) in fields.enumerate() {
+                    assert_eq!(index as usize, position);
+                    assert_eq!(name, format!("field{index}").as_bytes());
+                    assert_eq!(value.len(), 100);
+                    assert!(value.iter().all(|byte| (32..128).contains(byte)));
+                }
+            }
+        }
+    }
+    assert_eq!(updated, (0..10).collect());
+
+    mix.read_all_fields_by_name = true;
+    mix.write_all_fields = true;
+    let mut asker = workload(&data, &mix, 1, None).asker(0);
+    for _ in 0..2_000 {
+        match asker.next() {
+            Ask::Read { fields, .. } => {
+                assert_eq!(fields, FieldChoice::Some(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]))
+            }
+            Ask::Scan { fields, .. } => assert_eq!(fields, FieldChoice::All),
+            Ask::ReadModifyWrite {
+                fields, changes, ..
+            } => {
+                assert_eq!(fields, FieldChoice::All);
+                assert_eq!(changes.len(), 10);
+            }
+            Ask::Update { changes, .. } => assert_eq!(changes.value_bytes(), 1_000),
+            Ask::Insert { .. } => {}
+        }
+    }
+
+    mix.read_all_fields = false;
+    let mut asker = workload(&data, &mix, 1, None).asker(0);
+    let mut read = BTreeSet::new();
+    for _ in 0..2_000 {
+        match asker.next() {
+            Ask::Read { fields, .. }
+            | Ask::Scan { fields, .. }
+            | Ask::ReadModifyWrite { fields, .. } => {
+                let FieldChoice::Some([field]) = fields else {
+                    panic!("{fields:?}")
+                };
+                read.insert(*field);
+            }
+            Ask::Update { .. } | Ask::Insert { .. } => {}
+        }
+    }
+    assert_eq!(read, (0..10).collect());
+}
+
+#[test]
+fn scans_have_lengths_of_their_law() {
+    let mut mix = Mix::preset("e").unwrap();
+    mix.insert = 0.0;
+    mix.scan_length = ScanLength {
+        min: 3,
+        max: 12,
+        distribution: ScanDistribution::Uniform,
+    };
+    let lengths = |mix: &Mix| {
+        let mut asker = workload(&ordered(100), mix, 1, None).asker(0);
+        let mut counts = BTreeMap::new();
+        for _ in 0..20_000 {
+            let Ask::Scan { count, .. } = asker.next() else {
+                panic!("only scans were asked for")
+            };
+            *counts.entry(count).or_insert(0_i32) += 1;
+        }
+        counts
+    };
+    let uniform = lengths(&mix);
+    assert!(uniform.keys().copied().eq(3..=12));
+    // Five standard deviations are 212.
+    assert!(
+        uniform.values().all(|count| (count - 2_000).abs() < 212),
+        "{uniform:?}"
+    );
+    mix.scan_length.distribution = ScanDistribution::Zipfian;
+    let zipfian = lengths(&mix);
+    assert!(zipfian.keys().copied().eq(3..=12));
+    assert!(
+        zipfian[&3] > zipfian[&4] && zipfian[&4] > zipfian[&12],
+        "{zipfian:?}"
+    );
+}
+
+#[test]
+fn values_with_integrity_are_verified() {
+    let mut data = DataSpec::with_records(100);
+    data.data_integrity = true;
+    let key_space = KeySpace::new(&data).unwrap();
+    let workload = Arc::new(Workload::new(&key_space, &everything(), 1, None).unwrap());
+    let mut asker = workload.asker(0);
+    for _ in 0..1_000 {
+        let ask = asker.next();
+        if let Ask::Read { fields, .. } = ask {
+            assert!(
+                matches!(fields, FieldChoice::Some([0, .., 9])),
+                "{fields:?}"
+            );
+        }
+        if let Ask::Update { key, changes }
+        | Ask::ReadModifyWrite { key, changes, .. }
+        | Ask::Insert {
+            key,
+            fields: changes,
+            ..
+        } = ask
+        {
+            let mut verifier = key_space.verifier(key);
+            let mut other = key_space.verifier(b"user1");
+            for (index, name, value) in changes {
+                assert_eq!(name, key_space.field_name(index));
+                assert!(value.starts_with(key));
+                verifier.field(name, value);
+                other.field(name, value);
+            }
+            assert_eq!(verifier.found(), Verification::Matches);
+            assert_eq!(other.found(), Verification::Mismatch);
+        }
+    }
+}
+
+fn problems(data: &DataSpec, mix: &Mix) -> Vec<Problem> {
+    let WorkloadError::Impossible { problems } =
+        Workload::new(&KeySpace::new(data).unwrap(), mix, 1, None).unwrap_err();
+    problems
+}
+
+#[test]
+fn mixes_that_the_records_cannot_serve_are_refused() {
+    let reads = Mix::preset("c").unwrap();
+    assert_eq!(
+        problems(&ordered(0), &reads)[0].wrong,
+        Wrong::TooFewRecords {
+            needed: 1,
+            records: 0
+        }
+    );
+    let latest = reads_by(RequestDistribution::Latest);
+    assert_eq!(
+        problems(&ordered(1), &latest)[0].wrong,
+        Wrong::TooFewRecords {
+            needed: 2,
+            records: 1
+        }
+    );
+    let mut few = ordered(10);
+    few.insert_start = 10;
+    assert_eq!(
+        problems(&few, &reads)[0].wrong,
+        Wrong::TooFewRecords {
+            needed: 1,
+            records: 0
+        }
+    );
+    let cold = reads_by(RequestDistribution::hotspot());
+    assert_eq!(
+        problems(&ordered(4), &cold)[0].wrong,
+        Wrong::EmptyPart { keys: 0, all: 4 }
+    );
+    let hot = reads_by(RequestDistribution::Hotspot {
+        data_fraction: 1.0,
+        operation_fraction: 0.5,
+    });
+    assert_eq!(
+        problems(&ordered(4), &hot)[0].wrong,
+        Wrong::EmptyPart { keys: 4, all: 4 }
+    );
+    let mut nothing = reads.clone();
+    nothing.read = 0.0;
+    let error = Workload::new(&KeySpace::new(&ordered(4)).unwrap(), &nothing, 1, None).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "impossible workload: read: all proportions are zero; give at least one operation a share"
+    );
+}
+
+/// Inserts alone need no record to begin with.
+#[test]
+fn an_empty_database_can_be_filled() {
+    let mut mix = Mix::preset("c").unwrap();
+    (mix.read, mix.insert) = (0.0, 1.0);
+    let workload = workload(&ordered(0), &mix, 1, None);
+    let mut asker = workload.asker(0);
+    for expected in 0..100 {
+        let drawn = inserted(asker.next()).unwrap();
+        assert_eq!(drawn, expected);
+        asker.acknowledge(drawn);
+    }
+    assert_eq!(workload.key_space().records(), 100);
+}
