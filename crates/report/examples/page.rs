@@ -1,20 +1,31 @@
-//! Writes a page of invented data to the path given, or to standard output: `cargo run -p plimsoll-report --example page -- page.html`.
+//! Writes a page of invented data to a path, of the quickstart's shape or of any other:
+//!
+//! ```text
+//! cargo run -p plimsoll-report --example page -- page.html
+//! cargo run -p plimsoll-report --example page -- page.html ARMS LOADS MIXES BLOCKS SECONDS
+//! ```
 
 #[path = "../tests/sample/mod.rs"]
 #[allow(dead_code)]
 mod sample;
 
 use plimsoll_report::{Report, page};
-use std::io::Write as _;
+use sample::Shape;
 
 fn main() -> std::io::Result<()> {
-    let (record, analysis) = sample::experiment(&sample::Shape::quickstart());
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().unwrap_or_else(|| "page.html".into());
+    let sizes: Vec<u32> = arguments.filter_map(|size| size.parse().ok()).collect();
+    let shape = match sizes[..] {
+        [arms, loads, mixes, blocks, seconds] => {
+            Shape::of(arms as usize, loads, mixes as usize, blocks, seconds)
+        }
+        _ => Shape::quickstart(),
+    };
+    let (record, analysis) = sample::experiment(&shape);
     let html = page::render(&Report {
         record: &record,
         analysis: &analysis,
     });
-    match std::env::args_os().nth(1) {
-        Some(path) => std::fs::write(path, html),
-        None => std::io::stdout().write_all(html.as_bytes()),
-    }
+    std::fs::write(path, html)
 }

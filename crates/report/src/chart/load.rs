@@ -11,8 +11,8 @@ use plimsoll_record::LoadKind;
 
 /// Above this many dots in one picture none are drawn: they would be a smear, and the bytes of a page.
 const DOTS: usize = 2_000;
-/// Above this many points the curve speaks without marks and tooltips at each of them.
-const MARKS: usize = 240;
+/// Marks of one curve keep this distance, in units of the picture; the line goes through every point.
+const BETWEEN_MARKS: f64 = 14.0;
 /// Curves of arms without a look of their own that are still drawn, thin and grey.
 const GREY_CURVES: usize = 40;
 
@@ -88,6 +88,7 @@ impl LoadChart<'_> {
         let frame = self.frame(&drawn);
         let dots: usize = drawn
             .iter()
+            .filter(|(_, style)| style.own())
             .flat_map(|(curve, _)| &curve.points)
             .map(|point| self.quantity.of(point).values.len())
             .sum();
@@ -136,7 +137,7 @@ impl LoadChart<'_> {
         if !grey.is_empty() {
             let drawn = grey.len().min(GREY_CURVES);
             notes.push(format!(
-                "{} arms stand out: the baseline and those with the highest throughput. {drawn} of the other {} are thin and grey; all are in the table.",
+                "{} arms stand out: the baseline and those with the highest throughput. {drawn} of the other {} are thin and grey; all are in points.csv.",
                 own.len(),
                 grey.len()
             ));
@@ -222,7 +223,7 @@ impl LoadChart<'_> {
         let mut failed = Path::default();
         let mut upper: Vec<(f64, f64)> = Vec::new();
         let mut lower: Vec<(f64, f64)> = Vec::new();
-        let mut marks = Vec::new();
+        let mut marks: Vec<Placed<'_>> = Vec::new();
         let mut pen_down = false;
         for point in &curve.points {
             let x = place_x(point);
@@ -294,8 +295,8 @@ impl LoadChart<'_> {
                         title { (text::short(&curve.arm, 80)) ": knee at " (text::line(&knee.load_label)) }
                     }
                 }
-                @if style.own() && marks.len() <= MARKS {
-                    @for (x, y, point, estimate) in &marks {
+                @if style.own() {
+                    @for (x, y, point, estimate) in apart(&marks) {
                         path.mark d=(style.mark(*x, *y, 4.5)) { title { (self.tooltip(curve, point, estimate)) } }
                     }
                 }
@@ -359,6 +360,22 @@ impl LoadChart<'_> {
 }
 
 const STATED_CURVES: usize = 8;
+
+/// A point with its place.
+type Placed<'a> = (f64, f64, &'a CurvePoint, &'a Estimate);
+
+fn apart<'a, 'b>(marks: &'b [Placed<'a>]) -> Vec<&'b Placed<'a>> {
+    let mut chosen: Vec<&Placed<'_>> = Vec::new();
+    for mark in marks {
+        if chosen
+            .last()
+            .is_none_or(|last| (mark.0 - last.0).abs() >= BETWEEN_MARKS)
+        {
+            chosen.push(mark);
+        }
+    }
+    chosen
+}
 
 fn shift(place: usize, of: usize, dodge: f64) -> f64 {
     (place as f64 - (of as f64 - 1.0) / 2.0) * dodge

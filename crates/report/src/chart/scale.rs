@@ -153,21 +153,22 @@ impl Axis {
         }
     }
 
-    /// Seconds from zero.
+    /// Seconds from zero; the last label has the unit.
     pub(crate) fn seconds(last: f64) -> Self {
-        let (_, values) = linear_ticks(last, 5);
-        let ticks = values
+        let (_, values) = linear_ticks(last, 4);
+        let mut ticks: Vec<(f64, String)> = values
             .into_iter()
             .filter(|value| *value <= last)
             .map(|value| (value, plain(value)))
             .collect();
+        if let Some((_, label)) = ticks.last_mut() {
+            label.push_str("\u{202f}s");
+        }
+        let to = if last > 0.0 { last } else { 1.0 };
         Self {
-            scale: Scale::Linear {
-                from: 0.0,
-                to: if last > 0.0 { last } else { 1.0 },
-            },
+            scale: Scale::Linear { from: 0.0, to },
             ticks,
-            title: "s".into(),
+            title: String::new(),
         }
     }
 }

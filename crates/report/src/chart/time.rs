@@ -33,10 +33,7 @@ pub(crate) struct TimePanel<'a> {
 
 impl TimePanel<'_> {
     pub(crate) fn draw(&self) -> Markup {
-        let x = Axis {
-            title: String::new(),
-            ..Axis::seconds(self.last)
-        };
+        let x = Axis::seconds(self.last);
         let y = Axis {
             title: "op/s".into(),
             ..Axis::rate(self.highest, 3)

@@ -72,10 +72,12 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     }
     let mixes = select::mixes(analysis);
     let per_mix = (page.budget.arm_rows / mixes.len().max(1)).max(1);
+    let shown = shown(page, per_mix);
     let mut left_out = Vec::new();
-    if analysis.arms.len() > per_mix {
+    if shown.len() < analysis.arms.len() {
         left_out.push(format!(
-            "The table shows the first {per_mix} of {} arms; all are in points.csv.",
+            "The table shows {} of {} arms, among them the baseline and those with the highest throughput; all are in points.csv.",
+            shown.len(),
             analysis.arms.len()
         ));
     }
@@ -109,7 +111,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                     }
                 }
                 @for (place, mix) in mixes.iter().enumerate() {
-                    (mix_rows(page, mix, &columns, objective, per_mix, place == 0))
+                    (mix_rows(page, mix, &columns, objective, &shown, place == 0))
                 }
             }
         }
@@ -122,18 +124,38 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     }
 }
 
+/// All arms, or as many as fit in the order of the file, those with a look of their own before the others.
+fn shown<'a>(page: &Page<'a>, limit: usize) -> Vec<&'a ArmSummary> {
+    let arms = &page.report.analysis.arms;
+    let own = arms
+        .iter()
+        .filter(|arm| page.style(&arm.name).own())
+        .count();
+    let mut others = limit.saturating_sub(own);
+    let mut shown = Vec::new();
+    for arm in arms {
+        if page.style(&arm.name).own() {
+            shown.push(arm);
+        } else if others > 0 {
+            others -= 1;
+            shown.push(arm);
+        }
+    }
+    shown.truncate(limit);
+    shown
+}
+
 fn mix_rows(
     page: &Page<'_>,
     mix: &str,
     columns: &[&Column],
     objective: bool,
-    limit: usize,
+    shown: &[&ArmSummary],
     first: bool,
 ) -> Markup {
     let analysis = page.report.analysis;
     let judged = select::judged_point(analysis, mix);
-    let points: Vec<Option<&CurvePoint>> = analysis
-        .arms
+    let points: Vec<Option<&CurvePoint>> = shown
         .iter()
         .map(|arm| judged.and_then(|judged| select::point(analysis, &arm.name, mix, judged)))
         .collect();
@@ -151,7 +173,7 @@ fn mix_rows(
                     @match label { Some(label) => { " at " (label) } None => ": no valid point" }
                 }
             }
-            @for (row, arm) in analysis.arms.iter().enumerate().take(limit) {
+            @for (row, arm) in shown.iter().enumerate() {
                 tr {
                     th scope="row" { (arm_cell(page, arm, first)) }
                     @match points[row] {

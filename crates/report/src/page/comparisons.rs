@@ -25,6 +25,9 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         };
     }
     let groups = groups(comparisons, page.budget.comparison_rows);
+    let only = comparisons
+        .iter()
+        .all(|comparison| comparison.baseline == comparisons[0].baseline);
     let shown: usize = groups.iter().map(|group| group.rows.len()).sum();
     html! {
         p.lead {
@@ -36,7 +39,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 thead {
                     tr {
                         th scope="col" { "Mix and load" }
-                        th scope="col" { "Arm" small { "against the baseline" } }
+                        th scope="col" { "Arm" small { "against " @if only { (text::short(&comparisons[0].baseline, NAME)) } @else { "the baseline" } } }
                         th.picture scope="col" { "Difference" small { "drawn on a scale of ratios" } }
                         th.num scope="col" { "Difference" small { "and its interval" } }
                         th scope="col" { "Verdict" }
@@ -44,7 +47,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                         th.num scope="col" { "Smallest" small { "visible" } }
                     }
                 }
-                @for group in &groups { (rows(page, group)) }
+                @for group in &groups { (rows(page, group, only)) }
             }
         }
         @if comparisons.len() > shown {
@@ -83,7 +86,8 @@ fn groups(comparisons: &[Comparison], limit: usize) -> Vec<Group<'_>> {
     groups
 }
 
-fn rows(page: &Page<'_>, group: &Group<'_>) -> Markup {
+/// `only` says that there is one baseline, which the header names.
+fn rows(page: &Page<'_>, group: &Group<'_>, only: bool) -> Markup {
     let scale = ForestScale::of(group.rows.iter().copied());
     html! {
         tbody.exploratory[!group.primary] {
@@ -96,17 +100,17 @@ fn rows(page: &Page<'_>, group: &Group<'_>) -> Markup {
                 td.picture { (scale.axis()) }
                 td.blank colspan="4" {}
             }
-            @for comparison in &group.rows { (row(page, comparison, scale)) }
+            @for comparison in &group.rows { (row(page, comparison, scale, only)) }
         }
     }
 }
 
-fn row(page: &Page<'_>, comparison: &Comparison, scale: ForestScale) -> Markup {
+fn row(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, only: bool) -> Markup {
     let verdict = &comparison.verdict;
     html! {
         tr class=(words::judgement(verdict.judgement)) {
             th.what scope="row" { (text::short(&comparison.mix, NAME)) " · " (text::short(&comparison.load_label, NAME)) }
-            td { (page.arm(&comparison.arm)) small { "against " (text::short(&comparison.baseline, NAME)) } }
+            td { (page.arm(&comparison.arm)) @if !only { small { "against " (text::short(&comparison.baseline, NAME)) } } }
             td.picture { (scale.row(verdict)) }
             td.num {
                 @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) }
