@@ -1,1 +1,45 @@
-//! What the machine and its processes are and did: provenance, CPU, machine check.
+//! What the machine and its processes are and did: provenance, use of the CPU, and the machine check.
+//!
+//! Three kinds of things are here:
+//!
+//! - **Provenance.** [`Host::machine`] and [`Host::storage`] read what bears on results from `/proc`, `/sys` and `/etc`: the CPU, the
+//!   hypervisor, the limits of the control group, the filesystem under the data and the device under that. What cannot be read is
+//!   left open. Files are read by key and not by a strict parser, because kernels and containers differ in what they show, and one
+//!   missing line must not cost all others. Every reader takes a root directory, so tests read trees of their own.
+//! - **Use.** A [`WorkerSampler`] says what its own process used since it was asked last, a [`SystemSampler`] what happened to the
+//!   whole machine meanwhile: CPU time that the hypervisor took, and jumps of the wall clock.
+//! - **Judgement.** A [`Survey`] is what a machine check looks at, and [`findings`] what it thinks of it, with advice. That is a pure
+//!   function of the survey.
+//!
+//! ```
+//! use plimsoll_telemetry::{Host, WorkerSampler};
+//!
+//! let mut sampler = WorkerSampler::new();
+//! let machine = Host::here().machine();
+//! let storage = Host::here().storage(&std::env::temp_dir());
+//! println!("{} cores, data on {:?}", machine.cores, storage.filesystem);
+//! let used = sampler.sample();
+//! assert!(used.resident_bytes > 0);
+//! ```
+
+mod findings;
+mod host;
+mod interruptions;
+mod limits;
+mod machine;
+mod mounts;
+mod storage;
+mod survey;
+mod system;
+mod virtualisation;
+mod worker;
+
+pub use findings::{Finding, FindingSeverity, findings};
+pub use host::Host;
+pub use interruptions::{Interruptions, watch_for_interruptions};
+pub use survey::{Place, Survey};
+pub use system::{SystemSampler, SystemUse};
+pub use worker::WorkerSampler;
+
+#[cfg(test)]
+mod tree;

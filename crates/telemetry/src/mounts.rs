@@ -1,0 +1,155 @@
+//! What is mounted where.
+
+use crate::Host;
+use std::path::{Path, PathBuf};
+
+/// A line of `/proc/self/mountinfo`; the format is in proc_pid_mountinfo(5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mount {
+    /// Major and minor number, as in `8:1`. The major number is 0 where there is no block device.
+    pub(crate) device_number: String,
+    /// The directory of the filesystem that is mounted.
+    pub(crate) root: PathBuf,
+    /// Where it is mounted.
+    pub(crate) point: PathBuf,
+    /// Of this mount.
+    pub(crate) options: String,
+    /// Type of the filesystem.
+    pub(crate) kind: String,
+    /// A device path, mostly.
+    pub(crate) source: String,
+    /// Of the filesystem.
+    pub(crate) filesystem_options: String,
+}
+
+impl Mount {
+    /// Options of the mount and of the filesystem, each once.
+    pub(crate) fn all_options(&self) -> String {
+        let mut options: Vec<&str> = Vec::new();
+        for option in self
+            .options
+            .split(',')
+            .chain(self.filesystem_options.split(','))
+        {
+            if !options.contains(&option) {
+                options.push(option);
+            }
+        }
+        options.join(",")
+    }
+
+    /// The value of an option of the filesystem.
+    pub(crate) fn option(&self, key: &str) -> Option<&str> {
+        self.filesystem_options
+            .split(',')
+            .find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
+    }
+
+    /// Whether the filesystem has an option without value.
+    pub(crate) fn has_option(&self, key: &str) -> bool {
+        self.filesystem_options
+            .split(',')
+            .any(|option| option == key)
+    }
+
+    fn from_line(line: &str) -> Option<Self> {
+        let (of_the_mount, of_the_filesystem) = line.split_once(" - ")?;
+        let mut fields = of_the_mount.split(' ').skip(2);
+        let device_number = fields.next()?.to_owned();
+        let root = PathBuf::from(unescape(fields.next()?));
+        let point = PathBuf::from(unescape(fields.next()?));
+        let options = unescape(fields.next()?);
+        let mut fields = of_the_filesystem.split(' ');
+        Some(Self {
+            device_number,
+            root,
+            point,
+            options,
+            kind: fields.next()?.to_owned(),
+            source: unescape(fields.next()?),
+            filesystem_options: fields.next().map(unescape).unwrap_or_default(),
+        })
+    }
+}
+
+impl Host {
+    /// Everything that is mounted, in the order of mounting.
+    pub(crate) fn mounts(&self) -> Vec<Mount> {
+        let text = self.read("proc/self/mountinfo").unwrap_or_default();
+        text.lines().filter_map(Mount::from_line).collect()
+    }
+}
+
+/// The mount in which an absolute path without symbolic links lies: the longest mount point above it, and the latest one there.
+pub(crate) fn mount_of<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let above = mounts.iter().filter(|mount| path.starts_with(&mount.point));
+    above.max_by_key(|mount| mount.point.components().count())
+}
+
+/// White space and backslashes are written as a backslash and three octal digits.
+fn unescape(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let digits = after
+            .get(..3)
+            .and_then(|digits| std::str::from_utf8(digits).ok());
+        let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        match escaped {
+            Some(byte) if first == b'\\' => {
+                bytes.push(byte);
+                rest = &after[3..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_taken_apart() {
+        let line = "36 35 98:0 /mnt1 /mnt2/my\\040disk rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue,noatime";
+        let mount = Mount::from_line(line).unwrap();
+        assert_eq!(mount.device_number, "98:0");
+        assert_eq!(mount.root, Path::new("/mnt1"));
+        assert_eq!(mount.point, Path::new("/mnt2/my disk"));
+        assert_eq!(mount.kind, "ext3");
+        assert_eq!(mount.source, "/dev/root");
+        assert_eq!(mount.all_options(), "rw,noatime,errors=continue");
+        assert_eq!(mount.option("errors"), Some("continue"));
+        assert_eq!(mount.option("error"), None);
+        assert!(mount.has_option("noatime"));
+        assert_eq!(Mount::from_line("36 35 98:0"), None);
+    }
+
+    #[test]
+    fn a_path_belongs_to_the_longest_and_latest_mount() {
+        let mount = |point: &str, source: &str| {
+            Mount::from_line(&format!("1 0 8:1 / {point} rw - ext4 {source} rw")).unwrap()
+        };
+        let mounts = [
+            mount("/", "root"),
+            mount("/data", "below"),
+            mount("/data", "above"),
+            mount("/data/x", "x"),
+        ];
+        let source = |path: &str| mount_of(&mounts, Path::new(path)).unwrap().source.clone();
+        assert_eq!(source("/data/run"), "above");
+        assert_eq!(source("/database"), "root", "names are compared as a whole");
+        assert_eq!(source("/data/x/y"), "x");
+        assert_eq!(mount_of(&mounts[1..], Path::new("/home")), None);
+    }
+
+    #[test]
+    fn a_backslash_that_escapes_nothing_stays() {
+        assert_eq!(unescape("a\\134b\\"), "a\\b\\");
+        assert_eq!(unescape("\\9"), "\\9");
+    }
+}
