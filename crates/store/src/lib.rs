@@ -60,6 +60,7 @@ mod claim;
 mod error;
 mod open;
 mod read;
+mod rows;
 mod schema;
 mod write;
 

@@ -1,12 +1,14 @@
 //! Writing an experiment down while it is being measured.
 
-use crate::{Store, StoreError, blob};
-use plimsoll_record::{
-    ExperimentRecord, ExperimentState, PointEnd, PointLabel, PointRecord, RunRecord, RunState,
-    Slice,
+use crate::rows::{
+    insert_experiment, insert_point, insert_run, insert_slice, insert_whole_point, is_constraint,
+    set_ending, update_run,
 };
-use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
-use serde_json::Value;
+use crate::{Store, StoreError};
+use plimsoll_record::{
+    ExperimentRecord, PointEnd, PointLabel, PointRecord, RunRecord, RunState, Slice,
+};
+use rusqlite::{OptionalExtension, TransactionBehavior, params};
 
 /// A run that is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -293,160 +295,12 @@ impl Store {
     }
 }
 
-/// Key and id, the latter `None` when it is taken.
-fn insert_experiment(
-    connection: &Connection,
-    mut head: ExperimentRecord,
-) -> rusqlite::Result<(i64, Option<String>)> {
-    if head.id.is_empty() {
-        head.id = connection.query_row("SELECT lower(hex(randomblob(4)))", [], |row| row.get(0))?;
-    }
-    let inserted = connection.execute(
-        "INSERT INTO experiment
-             (id, name, question, state, plan_hash, fingerprint, started_at, ended_at, arms, runs_planned, record)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-         ON CONFLICT (id) DO NOTHING",
-        params![
-            head.id,
-            head.name,
-            head.question,
-            experiment_state(head.state),
-            head.plan_hash,
-            head.machine.fingerprint(),
-            head.started_at,
-            head.ended_at,
-            Value::from(arm_names(&head.plan)).to_string(),
-            planned_runs(&head.plan),
-            head.to_json(),
-        ],
-    )?;
-    let id = (inserted == 1).then_some(head.id);
-    Ok((connection.last_insert_rowid(), id))
-}
-
-fn insert_run(connection: &Connection, experiment: i64, head: &RunRecord) -> rusqlite::Result<i64> {
-    connection
-        .prepare_cached(
-            "INSERT INTO run (experiment, block, arm, attempt, state, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .insert(params![
-            experiment,
-            head.block,
-            head.arm,
-            head.attempt,
-            run_state(&head.state),
-            run_json(head)
-        ])
-}
-
-fn update_run(connection: &Connection, run: i64, head: &RunRecord) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("UPDATE run SET state = ?2, record = ?3 WHERE key = ?1")?
-        .execute(params![run, run_state(&head.state), run_json(head)])?;
-    Ok(())
-}
-
-fn insert_whole_point(
-    connection: &Connection,
-    run: i64,
-    is_load: bool,
-    mut point: PointRecord,
-) -> rusqlite::Result<()> {
-    let slices = std::mem::take(&mut point.slices);
-    let end = point.end.take();
-    let key = insert_point(connection, run, is_load, &point)?;
-    for slice in &slices {
-        insert_slice(connection, key, slice)?;
-    }
-    if let Some(end) = &end {
-        set_ending(connection, key, end)?;
-    }
-    Ok(())
-}
-
-fn insert_point(
-    connection: &Connection,
-    run: i64,
-    is_load: bool,
-    head: &PointRecord,
-) -> rusqlite::Result<i64> {
-    connection
-        .prepare_cached("INSERT INTO point (run, is_load, record) VALUES (?1, ?2, ?3)")?
-        .insert(params![run, is_load, json(head)])
-}
-
-fn insert_slice(connection: &Connection, point: i64, slice: &Slice) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("INSERT INTO slice (point, record) VALUES (?1, ?2)")?
-        .execute(params![point, blob::pack(slice)])?;
-    Ok(())
-}
-
-fn set_ending(connection: &Connection, point: i64, end: &PointEnd) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("UPDATE point SET ending = ?2 WHERE key = ?1")?
-        .execute(params![point, json(end)])?;
-    Ok(())
-}
-
-fn is_constraint(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
-}
-
-fn run_json(head: &RunRecord) -> String {
-    if head.load.is_none() && head.points.is_empty() {
-        return json(head);
-    }
-    json(&RunRecord {
-        load: None,
-        points: Vec::new(),
-        ..head.clone()
-    })
-}
-
-fn json(part: &impl serde::Serialize) -> String {
-    serde_json::to_string(part).expect("a record has only string keys and plain numbers")
-}
-
-fn experiment_state(state: ExperimentState) -> &'static str {
-    match state {
-        ExperimentState::Unfinished => "unfinished",
-        ExperimentState::Finished => "finished",
-    }
-}
-
-fn run_state(state: &RunState) -> &'static str {
-    match state {
-        RunState::Started => "started",
-        RunState::Finished => "finished",
-        RunState::Interrupted => "interrupted",
-        RunState::Failed { .. } => "failed",
-    }
-}
-
-/// The plan belongs to the `experiment` crate. Of it, the store looks only for the names of the arms and the number of runs, for its
-/// list, and does without where they are not.
-fn arm_names(plan: &Value) -> Vec<String> {
-    let arms = plan.get("arms").and_then(Value::as_array);
-    let names = arms
-        .into_iter()
-        .flatten()
-        .filter_map(|arm| arm.get("name")?.as_str());
-    names.map(str::to_owned).collect()
-}
-
-fn planned_runs(plan: &Value) -> u32 {
-    let runs = plan
-        .get("runs")
-        .and_then(Value::as_array)
-        .map_or(0, Vec::len);
-    u32::try_from(runs).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_record::{Completed, Machine, Program, RECORD_VERSION, WorkerUse};
+    use plimsoll_record::{
+        Completed, ExperimentState, Machine, Program, RECORD_VERSION, WorkerUse,
+    };
 
     #[test]
     fn a_full_disk_is_named_and_costs_nothing_that_was_written() {
@@ -496,7 +350,7 @@ mod tests {
             file_text: String::new(),
             file_hash: String::new(),
             plan_hash: String::new(),
-            plan: Value::Null,
+            plan: serde_json::Value::Null,
             seed: 0,
             program: Program::default(),
             machine: Machine::default(),
