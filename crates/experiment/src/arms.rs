@@ -3,7 +3,8 @@
 use crate::document::{Entry, Kind, Node};
 use crate::format::{ARM, DEFAULT_ENGINE};
 use crate::mistake::Mistake;
-use crate::reader::{Checked, Reader, Value, is_name, join, setting};
+use crate::reader::{Checked, Reader, Value, join};
+use crate::scalar::{is_name, setting};
 use crate::settle::{Origins, written};
 use crate::shape::Shape;
 use crate::source::Place;
@@ -156,16 +157,12 @@ impl Reader<'_, '_> {
     fn defaults(&mut self, arms: &[ReadArm], defaults: &[Entry]) {
         let engines: Vec<EngineKind> = arms.iter().filter_map(|arm| arm.engine).collect();
         for entry in defaults {
-            if entry.key == "about" {
-                let mistake = self.unknown(&entry.key, &engines);
-                self.problems
-                    .add("defaults", Some(entry.key_place), mistake);
-            } else if !engines.is_empty()
-                && engines
-                    .iter()
-                    .all(|engine| shape_of(&entry.key, *engine).is_none())
-            {
-                let mistake = self.unknown(&entry.key, &engines);
+            let concerns = |engine: &EngineKind| shape_of(&entry.key, *engine).is_some();
+            if entry.key == "about" || (!engines.is_empty() && !engines.iter().any(concerns)) {
+                let mut mistake = self.unknown(&entry.key, &engines);
+                if let Mistake::UnknownKey { valid, .. } = &mut mistake {
+                    valid.retain(|key| key != "about");
+                }
                 self.problems
                     .add("defaults", Some(entry.key_place), mistake);
             } else if let Some(shape) = engines

@@ -112,7 +112,7 @@ fn make<'s>(
     let Kind::Map(file_entries) = &root.kind else {
         let mistake = Mistake::WrongKind {
             expected: "a map that begins with `plimsoll: 1`".into(),
-            found: "something else",
+            found: root.kind_words(),
         };
         problems.add("", Some(root.place), mistake);
         return None;
@@ -289,34 +289,33 @@ fn subject<'s>(
     (mixes.into_iter().map(|(mix, _)| mix).collect(), arms)
 }
 
-/// Where an arm's data directory is made.
+/// Where an arm's data directory is made, if its engine needs one.
 fn directory(
     arm: &ReadArm,
     engine: &EngineKind,
     given: &Surroundings<'_>,
     origins: &mut Origins<'_>,
 ) -> Option<PathBuf> {
+    if !engine.keeps_data {
+        return None;
+    }
     let path = join(&join("arms", &arm.name), "directory");
     if let Some(directory) = &given.overrides.directory {
+        let name = "--directory".to_owned();
         origins.add(
             &path,
             directory.display().to_string(),
-            Source::Flag {
-                name: "--directory".into(),
-            },
+            Source::Flag { name },
         );
         return Some(directory.clone());
     }
-    let Some(text) = arm.text("directory") else {
-        if engine.keeps_data {
-            origins.add(&path, "the program's own place", Source::Default);
-        }
+    let Some(checked) = arm.given.get("directory").map(|given| &given.checked) else {
+        origins.add(&path, "the program's own place", Source::Default);
         return None;
     };
-    if let Some(given) = arm.given.get("directory") {
-        origins.add_file(&path, text, given.checked.place);
-    }
-    Some(given.base_dir.join(text))
+    let directory = given.base_dir.join(checked.text()?);
+    origins.add_file(&path, directory.display().to_string(), checked.place);
+    Some(directory)
 }
 
 /// Every mix at every load, mixes one after the other.

@@ -6,7 +6,7 @@
 use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::source::Place;
-use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 use std::collections::HashMap;
 
 /// Bytes of a file.
@@ -41,6 +41,16 @@ pub(crate) struct Entry {
 }
 
 impl Node {
+    /// What it is, for a message.
+    pub(crate) fn kind_words(&self) -> &'static str {
+        match self.kind {
+            Kind::Null => "nothing",
+            Kind::Scalar(_) => "text",
+            Kind::List(_) => "a list",
+            Kind::Map(_) => "a map of keys and values",
+        }
+    }
+
     /// Values in it, itself included, and how deep lists and maps go in it.
     fn measure(&self) -> (usize, usize) {
         let (mut count, mut deepest) = (1, 0);
@@ -154,7 +164,7 @@ impl Reader {
                         "",
                         Some(place),
                         Mistake::Tag {
-                            tag: tag.to_string(),
+                            tag: tag_text(&tag),
                         },
                     );
                 }
@@ -173,7 +183,7 @@ impl Reader {
                         "",
                         Some(place),
                         Mistake::Tag {
-                            tag: tag.to_string(),
+                            tag: tag_text(&tag),
                         },
                     );
                 }
@@ -189,7 +199,7 @@ impl Reader {
                         "",
                         Some(place),
                         Mistake::Tag {
-                            tag: tag.to_string(),
+                            tag: tag_text(&tag),
                         },
                     );
                 }
@@ -289,6 +299,15 @@ impl Reader {
             },
         }
         Ok(())
+    }
+}
+
+/// A tag as it was written, mostly.
+fn tag_text(tag: &Tag) -> String {
+    if tag.is_yaml_core_schema() {
+        format!("!!{}", tag.suffix)
+    } else {
+        tag.to_string()
     }
 }
 

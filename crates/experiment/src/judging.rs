@@ -4,7 +4,8 @@ use crate::format::{OBJECTIVE, THRESHOLD};
 use crate::load::{load_at, load_at_text};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
-use crate::reader::{Checked, Value, join, percentile};
+use crate::reader::{Checked, Value, join};
+use crate::scalar::percentile;
 use crate::settle::Origins;
 use crate::{Compare, LoadAt, Metric, Objective, SettingValue, Source, Threshold, units};
 use plimsoll_schedule::Load;
@@ -133,15 +134,13 @@ impl Judging<'_, '_> {
         }
         for metric in primary {
             let name = metric.name();
-            if !margins.contains_key(&name) {
+            let path = join("compare.margins", &name);
+            margins.entry(name).or_insert_with(|| {
                 let share = metric.default_margin();
-                self.origins.add(
-                    &join("compare.margins", &name),
-                    units::share(share),
-                    Source::Default,
-                );
-                margins.insert(name, share);
-            }
+                self.origins
+                    .add(&path, units::share(share), Source::Default);
+                share
+            });
         }
         margins
     }

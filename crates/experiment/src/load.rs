@@ -70,33 +70,21 @@ fn closed(
     problems: &mut Collector<'_>,
     loads: &mut Vec<Load>,
 ) {
-    let mut texts = Vec::new();
     let Some(threads) = map.get("threads") else {
         return;
     };
-    let think_time_ns = origins
-        .settle(path, &CLOSED, Some(map), "think_time")
-        .and_then(|value| value.whole());
-    for item in threads.items() {
-        let Some(sessions) = item.whole() else {
-            continue;
-        };
-        let text = sessions.to_string();
-        if texts.contains(&text) {
-            problems.add(
-                &join(path, "threads"),
-                Some(item.place),
-                Mistake::Repeated { value: text },
-            );
-            continue;
-        }
-        texts.push(text);
+    let listed = distinct(&join(path, "threads"), threads, origins, problems, |item| {
+        item.whole()
+            .map(|sessions| (sessions, sessions.to_string()))
+    });
+    let think_time = origins.settle(path, &CLOSED, Some(map), "think_time");
+    let think_time_ns = think_time.and_then(|value| value.whole()).unwrap_or(0);
+    for sessions in listed {
         loads.push(Load::Closed {
             sessions: sessions_of(sessions),
-            think_time_ns: think_time_ns.unwrap_or(0),
+            think_time_ns,
         });
     }
-    origins.add_file(&join(path, "threads"), texts.join(", "), threads.place);
 }
 
 fn open(
@@ -106,30 +94,44 @@ fn open(
     problems: &mut Collector<'_>,
     loads: &mut Vec<Load>,
 ) {
-    let mut texts = Vec::new();
     let Some(rates) = map.get("rates") else {
         return;
     };
+    let listed = distinct(&join(path, "rates"), rates, origins, problems, |item| {
+        item.number().map(|rate| (rate, units::rate(rate)))
+    });
     let (arrivals, sessions) = arrivals_and_sessions(path, &OPEN, map, origins);
-    for item in rates.items() {
-        let Some(rate) = item.number() else { continue };
-        let text = units::rate(rate);
-        if texts.contains(&text) {
-            problems.add(
-                &join(path, "rates"),
-                Some(item.place),
-                Mistake::Repeated { value: text },
-            );
-            continue;
-        }
-        texts.push(text);
+    for rate in listed {
         loads.push(Load::Open {
             rate,
             arrivals,
             sessions,
         });
     }
-    origins.add_file(&join(path, "rates"), texts.join(", "), rates.place);
+}
+
+/// The values of a list, each once: a point that is there twice could not be told apart from itself.
+fn distinct<T>(
+    path: &str,
+    list: &Checked,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+    read: impl Fn(&Checked) -> Option<(T, String)>,
+) -> Vec<T> {
+    let (mut values, mut texts) = (Vec::new(), Vec::new());
+    for item in list.items() {
+        let Some((value, text)) = read(item) else {
+            continue;
+        };
+        if texts.contains(&text) {
+            problems.add(path, Some(item.place), Mistake::Repeated { value: text });
+            continue;
+        }
+        values.push(value);
+        texts.push(text);
+    }
+    origins.add_file(path, texts.join(", "), list.place);
+    values
 }
 
 fn stages(path: &str, map: &Checked, origins: &mut Origins<'_>) -> Option<(Load, u64)> {

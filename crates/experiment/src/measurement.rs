@@ -1,6 +1,6 @@
 //! Makes the measurement from what was read and from the flags of the command line.
 
-use crate::format::{LONGEST_NS, MEASUREMENT, MOST_BLOCKS, SHORTEST_NS};
+use crate::format::{LONGEST_NS, MEASUREMENT, MOST_BLOCKS, MOST_OPERATIONS, SHORTEST_NS};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, join};
@@ -111,7 +111,7 @@ fn check_flags(overrides: &Overrides, problems: &mut Collector<'_>) {
     check(
         "--operations",
         overrides.operations,
-        (1, 1_000_000_000_000_000),
+        (1, MOST_OPERATIONS),
         units::count,
     );
     check(

@@ -1,5 +1,6 @@
 //! Everything that can be wrong with an experiment file, as data.
 
+use crate::nearest::nearest;
 use crate::units::{self, UnitError, shortened};
 use std::fmt;
 
@@ -142,7 +143,7 @@ pub enum Mistake {
         most: usize,
     },
     /// A number of entries that is out of range.
-    #[error("{found} entries are out of range: at least {least}, at most {most}")]
+    #[error("{}", entry_count(*.found, *.least, *.most))]
     EntryCount {
         /// What there are.
         found: usize,
@@ -189,7 +190,15 @@ pub enum Mistake {
         /// Mean bytes of a record.
         record_bytes: f64,
     },
-    /// A file with field lengths that cannot be read or understood.
+    /// A file that the experiment refers to and that cannot be read.
+    #[error("{} cannot be read: {reason}", quoted(.path))]
+    File {
+        /// As written.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A file with field lengths that cannot be understood.
     #[error("{}: {reason}", quoted(.path))]
     Histogram {
         /// As written.
@@ -322,6 +331,7 @@ impl Mistake {
             Self::EmptyRange { .. } => "empty-range",
             Self::NoRecords { .. } => "no-records",
             Self::SizeBelowRecord { .. } => "size-below-record",
+            Self::File { .. } => "file",
             Self::Histogram { .. } => "histogram",
             Self::Workload { .. } => "workload",
             Self::Load { .. } => "load",
@@ -362,8 +372,8 @@ impl Mistake {
             Self::MergeKey => "state what arms have in common once, under `defaults`".into(),
             Self::Twice { .. } => "remove one of them".into(),
             Self::UnknownKey { key, valid } => nearest_or_all(key, valid, "keys here are"),
-            Self::SettingOfOtherEngine { .. } => "remove it, or name another engine in this arm".into(),
-            Self::MissingKey { example, .. } => format!("write for example `{example}`"),
+            Self::SettingOfOtherEngine { .. } => "remove it, or name another engine".into(),
+            Self::MissingKey { key, example } => format!("write for example `{key}: {example}`"),
             Self::MissingOneOf { .. } => "write exactly one of them".into(),
             Self::Exclusive { .. } => "remove one of them".into(),
             Self::NotOneOf { word, valid } => return nearest(word, valid).map(did_you_mean),
@@ -372,7 +382,7 @@ impl Mistake {
                  beginning with a letter or digit"
                     .into()
             }
-            Self::Repeated { .. } => "remove one of them: a point is measured once in each run".into(),
+            Self::Repeated { .. } => "remove one of them".into(),
             Self::Version { found, known } if found > known => "use a newer version of plimsoll".into(),
             Self::Version { known, .. } => format!("write `plimsoll: {known}`"),
             Self::EmptyRange { .. } => "write the smaller number first".into(),
@@ -380,11 +390,7 @@ impl Mistake {
                 "write `records: 100k` or `size: 100MB` under `workload`, or in every arm".into()
             }
             Self::SizeBelowRecord { .. } => "raise the size, or write `records` instead".into(),
-            Self::Histogram { .. } => {
-                "its first line is BlockSize, a tab and a number of bytes; then a line for each bucket from 0: its number, a tab \
-                 and its count"
-                    .into()
-            }
+            Self::File { .. } => "paths are found from the folder of the experiment file".into(),
             Self::DurationOfStages => "remove it, or change the durations of the stages".into(),
             Self::CacheLargerThanMemory { memory, .. } => format!(
                 "leave room for the program and the page cache: at most about {} here",
@@ -405,6 +411,7 @@ impl Mistake {
             | Self::OutOfRange { .. }
             | Self::BadText { .. }
             | Self::EntryCount { .. }
+            | Self::Histogram { .. }
             | Self::Workload { .. }
             | Self::Load { .. }
             | Self::FlagOutOfRange { .. } => return None,
@@ -432,25 +439,6 @@ fn metric_words() -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
-/// The valid word that was most likely meant, if one is near.
-pub(crate) fn nearest<'v>(word: &str, valid: &'v [String]) -> Option<&'v str> {
-    let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '.'], "_");
-    let word = plain(&shortened(word));
-    let mut best: Option<(f64, &str)> = None;
-    for candidate in valid {
-        let known = plain(candidate);
-        let mut likeness = strsim::normalized_damerau_levenshtein(&word, &known);
-        // `threads` for `load_threads`, `p99` for `response.p99`.
-        if word.len() >= 3 && known.len() >= 3 && (known.contains(&word) || word.contains(&known)) {
-            likeness = likeness.max(0.6);
-        }
-        if likeness > best.map_or(0.55, |(most, _)| most) {
-            best = Some((likeness, candidate));
-        }
-    }
-    best.map(|(_, candidate)| candidate)
-}
-
 fn did_you_mean(word: &str) -> String {
     format!("did you mean `{word}`?")
 }
@@ -475,6 +463,14 @@ fn few(words: &[String]) -> String {
         text.push_str(", …");
     }
     text
+}
+
+fn entry_count(found: usize, least: usize, most: usize) -> String {
+    let entries = if found == 1 { "entry" } else { "entries" };
+    if least == most {
+        return format!("there must be {least} entries here, not {found}");
+    }
+    format!("{found} {entries} here: at least {least}, at most {most}")
 }
 
 fn list(words: &[&str], link: &str) -> String {
@@ -523,33 +519,6 @@ pub(crate) fn bytes(bytes: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn nearest_of(word: &str, valid: &[&str]) -> Option<String> {
-        let valid: Vec<String> = valid.iter().map(|word| (*word).to_owned()).collect();
-        nearest(word, &valid).map(str::to_owned)
-    }
-
-    #[test]
-    fn the_nearest_word_is_the_one_meant() {
-        let keys = [
-            "warm_up",
-            "duration",
-            "operations",
-            "blocks",
-            "order",
-            "seed",
-        ];
-        assert_eq!(nearest_of("warmup", &keys).as_deref(), Some("warm_up"));
-        assert_eq!(nearest_of("Warm-Up", &keys).as_deref(), Some("warm_up"));
-        assert_eq!(nearest_of("block", &keys).as_deref(), Some("blocks"));
-        assert_eq!(nearest_of("sede", &keys).as_deref(), Some("seed"));
-        assert_eq!(nearest_of("colour", &keys), None);
-        assert_eq!(nearest_of("", &keys), None);
-        assert_eq!(
-            nearest_of("p99", &["throughput", "response.p99"]).as_deref(),
-            Some("response.p99")
-        );
-    }
 
     #[test]
     fn messages_hold_nothing_that_a_terminal_obeys() {

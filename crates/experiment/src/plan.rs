@@ -1,12 +1,13 @@
 //! The checked plan: everything that will run, every value decided, each with its origin.
 
 use crate::Settings;
-use crate::reader::percentile;
+use crate::scalar::percentile;
 use plimsoll_schedule::Load;
 use plimsoll_workload::{DataSpec, Mix};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 /// Version of the plan's format inside a record.
@@ -268,6 +269,17 @@ pub enum Source {
     },
     /// The default.
     Default,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { line } => write!(f, "line {line}"),
+            Self::Preset { name } => write!(f, "preset {name}"),
+            Self::Flag { name } => write!(f, "flag {name}"),
+            Self::Default => f.write_str("default"),
+        }
+    }
 }
 
 /// One value and where it comes from.

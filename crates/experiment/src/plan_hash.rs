@@ -75,3 +75,20 @@ fn write_sorted(value: &Value, text: &mut String) {
         scalar => text.push_str(&scalar.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_text_has_sorted_keys_and_no_spaces() {
+        let value =
+            json!({ "b": [1, 0.5, null], "a": { "d": "x\"y", "c": true }, "é": {}, "[": [] });
+        let mut text = String::new();
+        write_sorted(&value, &mut text);
+        assert_eq!(
+            text,
+            r#"{"[":[],"a":{"c":true,"d":"x\"y"},"b":[1,0.5,null],"é":{}}"#
+        );
+    }
+}

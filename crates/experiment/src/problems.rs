@@ -352,7 +352,7 @@ impl SourceCode for Excerpt<'_> {
         let column = self.shown[bounds(line).0..start].chars().count();
         Ok(Box::new(MietteSpanContents::new_named(
             self.name.to_owned(),
-            self.shown[start..end].as_bytes(),
+            &self.shown.as_bytes()[start..end],
             SourceSpan::from((start, end - start)),
             line,
             column,

@@ -1,13 +1,13 @@
 //! Reads a tree of YAML against the tables of the format: every key and value by itself, all problems at once.
 
 use crate::document::{Entry, Kind, Node};
-use crate::format::VERSION;
 use crate::mistake::Mistake;
 use crate::problems::Collector;
+use crate::scalar::{is_name, percentile, scalar};
 use crate::shape::{Keys, Need, Object, Shape};
 use crate::source::Place;
-use crate::units::{self, shortened};
-use crate::{EngineKind, Metric, SettingKind, SettingValue};
+use crate::units::shortened;
+use crate::{EngineKind, Metric, SettingValue};
 
 /// A value that has the right shape, or is known to be wrong.
 #[derive(Clone, Debug)]
@@ -300,12 +300,7 @@ impl Reader<'_, '_> {
     }
 
     fn wrong_kind(&mut self, path: &str, shape: &Shape, node: &Node) -> Value {
-        let found = match node.kind {
-            Kind::Null => "nothing",
-            Kind::Scalar(_) => "text",
-            Kind::List(_) => "a list",
-            Kind::Map(_) => "a map of keys and values",
-        };
+        let found = node.kind_words();
         self.mistake(
             path,
             node.place,
@@ -344,153 +339,5 @@ pub(crate) fn join(path: &str, key: &str) -> String {
         key
     } else {
         format!("{path}.{key}")
-    }
-}
-
-/// Whether a word can be a file name and the head of a column.
-pub(crate) fn is_name(word: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    word.len() <= 40
-        && word.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && word.chars().all(allowed)
-}
-
-/// The number of `p99.9`, above 0 and at most 100.
-pub(crate) fn percentile(word: &str) -> Option<f64> {
-    let digits = word.strip_prefix('p')?;
-    if digits.len() > 12
-        || !digits.starts_with(|c: char| c.is_ascii_digit())
-        || !digits.ends_with(|c: char| c.is_ascii_digit())
-    {
-        return None;
-    }
-    let percentile: f64 = digits.parse().ok()?;
-    if percentile > 0.0 && percentile <= 100.0 {
-        Some(percentile)
-    } else {
-        None
-    }
-}
-
-/// Reads one scalar.
-pub(crate) fn scalar(shape: &Shape, text: &str) -> Result<SettingValue, Mistake> {
-    match shape {
-        Shape::Value(kind) => setting(*kind, text),
-        Shape::Version => match units::parse_count(text)? {
-            VERSION => Ok(SettingValue::Count(VERSION)),
-            found => Err(Mistake::Version {
-                found,
-                known: VERSION,
-            }),
-        },
-        Shape::Name if is_name(text) => Ok(SettingValue::Text(text.to_owned())),
-        Shape::Name => Err(Mistake::BadName {
-            name: text.to_owned(),
-        }),
-        Shape::Text { most } => free_text(text, *most),
-        Shape::Rate => {
-            let rate = units::parse_rate(text)?;
-            let (least, most) = (1e-3, crate::format::MOST_RATE);
-            if rate >= least && rate <= most {
-                return Ok(SettingValue::Number(rate));
-            }
-            Err(out_of_range(text, units::rate(least), units::rate(most)))
-        }
-        Shape::Metric if Metric::parse(text).is_some() => Ok(SettingValue::Text(text.to_owned())),
-        Shape::Metric => Err(Mistake::UnknownMetric {
-            metric: text.to_owned(),
-        }),
-        Shape::Bound => free_text(text, 100),
-        Shape::List { .. }
-        | Shape::Keyed { .. }
-        | Shape::Object(_)
-        | Shape::Any(_)
-        | Shape::Arm
-        | Shape::Defaults => Err(Mistake::WrongKind {
-            expected: shape.expected(),
-            found: "text",
-        }),
-    }
-}
-
-/// Reads one value of an engine's setting.
-pub(crate) fn setting(kind: SettingKind, text: &str) -> Result<SettingValue, Mistake> {
-    match kind {
-        SettingKind::Size { min, max } => {
-            let bytes = units::parse_size(text)?;
-            if bytes < min || bytes > max {
-                return Err(out_of_range(text, units::size(min), units::size(max)));
-            }
-            Ok(SettingValue::Bytes(bytes))
-        }
-        SettingKind::Count { min, max } => {
-            let count = units::parse_count(text)?;
-            if count < min || count > max {
-                return Err(out_of_range(text, units::count(min), units::count(max)));
-            }
-            Ok(SettingValue::Count(count))
-        }
-        SettingKind::Duration { min_ns, max_ns } => {
-            let nanos = units::parse_duration(text)?;
-            if nanos < min_ns || nanos > max_ns {
-                return Err(out_of_range(
-                    text,
-                    units::duration(min_ns),
-                    units::duration(max_ns),
-                ));
-            }
-            Ok(SettingValue::Nanos(nanos))
-        }
-        SettingKind::Number { min, max } => {
-            let number = units::parse_share(text)?;
-            if number < min || number > max {
-                // What is at most 1 is thought of as a share.
-                let write = |bound: f64| {
-                    if max <= 1.0 {
-                        units::share(bound)
-                    } else {
-                        bound.to_string()
-                    }
-                };
-                return Err(out_of_range(text, write(min), write(max)));
-            }
-            Ok(SettingValue::Number(number))
-        }
-        SettingKind::Flag => match text {
-            "true" | "True" | "TRUE" => Ok(SettingValue::Flag(true)),
-            "false" | "False" | "FALSE" => Ok(SettingValue::Flag(false)),
-            _ => Err(not_one_of(text, &["true", "false"])),
-        },
-        SettingKind::Choice(words) => {
-            let known = words.iter().find(|word| word.eq_ignore_ascii_case(text));
-            known
-                .map(|word| SettingValue::Text((*word).to_owned()))
-                .ok_or_else(|| not_one_of(text, words))
-        }
-        SettingKind::Text => free_text(text, 10_000),
-    }
-}
-
-fn free_text(text: &str, most: usize) -> Result<SettingValue, Mistake> {
-    // A folded text of YAML ends with a line feed that nobody meant.
-    let text = text.trim();
-    if text.chars().count() > most || text.chars().any(|c| c.is_control() && c != '\n') {
-        return Err(Mistake::BadText { most });
-    }
-    Ok(SettingValue::Text(text.to_owned()))
-}
-
-fn out_of_range(text: &str, least: String, most: String) -> Mistake {
-    Mistake::OutOfRange {
-        value: shortened(text),
-        least,
-        most,
-    }
-}
-
-fn not_one_of(word: &str, valid: &[&str]) -> Mistake {
-    Mistake::NotOneOf {
-        word: word.to_owned(),
-        valid: valid.iter().map(|word| (*word).to_owned()).collect(),
     }
 }

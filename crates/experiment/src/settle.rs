@@ -1,6 +1,7 @@
 //! Decides every value and remembers where it comes from.
 
-use crate::reader::{Checked, Value, join, scalar};
+use crate::reader::{Checked, Value, join};
+use crate::scalar::scalar;
 use crate::shape::{Key, Need, Object, Shape};
 use crate::source::{Place, SourceText};
 use crate::units;

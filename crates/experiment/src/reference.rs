@@ -1,0 +1,171 @@
+//! The reference of every key, for `docs/experiment-file.md`: made from the same tables as the reader.
+
+use crate::format::{ARM, FILE};
+use crate::schema::bounds;
+use crate::shape::{Keys, Need, Object, Shape};
+use crate::{EngineKind, SettingKind};
+
+/// The generated part of the documentation stands between these lines.
+pub const REFERENCE_BEGIN: &str = "<!-- reference: begin (generated) -->";
+/// See [`REFERENCE_BEGIN`].
+pub const REFERENCE_END: &str = "<!-- reference: end -->";
+
+/// The reference of every key in Markdown, with the settings of these engines.
+#[must_use]
+pub fn reference_markdown(engines: &[EngineKind]) -> String {
+    let mut text = String::new();
+    section("", "The file", &FILE, &mut text);
+    for kind in engines {
+        text.push_str(&format!(
+            "### Settings of engine `{}`\n\n{}\n\n",
+            kind.name, kind.about
+        ));
+        if kind.settings.is_empty() {
+            text.push_str("It has none.\n\n");
+            continue;
+        }
+        text.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
+        for setting in kind.settings {
+            let default = setting.default.map_or_else(|| "none".to_owned(), code);
+            row(
+                &mut text,
+                [
+                    code(setting.name),
+                    value(&Shape::Value(setting.kind)),
+                    default,
+                    setting.about.to_owned(),
+                ],
+            );
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Puts a new reference between the two markers of a document; `None` when they are not there.
+#[must_use]
+pub fn with_reference(document: &str, engines: &[EngineKind]) -> Option<String> {
+    let (before, rest) = document.split_once(REFERENCE_BEGIN)?;
+    let (_, after) = rest.split_once(REFERENCE_END)?;
+    let reference = reference_markdown(engines);
+    Some(format!(
+        "{before}{REFERENCE_BEGIN}\n\n{reference}{REFERENCE_END}{after}"
+    ))
+}
+
+/// A table of the keys of a map, and those of the maps inside of it.
+fn section(path: &str, title: &str, object: &Object, text: &mut String) {
+    text.push_str(&format!("### {title}\n\n{}\n\n", object.about));
+    for choice in object.choices {
+        let keys: Vec<String> = choice.keys.iter().map(|key| code(key)).collect();
+        let how = if choice.required {
+            "Exactly one"
+        } else {
+            "At most one"
+        };
+        text.push_str(&format!("{how} of {}.\n\n", keys.join(", ")));
+    }
+    text.push_str("| key | value | default | meaning | example |\n|---|---|---|---|---|\n");
+    for key in object.keys {
+        let default = match key.need {
+            Need::Required => "**required**".to_owned(),
+            Need::Optional => "none".to_owned(),
+            Need::Default(default) => code(default),
+        };
+        row(
+            text,
+            [
+                code(key.name),
+                value(&key.shape),
+                default,
+                key.about.to_owned(),
+                code(key.example),
+            ],
+        );
+    }
+    text.push('\n');
+    for key in object.keys {
+        let path = if path.is_empty() {
+            key.name.to_owned()
+        } else {
+            format!("{path}.{}", key.name)
+        };
+        for (path, inner) in inner_objects(&path, &key.shape) {
+            section(&path, &format!("`{path}`"), inner, text);
+        }
+    }
+}
+
+/// The maps with known keys inside of a shape.
+fn inner_objects(path: &str, shape: &Shape) -> Vec<(String, &'static Object)> {
+    match shape {
+        Shape::Object(object) => vec![(path.to_owned(), object)],
+        Shape::Arm => vec![(path.to_owned(), &ARM)],
+        Shape::List { of, .. } => inner_objects(&format!("{path}[]"), of),
+        Shape::Keyed {
+            of,
+            keys: Keys::Names(_),
+            ..
+        } => inner_objects(&format!("{path}.NAME"), of),
+        Shape::Any(shapes) => shapes
+            .iter()
+            .flat_map(|shape| inner_objects(path, shape))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a value looks like, in a few words.
+fn value(shape: &Shape) -> String {
+    let words = match shape {
+        Shape::Version => "`1`".into(),
+        Shape::Name => "a name".into(),
+        Shape::Text { .. } | Shape::Value(SettingKind::Text) => "text".into(),
+        Shape::Value(SettingKind::Size { .. }) => "size".into(),
+        Shape::Value(SettingKind::Count { .. }) => "count".into(),
+        Shape::Value(SettingKind::Duration { .. }) => "duration".into(),
+        Shape::Value(SettingKind::Number { max, .. }) if *max <= 1.0 => "share".into(),
+        Shape::Value(SettingKind::Number { .. }) => "number".into(),
+        Shape::Value(SettingKind::Flag) => "`true` or `false`".into(),
+        Shape::Value(SettingKind::Choice(words)) => words
+            .iter()
+            .map(|word| code(word))
+            .collect::<Vec<_>>()
+            .join(", "),
+        Shape::Rate => "rate".into(),
+        Shape::Metric => "a metric".into(),
+        Shape::Bound => "a metric with a bound".into(),
+        Shape::List {
+            of,
+            least: 2,
+            most: 2,
+        } => format!("two of: {}", value(of)),
+        Shape::List { of, .. } => format!("list of: {}", value(of)),
+        Shape::Keyed { keys, of, .. } => {
+            let keys = match keys {
+                Keys::Names(what) => format!("{what} names"),
+                Keys::Percentiles => "percentiles".into(),
+                Keys::Metrics => "metrics".into(),
+            };
+            format!("map of {keys} to: {}", value(of))
+        }
+        Shape::Object(_) => "a map, see below".into(),
+        Shape::Arm => "an arm, see below".into(),
+        Shape::Defaults => "keys of an arm but `about`".into(),
+        Shape::Any(shapes) => shapes.iter().map(value).collect::<Vec<_>>().join("; or "),
+    };
+    bounds(shape).map_or(words.clone(), |bounds| format!("{words}, {bounds}"))
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+fn row<const N: usize>(text: &mut String, cells: [String; N]) {
+    for cell in cells {
+        text.push_str("| ");
+        text.push_str(&cell.replace('|', "\\|").replace('\n', " "));
+        text.push(' ');
+    }
+    text.push_str("|\n");
+}

@@ -1,0 +1,130 @@
+//! The experiment file from its text to its plan, as other crates see it.
+
+mod errors;
+mod plans;
+mod robust;
+mod schema;
+
+use plimsoll_experiment::{
+    EngineKind, Limits, Overrides, Plan, Problems, Setting, SettingKind, Surroundings, check,
+};
+use std::io;
+use std::path::Path;
+
+/// Engines of the tests: the shapes of the real ones, with fewer settings.
+static ENGINES: [EngineKind; 3] = [
+    EngineKind {
+        name: "wiredtiger",
+        about: "MongoDB's storage engine, embedded.",
+        keeps_data: true,
+        cache_setting: Some("cache_size"),
+        settings: &[
+            Setting {
+                name: "cache_size",
+                about: "Bytes of the engine's cache.",
+                kind: SettingKind::Size {
+                    min: 1 << 20,
+                    max: 10 << 40,
+                },
+                default: Some("256MiB"),
+            },
+            Setting {
+                name: "compressor",
+                about: "Of the blocks on disk.",
+                kind: SettingKind::Choice(&["none", "snappy", "zstd"]),
+                default: Some("snappy"),
+            },
+            Setting {
+                name: "checkpoint_wait",
+                about: "Time between checkpoints.",
+                kind: SettingKind::Duration {
+                    min_ns: 0,
+                    max_ns: 3_600_000_000_000,
+                },
+                default: Some("60s"),
+            },
+            Setting {
+                name: "eviction_dirty_target",
+                about: "Share of the cache that may be dirty.",
+                kind: SettingKind::Number { min: 0.0, max: 1.0 },
+                default: Some("5%"),
+            },
+            Setting {
+                name: "journal",
+                about: "Whether a journal is written.",
+                kind: SettingKind::Flag,
+                default: Some("true"),
+            },
+            Setting {
+                name: "configuration",
+                about: "More, in the words of the engine.",
+                kind: SettingKind::Text,
+                default: None,
+            },
+        ],
+    },
+    EngineKind {
+        name: "simulated",
+        about: "Service times from a law.",
+        keeps_data: false,
+        cache_setting: None,
+        settings: &[Setting {
+            name: "servers",
+            about: "Operations served at once.",
+            kind: SettingKind::Count {
+                min: 1,
+                max: 10_000,
+            },
+            default: Some("1"),
+        }],
+    },
+    EngineKind {
+        name: "noop",
+        about: "Returns at once.",
+        keeps_data: false,
+        cache_setting: None,
+        settings: &[],
+    },
+];
+
+/// A file with nothing that can be left out, to put mistakes into.
+const SMALLEST: &str = "\
+plimsoll: 1
+name: small
+workload: {records: 1k, preset: c}
+arms: {one: {engine: noop}}
+load: {closed: {threads: 1}}
+";
+
+/// The only file that there is besides the experiment.
+fn read_file(path: &Path) -> io::Result<String> {
+    match path.to_str() {
+        Some("/experiments/lengths.txt") => Ok("BlockSize\t10\n0\t3\n1\t5\n2\t0\n".into()),
+        Some("/experiments/broken.txt") => Ok("BlockSize ten\n".into()),
+        _ => Err(io::Error::new(io::ErrorKind::NotFound, "no such file")),
+    }
+}
+
+fn check_with(text: &str, overrides: &Overrides) -> Result<Plan, Problems> {
+    let surroundings = Surroundings {
+        base_dir: Path::new("/experiments"),
+        engines: &ENGINES,
+        limits: Limits {
+            memory_bytes: 8 << 30,
+        },
+        overrides,
+        read_file: &read_file,
+    };
+    check(text, "experiment.yaml", &surroundings)
+}
+
+fn plan(text: &str) -> Plan {
+    check_with(text, &Overrides::default()).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn problems(text: &str) -> Problems {
+    match check_with(text, &Overrides::default()) {
+        Ok(plan) => panic!("nothing wrong was found: {plan:#?}"),
+        Err(problems) => problems,
+    }
+}
