@@ -14,7 +14,9 @@ pub enum EngineError {
         known: String,
     },
     /// Known, but left out of this build.
-    #[error("this program was built without the engine `{name}`: build it with `./x build`, or with `--features {name}`")]
+    #[error(
+        "this program was built without the engine `{name}`: build it with `./x build`, or with `--features {name}`"
+    )]
     NotBuilt {
         /// Which.
         name: String,

@@ -72,3 +72,7 @@ mod wiredtiger;
 pub use error::EngineError;
 pub use registry::{Opening, kind, kinds, open};
 pub use session::{Engine, FieldVisitor, Outcome, Session};
+
+#[cfg(feature = "wiredtiger")]
+#[doc(hidden)]
+pub use wiredtiger::bare;

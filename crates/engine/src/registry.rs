@@ -62,10 +62,16 @@ pub struct Opening<'a> {
 pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
     let Some(kind) = kind(name) else {
         let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-        return Err(EngineError::Unknown { name: name.into(), known: known.join(", ") });
+        return Err(EngineError::Unknown {
+            name: name.into(),
+            known: known.join(", "),
+        });
     };
     let settings = completed(kind, opening.settings)?;
-    let opening = Opening { settings: &settings, ..*opening };
+    let opening = Opening {
+        settings: &settings,
+        ..*opening
+    };
     match name {
         "noop" => Ok(Box::new(noop::Noop)),
         "simulated" => simulated::open(&opening),
@@ -87,13 +93,20 @@ pub(crate) fn completed(kind: &EngineKind, given: &Settings) -> Result<Settings,
             return Err(refuse(name, value, "there is no such setting"));
         };
         if !suits(&setting.kind, value) {
-            return Err(refuse(name, value, &format!("it must be {}", wanted(&setting.kind))));
+            return Err(refuse(
+                name,
+                value,
+                &format!("it must be {}", wanted(&setting.kind)),
+            ));
         }
         settings.0.insert(name.clone(), value.clone());
     }
     for setting in kind.settings {
         if let Some(text) = setting.default {
-            settings.0.entry(setting.name.into()).or_insert_with(|| default_value(setting, text));
+            settings
+                .0
+                .entry(setting.name.into())
+                .or_insert_with(|| default_value(setting, text));
         }
     }
     Ok(settings)
@@ -104,7 +117,9 @@ fn default_value(setting: &Setting, text: &str) -> SettingValue {
     match setting.kind {
         SettingKind::Size { .. } => SettingValue::Bytes(units::parse_size(text).expect(PROOF)),
         SettingKind::Count { .. } => SettingValue::Count(units::parse_count(text).expect(PROOF)),
-        SettingKind::Duration { .. } => SettingValue::Nanos(units::parse_duration(text).expect(PROOF)),
+        SettingKind::Duration { .. } => {
+            SettingValue::Nanos(units::parse_duration(text).expect(PROOF))
+        }
         SettingKind::Number { .. } => SettingValue::Number(units::parse_share(text).expect(PROOF)),
         SettingKind::Flag => SettingValue::Flag(text == "true"),
         SettingKind::Choice(_) | SettingKind::Text => SettingValue::Text(text.into()),
@@ -115,12 +130,20 @@ fn suits(kind: &SettingKind, value: &SettingValue) -> bool {
     match (kind, value) {
         (SettingKind::Size { min, max }, SettingValue::Bytes(value))
         | (SettingKind::Count { min, max }, SettingValue::Count(value))
-        | (SettingKind::Duration { min_ns: min, max_ns: max }, SettingValue::Nanos(value)) => {
+        | (
+            SettingKind::Duration {
+                min_ns: min,
+                max_ns: max,
+            },
+            SettingValue::Nanos(value),
+        ) => (min..=max).contains(&value),
+        (SettingKind::Number { min, max }, SettingValue::Number(value)) => {
             (min..=max).contains(&value)
         }
-        (SettingKind::Number { min, max }, SettingValue::Number(value)) => (min..=max).contains(&value),
         (SettingKind::Choice(words), SettingValue::Text(text)) => words.contains(&text.as_str()),
-        (SettingKind::Flag, SettingValue::Flag(_)) | (SettingKind::Text, SettingValue::Text(_)) => true,
+        (SettingKind::Flag, SettingValue::Flag(_)) | (SettingKind::Text, SettingValue::Text(_)) => {
+            true
+        }
         _ => false,
     }
 }
@@ -128,11 +151,19 @@ fn suits(kind: &SettingKind, value: &SettingValue) -> bool {
 fn wanted(kind: &SettingKind) -> String {
     match kind {
         SettingKind::Size { min, max } => {
-            format!("a size from {} to {}", SettingValue::Bytes(*min), SettingValue::Bytes(*max))
+            format!(
+                "a size from {} to {}",
+                SettingValue::Bytes(*min),
+                SettingValue::Bytes(*max)
+            )
         }
         SettingKind::Count { min, max } => format!("a whole number from {min} to {max}"),
         SettingKind::Duration { min_ns, max_ns } => {
-            format!("a duration from {} to {}", SettingValue::Nanos(*min_ns), SettingValue::Nanos(*max_ns))
+            format!(
+                "a duration from {} to {}",
+                SettingValue::Nanos(*min_ns),
+                SettingValue::Nanos(*max_ns)
+            )
         }
         SettingKind::Number { min, max } => format!("a number from {min} to {max}"),
         SettingKind::Flag => "true or false".into(),
@@ -154,13 +185,22 @@ pub(crate) fn settings_in_force(settings: &Settings) -> BTreeMap<String, String>
 mod tests {
     use super::*;
 
-    fn open_with(name: &str, settings: &[(&str, SettingValue)]) -> Result<Box<dyn Engine>, EngineError> {
+    fn open_with(
+        name: &str,
+        settings: &[(&str, SettingValue)],
+    ) -> Result<Box<dyn Engine>, EngineError> {
         let mut given = Settings::default();
         for (name, value) in settings {
             given.0.insert((*name).into(), value.clone());
         }
         let data = DataSpec::with_records(1);
-        let opening = Opening { settings: &given, directory: None, seed: 1, data: &data, allocator: "system" };
+        let opening = Opening {
+            settings: &given,
+            directory: None,
+            seed: 1,
+            data: &data,
+            allocator: "system",
+        };
         open(name, &opening)
     }
 
@@ -174,11 +214,18 @@ mod tests {
             for setting in kind.settings {
                 if let Some(text) = setting.default {
                     let value = default_value(setting, text);
-                    assert!(suits(&setting.kind, &value), "{}.{}: {text}", kind.name, setting.name);
+                    assert!(
+                        suits(&setting.kind, &value),
+                        "{}.{}: {text}",
+                        kind.name,
+                        setting.name
+                    );
                 }
             }
             if let Some(name) = kind.cache_setting {
-                let setting = kind.setting(name).expect("the cache setting is in the list");
+                let setting = kind
+                    .setting(name)
+                    .expect("the cache setting is in the list");
                 assert!(matches!(setting.kind, SettingKind::Size { .. }));
             }
         }
@@ -205,11 +252,17 @@ mod tests {
             "`speed: 1` does not suit the engine `noop`: there is no such setting"
         );
         assert_eq!(
-            message(open_with("simulated", &[("servers", SettingValue::Count(0))])),
+            message(open_with(
+                "simulated",
+                &[("servers", SettingValue::Count(0))]
+            )),
             "`servers: 0` does not suit the engine `simulated`: it must be a whole number from 1 to 10000"
         );
         assert_eq!(
-            message(open_with("simulated", &[("servers", SettingValue::Flag(true))])),
+            message(open_with(
+                "simulated",
+                &[("servers", SettingValue::Flag(true))]
+            )),
             "`servers: true` does not suit the engine `simulated`: it must be a whole number from 1 to 10000"
         );
     }
@@ -218,6 +271,9 @@ mod tests {
     #[test]
     fn an_engine_that_was_left_out_says_so() {
         assert!(kind("wiredtiger").is_some());
-        assert!(matches!(open_with("wiredtiger", &[]), Err(EngineError::NotBuilt { .. })));
+        assert!(matches!(
+            open_with("wiredtiger", &[]),
+            Err(EngineError::NotBuilt { .. })
+        ));
     }
 }

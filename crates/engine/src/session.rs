@@ -48,8 +48,13 @@ pub trait Session: Send {
     fn insert(&mut self, key: &[u8], fields: Fields<'_>) -> Outcome;
 
     /// Reads up to `count` records in key order, from `start` on, and sets `rows` to how many there were. No row is no error.
-    fn scan(&mut self, start: &[u8], count: u32, fields: FieldChoice<'_>, rows: &mut u32)
-    -> Outcome;
+    fn scan(
+        &mut self,
+        start: &[u8],
+        count: u32,
+        fields: FieldChoice<'_>,
+        rows: &mut u32,
+    ) -> Outcome;
 
     /// Removes one record.
     fn delete(&mut self, key: &[u8]) -> Outcome;

@@ -16,15 +16,24 @@ pub(super) fn stream(seed: u64, session: u64) -> Stream {
 /// A law of which service times are drawn, nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Law {
-    Exponential { mean_ns: f64 },
-    Constant { ns: u64 },
+    Exponential {
+        mean_ns: f64,
+    },
+    Constant {
+        ns: u64,
+    },
     /// The logarithm is normal with these parameters.
-    Lognormal { mean: f64, deviation: f64 },
+    Lognormal {
+        mean: f64,
+        deviation: f64,
+    },
 }
 
 impl Law {
     pub(super) fn exponential(mean_ns: u64) -> Self {
-        Self::Exponential { mean_ns: mean_ns as f64 }
+        Self::Exponential {
+            mean_ns: mean_ns as f64,
+        }
     }
 
     pub(super) fn constant(ns: u64) -> Self {
@@ -35,7 +44,10 @@ impl Law {
     pub(super) fn lognormal(mean_ns: u64, spread: f64) -> Self {
         // From the moments: variance of the logarithm = ln(1 + spread²), its mean = ln(mean) - half of that.
         let variance = (1.0 + spread * spread).ln();
-        Self::Lognormal { mean: (mean_ns as f64).ln() - variance / 2.0, deviation: variance.sqrt() }
+        Self::Lognormal {
+            mean: (mean_ns as f64).ln() - variance / 2.0,
+            deviation: variance.sqrt(),
+        }
     }
 
     pub(super) fn draw_ns(self, stream: &mut Stream) -> u64 {
@@ -75,16 +87,26 @@ mod tests {
     #[test]
     fn moments_are_as_asked() {
         let (mean, deviation) = moments(Law::exponential(1_000_000));
-        assert!((mean / 1e6 - 1.0).abs() < 0.01 && (deviation / 1e6 - 1.0).abs() < 0.02, "{mean} {deviation}");
+        assert!(
+            (mean / 1e6 - 1.0).abs() < 0.01 && (deviation / 1e6 - 1.0).abs() < 0.02,
+            "{mean} {deviation}"
+        );
         let (mean, deviation) = moments(Law::lognormal(1_000_000, 0.5));
-        assert!((mean / 1e6 - 1.0).abs() < 0.01 && (deviation / 5e5 - 1.0).abs() < 0.03, "{mean} {deviation}");
+        assert!(
+            (mean / 1e6 - 1.0).abs() < 0.01 && (deviation / 5e5 - 1.0).abs() < 0.03,
+            "{mean} {deviation}"
+        );
         assert_eq!(moments(Law::constant(250)), (250.0, 0.0));
     }
 
     #[test]
     fn no_service_time_is_no_service_time() {
         let mut stream = stream(7, 0);
-        for law in [Law::exponential(0), Law::lognormal(0, 1.0), Law::constant(0)] {
+        for law in [
+            Law::exponential(0),
+            Law::lognormal(0, 1.0),
+            Law::constant(0),
+        ] {
             assert_eq!(law.draw_ns(&mut stream), 0);
         }
     }

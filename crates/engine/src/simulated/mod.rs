@@ -33,7 +33,10 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "servers",
             about: "Operations that are served at the same time; all others wait in one queue, first come first served.",
-            kind: SettingKind::Count { min: 1, max: 10_000 },
+            kind: SettingKind::Count {
+                min: 1,
+                max: 10_000,
+            },
             default: Some("1"),
         },
         Setting {
@@ -45,13 +48,19 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "service_mean",
             about: "Mean time that a server takes for one operation; servers / service_mean is the capacity in operations per second.",
-            kind: SettingKind::Duration { min_ns: 0, max_ns: 3_600_000_000_000 },
+            kind: SettingKind::Duration {
+                min_ns: 0,
+                max_ns: 3_600_000_000_000,
+            },
             default: Some("1ms"),
         },
         Setting {
             name: "service_spread",
             about: "Standard deviation of a lognormal service time as a multiple of its mean; an exponential law has 1.",
-            kind: SettingKind::Number { min: 0.0, max: 100.0 },
+            kind: SettingKind::Number {
+                min: 0.0,
+                max: 100.0,
+            },
             default: Some("1"),
         },
         Setting {
@@ -77,7 +86,11 @@ pub(crate) const KIND: EngineKind = EngineKind {
 
 /// Opens it on the clock of the machine.
 pub(crate) fn open(opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
-    Ok(Box::new(Simulated::new(opening.settings, opening.seed, Monotonic)?))
+    Ok(Box::new(Simulated::new(
+        opening.settings,
+        opening.seed,
+        Monotonic,
+    )?))
 }
 
 struct Simulated<C> {
@@ -111,13 +124,19 @@ impl<C: Clock> Simulated<C> {
         let refuse = |setting: &str, reason: String| EngineError::Setting {
             engine: KIND.name.into(),
             setting: setting.into(),
-            value: settings.0.get(setting).map(ToString::to_string).unwrap_or_default(),
+            value: settings
+                .0
+                .get(setting)
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             reason,
         };
         let mean_ns = settings.nanos("service_mean").expect(COMPLETED);
         let law = match settings.text("service").expect(COMPLETED) {
             "constant" => Law::constant(mean_ns),
-            "lognormal" => Law::lognormal(mean_ns, settings.number("service_spread").expect(COMPLETED)),
+            "lognormal" => {
+                Law::lognormal(mean_ns, settings.number("service_spread").expect(COMPLETED))
+            }
             _ => Law::exponential(mean_ns),
         };
         let stalls = Stalls::parse(settings.text("stalls").unwrap_or_default())
@@ -125,13 +144,27 @@ impl<C: Clock> Simulated<C> {
         let error_share = settings.number("error_share").expect(COMPLETED);
         let not_found_share = settings.number("not_found_share").expect(COMPLETED);
         if error_share + not_found_share > 1.0 {
-            return Err(refuse("not_found_share", "together with error_share it is more than all operations".into()));
+            return Err(refuse(
+                "not_found_share",
+                "together with error_share it is more than all operations".into(),
+            ));
         }
         let servers = settings.count("servers").expect(COMPLETED) as usize;
-        let queue = Mutex::new(Queue { servers: Servers::new(servers), point_begin_ns: None });
+        let queue = Mutex::new(Queue {
+            servers: Servers::new(servers),
+            point_begin_ns: None,
+        });
         let records = AtomicU64::new(0);
         Ok(Self {
-            shared: Arc::new(Shared { clock, law, stalls, error_share, not_found_share, queue, records }),
+            shared: Arc::new(Shared {
+                clock,
+                law,
+                stalls,
+                error_share,
+                not_found_share,
+                queue,
+                records,
+            }),
             settings: settings.clone(),
             seed,
             sessions: AtomicU64::new(0),
@@ -140,7 +173,10 @@ impl<C: Clock> Simulated<C> {
 
     fn new_session(&self) -> SimulatedSession<C> {
         let number = self.sessions.fetch_add(1, Ordering::Relaxed);
-        SimulatedSession { shared: Arc::clone(&self.shared), stream: law::stream(self.seed, number) }
+        SimulatedSession {
+            shared: Arc::clone(&self.shared),
+            stream: law::stream(self.seed, number),
+        }
     }
 }
 
@@ -190,10 +226,12 @@ impl<C: Clock> SimulatedSession<C> {
             // Read while holding the queue, so that operations arrive in the order of their times.
             let now_ns = shared.clock.now_ns();
             let begin_ns = queue.point_begin_ns;
-            queue.servers.completion_ns(now_ns, |start_ns| match begin_ns {
-                Some(begin_ns) => shared.stalls.end_ns(begin_ns, start_ns, service_ns),
-                None => start_ns + service_ns,
-            })
+            queue
+                .servers
+                .completion_ns(now_ns, |start_ns| match begin_ns {
+                    Some(begin_ns) => shared.stalls.end_ns(begin_ns, start_ns, service_ns),
+                    None => start_ns + service_ns,
+                })
         };
         shared.clock.wait_until(completion_ns);
         if fate < shared.error_share {
@@ -225,7 +263,11 @@ impl<C: Clock> Session for SimulatedSession<C> {
 
     fn scan(&mut self, _: &[u8], count: u32, _: FieldChoice<'_>, rows: &mut u32) -> Outcome {
         let outcome = self.serve(false);
-        *rows = if matches!(outcome, Outcome::Ok) { count } else { 0 };
+        *rows = if matches!(outcome, Outcome::Ok) {
+            count
+        } else {
+            0
+        };
         outcome
     }
 
@@ -233,9 +275,12 @@ impl<C: Clock> Session for SimulatedSession<C> {
         let outcome = self.serve(true);
         if matches!(outcome, Outcome::Ok) {
             // Nobody knows whether the record was there, so the number stays at 0 when all are gone.
-            let _ = self.shared.records.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |records| {
-                records.checked_sub(1)
-            });
+            let _ =
+                self.shared
+                    .records
+                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |records| {
+                        records.checked_sub(1)
+                    });
         }
         outcome
     }

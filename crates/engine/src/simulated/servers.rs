@@ -13,13 +13,22 @@ pub(super) struct Servers {
 
 impl Servers {
     pub(super) fn new(count: usize) -> Self {
-        Self { free_at_ns: vec![Reverse(0); count].into() }
+        Self {
+            free_at_ns: vec![Reverse(0); count].into(),
+        }
     }
 
     /// When an operation is complete that arrives now, after all that arrived before it: the soonest free server takes it and ends
     /// when `end_ns` of the start says.
-    pub(super) fn completion_ns(&mut self, arrival_ns: u64, end_ns: impl FnOnce(u64) -> u64) -> u64 {
-        let mut soonest = self.free_at_ns.peek_mut().expect("there is at least one server");
+    pub(super) fn completion_ns(
+        &mut self,
+        arrival_ns: u64,
+        end_ns: impl FnOnce(u64) -> u64,
+    ) -> u64 {
+        let mut soonest = self
+            .free_at_ns
+            .peek_mut()
+            .expect("there is at least one server");
         let end = end_ns(arrival_ns.max(soonest.0));
         soonest.0 = end;
         end
@@ -49,7 +58,10 @@ mod tests {
     }
 
     fn assert_close(found: f64, expected: f64) {
-        assert!((found / expected - 1.0).abs() < 0.025, "{found} in place of {expected}");
+        assert!(
+            (found / expected - 1.0).abs() < 0.025,
+            "{found} in place of {expected}"
+        );
     }
 
     #[test]

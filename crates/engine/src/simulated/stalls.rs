@@ -12,9 +12,15 @@ impl Stalls {
     /// Reads `3s+1s, 10s+500ms`: at 3 s for 1 s, at 10 s for half a second.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut windows = Vec::new();
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        for part in text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
             let Some((at, length)) = part.split_once('+') else {
-                return Err(format!("`{part}` is not a stall: write for example 3s+1s for one at 3 s that lasts 1 s"));
+                return Err(format!(
+                    "`{part}` is not a stall: write for example 3s+1s for one at 3 s that lasts 1 s"
+                ));
             };
             let at_ns = parse_duration(at.trim()).map_err(|error| error.to_string())?;
             let length_ns = parse_duration(length.trim()).map_err(|error| error.to_string())?;
@@ -69,12 +75,29 @@ mod tests {
     #[test]
     fn scripts_are_read() {
         let stalls = Stalls::parse("10s+500ms, 3s + 1s").unwrap();
-        assert_eq!(stalls.windows, [(3 * SECOND, 4 * SECOND), (10 * SECOND, 10 * SECOND + SECOND / 2)]);
+        assert_eq!(
+            stalls.windows,
+            [
+                (3 * SECOND, 4 * SECOND),
+                (10 * SECOND, 10 * SECOND + SECOND / 2)
+            ]
+        );
         assert_eq!(Stalls::parse(" ").unwrap(), Stalls::default());
-        assert_eq!(Stalls::parse("1s+2s,2s+3s,5s+1s").unwrap().windows, [(SECOND, 6 * SECOND)]);
-        assert!(Stalls::parse("3s").unwrap_err().contains("write for example 3s+1s"));
+        assert_eq!(
+            Stalls::parse("1s+2s,2s+3s,5s+1s").unwrap().windows,
+            [(SECOND, 6 * SECOND)]
+        );
+        assert!(
+            Stalls::parse("3s")
+                .unwrap_err()
+                .contains("write for example 3s+1s")
+        );
         assert!(Stalls::parse("3s+1").unwrap_err().contains("has no unit"));
-        assert!(Stalls::parse("3s+0s").unwrap_err().contains("lasts no time"));
+        assert!(
+            Stalls::parse("3s+0s")
+                .unwrap_err()
+                .contains("lasts no time")
+        );
     }
 
     #[test]

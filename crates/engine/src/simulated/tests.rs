@@ -58,7 +58,11 @@ fn a_stall_is_counted_from_the_beginning_of_the_point() {
     for _ in 0..10 {
         read(&mut session);
     }
-    assert_eq!(clock.now_ns(), 10_000_000, "nothing stalls before the first point");
+    assert_eq!(
+        clock.now_ns(),
+        10_000_000,
+        "nothing stalls before the first point"
+    );
     for _ in 0..2 {
         engine.point_begins();
         let begin_ns = clock.now_ns();
@@ -71,7 +75,10 @@ fn a_stall_is_counted_from_the_beginning_of_the_point() {
 
 #[test]
 fn shares_of_failures_are_as_asked() {
-    let shares = [("error_share", SettingValue::Number(0.1)), ("not_found_share", SettingValue::Number(0.2))];
+    let shares = [
+        ("error_share", SettingValue::Number(0.1)),
+        ("not_found_share", SettingValue::Number(0.2)),
+    ];
     let (engine, _) = engine(&shares);
     let mut session = engine.new_session();
     let (mut errors, mut missing) = (0, 0);
@@ -83,7 +90,10 @@ fn shares_of_failures_are_as_asked() {
         }
     }
     // Five standard errors.
-    assert!((9_500..10_500).contains(&errors) && (19_300..20_700).contains(&missing), "{errors} {missing}");
+    assert!(
+        (9_500..10_500).contains(&errors) && (19_300..20_700).contains(&missing),
+        "{errors} {missing}"
+    );
 }
 
 #[test]
@@ -122,14 +132,25 @@ fn a_seed_and_a_session_give_the_same_times_again() {
     read(&mut engine.new_session());
     let first_ns = clock.now_ns();
     read(&mut engine.new_session());
-    assert_ne!(clock.now_ns(), 2 * first_ns, "sessions draw their own times");
+    assert_ne!(
+        clock.now_ns(),
+        2 * first_ns,
+        "sessions draw their own times"
+    );
 }
 
 #[test]
 fn more_failures_than_operations_are_refused() {
     let mut settings = engine(&[]).0.settings;
-    settings.0.insert("error_share".into(), SettingValue::Number(0.6));
-    settings.0.insert("not_found_share".into(), SettingValue::Number(0.6));
-    let error = Simulated::new(&settings, 1, Jumping::default()).err().expect("refused").to_string();
+    settings
+        .0
+        .insert("error_share".into(), SettingValue::Number(0.6));
+    settings
+        .0
+        .insert("not_found_share".into(), SettingValue::Number(0.6));
+    let error = Simulated::new(&settings, 1, Jumping::default())
+        .err()
+        .expect("refused")
+        .to_string();
     assert!(error.contains("more than all operations"), "{error}");
 }

@@ -6,7 +6,10 @@ const MIB: u64 = 1 << 20;
 const TIB: u64 = 1 << 40;
 const SECOND_NS: u64 = 1_000_000_000;
 const COMPRESSORS: SettingKind = SettingKind::Choice(&["snappy", "zstd", "none"]);
-const PAGE: SettingKind = SettingKind::Size { min: 512, max: 512 * MIB };
+const PAGE: SettingKind = SettingKind::Size {
+    min: 512,
+    max: 512 * MIB,
+};
 
 pub(crate) const KIND: EngineKind = EngineKind {
     name: "wiredtiger",
@@ -17,19 +20,28 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "cache_size",
             about: "Memory for uncompressed pages; what does not fit is read again from files. mongod takes half of the memory above 1 GiB.",
-            kind: SettingKind::Size { min: MIB, max: 10 * TIB },
+            kind: SettingKind::Size {
+                min: MIB,
+                max: 10 * TIB,
+            },
             default: Some("1GiB"),
         },
         Setting {
             name: "dirty_target",
             about: "Share of the cache that may be changed pages before eviction threads write them out. mongod: 5%.",
-            kind: SettingKind::Number { min: 0.01, max: 0.99 },
+            kind: SettingKind::Number {
+                min: 0.01,
+                max: 0.99,
+            },
             default: Some("5%"),
         },
         Setting {
             name: "dirty_trigger",
             about: "Share of changed pages at which operations themselves have to write pages out before they go on. mongod: 20%.",
-            kind: SettingKind::Number { min: 0.01, max: 0.99 },
+            kind: SettingKind::Number {
+                min: 0.01,
+                max: 0.99,
+            },
             default: Some("20%"),
         },
         Setting {
@@ -41,7 +53,10 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "checkpoint_interval",
             about: "Time between two checkpoints, in whole seconds: each writes all changed pages to the data files. 0s leaves them out. mongod: 60s.",
-            kind: SettingKind::Duration { min_ns: 0, max_ns: 100_000 * SECOND_NS },
+            kind: SettingKind::Duration {
+                min_ns: 0,
+                max_ns: 100_000 * SECOND_NS,
+            },
             default: Some("60s"),
         },
         Setting {
@@ -59,7 +74,10 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "journal_flush_interval",
             about: "Time between two flushes of the journal to disk, with fdatasync. mongod: 100ms.",
-            kind: SettingKind::Duration { min_ns: SECOND_NS / 1_000, max_ns: 3_600 * SECOND_NS },
+            kind: SettingKind::Duration {
+                min_ns: SECOND_NS / 1_000,
+                max_ns: 3_600 * SECOND_NS,
+            },
             default: Some("100ms"),
         },
         Setting {
@@ -89,7 +107,10 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "allocation_size",
             about: "Unit in which files are written; every page is a multiple of it. mongod: 4KiB.",
-            kind: SettingKind::Size { min: 512, max: 128 * MIB },
+            kind: SettingKind::Size {
+                min: 512,
+                max: 128 * MIB,
+            },
             default: Some("4KiB"),
         },
         Setting {
@@ -107,7 +128,10 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "memory_page_max",
             about: "Size in memory at which a page of documents is split or written out. mongod: 10MiB.",
-            kind: SettingKind::Size { min: 512, max: 10 * TIB },
+            kind: SettingKind::Size {
+                min: 512,
+                max: 10 * TIB,
+            },
             default: Some("10MiB"),
         },
         Setting {
@@ -137,7 +161,10 @@ pub(crate) const KIND: EngineKind = EngineKind {
         Setting {
             name: "session_max",
             about: "Sessions that may be open at the same time. mongod: 33000.",
-            kind: SettingKind::Count { min: 20, max: 1_000_000 },
+            kind: SettingKind::Count {
+                min: 20,
+                max: 1_000_000,
+            },
             default: Some("33000"),
         },
         Setting {

@@ -6,7 +6,7 @@ use plimsoll_experiment::Settings;
 use std::time::Duration;
 
 /// What is fixed when the database is opened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Configuration {
     /// For `wiredtiger_open`.
     pub(super) connection: String,
@@ -38,8 +38,12 @@ impl AfterLoad {
     pub(super) fn about(self) -> &'static str {
         match self {
             Self::Checkpoint => "as the load left the cache, after a checkpoint",
-            Self::Reopen => "reopened after the load: WiredTiger's cache is empty, the kernel's page cache is as the load left it",
-            Self::ReopenAndWarm => "reopened after the load, then index and collection were read once in key order",
+            Self::Reopen => {
+                "reopened after the load: WiredTiger's cache is empty, the kernel's page cache is as the load left it"
+            }
+            Self::ReopenAndWarm => {
+                "reopened after the load, then index and collection were read once in key order"
+            }
         }
     }
 }
@@ -51,7 +55,11 @@ impl Configuration {
         let refuse = |setting: &str, reason: &str| EngineError::Setting {
             engine: KIND.name.into(),
             setting: setting.into(),
-            value: settings.0.get(setting).map(ToString::to_string).unwrap_or_default(),
+            value: settings
+                .0
+                .get(setting)
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             reason: reason.into(),
         };
         let bytes = |name| settings.bytes(name).expect(COMPLETED);
@@ -63,11 +71,17 @@ impl Configuration {
 
         let checkpoint_seconds = nanos("checkpoint_interval") / 1_000_000_000;
         if checkpoint_seconds * 1_000_000_000 != nanos("checkpoint_interval") {
-            return Err(refuse("checkpoint_interval", "WiredTiger takes whole seconds"));
+            return Err(refuse(
+                "checkpoint_interval",
+                "WiredTiger takes whole seconds",
+            ));
         }
         let (journal, durable) = (flag("journal"), flag("durable"));
         if durable && !journal {
-            return Err(refuse("durable", "without a journal nothing is durable before the next checkpoint"));
+            return Err(refuse(
+                "durable",
+                "without a journal nothing is durable before the next checkpoint",
+            ));
         }
         for name in ["dirty_target", "dirty_trigger"] {
             let share = settings.number(name).expect(COMPLETED);
@@ -77,7 +91,10 @@ impl Configuration {
         }
 
         let log = if journal {
-            format!("log=(enabled=true,remove=true,path={JOURNAL},compressor={})", text("journal_compressor"))
+            format!(
+                "log=(enabled=true,remove=true,path={JOURNAL},compressor={})",
+                text("journal_compressor")
+            )
         } else {
             "log=(enabled=false)".into()
         };
@@ -119,7 +136,11 @@ impl Configuration {
             (&mut collection, "collection_config"),
             (&mut index, "index_config"),
         ] {
-            if let Some(more) = settings.text(name).map(str::trim).filter(|more| !more.is_empty()) {
+            if let Some(more) = settings
+                .text(name)
+                .map(str::trim)
+                .filter(|more| !more.is_empty())
+            {
                 if more.contains('\0') {
                     return Err(refuse(name, "it holds a NUL byte"));
                 }
@@ -132,7 +153,8 @@ impl Configuration {
             connection,
             collection,
             index,
-            journal_flush_interval: journal.then(|| Duration::from_nanos(nanos("journal_flush_interval"))),
+            journal_flush_interval: journal
+                .then(|| Duration::from_nanos(nanos("journal_flush_interval"))),
             durable,
             update_by_modify: text("update_by") == "modify",
             statistics: text("statistics") != "none",

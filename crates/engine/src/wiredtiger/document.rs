@@ -124,10 +124,16 @@ impl<'a> Iterator for Elements<'a> {
         }
         let length_at = self.after_name()?;
         let value_at = length_at + 5;
-        let value = self.document.get(value_at..value_at + self.length(length_at)?)?;
+        let value = self
+            .document
+            .get(value_at..value_at + self.length(length_at)?)?;
         let name = &self.document[self.at + 1..length_at - 1];
         self.at = value_at + value.len();
-        Some(Element { name, value, value_at })
+        Some(Element {
+            name,
+            value,
+            value_at,
+        })
     }
 }
 
@@ -140,19 +146,29 @@ mod tests {
     fn fields(document: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut found = Vec::new();
         for field in Elements::of(document) {
-            assert_eq!(&document[field.value_at..field.value_at + field.value.len()], field.value);
+            assert_eq!(
+                &document[field.value_at..field.value_at + field.value.len()],
+                field.value
+            );
             found.push((field.name.to_vec(), field.value.to_vec()));
         }
         found
     }
 
     /// `{_id: "ab", f: BinData(0, "xyz"), g: BinData(0, "")}` by hand, from the specification.
-    const BY_HAND: &[u8] = b"\x24\0\0\0\x02_id\0\x03\0\0\0ab\0\x05f\0\x03\0\0\0\0xyz\x05g\0\0\0\0\0\0\0";
+    const BY_HAND: &[u8] =
+        b"\x24\0\0\0\x02_id\0\x03\0\0\0ab\0\x05f\0\x03\0\0\0\0xyz\x05g\0\0\0\0\0\0\0";
 
     #[test]
     fn a_document_is_read_as_specified() {
         assert_eq!(BY_HAND.len(), 0x24);
-        assert_eq!(fields(BY_HAND), [(b"f".to_vec(), b"xyz".to_vec()), (b"g".to_vec(), b"".to_vec())]);
+        assert_eq!(
+            fields(BY_HAND),
+            [
+                (b"f".to_vec(), b"xyz".to_vec()),
+                (b"g".to_vec(), b"".to_vec())
+            ]
+        );
     }
 
     #[test]
@@ -171,7 +187,9 @@ mod tests {
         data.field_name_prefix = "f".into();
         let key_space = KeySpace::new(&data).unwrap();
         let mut asker = key_space.loader(1).asker(0);
-        let Some(Ask::Insert { mut fields, .. }) = asker.next() else { panic!("the load inserts") };
+        let Some(Ask::Insert { mut fields, .. }) = asker.next() else {
+            panic!("the load inserts")
+        };
         let mut out = vec![9; 3];
         write(b"ab", fields, &mut out);
         let (_, _, value) = fields.next().unwrap();
@@ -188,7 +206,12 @@ mod tests {
         data.field_length = FieldLength::Uniform { min: 0, max: 9 };
         let key_space = KeySpace::new(&data).unwrap();
         let mut loader = key_space.loader(1).asker(0);
-        let Some(Ask::Insert { key, fields: all, .. }) = loader.next() else { panic!("the load inserts") };
+        let Some(Ask::Insert {
+            key, fields: all, ..
+        }) = loader.next()
+        else {
+            panic!("the load inserts")
+        };
         let mut old = Vec::new();
         write(key, all, &mut old);
 
@@ -198,7 +221,9 @@ mod tests {
         let mut asker = workload.asker(0);
         let mut changed = Vec::new();
         for _ in 0..20 {
-            let Ask::Update { changes, .. } = asker.next() else { panic!("there are only updates") };
+            let Ask::Update { changes, .. } = asker.next() else {
+                panic!("there are only updates")
+            };
             let mut expected = fields(&old);
             for (index, _, value) in changes {
                 expected[index as usize].1 = value.to_vec();

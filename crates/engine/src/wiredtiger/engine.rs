@@ -1,12 +1,12 @@
 //! One opened database.
 
+use super::KIND;
 use super::configuration::{AfterLoad, Configuration, JOURNAL};
 use super::journal::Flusher;
 use super::messages::Code;
 use super::raw::{self, Connection};
 use super::session::{Shared, WiredTigerSession};
 use super::statistics::Statistics;
-use super::KIND;
 use crate::registry::settings_in_force;
 use crate::{Engine, EngineError, Opening, Session};
 use plimsoll_experiment::Settings;
@@ -45,12 +45,15 @@ struct Opened {
     connection: Arc<Connection>,
 }
 
+const MOST_RESERVED_BYTES: usize = 1 << 20;
 const NO_PANIC: &str = "nothing panics while it holds the database";
 
 impl WiredTiger {
     pub(super) fn open(opening: &Opening<'_>) -> Result<Self, EngineError> {
         let Some(directory) = opening.directory else {
-            return Err(EngineError::NoDirectory { name: KIND.name.into() });
+            return Err(EngineError::NoDirectory {
+                name: KIND.name.into(),
+            });
         };
         let configuration = Configuration::new(opening.settings)?;
         make_journal_folder(directory)?;
@@ -59,16 +62,30 @@ impl WiredTiger {
         session.create(COLLECTION, &configuration.collection)?;
         session.create(INDEX, &configuration.index)?;
         drop(session);
-        let next_record_id = AtomicI64::new(opened.largest_record_id()? + 1);
 
-        let mut names = Vec::new();
+        let mut names: Vec<Box<[u8]>> = Vec::new();
         for number in 0..opening.data.field_count {
-            names.push(format!("{}{number}", opening.data.field_name_prefix).into_bytes().into_boxed_slice());
+            names.push(
+                format!("{}{number}", opening.data.field_name_prefix)
+                    .into_bytes()
+                    .into(),
+            );
         }
+        let longest_record =
+            opening.data.field_length.longest() * u64::from(opening.data.field_count);
+        let shared = Shared {
+            next_record_id: AtomicI64::new(opened.largest_record_id()? + 1),
+            // Of larger documents only those take memory that are there.
+            document_bytes: (longest_record as usize)
+                .saturating_add(64 * names.len())
+                .min(MOST_RESERVED_BYTES),
+            names,
+            update_by_modify: configuration.update_by_modify,
+        };
         Ok(Self {
             directory: directory.to_owned(),
             settings: opening.settings.clone(),
-            shared: Arc::new(Shared { next_record_id, names, update_by_modify: configuration.update_by_modify }),
+            shared: Arc::new(shared),
             configuration,
             allocator: opening.allocator.to_owned(),
             opened: Mutex::new(Some(opened)),
@@ -76,7 +93,10 @@ impl WiredTiger {
     }
 
     /// Does something with the database, unless it is closed.
-    fn with_opened<T>(&self, action: impl FnOnce(&mut Opened) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    fn with_opened<T>(
+        &self,
+        action: impl FnOnce(&mut Opened) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         match self.opened.lock().expect(NO_PANIC).as_mut() {
             Some(opened) => action(opened),
             None => Err(call_failed("using the database", "it is closed".into())),
@@ -92,8 +112,7 @@ impl WiredTiger {
         Ok(())
     }
 
-    /// The bare loop of the bench runs on this connection.
-    #[doc(hidden)]
+    /// For the bench, and for tests that get in the way of a session.
     pub(super) fn connection(&self) -> Result<Arc<Connection>, EngineError> {
         self.with_opened(|opened| Ok(Arc::clone(&opened.connection)))
     }
@@ -106,8 +125,16 @@ impl Opened {
             Some(interval) => Some(Flusher::start(&connection, interval)?),
             None => None,
         };
-        let statistics = if configuration.statistics { Some(Statistics::open(&connection)?) } else { None };
-        Ok(Self { statistics, flusher, connection })
+        let statistics = if configuration.statistics {
+            Some(Statistics::open(&connection)?)
+        } else {
+            None
+        };
+        Ok(Self {
+            statistics,
+            flusher,
+            connection,
+        })
     }
 
     fn close(self) -> Result<(), EngineError> {
@@ -115,7 +142,10 @@ impl Opened {
         drop(self.flusher);
         match Arc::into_inner(self.connection) {
             Some(connection) => connection.close(),
-            None => Err(call_failed("WT_CONNECTION.close", "some of its sessions are still in use".into())),
+            None => Err(call_failed(
+                "WT_CONNECTION.close",
+                "some of its sessions are still in use".into(),
+            )),
         }
     }
 
@@ -125,7 +155,9 @@ impl Opened {
         // SAFETY: the cursor is declared after its session, so it is dropped before.
         let mut cursor = unsafe { session.cursor(COLLECTION, None) }?;
         match cursor.previous() {
-            Ok(()) => cursor.record_id().map_err(|code| session.error("WT_CURSOR.get_key of the collection", code)),
+            Ok(()) => cursor
+                .record_id()
+                .map_err(|code| session.error("WT_CURSOR.get_key of the collection", code)),
             Err(Code::NOT_FOUND) => Ok(0),
             Err(code) => Err(session.error("WT_CURSOR.prev of the collection", code)),
         }
@@ -142,7 +174,10 @@ impl Opened {
                 Ok(()) => entries += 1,
                 Err(Code::NOT_FOUND) => return Ok(entries),
                 Err(code) => {
-                    return Err(session.error(&format!("WT_CURSOR.next of {}", uri.to_string_lossy()), code));
+                    return Err(session.error(
+                        &format!("WT_CURSOR.next of {}", uri.to_string_lossy()),
+                        code,
+                    ));
                 }
             }
         }
@@ -150,19 +185,29 @@ impl Opened {
 }
 
 fn call_failed(call: &str, message: String) -> EngineError {
-    EngineError::Call { engine: KIND.name.into(), call: call.into(), message }
+    EngineError::Call {
+        engine: KIND.name.into(),
+        call: call.into(),
+        message,
+    }
 }
 
 /// The journal's folder, which WiredTiger does not make. The directory above must be there.
 fn make_journal_folder(directory: &Path) -> Result<(), EngineError> {
     let refuse = |path: PathBuf, source| EngineError::Path { path, source };
-    let metadata = std::fs::metadata(directory).map_err(|source| refuse(directory.to_owned(), source))?;
+    let metadata =
+        std::fs::metadata(directory).map_err(|source| refuse(directory.to_owned(), source))?;
     if !metadata.is_dir() {
-        return Err(refuse(directory.to_owned(), io::ErrorKind::NotADirectory.into()));
+        return Err(refuse(
+            directory.to_owned(),
+            io::ErrorKind::NotADirectory.into(),
+        ));
     }
     let journal = directory.join(JOURNAL);
     match std::fs::create_dir(&journal) {
-        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => Err(refuse(journal, source)),
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
+            Err(refuse(journal, source))
+        }
         _ => Ok(()),
     }
 }
@@ -172,7 +217,10 @@ impl Engine for WiredTiger {
         let configuration = &self.configuration;
         let notes = [
             ("measured_state", configuration.after_load.about()),
-            ("layout", "as mongod: a collection of BSON documents by record id, an _id index from keys to record ids"),
+            (
+                "layout",
+                "as mongod: a collection of BSON documents by record id, an _id index from keys to record ids",
+            ),
             ("allocator", &self.allocator),
             ("wiredtiger_open", &configuration.connection),
             ("collection", &configuration.collection),
@@ -202,7 +250,8 @@ impl Engine for WiredTiger {
         self.with_opened(|opened| {
             let (records, keys) = (opened.walk(COLLECTION)?, opened.walk(INDEX)?);
             if records != keys {
-                let message = format!("the collection holds {records} records and its index {keys} keys");
+                let message =
+                    format!("the collection holds {records} records and its index {keys} keys");
                 return Err(call_failed("counting the records", message));
             }
             Ok(Some(records))
@@ -211,7 +260,9 @@ impl Engine for WiredTiger {
 
     fn settle(&self) -> Result<(), EngineError> {
         match self.configuration.after_load {
-            AfterLoad::Checkpoint => self.with_opened(|opened| opened.connection.session()?.checkpoint()),
+            AfterLoad::Checkpoint => {
+                self.with_opened(|opened| opened.connection.session()?.checkpoint())
+            }
             AfterLoad::Reopen => self.reopen(),
             AfterLoad::ReopenAndWarm => {
                 self.reopen()?;

@@ -81,13 +81,13 @@ mod tests {
     /// By the rule: 10 bits fit into two bytes, each byte between adds 8.
     #[test]
     fn record_ids_take_as_many_bytes_as_they_need() {
-        assert_eq!(record_id(1), [0b000_00000, 0b00001_000]);
-        assert_eq!(record_id(1023), [0b000_11111, 0b11111_000]);
-        assert_eq!(record_id(1024), [0b001_00000, 0b0010_0000, 0b00000_001]);
+        assert_eq!(record_id(1), [0, 1 << 3]);
+        assert_eq!(record_id(1023), [0b1_1111, 0b1_1111 << 3]);
+        assert_eq!(record_id(1024), [1 << 5, 0b10_0000, 1]);
         assert_eq!(record_id(1_000_000).len(), 4);
         assert_eq!(record_id(i64::MAX).len(), 9);
         assert_eq!(read_record_id(&[]), None);
-        assert_eq!(read_record_id(&[0b001_00000, 7]), None);
+        assert_eq!(read_record_id(&[1 << 5, 7]), None);
     }
 
     proptest! {

@@ -86,7 +86,10 @@ pub(super) struct Flusher {
 }
 
 impl Flusher {
-    pub(super) fn start(connection: &Arc<Connection>, interval: Duration) -> Result<Self, EngineError> {
+    pub(super) fn start(
+        connection: &Arc<Connection>,
+        interval: Duration,
+    ) -> Result<Self, EngineError> {
         let session = connection.session()?;
         let journal = Arc::new(Journal {
             state: Mutex::default(),
@@ -102,7 +105,10 @@ impl Flusher {
                 call: "starting the journal's thread".into(),
                 message: source.to_string(),
             })?;
-        Ok(Self { journal, thread: Some(thread) })
+        Ok(Self {
+            journal,
+            thread: Some(thread),
+        })
     }
 
     pub(super) fn journal(&self) -> &Arc<Journal> {

@@ -12,13 +12,22 @@ use std::sync::Mutex;
 
 /// Kept at most. A failure says one or two things; a broken disk can say the same for hours.
 const KEPT: usize = 16;
+/// In one explanation at most: after a panic each of WiredTiger's threads says its own.
+const TOLD: usize = 3;
 
 /// Receives what WiredTiger says. WiredTiger keeps its address for as long as the connection is open.
 #[repr(C)]
 pub(super) struct Messages {
     /// First, so that WiredTiger's pointer to the handler is a pointer to the whole.
     handler: wt::WT_EVENT_HANDLER,
-    said: Mutex<VecDeque<Said>>,
+    said: Mutex<AllSaid>,
+}
+
+#[derive(Default)]
+struct AllSaid {
+    latest: VecDeque<Said>,
+    /// Whether a full disk was ever spoken of. That stops WiredTiger for good, and later calls no longer say why.
+    disk_full: bool,
 }
 
 struct Said {
@@ -39,7 +48,7 @@ impl Messages {
                 handle_close: Some(allow_close),
                 handle_general: None,
             },
-            said: Mutex::new(VecDeque::with_capacity(KEPT)),
+            said: Mutex::default(),
         })
     }
 
@@ -51,45 +60,52 @@ impl Messages {
 
     fn keep(&self, said: Said) {
         let mut all = self.said.lock().expect(NO_PANIC);
-        if all.len() == KEPT {
-            all.pop_front();
+        all.disk_full |= DISK_FULL_WORDS
+            .iter()
+            .any(|words| said.text.contains(words));
+        if all.latest.len() == KEPT {
+            all.latest.pop_front();
         }
-        all.push_back(said);
+        all.latest.push_back(said);
     }
 
     /// In words, why a call returned this number: the number's name, what was said about this session (or about any), what to do.
     /// What was said about this session is forgotten, so that a later failure is not explained by an earlier one.
     pub(super) fn explain(&self, code: Code, session: Option<usize>) -> String {
         let mut text = code.text();
-        let mut all_said = String::new();
-        self.said.lock().expect(NO_PANIC).retain(|said| {
-            all_said.push_str(&said.text);
-            all_said.push('\n');
+        let mut told = 0;
+        let mut all = self.said.lock().expect(NO_PANIC);
+        all.latest.retain(|said| {
             if session.is_some_and(|session| session != said.session) {
                 return true;
             }
-            if !text.contains(&said.text) {
+            if told < TOLD && !text.contains(&said.text) {
+                told += 1;
                 text.push_str("; ");
                 text.push_str(&said.text);
             }
             session.is_none()
         });
-        if let Some(advice) = advice(code, &all_said) {
+        if let Some(advice) = advice(code, all.disk_full) {
             text.push_str(": ");
             text.push_str(advice);
         }
         text
     }
 
-    /// Forgets everything.
+    /// Forgets what was said.
     pub(super) fn forget(&self) {
-        self.said.lock().expect(NO_PANIC).clear();
+        self.said.lock().expect(NO_PANIC).latest.clear();
     }
 
     /// The error of a call on the connection or on some session.
     pub(super) fn error(&self, call: &str, code: Code) -> EngineError {
         let message = self.explain(code, None);
-        EngineError::Call { engine: KIND.name.into(), call: call.into(), message }
+        EngineError::Call {
+            engine: KIND.name.into(),
+            call: call.into(),
+            message,
+        }
     }
 }
 
@@ -113,9 +129,9 @@ impl Code {
     }
 }
 
-/// What to do, where it is known. `said` is all that WiredTiger said lately: after a failure in one of its own threads every call
-/// returns `WT_PANIC`, and only there stands why.
-fn advice(code: Code, said: &str) -> Option<&'static str> {
+/// What to do, where it is known. After a failure in one of WiredTiger's own threads every call returns `WT_PANIC`, so that a full disk
+/// is known from what was said before.
+fn advice(code: Code, disk_full: bool) -> Option<&'static str> {
     const EBUSY: c_int = 16;
     const ENOSPC: c_int = 28;
     const EDQUOT: c_int = 122;
@@ -124,23 +140,32 @@ fn advice(code: Code, said: &str) -> Option<&'static str> {
     const ENOMEM: c_int = 12;
     const EACCES: c_int = 13;
     const EROFS: c_int = 30;
-    let full = said.contains("No space left on device") || said.contains("Disk quota exceeded");
     match code.0 {
         ENOSPC | EDQUOT => Some(DISK_FULL),
-        wt::WT_PANIC if full => Some(DISK_FULL),
-        EBUSY => Some("the data directory is open in this or another process; end that first, or take another directory"),
+        wt::WT_PANIC if disk_full => Some(DISK_FULL),
+        EBUSY => Some(
+            "the data directory is open in this or another process; end that first, or take another directory",
+        ),
         EMFILE | ENFILE => Some("too many files are open; raise the limit with `ulimit -n`"),
         ENOMEM => Some("there is not enough memory; set a smaller cache_size"),
         EACCES | EROFS => Some("the data directory cannot be written"),
-        wt::WT_CACHE_FULL => Some("the cache is too small for this workload; set a larger cache_size"),
+        wt::WT_CACHE_FULL => {
+            Some("the cache is too small for this workload; set a larger cache_size")
+        }
         wt::WT_PANIC => Some("WiredTiger has stopped; the data directory needs to be opened again"),
-        wt::WT_TRY_SALVAGE => Some("the files are damaged; take a new data directory and load again"),
-        wt::WT_RUN_RECOVERY => Some("the files need recovery; open the data directory again with the journal on"),
+        wt::WT_TRY_SALVAGE => {
+            Some("the files are damaged; take a new data directory and load again")
+        }
+        wt::WT_RUN_RECOVERY => {
+            Some("the files need recovery; open the data directory again with the journal on")
+        }
         _ => None,
     }
 }
 
-const DISK_FULL: &str = "the disk is full; free some space, take another directory, or ask for fewer records";
+const DISK_FULL_WORDS: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
+const DISK_FULL: &str =
+    "the disk is full; free some space, take another directory, or ask for fewer records";
 
 /// `[time][thread], file:x, WT_SESSION.create: [category][ERROR]: function, line: text` without all that comes before the text.
 fn text_alone(message: &str) -> &str {
@@ -171,7 +196,10 @@ unsafe extern "C" fn keep_error(
     if let Some((end, _)) = text.char_indices().nth(400) {
         text.truncate(end);
     }
-    messages.keep(Said { session: session.addr(), text });
+    messages.keep(Said {
+        session: session.addr(),
+        text,
+    });
     0
 }
 
@@ -214,7 +242,10 @@ mod tests {
                 "[1763:17][1:0x7f], file:a.wt, WT_SESSION.create: [WT_VERB_DEFAULT][ERROR]: __config_check, 1123: unknown key 'x': Invalid argument",
                 "unknown key 'x': Invalid argument",
             ),
-            ("[1:2][3:4]: [WT_VERB_LOG][ERROR]: write failed, 7: no", "write failed, 7: no"),
+            (
+                "[1:2][3:4]: [WT_VERB_LOG][ERROR]: write failed, 7: no",
+                "write failed, 7: no",
+            ),
             ("plain", "plain"),
         ] {
             assert_eq!(text_alone(message), text);
@@ -225,14 +256,24 @@ mod tests {
     fn failures_are_explained_with_what_was_said() {
         let messages = Messages::new();
         for number in 0..KEPT + 4 {
-            messages.keep(Said { session: 1, text: format!("thing {number}.") });
+            messages.keep(Said {
+                session: 1,
+                text: format!("thing {number}."),
+            });
         }
-        messages.keep(Said { session: 2, text: "other".into() });
+        messages.keep(Said {
+            session: 2,
+            text: "other".into(),
+        });
         let text = messages.explain(Code(wt::WT_CACHE_FULL), Some(1));
         assert!(text.starts_with("WT_CACHE_FULL"), "{text}");
-        assert!(text.contains("thing 19.") && !text.contains("thing 4.") && !text.contains("other"), "{text}");
+        // The last is `other`, so that 5 to 19 were kept of these, and three are told.
+        assert!(text.contains("thing 5.; thing 6.; thing 7.:"), "{text}");
         assert!(text.ends_with("set a larger cache_size"), "{text}");
-        assert!(!messages.explain(Code::ROLLBACK, Some(1)).contains("thing"), "explained before");
+        assert!(
+            !messages.explain(Code::ROLLBACK, Some(1)).contains("thing"),
+            "explained before"
+        );
         assert!(messages.explain(Code::ROLLBACK, None).contains("other"));
         messages.forget();
         assert!(!messages.explain(Code::ROLLBACK, None).contains("other"));
@@ -241,9 +282,27 @@ mod tests {
     #[test]
     fn a_full_disk_is_named_wherever_it_was_noticed() {
         let messages = Messages::new();
-        assert!(messages.explain(Code(28), Some(1)).contains("the disk is full"));
-        assert!(!messages.explain(Code(wt::WT_PANIC), Some(1)).contains("the disk is full"));
-        messages.keep(Said { session: 7, text: "journal/WiredTigerLog.1: write: No space left on device".into() });
-        assert!(messages.explain(Code(wt::WT_PANIC), Some(1)).contains("the disk is full"));
+        assert!(
+            messages
+                .explain(Code(28), Some(1))
+                .contains("the disk is full")
+        );
+        assert!(
+            !messages
+                .explain(Code(wt::WT_PANIC), Some(1))
+                .contains("the disk is full")
+        );
+        messages.keep(Said {
+            session: 7,
+            text: "journal/WiredTigerLog.1: write: No space left on device".into(),
+        });
+        for _ in 0..2 {
+            assert!(
+                messages
+                    .explain(Code(wt::WT_PANIC), Some(1))
+                    .contains("the disk is full")
+            );
+            messages.forget();
+        }
     }
 }

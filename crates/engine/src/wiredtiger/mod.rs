@@ -14,7 +14,10 @@
 //! | `engine`, `session` | the two traits of this crate |
 //! | `journal` | the thread that flushes the journal, and those who wait for it |
 //! | `statistics` | WiredTiger's own counters |
+//! | `bare` | the same calls with nothing around them, for benches |
 
+#[cfg(feature = "wiredtiger")]
+pub mod bare;
 mod catalogue;
 #[cfg(feature = "wiredtiger")]
 mod configuration;
@@ -34,7 +37,8 @@ mod raw;
 mod session;
 #[cfg(feature = "wiredtiger")]
 mod statistics;
-#[cfg(all(test, feature = "wiredtiger"))]
+#[cfg(feature = "wiredtiger")]
+#[cfg(test)]
 mod tests;
 
 pub(crate) use catalogue::KIND;
@@ -42,8 +46,8 @@ pub(crate) use catalogue::KIND;
 pub(crate) use engine::open;
 
 #[cfg(not(feature = "wiredtiger"))]
-pub(crate) fn open(
-    _: &crate::Opening<'_>,
-) -> Result<Box<dyn crate::Engine>, crate::EngineError> {
-    Err(crate::EngineError::NotBuilt { name: KIND.name.into() })
+pub(crate) fn open(_: &crate::Opening<'_>) -> Result<Box<dyn crate::Engine>, crate::EngineError> {
+    Err(crate::EngineError::NotBuilt {
+        name: KIND.name.into(),
+    })
 }

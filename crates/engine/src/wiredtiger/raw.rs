@@ -28,13 +28,20 @@ fn check(code: c_int) -> Result<(), Code> {
 /// Bytes for WiredTiger, which reads `data` and `size` alone.
 #[inline]
 fn item(bytes: &[u8]) -> wt::WT_ITEM {
-    wt::WT_ITEM { data: bytes.as_ptr().cast(), size: bytes.len(), mem: null_mut(), memsize: 0, flags: 0 }
+    wt::WT_ITEM {
+        data: bytes.as_ptr().cast(),
+        size: bytes.len(),
+        mem: null_mut(),
+        memsize: 0,
+        flags: 0,
+    }
 }
 
 /// The version in WiredTiger's words.
 pub(super) fn version() -> String {
     // SAFETY: WiredTiger accepts nulls for the numbers and returns static text.
-    let text = unsafe { CStr::from_ptr(wt::wiredtiger_version(null_mut(), null_mut(), null_mut())) };
+    let text =
+        unsafe { CStr::from_ptr(wt::wiredtiger_version(null_mut(), null_mut(), null_mut())) };
     text.to_string_lossy().into_owned()
 }
 
@@ -56,15 +63,26 @@ impl Connection {
         let messages = Messages::new();
         let directory = CString::new(directory.as_os_str().as_bytes())
             .map_err(|_| messages.error("wiredtiger_open", Code::EINVAL))?;
-        let configuration = CString::new(configuration).expect("configurations are checked for NUL bytes");
+        let configuration =
+            CString::new(configuration).expect("configurations are checked for NUL bytes");
         let mut raw = null_mut();
         // SAFETY: both texts end with NUL and are copied; the handler lives in a box that is dropped after the connection is closed.
-        let code =
-            unsafe { wt::wiredtiger_open(directory.as_ptr(), messages.handler(), configuration.as_ptr(), &mut raw) };
+        let code = unsafe {
+            wt::wiredtiger_open(
+                directory.as_ptr(),
+                messages.handler(),
+                configuration.as_ptr(),
+                &mut raw,
+            )
+        };
         check(code).map_err(|code| messages.error("wiredtiger_open", code))?;
         let raw = NonNull::new(raw).expect("WiredTiger returned success");
         messages.forget();
-        Ok(Self { raw, messages, open: true })
+        Ok(Self {
+            raw,
+            messages,
+            open: true,
+        })
     }
 
     pub(super) fn messages(&self) -> &Messages {
@@ -75,10 +93,21 @@ impl Connection {
     pub(super) fn session(self: &Arc<Self>) -> Result<RawSession, EngineError> {
         let mut raw = null_mut();
         // SAFETY: the connection is open for as long as `self` lives; the returned session keeps it alive.
-        let code = unsafe { call!(self.raw, open_session, null_mut(), c"isolation=snapshot".as_ptr(), &mut raw) };
+        let code = unsafe {
+            call!(
+                self.raw,
+                open_session,
+                null_mut(),
+                c"isolation=snapshot".as_ptr(),
+                &mut raw
+            )
+        };
         check(code).map_err(|code| self.messages.error("WT_CONNECTION.open_session", code))?;
         let raw = NonNull::new(raw).expect("WiredTiger returned success");
-        Ok(RawSession { raw, connection: Arc::clone(self) })
+        Ok(RawSession {
+            raw,
+            connection: Arc::clone(self),
+        })
     }
 
     /// Writes everything and closes. As it is owned, there are no sessions any more.
@@ -124,24 +153,49 @@ impl RawSession {
 
     /// Makes a table unless it is there.
     pub(super) fn create(&self, uri: &CStr, configuration: &str) -> Result<(), EngineError> {
-        let configuration = CString::new(configuration).expect("configurations are checked for NUL bytes");
+        let configuration =
+            CString::new(configuration).expect("configurations are checked for NUL bytes");
         // SAFETY: the session is open; both texts end with NUL and are copied.
         let code = unsafe { call!(self.raw, create, uri.as_ptr(), configuration.as_ptr()) };
-        check(code).map_err(|code| self.error(&format!("WT_SESSION.create of {}", uri.to_string_lossy()), code))
+        check(code).map_err(|code| {
+            self.error(
+                &format!("WT_SESSION.create of {}", uri.to_string_lossy()),
+                code,
+            )
+        })
     }
 
     /// Opens a cursor.
     ///
     /// # Safety
     /// The cursor must be dropped before the session, and be used by the thread that uses the session.
-    pub(super) unsafe fn cursor(&self, uri: &CStr, configuration: Option<&CStr>) -> Result<Cursor, EngineError> {
+    pub(super) unsafe fn cursor(
+        &self,
+        uri: &CStr,
+        configuration: Option<&CStr>,
+    ) -> Result<Cursor, EngineError> {
         let configuration: *const c_char = configuration.map_or(null(), CStr::as_ptr);
         let mut raw = null_mut();
         // SAFETY: the session is open; the texts end with NUL and are copied.
-        let code = unsafe { call!(self.raw, open_cursor, uri.as_ptr(), null_mut(), configuration, &mut raw) };
-        check(code)
-            .map_err(|code| self.error(&format!("WT_SESSION.open_cursor of {}", uri.to_string_lossy()), code))?;
-        Ok(Cursor { raw: NonNull::new(raw).expect("WiredTiger returned success") })
+        let code = unsafe {
+            call!(
+                self.raw,
+                open_cursor,
+                uri.as_ptr(),
+                null_mut(),
+                configuration,
+                &mut raw
+            )
+        };
+        check(code).map_err(|code| {
+            self.error(
+                &format!("WT_SESSION.open_cursor of {}", uri.to_string_lossy()),
+                code,
+            )
+        })?;
+        Ok(Cursor {
+            raw: NonNull::new(raw).expect("WiredTiger returned success"),
+        })
     }
 
     #[inline]
@@ -194,6 +248,11 @@ unsafe impl Send for Cursor {}
 /// SAFETY of all calls below: the cursor is open, because only its drop closes it and its session outlives it. `set_key` and `set_value` keep
 /// the pointer without copying; each is followed by its operation within the same method, while the bytes are borrowed.
 impl Cursor {
+    /// For calls of the bench, which wants nothing around them.
+    pub(super) fn as_ptr(&self) -> *mut wt::WT_CURSOR {
+        self.raw.as_ptr()
+    }
+
     /// Finds a key of bytes.
     #[inline]
     pub(super) fn search_bytes(&mut self, key: &[u8]) -> Result<(), Code> {
@@ -229,13 +288,20 @@ impl Cursor {
 
     /// Finds a statistic by its number.
     pub(super) fn search_statistic(&mut self, number: u32) -> Result<i64, Code> {
-        let (mut name, mut text, mut value): (*const c_char, *const c_char, i64) = (null(), null(), 0);
+        let (mut name, mut text, mut value): (*const c_char, *const c_char, i64) =
+            (null(), null(), 0);
         // SAFETY: see the impl; the formats of a statistics cursor are `i` and `SSq`, which take an int, two pointers to strings and one
         // to an int64_t.
         unsafe {
             call!(self.raw, set_key, number as c_int);
             check(call!(self.raw, search))?;
-            check(call!(self.raw, get_value, &raw mut name, &raw mut text, &raw mut value))?;
+            check(call!(
+                self.raw,
+                get_value,
+                &raw mut name,
+                &raw mut text,
+                &raw mut value
+            ))?;
         }
         Ok(value)
     }
@@ -311,7 +377,14 @@ impl Cursor {
     /// Replaces pieces of the value at the position.
     pub(super) fn modify(&mut self, pieces: &mut Pieces<'_>) -> Result<(), Code> {
         // SAFETY: see the impl; the pieces point to bytes that their lifetime keeps borrowed, and WiredTiger copies them.
-        check(unsafe { call!(self.raw, modify, pieces.entries.as_mut_ptr(), pieces.count as c_int) })
+        check(unsafe {
+            call!(
+                self.raw,
+                modify,
+                pieces.entries.as_mut_ptr(),
+                pieces.count as c_int
+            )
+        })
     }
 
     /// Removes what is at the position.
@@ -340,14 +413,28 @@ pub(super) struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     pub(super) fn new() -> Self {
-        let nothing = wt::WT_MODIFY { data: item(&[]), offset: 0, size: 0 };
-        Self { entries: [nothing; MOST_PIECES], count: 0, bytes: std::marker::PhantomData }
+        let nothing = wt::WT_MODIFY {
+            data: item(&[]),
+            offset: 0,
+            size: 0,
+        };
+        Self {
+            entries: [nothing; MOST_PIECES],
+            count: 0,
+            bytes: std::marker::PhantomData,
+        }
     }
 
     /// Adds one, or says that there is no more room.
     pub(super) fn add(&mut self, offset: usize, bytes: &'a [u8]) -> bool {
-        let Some(entry) = self.entries.get_mut(self.count) else { return false };
-        *entry = wt::WT_MODIFY { data: item(bytes), offset, size: bytes.len() };
+        let Some(entry) = self.entries.get_mut(self.count) else {
+            return false;
+        };
+        *entry = wt::WT_MODIFY {
+            data: item(bytes),
+            offset,
+            size: bytes.len(),
+        };
         self.count += 1;
         true
     }

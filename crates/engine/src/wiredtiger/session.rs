@@ -4,11 +4,11 @@
 //! The operations, as mongod makes them of WiredTiger's calls.
 
 use super::document::{self, Element, Elements};
+use super::engine;
 use super::identifier::{read_record_id, write_key, write_record_id};
 use super::journal::Journal;
 use super::messages::Code;
 use super::raw::{Cursor, Pieces, RawSession};
-use super::engine;
 use crate::{EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_workload::{FieldChoice, Fields};
 use std::hint::black_box;
@@ -22,6 +22,8 @@ pub(super) struct Shared {
     /// Names of all fields, by number.
     pub(super) names: Vec<Box<[u8]>>,
     pub(super) update_by_modify: bool,
+    /// What buffers of documents hold from the beginning.
+    pub(super) document_bytes: usize,
 }
 
 pub(super) struct WiredTigerSession {
@@ -64,11 +66,11 @@ impl WiredTigerSession {
             index,
             collection,
             session,
-            shared,
             journal,
             key: Vec::new(),
             record_id: Vec::new(),
-            document: Vec::new(),
+            document: Vec::with_capacity(shared.document_bytes),
+            shared,
             retries: 0,
         })
     }
@@ -77,22 +79,38 @@ impl WiredTigerSession {
     #[inline]
     fn find(&mut self, key: &[u8]) -> Result<(), Failure> {
         write_key(key, &mut self.key);
-        self.index.search_bytes(&self.key).map_err(failed("WT_CURSOR.search of the index"))?;
+        self.index
+            .search_bytes(&self.key)
+            .map_err(failed("WT_CURSOR.search of the index"))?;
         self.follow()
     }
 
     /// Moves the collection's cursor to the record under the index's cursor.
     #[inline]
     fn follow(&mut self) -> Result<(), Failure> {
-        let bytes = self.index.value().map_err(failed("WT_CURSOR.get_value of the index"))?;
-        let record_id = read_record_id(bytes).ok_or(Code::EINVAL).map_err(failed("reading a record id of the index"))?;
-        self.collection.search_record_id(record_id).map_err(failed("WT_CURSOR.search of the collection"))
+        let bytes = self
+            .index
+            .value()
+            .map_err(failed("WT_CURSOR.get_value of the index"))?;
+        let record_id = read_record_id(bytes)
+            .ok_or(Code::EINVAL)
+            .map_err(failed("reading a record id of the index"))?;
+        self.collection
+            .search_record_id(record_id)
+            .map_err(failed("WT_CURSOR.search of the collection"))
     }
 
     /// Has the bytes of the record under the collection's cursor, and hands over those that are asked for.
     #[inline]
-    fn fetch(&self, fields: FieldChoice<'_>, visitor: Option<&mut dyn FieldVisitor>) -> Result<(), Failure> {
-        let document = self.collection.value().map_err(failed("WT_CURSOR.get_value of the collection"))?;
+    fn fetch(
+        &self,
+        fields: FieldChoice<'_>,
+        visitor: Option<&mut dyn FieldVisitor>,
+    ) -> Result<(), Failure> {
+        let document = self
+            .collection
+            .value()
+            .map_err(failed("WT_CURSOR.get_value of the collection"))?;
         match (fields, visitor) {
             (FieldChoice::All, None) => {
                 black_box(document);
@@ -133,7 +151,10 @@ impl WiredTigerSession {
             let result = operation(self);
             let reset = self.reset();
             match result.and(reset) {
-                Err(Failure { code: Code::ROLLBACK, .. }) => self.retries += 1,
+                Err(Failure {
+                    code: Code::ROLLBACK,
+                    ..
+                }) => self.retries += 1,
                 result => return self.outcome(result),
             }
         }
@@ -145,7 +166,10 @@ impl WiredTigerSession {
         let mut attempts = 0_u32;
         let result = loop {
             match self.transact(&mut operation) {
-                Err(Failure { code: Code::ROLLBACK, .. }) => {
+                Err(Failure {
+                    code: Code::ROLLBACK,
+                    ..
+                }) => {
                     self.retries += 1;
                     attempts += 1;
                     // mongod as well tries a few times at once before it lets others go first.
@@ -163,11 +187,19 @@ impl WiredTigerSession {
         self.outcome(result)
     }
 
-    fn transact(&mut self, operation: &mut impl FnMut(&mut Self) -> Result<(), Failure>) -> Result<(), Failure> {
-        self.session.begin().map_err(failed("WT_SESSION.begin_transaction"))?;
+    fn transact(
+        &mut self,
+        operation: &mut impl FnMut(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.session
+            .begin()
+            .map_err(failed("WT_SESSION.begin_transaction"))?;
         match operation(self) {
             // Both ends of a transaction reset the session's cursors.
-            Ok(()) => self.session.commit().map_err(failed("WT_SESSION.commit_transaction")),
+            Ok(()) => self
+                .session
+                .commit()
+                .map_err(failed("WT_SESSION.commit_transaction")),
             Err(failure) => {
                 // When this fails as well, the first failure is the one that tells why.
                 let _ = self.session.roll_back();
@@ -180,7 +212,10 @@ impl WiredTigerSession {
     fn outcome(&self, result: Result<(), Failure>) -> Outcome {
         match result {
             Ok(()) => Outcome::Ok,
-            Err(Failure { code: Code::NOT_FOUND, .. }) => Outcome::NotFound,
+            Err(Failure {
+                code: Code::NOT_FOUND,
+                ..
+            }) => Outcome::NotFound,
             Err(failure) => self.error(&failure),
         }
     }
@@ -197,14 +232,22 @@ impl WiredTigerSession {
 
     /// Replaces fields of the record under the collection's cursor.
     fn change(&mut self, changes: Fields<'_>) -> Result<(), Failure> {
-        let old = self.collection.value().map_err(failed("WT_CURSOR.get_value of the collection"))?;
+        let old = self
+            .collection
+            .value()
+            .map_err(failed("WT_CURSOR.get_value of the collection"))?;
         if self.shared.update_by_modify
             && let Some(mut pieces) = pieces(old, changes)
         {
-            return self.collection.modify(&mut pieces).map_err(failed("WT_CURSOR.modify of the collection"));
+            return self
+                .collection
+                .modify(&mut pieces)
+                .map_err(failed("WT_CURSOR.modify of the collection"));
         }
         document::write_changed(old, changes, &mut self.document);
-        self.collection.update(&self.document).map_err(failed("WT_CURSOR.update of the collection"))
+        self.collection
+            .update(&self.document)
+            .map_err(failed("WT_CURSOR.update of the collection"))
     }
 }
 
@@ -237,11 +280,21 @@ fn pieces<'a>(old: &[u8], changes: Fields<'a>) -> Option<Pieces<'a>> {
 }
 
 impl Session for WiredTigerSession {
-    fn read(&mut self, key: &[u8], fields: FieldChoice<'_>, mut visitor: Option<&mut dyn FieldVisitor>) -> Outcome {
+    fn read(
+        &mut self,
+        key: &[u8],
+        fields: FieldChoice<'_>,
+        mut visitor: Option<&mut dyn FieldVisitor>,
+    ) -> Outcome {
         self.reading(|session| {
             session.find(key)?;
             // Nothing after this asks for a repetition, so the visitor sees each field once.
-            session.fetch(fields, visitor.as_mut().map(|visitor| &mut **visitor as &mut dyn FieldVisitor))
+            session.fetch(
+                fields,
+                visitor
+                    .as_mut()
+                    .map(|visitor| &mut **visitor as &mut dyn FieldVisitor),
+            )
         })
     }
 
@@ -269,7 +322,13 @@ impl Session for WiredTigerSession {
         })
     }
 
-    fn scan(&mut self, start: &[u8], count: u32, fields: FieldChoice<'_>, rows: &mut u32) -> Outcome {
+    fn scan(
+        &mut self,
+        start: &[u8],
+        count: u32,
+        fields: FieldChoice<'_>,
+        rows: &mut u32,
+    ) -> Outcome {
         write_key(start, &mut self.key);
         self.reading(|session| {
             *rows = 0;
@@ -289,7 +348,10 @@ impl Session for WiredTigerSession {
                         *rows += 1;
                     }
                     // Deleted between the two tables.
-                    Err(Failure { code: Code::NOT_FOUND, .. }) => {}
+                    Err(Failure {
+                        code: Code::NOT_FOUND,
+                        ..
+                    }) => {}
                     Err(failure) => return Err(failure),
                 }
                 if *rows == count {
@@ -304,8 +366,14 @@ impl Session for WiredTigerSession {
     fn delete(&mut self, key: &[u8]) -> Outcome {
         self.changing(|session| {
             session.find(key)?;
-            session.index.remove().map_err(failed("WT_CURSOR.remove of the index"))?;
-            session.collection.remove().map_err(failed("WT_CURSOR.remove of the collection"))
+            session
+                .index
+                .remove()
+                .map_err(failed("WT_CURSOR.remove of the index"))?;
+            session
+                .collection
+                .remove()
+                .map_err(failed("WT_CURSOR.remove of the collection"))
         })
     }
 

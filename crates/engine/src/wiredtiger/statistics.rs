@@ -15,14 +15,32 @@ static KEPT: &[(&str, u32)] = &[
     ("cache_dirty_bytes", wt::WT_STAT_CONN_CACHE_BYTES_DIRTY),
     ("cache_read_bytes", wt::WT_STAT_CONN_CACHE_BYTES_READ),
     ("cache_written_bytes", wt::WT_STAT_CONN_CACHE_BYTES_WRITE),
-    ("cache_requested_pages", wt::WT_STAT_CONN_CACHE_PAGES_REQUESTED),
+    (
+        "cache_requested_pages",
+        wt::WT_STAT_CONN_CACHE_PAGES_REQUESTED,
+    ),
     ("cache_read_pages", wt::WT_STAT_CONN_CACHE_READ),
     ("cache_written_pages", wt::WT_STAT_CONN_CACHE_WRITE),
-    ("cache_evicted_clean_pages", wt::WT_STAT_CONN_CACHE_EVICTION_CLEAN),
-    ("cache_evicted_dirty_pages", wt::WT_STAT_CONN_CACHE_EVICTION_DIRTY),
-    ("application_evictions", wt::WT_STAT_CONN_EVICTION_APP_ATTEMPT),
-    ("application_eviction_us", wt::WT_STAT_CONN_EVICTION_APP_TIME),
-    ("application_cache_wait_us", wt::WT_STAT_CONN_APPLICATION_CACHE_TIME),
+    (
+        "cache_evicted_clean_pages",
+        wt::WT_STAT_CONN_CACHE_EVICTION_CLEAN,
+    ),
+    (
+        "cache_evicted_dirty_pages",
+        wt::WT_STAT_CONN_CACHE_EVICTION_DIRTY,
+    ),
+    (
+        "application_evictions",
+        wt::WT_STAT_CONN_EVICTION_APP_ATTEMPT,
+    ),
+    (
+        "application_eviction_us",
+        wt::WT_STAT_CONN_EVICTION_APP_TIME,
+    ),
+    (
+        "application_cache_wait_us",
+        wt::WT_STAT_CONN_APPLICATION_CACHE_TIME,
+    ),
     ("block_reads", wt::WT_STAT_CONN_BLOCK_READ),
     ("block_writes", wt::WT_STAT_CONN_BLOCK_WRITE),
     ("block_read_bytes", wt::WT_STAT_CONN_BLOCK_BYTE_READ),
@@ -32,8 +50,14 @@ static KEPT: &[(&str, u32)] = &[
     ("journal_syncs", wt::WT_STAT_CONN_LOG_SYNC),
     ("journal_sync_us", wt::WT_STAT_CONN_LOG_SYNC_DURATION),
     ("checkpoints", wt::WT_STAT_CONN_CHECKPOINTS_TOTAL_SUCCEED),
-    ("checkpoint_total_ms", wt::WT_STAT_CONN_CHECKPOINT_TIME_TOTAL),
-    ("checkpoint_last_ms", wt::WT_STAT_CONN_CHECKPOINT_TIME_RECENT),
+    (
+        "checkpoint_total_ms",
+        wt::WT_STAT_CONN_CHECKPOINT_TIME_TOTAL,
+    ),
+    (
+        "checkpoint_last_ms",
+        wt::WT_STAT_CONN_CHECKPOINT_TIME_RECENT,
+    ),
     ("transaction_commits", wt::WT_STAT_CONN_TXN_COMMIT),
     ("transaction_rollbacks", wt::WT_STAT_CONN_TXN_ROLLBACK),
     ("cursor_searches", wt::WT_STAT_CONN_CURSOR_SEARCH),
@@ -56,7 +80,10 @@ impl Statistics {
         let session = connection.session()?;
         // SAFETY: the cursor is the field before its session, so it is dropped first; both are used together behind one mutex.
         let cursor = unsafe { session.cursor(c"statistics:", None) }?;
-        Ok(Self { cursor, _session: session })
+        Ok(Self {
+            cursor,
+            _session: session,
+        })
     }
 
     pub(super) fn read(&mut self, into: &mut Vec<(&'static str, f64)>) {
@@ -69,7 +96,10 @@ impl Statistics {
                 into.push((name, value as f64));
             }
         }
-        if let Ok(state) = self.cursor.search_statistic(wt::WT_STAT_CONN_CHECKPOINT_STATE) {
+        if let Ok(state) = self
+            .cursor
+            .search_statistic(wt::WT_STAT_CONN_CHECKPOINT_STATE)
+        {
             // 0 is inactive, all else a stage of a checkpoint (WiredTiger's checkpoint.h).
             into.push(("checkpoint_running", f64::from(u8::from(state != 0))));
         }

@@ -13,24 +13,32 @@ use plimsoll_workload::{
 use std::path::Path;
 use std::sync::Arc;
 
+const QUICK: &str = "log=(file_max=100KB,prealloc=false),checkpoint_sync=false";
+
 fn text(text: &str) -> SettingValue {
     SettingValue::Text(text.into())
 }
 
-/// A small cache and journal files of 100 kB, so that tests are quick.
+/// A small cache and small journal files, and checkpoints that leave it to the kernel when they reach the disk, so that tests are quick.
 fn open(
     directory: &Path,
     data: &DataSpec,
     settings: &[(&str, SettingValue)],
 ) -> Result<Box<dyn Engine>, EngineError> {
     let mut all = Settings::default();
-    all.0.insert("cache_size".into(), SettingValue::Bytes(32 << 20));
-    all.0.insert("connection_config".into(), text("log=(file_max=100KB,prealloc=false)"));
+    all.0
+        .insert("cache_size".into(), SettingValue::Bytes(32 << 20));
+    all.0.insert("connection_config".into(), text(QUICK));
     for (name, value) in settings {
         all.0.insert((*name).into(), value.clone());
     }
-    let opening =
-        Opening { settings: &all, directory: Some(directory), seed: 1, data, allocator: "system" };
+    let opening = Opening {
+        settings: &all,
+        directory: Some(directory),
+        seed: 1,
+        data,
+        allocator: "system",
+    };
     crate::open("wiredtiger", &opening)
 }
 
@@ -67,7 +75,9 @@ fn updates(key_space: &Arc<KeySpace>, all_fields: bool) -> Asker {
 }
 
 fn changes(asker: &mut Asker) -> Fields<'_> {
-    let Ask::Update { changes, .. } = asker.next() else { panic!("there are only updates") };
+    let Ask::Update { changes, .. } = asker.next() else {
+        panic!("there are only updates")
+    };
     changes
 }
 
@@ -82,7 +92,9 @@ fn assert_not_found(outcome: Outcome) {
 type Record = Vec<(Vec<u8>, Vec<u8>)>;
 
 fn record(fields: Fields<'_>) -> Record {
-    fields.map(|(_, name, value)| (name.to_vec(), value.to_vec())).collect()
+    fields
+        .map(|(_, name, value)| (name.to_vec(), value.to_vec()))
+        .collect()
 }
 
 #[derive(Default)]
@@ -113,5 +125,8 @@ fn rows(session: &mut dyn Session, start: &[u8], count: u32) -> u32 {
 fn statistic(engine: &dyn Engine, name: &str) -> f64 {
     let mut all = Vec::new();
     engine.statistics(&mut all);
-    all.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("there is no {name}")).1
+    all.iter()
+        .find(|(known, _)| *known == name)
+        .unwrap_or_else(|| panic!("there is no {name}"))
+        .1
 }

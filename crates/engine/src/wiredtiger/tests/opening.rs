@@ -21,7 +21,12 @@ fn data_survives_closing() {
     let mut asker = updates(&key_space, true);
     assert_ok(session.insert(b"user9", changes(&mut asker)));
     assert_eq!(engine.count().unwrap(), Some(51));
-    assert_eq!(read(&mut *session, &keys[49], FieldChoice::All).unwrap().len(), 10);
+    assert_eq!(
+        read(&mut *session, &keys[49], FieldChoice::All)
+            .unwrap()
+            .len(),
+        10
+    );
     drop(session);
     engine.close().unwrap();
 }
@@ -34,7 +39,11 @@ fn crashed(directory: &Path) -> tempfile::TempDir {
         for entry in std::fs::read_dir(directory.join(folder)).unwrap() {
             let entry = entry.unwrap();
             if entry.file_type().unwrap().is_file() {
-                std::fs::copy(entry.path(), copy.path().join(folder).join(entry.file_name())).unwrap();
+                std::fs::copy(
+                    entry.path(),
+                    copy.path().join(folder).join(entry.file_name()),
+                )
+                .unwrap();
             }
         }
     }
@@ -42,22 +51,51 @@ fn crashed(directory: &Path) -> tempfile::TempDir {
 }
 
 #[test]
-fn durable_changes_survive_a_crash() {
-    let directory = tempfile::tempdir().unwrap();
-    let data = verifiable(40);
-    let key_space = KeySpace::new(&data).unwrap();
-    // No flush comes by itself, so that only waiting for one makes a change durable.
-    let hour = SettingValue::Nanos(3_600_000_000_000);
-    let settings = [("durable", SettingValue::Flag(true)), ("journal_flush_interval", hour)];
-    let engine = open(directory.path(), &data, &settings).unwrap();
-    let mut session = engine.session().unwrap();
-    load(&mut *session, &key_space);
-    let copy = crashed(directory.path());
-    let recovered = open(copy.path(), &data, &settings).unwrap();
-    assert_eq!(recovered.count().unwrap(), Some(40));
-    recovered.close().unwrap();
-    drop(session);
-    engine.close().unwrap();
+fn what_the_journal_holds_survives_a_crash() {
+    for journal in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let data = verifiable(40);
+        let key_space = KeySpace::new(&data).unwrap();
+        let mut settings = vec![("journal", SettingValue::Flag(journal))];
+        if journal {
+            // Whoever waits for the disk has waited for the file as well.
+            settings.push(("durable", SettingValue::Flag(true)));
+        }
+        let engine = open(directory.path(), &data, &settings).unwrap();
+        let mut session = engine.session().unwrap();
+        load(&mut *session, &key_space);
+        let copy = crashed(directory.path());
+        let recovered = open(copy.path(), &data, &settings).unwrap();
+        assert_eq!(
+            recovered.count().unwrap(),
+            Some(if journal { 40 } else { 0 })
+        );
+        recovered.close().unwrap();
+        drop(session);
+        engine.close().unwrap();
+    }
+}
+
+#[test]
+fn each_durable_change_has_waited_for_the_disk() {
+    for durable in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let data = DataSpec::with_records(40);
+        let key_space = KeySpace::new(&data).unwrap();
+        // No flush comes by itself.
+        let hour = SettingValue::Nanos(3_600_000_000_000);
+        let settings = [
+            ("durable", SettingValue::Flag(durable)),
+            ("journal_flush_interval", hour),
+        ];
+        let engine = open(directory.path(), &data, &settings).unwrap();
+        let before = statistic(&*engine, "journal_syncs");
+        load(&mut *engine.session().unwrap(), &key_space);
+        let syncs = statistic(&*engine, "journal_syncs") - before;
+        // One session waits for one change at a time, so that no flush serves two.
+        assert_eq!(syncs >= 40.0, durable, "{syncs}");
+        engine.close().unwrap();
+    }
 }
 
 #[test]
@@ -65,7 +103,12 @@ fn one_flush_serves_all_who_wait() {
     let directory = tempfile::tempdir().unwrap();
     let data = DataSpec::with_records(64);
     let key_space = KeySpace::new(&data).unwrap();
-    let engine = open(directory.path(), &data, &[("durable", SettingValue::Flag(true))]).unwrap();
+    let engine = open(
+        directory.path(),
+        &data,
+        &[("durable", SettingValue::Flag(true))],
+    )
+    .unwrap();
     let loader = key_space.loader(1);
     std::thread::scope(|scope| {
         for number in 0..8 {
@@ -103,7 +146,11 @@ fn every_state_after_the_load_keeps_the_data() {
         let mut session = engine.session().unwrap();
         assert!(read(&mut *session, &keys[0], FieldChoice::All).is_some());
         let about = &engine.description().notes["measured_state"];
-        assert_eq!(about.starts_with("reopened"), state != "checkpoint", "{about}");
+        assert_eq!(
+            about.starts_with("reopened"),
+            state != "checkpoint",
+            "{about}"
+        );
         drop(session);
         engine.close().unwrap();
     }
@@ -129,18 +176,29 @@ fn a_directory_must_be_there() {
     let missing = directory.path().join("missing");
     let data = DataSpec::with_records(1);
     let said = message(open(&missing, &data, &[]));
-    assert!(said.starts_with(&format!("cannot use {}: No such file", missing.display())), "{said}");
+    assert!(
+        said.starts_with(&format!("cannot use {}: No such file", missing.display())),
+        "{said}"
+    );
     assert!(!missing.exists());
 
     let file = directory.path().join("file");
     std::fs::write(&file, "mine").unwrap();
     let said = message(open(&file, &data, &[]));
-    assert!(said.starts_with(&format!("cannot use {}: ", file.display())), "{said}");
+    assert!(
+        said.starts_with(&format!("cannot use {}: ", file.display())),
+        "{said}"
+    );
     assert_eq!(std::fs::read(&file).unwrap(), b"mine");
 
     let settings = Settings::default();
-    let opening =
-        Opening { settings: &settings, directory: None, seed: 1, data: &data, allocator: "system" };
+    let opening = Opening {
+        settings: &settings,
+        directory: None,
+        seed: 1,
+        data: &data,
+        allocator: "system",
+    };
     let nowhere = crate::open("wiredtiger", &opening);
     assert!(matches!(nowhere, Err(EngineError::NoDirectory { .. })));
 }
@@ -151,8 +209,14 @@ fn a_directory_is_opened_once_at_a_time() {
     let data = DataSpec::with_records(1);
     let first = open(directory.path(), &data, &[]).unwrap();
     let said = message(open(directory.path(), &data, &[]));
-    assert!(said.starts_with("wiredtiger: wiredtiger_open failed: "), "{said}");
-    assert!(said.contains("the data directory is open in this or another process"), "{said}");
+    assert!(
+        said.starts_with("wiredtiger: wiredtiger_open failed: "),
+        "{said}"
+    );
+    assert!(
+        said.contains("the data directory is open in this or another process"),
+        "{said}"
+    );
     first.close().unwrap();
     open(directory.path(), &data, &[]).unwrap().close().unwrap();
 }
@@ -162,12 +226,25 @@ fn wiredtiger_explains_what_it_refuses() {
     let data = DataSpec::with_records(1);
     for (setting, value, call, why) in [
         ("connection_config", "wings=2", "wiredtiger_open", "wings"),
-        ("collection_config", "leaf_page_max=5000", "WT_SESSION.create of table:collection", "allocation size"),
-        ("index_config", "checksum=maybe", "WT_SESSION.create of table:index", "maybe"),
+        (
+            "collection_config",
+            "leaf_page_max=5000",
+            "WT_SESSION.create of table:collection",
+            "allocation size",
+        ),
+        (
+            "index_config",
+            "checksum=maybe",
+            "WT_SESSION.create of table:index",
+            "maybe",
+        ),
     ] {
         let directory = tempfile::tempdir().unwrap();
         let said = message(open(directory.path(), &data, &[(setting, text(value))]));
-        assert!(said.starts_with(&format!("wiredtiger: {call} failed: Invalid argument")), "{said}");
+        assert!(
+            said.starts_with(&format!("wiredtiger: {call} failed: Invalid argument")),
+            "{said}"
+        );
         assert!(said.contains(why), "{said}");
         assert!(!said.contains("[ERROR]"), "{said}");
     }

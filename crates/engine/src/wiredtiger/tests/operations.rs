@@ -1,24 +1,46 @@
 //! Each operation does what it says.
 
 use super::*;
-use crate::wiredtiger::engine::{COLLECTION, WiredTiger};
 use crate::registry::completed;
 use crate::wiredtiger::KIND;
+use crate::wiredtiger::engine::{COLLECTION, WiredTiger};
 use plimsoll_workload::{FieldLength, Verification};
 use tempfile::TempDir;
 
-fn loaded(data: &DataSpec) -> (TempDir, Box<dyn Engine>, Box<dyn Session>, Arc<KeySpace>, Vec<Vec<u8>>) {
+struct Loaded {
+    engine: Box<dyn Engine>,
+    session: Box<dyn Session>,
+    key_space: Arc<KeySpace>,
+    /// In order.
+    keys: Vec<Vec<u8>>,
+    _directory: TempDir,
+}
+
+fn loaded(data: &DataSpec) -> Loaded {
     let directory = tempfile::tempdir().unwrap();
     let engine = open(directory.path(), data, &[]).unwrap();
     let mut session = engine.session().unwrap();
     let key_space = KeySpace::new(data).unwrap();
     let keys = load(&mut *session, &key_space);
-    (directory, engine, session, key_space, keys)
+    Loaded {
+        engine,
+        session,
+        key_space,
+        keys,
+        _directory: directory,
+    }
 }
 
 #[test]
 fn what_is_loaded_is_read_and_counted() {
-    let (_directory, engine, mut session, key_space, keys) = loaded(&verifiable(500));
+    let Loaded {
+        _directory,
+        engine,
+        mut session,
+        key_space,
+        keys,
+        ..
+    } = loaded(&verifiable(500));
     assert_eq!(engine.count().unwrap(), Some(500));
     for key in &keys {
         let mut verifier = key_space.verifier(key);
@@ -37,7 +59,12 @@ fn what_is_loaded_is_read_and_counted() {
 
 #[test]
 fn a_projection_reads_the_chosen_fields() {
-    let (_directory, _engine, mut session, _, keys) = loaded(&verifiable(3));
+    let Loaded {
+        _directory,
+        mut session,
+        keys,
+        ..
+    } = loaded(&verifiable(3));
     let whole = read(&mut *session, &keys[1], FieldChoice::All).unwrap();
     let chosen = read(&mut *session, &keys[1], FieldChoice::Some(&[1, 7])).unwrap();
     assert_eq!(chosen, [whole[1].clone(), whole[7].clone()]);
@@ -47,7 +74,14 @@ fn a_projection_reads_the_chosen_fields() {
 
 #[test]
 fn an_update_replaces_one_field() {
-    let (_directory, engine, mut session, key_space, keys) = loaded(&DataSpec::with_records(20));
+    let Loaded {
+        _directory,
+        engine,
+        mut session,
+        key_space,
+        keys,
+        ..
+    } = loaded(&DataSpec::with_records(20));
     let mut asker = updates(&key_space, false);
     for key in &keys {
         let mut expected = read(&mut *session, key, FieldChoice::All).unwrap();
@@ -56,7 +90,10 @@ fn an_update_replaces_one_field() {
         assert_ne!(expected[number as usize].1, value, "it changes something");
         expected[number as usize].1 = value.to_vec();
         assert_ok(session.update(key, change));
-        assert_eq!(read(&mut *session, key, FieldChoice::All).unwrap(), expected);
+        assert_eq!(
+            read(&mut *session, key, FieldChoice::All).unwrap(),
+            expected
+        );
     }
     // A value of 100 bytes is less than a tenth of the document.
     assert_eq!(statistic(&*engine, "cursor_modifies"), 20.0);
@@ -64,11 +101,21 @@ fn an_update_replaces_one_field() {
 
 #[test]
 fn an_update_of_everything_writes_the_document_again() {
-    let (_directory, engine, mut session, key_space, keys) = loaded(&DataSpec::with_records(5));
+    let Loaded {
+        _directory,
+        engine,
+        mut session,
+        key_space,
+        keys,
+        ..
+    } = loaded(&DataSpec::with_records(5));
     let mut asker = updates(&key_space, true);
     let change = changes(&mut asker);
     assert_ok(session.update(&keys[2], change));
-    assert_eq!(read(&mut *session, &keys[2], FieldChoice::All).unwrap(), record(change));
+    assert_eq!(
+        read(&mut *session, &keys[2], FieldChoice::All).unwrap(),
+        record(change)
+    );
     assert_eq!(statistic(&*engine, "cursor_modifies"), 0.0);
 }
 
@@ -76,7 +123,13 @@ fn an_update_of_everything_writes_the_document_again() {
 fn values_may_change_their_length() {
     let mut data = DataSpec::with_records(10);
     data.field_length = FieldLength::Uniform { min: 0, max: 400 };
-    let (_directory, _engine, mut session, key_space, keys) = loaded(&data);
+    let Loaded {
+        _directory,
+        mut session,
+        key_space,
+        keys,
+        ..
+    } = loaded(&data);
     let mut asker = updates(&key_space, false);
     for round in 0..100 {
         let key = &keys[round % keys.len()];
@@ -85,13 +138,23 @@ fn values_may_change_their_length() {
         let (number, _, value) = change.clone().next().unwrap();
         expected[number as usize].1 = value.to_vec();
         assert_ok(session.update(key, change));
-        assert_eq!(read(&mut *session, key, FieldChoice::All).unwrap(), expected);
+        assert_eq!(
+            read(&mut *session, key, FieldChoice::All).unwrap(),
+            expected
+        );
     }
 }
 
 #[test]
 fn what_is_not_there_is_not_found() {
-    let (_directory, engine, mut session, key_space, keys) = loaded(&DataSpec::with_records(5));
+    let Loaded {
+        _directory,
+        engine,
+        mut session,
+        key_space,
+        keys,
+        ..
+    } = loaded(&DataSpec::with_records(5));
     let mut asker = updates(&key_space, false);
     assert_not_found(session.update(b"nobody", changes(&mut asker)));
     assert_not_found(session.delete(b"nobody"));
@@ -104,14 +167,27 @@ fn what_is_not_there_is_not_found() {
 
 #[test]
 fn a_key_is_stored_once() {
-    let (_directory, engine, mut session, key_space, keys) = loaded(&DataSpec::with_records(5));
+    let Loaded {
+        _directory,
+        engine,
+        mut session,
+        key_space,
+        keys,
+        ..
+    } = loaded(&DataSpec::with_records(5));
     let before = read(&mut *session, &keys[3], FieldChoice::All).unwrap();
     let mut asker = updates(&key_space, true);
     let Outcome::Error(message) = session.insert(&keys[3], changes(&mut asker)) else {
         panic!("it is there already")
     };
-    assert_eq!(&*message, "wiredtiger: there is already a record with this key");
-    assert_eq!(read(&mut *session, &keys[3], FieldChoice::All).unwrap(), before);
+    assert_eq!(
+        &*message,
+        "wiredtiger: there is already a record with this key"
+    );
+    assert_eq!(
+        read(&mut *session, &keys[3], FieldChoice::All).unwrap(),
+        before
+    );
     assert_eq!(engine.count().unwrap(), Some(5));
     assert_ok(session.delete(&keys[3]));
     assert_ok(session.insert(&keys[3], changes(&mut asker)));
@@ -120,7 +196,13 @@ fn a_key_is_stored_once() {
 
 #[test]
 fn scans_go_in_the_order_of_keys_up_to_their_limit() {
-    let (_directory, engine, mut session, _, keys) = loaded(&verifiable(100));
+    let Loaded {
+        _directory,
+        engine,
+        mut session,
+        keys,
+        ..
+    } = loaded(&verifiable(100));
     assert_eq!(rows(&mut *session, &keys[0], 100), 100);
     assert_eq!(rows(&mut *session, &keys[0], 1_000), 100);
     assert_eq!(rows(&mut *session, &keys[90], 5), 5);
@@ -135,10 +217,18 @@ fn scans_go_in_the_order_of_keys_up_to_their_limit() {
     for key in &keys[95..] {
         assert_ok(session.delete(key));
     }
-    assert_eq!(rows(&mut *session, &keys[90], 50), 5, "without what was deleted");
+    assert_eq!(
+        rows(&mut *session, &keys[90], 50),
+        5,
+        "without what was deleted"
+    );
     let visited = statistic(&*engine, "cursor_nexts");
     assert_eq!(rows(&mut *session, &keys[0], 7), 7);
-    assert_eq!(statistic(&*engine, "cursor_nexts") - visited, 6.0, "one step between two rows");
+    assert_eq!(
+        statistic(&*engine, "cursor_nexts") - visited,
+        6.0,
+        "one step between two rows"
+    );
 }
 
 /// A change that meets another's is repeated until that is over. The other is a transaction of our own, so it is certain that they meet.
@@ -185,7 +275,10 @@ fn changes_that_meet_are_repeated_and_counted() {
         assert!(retries >= 1);
     });
     let mut session = engine.session().unwrap();
-    assert_eq!(read(&mut *session, &keys[0], FieldChoice::All).unwrap(), record(change));
+    assert_eq!(
+        read(&mut *session, &keys[0], FieldChoice::All).unwrap(),
+        record(change)
+    );
 }
 
 #[test]
