@@ -142,38 +142,47 @@ fn state_style(state: ValidityState) -> Style {
     }
 }
 
-/// Good gates by their names, the others with their figures.
+/// Good gates by their names on one line, each of the others with its figures.
 fn validity(out: &mut String, entries: &[Validity], screen: &Screen) {
     if entries.is_empty() {
         return;
     }
-    let mut line = String::from("  ");
-    let mut used = 2;
     out.push('\n');
-    for entry in entries {
-        let mark = words::validity_mark(entry.state, screen.unicode);
-        let told = if entry.state == ValidityState::Good {
-            entry.name.clone()
-        } else {
-            format!("{}: {}", entry.name, entry.text)
-        };
-        let told = screen.short(&told, screen.width.saturating_sub(6));
-        let width = screen.columns(&told) + screen.columns(mark) + 1;
-        if used > 2 && used + 2 + width > screen.width {
-            out.push_str(line.trim_end());
-            out.push('\n');
-            line = String::from("  ");
-            used = 2;
-        }
-        if used > 2 {
-            line.push_str("  ");
-            used += 2;
-        }
-        line.push_str(&format!("{} {told}", paint(state_style(entry.state), mark)));
-        used += width;
+    let sign = |state| {
+        paint(
+            state_style(state),
+            words::validity_mark(state, screen.unicode),
+        )
+    };
+    let good: Vec<&str> = entries
+        .iter()
+        .filter(|entry| entry.state == ValidityState::Good)
+        .map(|entry| entry.name.as_str())
+        .collect();
+    if !good.is_empty() {
+        let lines = text::wrapped(&good.join(", "), screen.width.saturating_sub(5));
+        hanging(out, &sign(ValidityState::Good), &lines, screen);
     }
-    out.push_str(line.trim_end());
-    out.push('\n');
+    for entry in entries
+        .iter()
+        .filter(|entry| entry.state != ValidityState::Good)
+    {
+        let told = format!("{}: {}", entry.name, entry.text);
+        let lines = text::wrapped(&told, screen.width.saturating_sub(5));
+        hanging(out, &sign(entry.state), &lines, screen);
+    }
+}
+
+/// A sign, and lines of text beside it.
+fn hanging(out: &mut String, sign: &str, lines: &[String], screen: &Screen) {
+    for (number, line) in lines.iter().enumerate() {
+        let line = screen.plain(line);
+        if number == 0 {
+            out.push_str(&format!("  {sign} {line}\n"));
+        } else {
+            out.push_str(&format!("    {line}\n"));
+        }
+    }
 }
 
 fn curves_of<'a>(analysis: &'a Analysis, mix: &str) -> impl Iterator<Item = &'a Curve> {

@@ -83,7 +83,11 @@ impl ForestScale {
     /// One difference. The figures stand beside it in the table, so a screen reader passes over the picture.
     pub(crate) fn row(self, verdict: &Verdict) -> Markup {
         let middle = HEIGHT / 2.0;
-        let (margin_low, margin_high) = (self.x(-verdict.margin), self.x(verdict.margin));
+        // A margin is a ratio, so it reaches as far down as up on this scale.
+        let (margin_low, margin_high) = (
+            self.x(1.0 / (1.0 + verdict.margin) - 1.0),
+            self.x(verdict.margin),
+        );
         html! {
             svg.forest viewBox={ "0 0 " (Px(WIDTH)) " " (Px(HEIGHT)) } aria-hidden="true" {
                 rect.margin x=(Px(margin_low)) y="0" width=(Px(margin_high - margin_low)) height=(Px(HEIGHT)) {}

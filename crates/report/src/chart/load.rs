@@ -11,6 +11,8 @@ use plimsoll_record::LoadKind;
 
 /// Above this many dots in one picture none are drawn: they would be a smear, and the bytes of a page.
 const DOTS: usize = 2_000;
+/// The dots of blocks stand so far to the right of the mark that would hide them.
+const BESIDE: f64 = 8.0;
 /// Marks of one curve keep this distance, in units of the picture; the line goes through every point.
 const BETWEEN_MARKS: f64 = 14.0;
 /// Curves of arms without a look of their own that are still drawn, thin and grey.
@@ -172,7 +174,7 @@ impl LoadChart<'_> {
         let title = match (single_load, open) {
             (true, _) => points()
                 .next()
-                .map_or_else(String::new, |point| text::short(&point.load_label, 40)),
+                .map_or_else(String::new, |point| text::label(&point.load_label, 40)),
             (false, true) => "offered operations per second".into(),
             (false, false) => "threads".into(),
         };
@@ -254,7 +256,7 @@ impl LoadChart<'_> {
                 None => close_band(&mut band, &mut upper, &mut lower),
             }
             if with_dots && style.own() {
-                let beside = if frame.single_load { x } else { x + shift };
+                let beside = BESIDE + if frame.single_load { x } else { x + shift };
                 for (_, value) in estimate
                     .values
                     .iter()
@@ -292,7 +294,7 @@ impl LoadChart<'_> {
                 @if !failed.is_empty() { path.failed d=(failed.data()) { title { (text::short(&curve.arm, 80)) ": no valid run at this load" } } }
                 @if let Some((x, y, knee)) = knee {
                     circle.knee cx=(Px(x)) cy=(Px(y)) r="10" {
-                        title { (text::short(&curve.arm, 80)) ": knee at " (text::line(&knee.load_label)) }
+                        title { (text::short(&curve.arm, 80)) ": knee at " (text::prose(&knee.load_label)) }
                     }
                 }
                 @if style.own() {
@@ -317,7 +319,7 @@ impl LoadChart<'_> {
         format!(
             "{}, {}: {median}{interval}",
             text::short(&curve.arm, 80),
-            text::line(&point.load_label)
+            text::prose(&point.load_label)
         )
     }
 
@@ -340,7 +342,7 @@ impl LoadChart<'_> {
                     "{} at {}",
                     self.quantity
                         .spelled(select::median(self.quantity.of(point))),
-                    text::line(&point.load_label)
+                    text::prose(&point.load_label)
                 )
             };
             sentences.push(if valid.len() == 1 {

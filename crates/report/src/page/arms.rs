@@ -164,7 +164,7 @@ fn mix_rows(
         .iter()
         .flatten()
         .next()
-        .map(|point| text::short(&point.load_label, NAME));
+        .map(|point| text::label(&point.load_label, NAME));
     html! {
         tbody {
             tr.mix {
@@ -325,7 +325,7 @@ fn load_phase(page: &Page<'_>) -> Markup {
                         @for point in points.iter().take(page.budget.arm_rows) {
                             tr {
                                 th scope="row" { (page.arm(&point.arm)) }
-                                td { (text::short(&point.load_label, NAME)) }
+                                td { (text::label(&point.load_label, NAME)) }
                                 td.num { (PAGE.rate(select::median(&point.throughput))) }
                                 td.num { (PAGE.latency(select::median(&point.response.p50))) }
                                 td.num { (PAGE.latency(select::median(&point.response.p99))) }

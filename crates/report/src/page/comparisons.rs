@@ -109,7 +109,7 @@ fn row(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, only: bool)
     let verdict = &comparison.verdict;
     html! {
         tr class=(words::judgement(verdict.judgement)) {
-            th.what scope="row" { (text::short(&comparison.mix, NAME)) " · " (text::short(&comparison.load_label, NAME)) }
+            th.what scope="row" { (text::short(&comparison.mix, NAME)) " · " (text::label(&comparison.load_label, NAME)) }
             td { (page.arm(&comparison.arm)) @if !only { small { "against " (text::short(&comparison.baseline, NAME)) } } }
             td.picture { (scale.row(verdict)) }
             td.num {

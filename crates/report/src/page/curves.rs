@@ -103,7 +103,7 @@ fn knees(page: &Page<'_>, curves: &[&Curve]) -> Markup {
 
 fn knee_sentence(knee: &Knee) -> Markup {
     html! {
-        "has its knee at " strong { (text::short(&knee.load_label, NAME)) }
+        "has its knee at " strong { (text::label(&knee.load_label, NAME)) }
         @if knee.range.0 < knee.range.1 {
             " (" (PAGE.compact_count(knee.range.0)) " to " (PAGE.compact_count(knee.range.1)) " over the blocks)"
         }
@@ -122,8 +122,9 @@ fn law_row(page: &Page<'_>, arm: &str, law: &Scalability) -> Markup {
             td.num { (PAGE.significant(law.kappa, 2)) }
             td.num { @match law.peak_sessions { Some(peak) => (PAGE.fixed(peak, 0)), None => (PAGE.nothing()) } }
             td.each {
-                @for (sessions, fitted, off) in law.residuals.iter().take(24) {
-                    (PAGE.compact_count(*sessions)) ": " (PAGE.difference(off / fitted)) "  "
+                @for (place, (sessions, fitted, off)) in law.residuals.iter().take(24).enumerate() {
+                    @if place > 0 { " · " }
+                    (PAGE.compact_count(*sessions)) ": " (PAGE.difference(off / fitted))
                 }
             }
         }
@@ -166,7 +167,7 @@ fn data_row(page: &Page<'_>, point: &CurvePoint) -> Markup {
     html! {
         tr {
             th scope="row" { (page.arm(&point.arm)) }
-            td { (text::short(&point.load_label, NAME)) }
+            td { (text::label(&point.load_label, NAME)) }
             @if point.valid_runs == 0 {
                 td.failed colspan="9" { "✗ no valid run" }
             } @else {
@@ -181,7 +182,7 @@ fn data_row(page: &Page<'_>, point: &CurvePoint) -> Markup {
                 td.num { (PAGE.count(point.errors)) }
             }
             td.num { (point.valid_runs) " of " (point.runs) }
-            td.each { @for (_, value) in point.throughput.values.iter().take(24) { (rate(*value)) " " } }
+            td.each { @for (_, value) in point.throughput.values.iter().take(24) { span { (rate(*value)) } " " } }
         }
     }
 }
@@ -216,7 +217,7 @@ fn by_operation(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
                         @for (point, operation, latencies) in rows().take(limit) {
                             tr {
                                 th scope="row" { (page.arm(&point.arm)) }
-                                td { (text::short(&point.load_label, NAME)) }
+                                td { (text::label(&point.load_label, NAME)) }
                                 td { (text::short(operation, NAME)) }
                                 @for estimate in [&latencies.mean, &latencies.p50, &latencies.p95, &latencies.p99, &latencies.p999] {
                                     td.num { (PAGE.latency(select::median(estimate))) }

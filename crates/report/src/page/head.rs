@@ -76,7 +76,7 @@ fn card(comparison: &Comparison, scale: ForestScale) -> Markup {
     html! {
         article class={ "card " (word) } {
             p.subject {
-                (text::short(&comparison.mix, NAME)) " · " (text::short(&comparison.load_label, NAME)) " · " (words::metric(comparison.metric))
+                (text::short(&comparison.mix, NAME)) " · " (text::label(&comparison.load_label, NAME)) " · " (words::metric(comparison.metric))
             }
             p.figure {
                 span.big { @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) } }

@@ -13,7 +13,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             dt { "Interval" }
             dd { "Where the true median lies with at least 95 % confidence, from the ranks of the blocks and nothing else. It needs at least 6 blocks." }
             dt { "Better, worse, equivalent, inconclusive" }
-            dd { "Better or worse: the whole interval lies on one side of no difference and the difference is large enough to matter. Equivalent: the whole interval lies within the margin. Inconclusive: neither; the smallest visible difference says what these blocks could have shown." }
+            dd { "Better or worse: the interval leaves out no difference at all, and the estimate lies beyond the margin from which on a difference matters. Equivalent: the whole interval lies within the margin. Inconclusive: none of these can be said; the smallest visible difference says what so many blocks could have shown." }
             dt { "Response and service time" }
             dd { "Response time counts from the moment at which an operation was due, service time from the moment at which it was sent. In a closed loop, where the next operation waits for the last, the two are the same, and waiting that real users would have felt is not in either." }
             dt { "p99" }

@@ -108,7 +108,7 @@ fn group<'a>(analysis: &'a Analysis, series: &'a TimeSeries) -> Group<'a> {
         mix: &series.mix,
         point: series.point,
         label: match points().next() {
-            Some(point) => text::short(&point.load_label, NAME),
+            Some(point) => text::label(&point.load_label, NAME),
             None if series.point.is_none() => "load phase".into(),
             None => format!("point {}", series.point.unwrap_or_default()),
         },

@@ -23,7 +23,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                             @for warning in warnings.iter().take(page.budget.warning_places) {
                                 li {
                                     @if !warning.subject.is_empty() { strong { (text::short(&warning.subject, 160)) } ": " }
-                                    (text::short(&warning.message, 500))
+                                    (text::label(&warning.message, 500))
                                 }
                             }
                             @if warnings.len() > page.budget.warning_places {
