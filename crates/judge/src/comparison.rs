@@ -162,15 +162,11 @@ impl Pairs {
         let mix = usize::try_from(plan.points[point].mix)
             .ok()
             .and_then(|mix| plan.mixes.get(mix));
-        let label = of_a
-            .first()
-            .or(of_b.first())
-            .map(|sample| sample.label.load_label.clone());
         Self {
             arms: [plan.arms[a].name.clone(), plan.arms[b].name.clone()],
             mix: mix.map(|mix| mix.name.clone()).unwrap_or_default(),
             point: as_u32(point),
-            load_label: label.unwrap_or_else(|| format!("point {}", point + 1)),
+            load_label: plan.points[point].load.to_string(),
             metric,
             rule: rule(plan, metric),
             values,

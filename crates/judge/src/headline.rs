@@ -45,6 +45,16 @@ pub(crate) fn headline(
         curves.iter().map(one_curve).collect()
     };
     shorten(&mut sentences, comparisons);
+    let mut deciding = comparisons
+        .all
+        .iter()
+        .filter(|comparison| comparison.primary);
+    if plan.arms.len() > 1
+        && deciding.all(|comparison| comparison.pairs.is_empty())
+        && !because.is_empty()
+    {
+        sentences.push(format!("The gravest remark:{because}"));
+    }
     let missing = progress.runs_planned.saturating_sub(progress.runs_finished);
     if missing > 0 {
         sentences.push(format!(
@@ -128,14 +138,31 @@ fn one_curve(curve: &Curve) -> String {
         Some(interval) => format!("95 % interval {}, {blocks}", words::rates(interval)),
         None => format!("no interval, {blocks}"),
     };
-    let verb = if curve.points.len() > 1 { "is fastest" } else { "runs" };
-    let mut sentence = format!("Workload {mix}: {arm} {verb} at {}, {} ({interval})", peak.load_label, words::rate(throughput));
+    let verb = if curve.points.len() > 1 {
+        "is fastest"
+    } else {
+        "runs"
+    };
+    let mut sentence = format!(
+        "Workload {mix}: {arm} {verb} at {}, {} ({interval})",
+        peak.load_label,
+        words::rate(throughput)
+    );
     if let Some(knee) = &curve.knee {
-        let is_last = curve.points.last().is_some_and(|last| last.load_label == peak.load_label);
+        let is_last = curve
+            .points
+            .last()
+            .is_some_and(|last| last.load_label == peak.load_label);
         match (knee.still_climbing, is_last) {
-            (true, true) => sentence.push_str("; it still climbs at its last point, so the peak lies beyond: measure further"),
-            (true, false) => sentence.push_str("; the curve has hardly bent: measure further to be sure of the peak"),
-            (false, _) => sentence.push_str(&format!("; more load hardly pays from {} on", knee.load_label)),
+            (true, true) => sentence.push_str(
+                "; it still climbs at its last point, so the peak lies beyond: measure further",
+            ),
+            (true, false) => sentence
+                .push_str("; the curve has hardly bent: measure further to be sure of the peak"),
+            (false, _) => sentence.push_str(&format!(
+                "; more load hardly pays from {} on",
+                knee.load_label
+            )),
         }
     }
     sentence.push('.');

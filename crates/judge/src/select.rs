@@ -47,7 +47,7 @@ impl<'a> Selection<'a> {
             if finished[*arm].contains_key(block) {
                 continue;
             }
-            let subject = format!("{}, block {}", run.arm, block + 1);
+            let subject = format!("{}, block {}", run.arm, u64::from(*block) + 1);
             match &run.state {
                 RunState::Failed { message } => {
                     failed += 1;

@@ -2,7 +2,7 @@
 
 use crate::{SeriesSecond, Steadiness};
 use plimsoll_record::{Histogram, Operation, PointRecord, Slice, Status};
-use plimsoll_stats::{Scale, Signal, WarmUp, warm_up};
+use plimsoll_stats::{Scale, Signal, WarmUp, median, warm_up};
 
 use crate::distribution::add_units;
 
@@ -73,18 +73,20 @@ pub(crate) fn settling(measured: &[SeriesSecond]) -> Settling {
         _ => measured,
     };
     let mut throughput = Vec::with_capacity(voting.len());
-    let mut median = Vec::with_capacity(voting.len());
+    let mut p50 = Vec::with_capacity(voting.len());
     for second in voting {
         throughput.push(second.throughput);
-        median.push(second.p50_ns.unwrap_or(second.length * 1e9).max(1.0));
+        p50.push(second.p50_ns.unwrap_or(second.length * 1e9).max(1.0));
     }
+    in_units_of_median(&mut throughput);
+    in_units_of_median(&mut p50);
     let signals = [
         Signal {
             samples: &throughput,
             scale: Scale::Linear,
         },
         Signal {
-            samples: &median,
+            samples: &p50,
             scale: Scale::Logarithmic,
         },
     ];
@@ -116,6 +118,17 @@ pub(crate) fn settling(measured: &[SeriesSecond]) -> Settling {
         cut,
         steadiness,
         remark,
+    }
+}
+
+/// Neither the cut nor the drift depends on the unit. But the median of a histogram has three digits and is often the same in every second, and only ones
+/// add up without rounding errors, among which the search for the smallest variance would otherwise choose.
+fn in_units_of_median(samples: &mut [f64]) {
+    let unit = median(samples).unwrap_or_default();
+    if unit > 0.0 {
+        for sample in samples {
+            *sample /= unit;
+        }
     }
 }
 
@@ -193,6 +206,14 @@ mod tests {
             settling(&measured).steadiness,
             Steadiness::Steady { cut_seconds: 0.0 }
         );
+    }
+
+    #[test]
+    fn a_perfectly_even_series_is_not_cut() {
+        for p50_ns in [80_063.0, 1_234.0, 3.0] {
+            let even = vec![second(0.1 * p50_ns, Some(p50_ns)); 60];
+            assert_eq!(settling(&even).cut, 0, "{p50_ns}");
+        }
     }
 
     #[test]

@@ -1,1 +1,423 @@
-//! x
+//! Each gate, shut and open.
+
+use crate::laboratory::{Laboratory, SECOND_NS, Shown, histogram, part, point, slice, warns};
+use plimsoll_experiment::Objective;
+use plimsoll_judge::{Analysis, Outcome, Steadiness, ValidityState};
+use plimsoll_record::{ErrorSample, LoadKind, Operation, PointRecord, Status, Warning, WarningId};
+
+/// One arm at 8 threads and 100,000 op/s in six blocks: 80 µs each, by Little's law.
+fn one_point(change: impl Fn(&mut Shown)) -> Laboratory {
+    Laboratory::closed(&["arm"], &["c"], &[8], 6).measure(|case| {
+        let mut shown = Shown::closed(case, 1e5);
+        change(&mut shown);
+        shown
+    })
+}
+
+/// One arm at 10,000 op/s in six blocks: 200 µs each.
+fn one_rate() -> Laboratory {
+    Laboratory::open(&["arm"], &["c"], &[10_000.0], 6).measure(|_| Shown {
+        throughput: 10_000.0,
+        response_ns: 200_000.0,
+        errors: 0,
+        seconds: 12,
+        busy: 0.25,
+    })
+}
+
+fn with(mut lab: Laboratory, change: impl Fn(&mut PointRecord)) -> Analysis {
+    lab.points().for_each(change);
+    lab.analyse()
+}
+
+fn valid_runs(analysis: &Analysis) -> u32 {
+    analysis.curves[0].points[0].valid_runs
+}
+
+fn state(analysis: &Analysis, name: &str) -> ValidityState {
+    analysis
+        .validity
+        .iter()
+        .find(|entry| entry.name == name)
+        .unwrap()
+        .state
+}
+
+fn text<'a>(analysis: &'a Analysis, name: &str) -> &'a str {
+    &analysis
+        .validity
+        .iter()
+        .find(|entry| entry.name == name)
+        .unwrap()
+        .text
+}
+
+#[test]
+fn a_clean_point_passes_everything() {
+    let analysis = one_point(|_| ()).analyse();
+    assert_eq!(valid_runs(&analysis), 6);
+    assert_eq!(analysis.warnings, []);
+    for name in [
+        "blocks",
+        "errors",
+        "Little's law",
+        "generator",
+        "steadiness",
+        "records",
+        "machine",
+    ] {
+        assert_eq!(
+            state(&analysis, name),
+            ValidityState::Good,
+            "{name}: {}",
+            text(&analysis, name)
+        );
+    }
+    assert_eq!(
+        text(&analysis, "Little's law"),
+        "sessions = throughput × time within 5 % in 6 of 6 points"
+    );
+}
+
+#[test]
+fn littles_law_catches_figures_that_contradict_each_other() {
+    // 100,000 op/s of 40 µs keep 4 sessions busy, not 8.
+    let analysis = one_point(|shown| shown.response_ns /= 2.0).analyse();
+    assert_eq!(valid_runs(&analysis), 0);
+    assert!(warns(&analysis, WarningId::LittlesLaw));
+    assert_eq!(state(&analysis, "Little's law"), ValidityState::Bad);
+    assert_eq!(analysis.outcome(), Outcome::Invalid);
+    let message = &analysis.warnings[0].message;
+    assert!(
+        message.starts_with("throughput × time makes 4.00 busy sessions, there were 8.00"),
+        "{message}"
+    );
+}
+
+#[test]
+fn littles_law_counts_pauses() {
+    // 8 sessions, 80 µs of service and 720 µs of pause: 10,000 op/s.
+    let mut lab = one_point(|shown| {
+        shown.throughput = 1e4;
+        shown.busy = 0.1;
+    });
+    for point in lab.points() {
+        point.label.load = LoadKind::Closed {
+            sessions: 8,
+            think_time_ns: 720_000,
+        };
+    }
+    let analysis = lab.analyse();
+    assert_eq!(valid_runs(&analysis), 6, "{:?}", analysis.warnings);
+    assert!(
+        analysis.curves[0].points[0].results[0]
+            .generator_share
+            .unwrap()
+            < 0.001
+    );
+}
+
+#[test]
+fn sessions_that_were_busier_than_they_existed_contradict_themselves() {
+    let analysis = one_point(|shown| {
+        shown.busy = 1.2;
+        shown.response_ns *= 1.2;
+    })
+    .analyse();
+    assert!(warns(&analysis, WarningId::LittlesLaw));
+}
+
+#[test]
+fn the_generators_share_is_known_and_limited() {
+    for (busy, valid, state_of) in [
+        (0.97, 6, ValidityState::Good),
+        (0.9, 6, ValidityState::Note),
+        (0.7, 0, ValidityState::Bad),
+    ] {
+        let analysis = one_point(|shown| {
+            shown.busy = busy;
+            shown.response_ns *= busy;
+        })
+        .analyse();
+        let share = analysis.curves[0].points[0].results[0]
+            .generator_share
+            .unwrap();
+        assert!((share - (1.0 - busy)).abs() < 1e-6);
+        assert_eq!(valid_runs(&analysis), valid, "{busy}");
+        assert_eq!(
+            warns(&analysis, WarningId::GeneratorLimited),
+            valid == 0,
+            "{busy}"
+        );
+        assert!(!warns(&analysis, WarningId::LittlesLaw), "{busy}");
+        assert_eq!(state(&analysis, "generator"), state_of, "{busy}");
+    }
+}
+
+#[test]
+fn errors_beyond_the_objective_are_not_valid() {
+    let mut lab = one_point(|shown| shown.errors = 500);
+    for point in lab.points() {
+        let sample = ErrorSample {
+            operation: Operation::Read,
+            message: "disk on fire".into(),
+            count: 6_000,
+        };
+        point.end.as_mut().unwrap().errors.push(sample);
+    }
+    let analysis = lab.analyse();
+    assert_eq!(valid_runs(&analysis), 0);
+    assert_eq!(state(&analysis, "errors"), ValidityState::Bad);
+    let message = &analysis.warnings[0].message;
+    assert!(
+        message.starts_with("6000 of 1206000 operations failed, first: disk on fire"),
+        "{message}"
+    );
+
+    // 500 of 100,500 a second are half a percent.
+    lab.plan.objective = Some(Objective {
+        response: Vec::new(),
+        errors: 0.01,
+        achieved: 0.99,
+    });
+    let analysis = lab.analyse();
+    assert_eq!(valid_runs(&analysis), 6);
+    assert_eq!(state(&analysis, "errors"), ValidityState::Note);
+    assert_eq!(analysis.curves[0].points[0].errors, 36_000);
+}
+
+#[test]
+fn missing_records_are_a_caution() {
+    let analysis = with(one_point(|_| ()), |point| {
+        point.slices[5].completed.not_found = 7
+    });
+    assert_eq!(valid_runs(&analysis), 6);
+    assert!(warns(&analysis, WarningId::NotFound));
+    assert_eq!(state(&analysis, "errors"), ValidityState::Caution);
+}
+
+#[test]
+fn a_load_that_stored_something_else_spoils_the_run() {
+    let mut lab = one_point(|_| ());
+    lab.runs[2].records_loaded = Some(999);
+    let analysis = lab.analyse();
+    assert_eq!(valid_runs(&analysis), 5);
+    assert!(warns(&analysis, WarningId::RecordCount));
+    assert_eq!(state(&analysis, "records"), ValidityState::Bad);
+}
+
+#[test]
+fn what_the_runner_found_about_the_data_counts() {
+    let mut lab = one_point(|_| ());
+    lab.runs[0].warnings.push(Warning::new(
+        WarningId::Verification,
+        "arm",
+        "2 records differ",
+    ));
+    lab.runs[1]
+        .warnings
+        .push(Warning::new(WarningId::Machine, "governor", "powersave"));
+    lab.runs[2]
+        .warnings
+        .push(Warning::new(WarningId::Machine, "governor", "powersave"));
+    let analysis = lab.analyse();
+    assert_eq!(valid_runs(&analysis), 5);
+    let of_machine = analysis
+        .warnings
+        .iter()
+        .filter(|warning| warning.id == WarningId::Machine)
+        .count();
+    assert_eq!(of_machine, 1, "the same remark is made once");
+    assert_eq!(state(&analysis, "machine"), ValidityState::Note);
+}
+
+#[test]
+fn wrong_data_is_not_valid_even_in_the_warm_up() {
+    let analysis = with(one_point(|_| ()), |point| {
+        let load = point.label.load;
+        point.slices[0]
+            .operations
+            .push(part(Operation::Verify, Status::Error, load, 100.0, 3));
+    });
+    assert_eq!(valid_runs(&analysis), 0);
+    assert_eq!(
+        text(&analysis, "errors"),
+        "wrong data was read in 6 of 6 points"
+    );
+}
+
+#[test]
+fn a_rate_that_was_not_achieved_is_a_caution() {
+    let analysis = with(one_rate(), |point| {
+        point.end.as_mut().unwrap().due = Some(150_000)
+    });
+    // 120,000 of 150,000.
+    assert_eq!(analysis.curves[0].points[0].results[0].achieved, Some(0.8));
+    assert!(warns(&analysis, WarningId::RateNotAchieved));
+    assert_eq!(valid_runs(&analysis), 6);
+    assert_eq!(state(&analysis, "rate achieved"), ValidityState::Caution);
+}
+
+#[test]
+fn what_was_unfinished_counts_and_makes_percentiles_bounds() {
+    // 120,000 finished and 3,000 not: 2.4 % of what was due, more than 1 % and less than 5 %.
+    let analysis = with(one_rate(), |point| {
+        point.end.as_mut().unwrap().unfinished = Some(histogram(2 * SECOND_NS, 3_000));
+    });
+    let point = &analysis.curves[0].points[0];
+    assert!(point.p99_at_least && point.p999_at_least);
+    assert!((point.response.p99.median / 2e9 - 1.0).abs() < 0.001);
+    assert!((point.response.p95.median / 200_000.0 - 1.0).abs() < 0.001);
+    assert!(warns(&analysis, WarningId::CensoredTail));
+
+    // 300 are 0.25 %: p99 stands, p99.9 does not.
+    let analysis = with(one_rate(), |point| {
+        point.end.as_mut().unwrap().unfinished = Some(histogram(2 * SECOND_NS, 300));
+    });
+    let point = &analysis.curves[0].points[0];
+    assert!(!point.p99_at_least && point.p999_at_least);
+}
+
+#[test]
+fn a_late_generator_is_the_limit() {
+    for (lag_ns, valid) in [(9_000, 6), (11_000, 0)] {
+        let analysis = with(one_rate(), |point| {
+            point.end.as_mut().unwrap().generator_lag = Some(histogram(lag_ns, 100));
+        });
+        // 5 % of the median service of 200 µs is 10 µs.
+        assert_eq!(valid_runs(&analysis), valid, "{lag_ns}");
+        assert_eq!(warns(&analysis, WarningId::GeneratorLimited), valid == 0);
+    }
+}
+
+#[test]
+fn a_stall_is_marked_and_kept() {
+    let mut lab = one_point(|shown| shown.seconds = 60);
+    for point in lab.points() {
+        for slice in &mut point.slices[41..53] {
+            slice.completed.ok = 10_000;
+        }
+        // The law is not what is tested here.
+        point.end = point
+            .end
+            .take()
+            .map(|end| plimsoll_record::PointEnd { busy_ns: 0, ..end });
+    }
+    let analysis = lab.analyse();
+    assert!(warns(&analysis, WarningId::Stall));
+    assert_eq!(analysis.series[0].stalls, [(41.0, 53.0)]);
+    // 48 s at 100,000 and 12 s at 10,000.
+    assert!((point(&analysis, "arm", "8 threads").results[0].throughput - 82_000.0).abs() < 1e-6);
+}
+
+#[test]
+fn stolen_time_and_a_jumping_clock_are_cautions() {
+    let analysis = with(one_point(|_| ()), |point| {
+        let end = point.end.as_mut().unwrap();
+        // 2 processors for 12 s are 24 s, of which 2 % are 0.48 s.
+        end.stolen_ns = 480_000_000;
+        end.clock_jump_ns = -3_600_000_000_000;
+    });
+    assert_eq!(valid_runs(&analysis), 6);
+    assert!(warns(&analysis, WarningId::StolenCpu) && warns(&analysis, WarningId::ClockJumped));
+    assert_eq!(state(&analysis, "machine"), ValidityState::Caution);
+    assert!(analysis.warnings.iter().any(|warning| {
+        warning
+            .message
+            .starts_with("2.0 % of the processors' time was stolen")
+    }));
+}
+
+#[test]
+fn a_point_that_never_settles_says_so() {
+    let lab = Laboratory::closed(&["arm"], &["c"], &[8], 6).measure(|case| Shown {
+        seconds: 40,
+        ..Shown::closed(case, 1e5)
+    });
+    let analysis = with(lab, |point| {
+        for slice in &mut point.slices[1..] {
+            let seconds = u64::from(slice.index);
+            slice.completed.ok = 50_000 + 2_500 * seconds;
+        }
+        point.end.as_mut().unwrap().busy_ns = 0;
+    });
+    assert_eq!(
+        analysis.curves[0].points[0].results[0].steadiness,
+        Steadiness::NotSteady
+    );
+    assert_eq!(state(&analysis, "steadiness"), ValidityState::Caution);
+}
+
+#[test]
+fn warm_up_beyond_the_asked_one_is_cut() {
+    let analysis = with(one_point(|shown| shown.seconds = 40), |point| {
+        for slice in &mut point.slices[1..=10] {
+            *slice = self::slice(
+                slice.index,
+                false,
+                point.label.load,
+                &Shown {
+                    throughput: 5e4,
+                    response_ns: 160_000.0,
+                    errors: 0,
+                    seconds: 0,
+                    busy: 1.0,
+                },
+            );
+        }
+    });
+    let result = &analysis.curves[0].points[0].results[0];
+    assert_eq!(result.steadiness, Steadiness::Steady { cut_seconds: 10.0 });
+    assert_eq!((result.throughput, result.seconds), (1e5, 30.0));
+    assert!(result.valid, "{:?}", result.warnings);
+    assert!((analysis.curves[0].points[0].response.mean.median / 80_000.0 - 1.0).abs() < 0.001);
+    assert_eq!(
+        (
+            analysis.series[0].warm_up_seconds,
+            analysis.series[0].cut_seconds
+        ),
+        (1.0, 10.0)
+    );
+}
+
+#[test]
+fn few_operations_have_no_bound_on_p99() {
+    // 12 s of 30 op/s are 360, and 368 are needed.
+    let analysis = one_point(|shown| {
+        shown.throughput = 30.0;
+        shown.response_ns = 8.0 / 30.0 * 1e9;
+    })
+    .analyse();
+    assert!(warns(&analysis, WarningId::FewOperations));
+    assert_eq!(valid_runs(&analysis), 6);
+}
+
+#[test]
+fn a_point_stopped_before_its_time_is_not_valid() {
+    let analysis = with(one_point(|_| ()), |point| {
+        point.end.as_mut().unwrap().cut_short = true
+    });
+    assert_eq!(valid_runs(&analysis), 0);
+    let analysis = with(one_point(|_| ()), |point| point.end = None);
+    assert_eq!(valid_runs(&analysis), 0);
+    assert!(warns(&analysis, WarningId::RunInterrupted));
+}
+
+#[test]
+fn warnings_of_one_cause_are_one_line_and_the_gravest_comes_first() {
+    let lab = Laboratory::closed(&["arm"], &["c", "a"], &[1, 2, 4], 6).measure(|case| {
+        let mut shown = Shown::closed(case, 1e5);
+        shown.seconds = 3;
+        shown.errors = u64::from(case.mix == "a");
+        shown
+    });
+    let warnings = lab.analyse().warnings;
+    let lines: Vec<String> = warnings
+        .iter()
+        .map(|one| format!("{} {}: {}", one.id.id(), one.subject, one.message))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+W-ERRORS arm, a at 1 thread, a at 2 threads, a at 4 threads: 3 of 300003 operations failed (block 1; likewise in 17 other runs)
+W-STEADINESS-UNKNOWN arm, c at 1 thread, c at 2 threads, c at 4 threads, a at 1 thread and 2 other points: 3 slices, 10 are needed (block 1; likewise in 35 other runs)
+");
+}

@@ -173,7 +173,7 @@ impl Laboratory {
             let mut points = Vec::new();
             for (index, point) in self.plan.points.iter().enumerate() {
                 let mix = self.plan.mixes[point.mix as usize].name.clone();
-                let (load, load_label) = in_record(&point.load);
+                let (load, load_label) = (in_record(&point.load), point.load.to_string());
                 let case = Case {
                     arm: &arm,
                     mix: &mix,
@@ -224,28 +224,19 @@ impl Laboratory {
     }
 }
 
-fn in_record(load: &Load) -> (LoadKind, String) {
+fn in_record(load: &Load) -> LoadKind {
     match load {
         Load::Closed {
             sessions,
             think_time_ns,
-        } => {
-            let plural = if *sessions == 1 { "" } else { "s" };
-            (
-                LoadKind::Closed {
-                    sessions: *sessions,
-                    think_time_ns: *think_time_ns,
-                },
-                format!("{sessions} thread{plural}"),
-            )
-        }
-        Load::Open { rate, sessions, .. } => (
-            LoadKind::Open {
-                rate: *rate,
-                sessions: *sessions,
-            },
-            format!("{rate} op/s"),
-        ),
+        } => LoadKind::Closed {
+            sessions: *sessions,
+            think_time_ns: *think_time_ns,
+        },
+        Load::Open { rate, sessions, .. } => LoadKind::Open {
+            rate: *rate,
+            sessions: *sessions,
+        },
         Load::Stages { .. } => panic!("the laboratory has no stages"),
     }
 }

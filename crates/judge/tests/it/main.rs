@@ -1,9 +1,11 @@
 //! From made-up records to what is said about them.
+#![allow(clippy::unwrap_used)] // A test that cannot go on has failed.
 
 mod laboratory;
 
 mod bad_input;
 mod curves;
+mod differences;
 mod gates;
 mod mutilated;
 mod records;

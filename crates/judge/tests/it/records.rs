@@ -1,1 +1,126 @@
-//! x
+//! Two records of different days.
+
+use crate::laboratory::{Laboratory, SPREAD, Shown};
+use insta::assert_snapshot;
+use plimsoll_experiment::Metric;
+use plimsoll_judge::{Judgement, RecordComparison, compare_records};
+use plimsoll_record::ExperimentRecord;
+
+/// One arm at 4 threads over so many blocks, faster by `factor`.
+fn record(id: &str, blocks: u32, factor: f64) -> ExperimentRecord {
+    let lab = Laboratory::closed(&["arm"], &["c"], &[4, 8], blocks)
+        .measure(|case| Shown::closed(case, 1e6 * factor * SPREAD[case.block as usize].exp()));
+    ExperimentRecord {
+        id: id.into(),
+        ..lab.record()
+    }
+}
+
+fn compare(a: &ExperimentRecord, b: &ExperimentRecord) -> RecordComparison {
+    compare_records(a, "arm", b, "arm").unwrap()
+}
+
+#[test]
+fn two_days_are_compared_without_pairs() {
+    // All differences of logarithms lie evenly around ln 1.5, from -0.04 to +0.04; with 6 runs a side none of them is reached.
+    let comparison = compare(&record("monday", 6, 1.0), &record("friday", 6, 1.5));
+    assert_snapshot!(comparison.headline.join("\n"), @r"
+Workload c at 4 threads: arm (friday) is better than arm (monday): throughput 50.0 % higher (95.9 % interval 47.0 % to 53.0 % higher, 6 runs of each arm).
+Workload c at 8 threads: arm (friday) is better than arm (monday): throughput 50.0 % higher (95.9 % interval 47.0 % to 53.0 % higher, 6 runs of each arm).
+These runs were not made side by side: whatever else changed between the two records (the machine's state, its neighbours, its disk) counts as a difference between the arms, and the intervals are wider than those of blocks. Run both arms in one experiment to be sure.
+");
+    let first = &comparison.comparisons[0];
+    assert_eq!((first.metric, first.primary), (Metric::Throughput, true));
+    assert_eq!(first.verdict.judgement, Judgement::Better);
+    assert!((first.verdict.estimate.unwrap() - 0.5).abs() < 1e-5);
+    // The most extreme of C(12, 6) orders, both ways.
+    assert!((first.verdict.p_value.unwrap() - 2.0 / 924.0).abs() < 1e-9);
+    assert_eq!(
+        (
+            first.baseline_values.len(),
+            first.values.len(),
+            first.verdict.blocks
+        ),
+        (6, 6, 6)
+    );
+    // Two loads of four metrics.
+    assert_eq!(comparison.comparisons.len(), 8);
+    assert_eq!(
+        (
+            comparison.baseline.record.as_str(),
+            comparison.other.record.as_str()
+        ),
+        ("monday", "friday")
+    );
+}
+
+#[test]
+fn too_few_runs_say_so() {
+    let comparison = compare(&record("monday", 3, 1.0), &record("friday", 3, 1.5));
+    assert_snapshot!(comparison.comparisons[0].sentence, @"Workload c at 4 threads: not enough measurements to judge throughput of arm (friday) against arm (monday): 3 runs of each arm, at least 4 are needed. It was 50 % higher so far, which may be chance.");
+    assert_eq!(comparison.comparisons[0].verdict.interval, None);
+}
+
+#[test]
+fn many_loads_are_counted() {
+    let sweep = |id: &str, factor: f64| {
+        let lab = Laboratory::closed(&["arm"], &["c"], &[1, 2, 4], 6)
+            .measure(|case| Shown::closed(case, 1e6 * factor * SPREAD[case.block as usize].exp()));
+        ExperimentRecord {
+            id: id.into(),
+            ..lab.record()
+        }
+    };
+    let comparison = compare(&sweep("monday", 1.0), &sweep("friday", 0.5));
+    assert_snapshot!(comparison.headline[0], @"Of 3 deciding comparisons, arm (friday) is better than arm (monday) in 0, worse in 3, equivalent in 0; 0 cannot be told.");
+}
+
+#[test]
+fn records_that_share_no_load_say_so() {
+    let other =
+        Laboratory::closed(&["arm"], &["a"], &[4], 6).measure(|case| Shown::closed(case, 1e6));
+    let comparison = compare(
+        &record("monday", 6, 1.0),
+        &ExperimentRecord {
+            id: "friday".into(),
+            ..other.record()
+        },
+    );
+    assert_snapshot!(comparison.headline.join("\n"), @"arm (monday) and arm (friday) share no workload at the same load, so there is nothing to compare. A has c at 4 threads, c at 8 threads; B has a at 4 threads.");
+    assert_eq!(comparison.comparisons, []);
+}
+
+#[test]
+fn a_record_without_runs_says_so() {
+    let mut empty = record("friday", 6, 1.0);
+    empty.runs.clear();
+    assert_snapshot!(compare(&record("monday", 6, 1.0), &empty).headline.join("\n"), @"arm (friday) has no finished run in record friday, so there is nothing to compare.");
+}
+
+#[test]
+fn an_unknown_arm_is_named_with_those_there_are() {
+    let record = record("monday", 1, 1.0);
+    assert_snapshot!(compare_records(&record, "arm", &record, "leg").unwrap_err().to_string(), @"record monday has no arm `leg`: its arms are arm");
+}
+
+#[test]
+fn what_differs_between_the_days_is_found() {
+    let (monday, mut friday) = (record("monday", 1, 1.0), record("friday", 1, 1.0));
+    friday.program.version = "9.9".into();
+    friday.runs[0].machine.governor = Some("powersave".into());
+    friday.runs[0].engine.as_mut().unwrap().version = "2".into();
+    let mut found = Vec::new();
+    for difference in compare(&monday, &friday).differences {
+        let values: Vec<String> = difference
+            .values
+            .iter()
+            .map(|(arm, value)| format!("{arm}: {value}"))
+            .collect();
+        found.push(format!("{}: {}", difference.what, values.join(", ")));
+    }
+    assert_snapshot!(found.join("\n"), @r"
+engine version: arm (monday): simulated 1, arm (friday): simulated 2
+machine.governor: arm (monday): not set, arm (friday): powersave
+program: arm (monday):  (), arm (friday): 9.9 ()
+");
+}

@@ -1,0 +1,160 @@
+//! What differs between arms, declared and found.
+
+use crate::laboratory::{Laboratory, Shown, warns};
+use plimsoll_experiment::{Order, SettingValue};
+use plimsoll_judge::{Analysis, ValidityState};
+use plimsoll_record::{Storage, WarningId};
+
+/// Two arms of one engine that differ in the declared size of the cache.
+fn two_caches() -> Laboratory {
+    let mut lab = Laboratory::closed(&["large", "small"], &["c"], &[4], 6)
+        .measure(|case| Shown::closed(case, 1e5));
+    for (arm, bytes) in lab.plan.arms.iter_mut().zip([512 << 20, 30_000_000]) {
+        arm.settings
+            .0
+            .insert("cache_size".into(), SettingValue::Bytes(bytes));
+    }
+    for run in &mut lab.runs {
+        let size = if run.arm == "large" { "512MiB" } else { "30MB" };
+        run.engine
+            .as_mut()
+            .unwrap()
+            .settings
+            .insert("cache_size".into(), size.into());
+    }
+    lab
+}
+
+fn found(analysis: &Analysis) -> Vec<(&str, bool)> {
+    analysis
+        .differences
+        .iter()
+        .map(|one| (one.what.as_str(), one.declared))
+        .collect()
+}
+
+fn change(lab: &mut Laboratory, arm: &str, change: impl Fn(&mut plimsoll_record::RunRecord)) {
+    lab.runs
+        .iter_mut()
+        .filter(|run| run.arm == arm)
+        .for_each(change);
+}
+
+#[test]
+fn the_factor_is_declared_and_nothing_else_differs() {
+    let analysis = two_caches().analyse();
+    assert_eq!(found(&analysis), [("cache_size", true)]);
+    let values: Vec<(&str, &str)> = analysis.differences[0]
+        .values
+        .iter()
+        .map(|(arm, value)| (arm.as_str(), value.as_str()))
+        .collect();
+    assert_eq!(values, [("large", "512MiB"), ("small", "30MB")]);
+    assert_eq!(analysis.arms[1].factors["cache_size"], "30MB");
+    assert_eq!(analysis.arms[1].settings["cache_size"], "30MB");
+    assert!(analysis.arms[0].baseline && !analysis.arms[1].baseline);
+    assert!(!warns(&analysis, WarningId::OtherDifference));
+    let strip = analysis
+        .validity
+        .iter()
+        .find(|entry| entry.name == "differences")
+        .unwrap();
+    assert_eq!(strip.state, ValidityState::Good);
+}
+
+#[test]
+fn versions_settings_machines_and_disks_are_looked_at() {
+    let mut lab = two_caches();
+    change(&mut lab, "small", |run| {
+        run.machine.transparent_huge_pages = Some("never".into());
+        let engine = run.engine.as_mut().unwrap();
+        engine.version = "2".into();
+        engine.settings.insert("journal".into(), "off".into());
+        engine.notes.insert("allocator".into(), "jemalloc".into());
+        run.storage = Some(Storage {
+            filesystem: Some("xfs".into()),
+            directory: format!("/b{}", run.block),
+            ..Storage::default()
+        });
+    });
+    change(&mut lab, "large", |run| {
+        run.storage = Some(Storage {
+            filesystem: Some("ext4".into()),
+            directory: format!("/a{}", run.block),
+            ..Storage::default()
+        });
+    });
+    let analysis = lab.analyse();
+    let expected = [
+        ("cache_size", true),
+        ("engine allocator", false),
+        ("engine version", false),
+        ("machine.transparent_huge_pages", false),
+        ("settings.journal", false),
+        ("storage.filesystem", false),
+    ];
+    assert_eq!(found(&analysis), expected);
+    assert!(warns(&analysis, WarningId::OtherDifference));
+    let journal = analysis
+        .warnings
+        .iter()
+        .find(|warning| warning.subject == "settings.journal")
+        .unwrap();
+    assert_eq!(journal.message, "not set for large, off for small");
+}
+
+#[test]
+fn another_engine_brings_its_own_version_and_settings() {
+    let mut lab = two_caches();
+    lab.plan.arms[1].engine = "other".into();
+    change(&mut lab, "small", |run| {
+        let engine = run.engine.as_mut().unwrap();
+        engine.name = "other".into();
+        engine.settings.insert("shards".into(), "4".into());
+    });
+    let analysis = lab.analyse();
+    assert_eq!(
+        found(&analysis),
+        [
+            ("cache_size", true),
+            ("engine", true),
+            ("engine version", true)
+        ]
+    );
+}
+
+#[test]
+fn an_arm_that_always_comes_first_is_said() {
+    let mut lab = two_caches();
+    for run in &mut lab.runs {
+        run.position = u32::from(run.arm == "small");
+    }
+    let analysis = lab.analyse();
+    assert_eq!(
+        found(&analysis),
+        [("cache_size", true), ("place in the block", false)]
+    );
+    lab.plan.measurement.order = Order::AsWritten;
+    lab.runs.truncate(4);
+    assert_eq!(found(&lab.analyse()).len(), 2);
+}
+
+#[test]
+fn runs_on_two_machines_are_a_caution() {
+    let mut lab = two_caches();
+    for run in lab.runs.iter_mut().filter(|run| run.block >= 3) {
+        run.machine.cores = 64;
+        run.engine.as_mut().unwrap().version = "2".into();
+    }
+    let analysis = lab.analyse();
+    let mixed = analysis
+        .warnings
+        .iter()
+        .filter(|warning| warning.id == WarningId::MixedMachines)
+        .count();
+    assert_eq!(mixed, 2, "the machine and the engine's version");
+    assert!(
+        !warns(&analysis, WarningId::OtherDifference),
+        "both arms ran on both"
+    );
+}
