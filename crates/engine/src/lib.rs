@@ -3,6 +3,14 @@
 //! An [`Engine`] is one opened database. Each thread of the load generator takes one [`Session`] from it and calls it, one operation
 //! at a time; the call returns when the operation is complete. Engines know nothing of time, schedules or histograms.
 //!
+//! | name | is |
+//! |---|---|
+//! | `noop` | nothing: what is measured is the load generator itself |
+//! | `simulated` | a queue with a known answer, with service times from a law and stalls from a script |
+//! | `wiredtiger` | MongoDB's storage engine, embedded, in the layout that mongod uses; only with the feature of that name |
+//!
+//! [`kinds`] lists them with everything that can be set, [`open`] opens one by name.
+//!
 //! # Why a session blocks, and how an asynchronous database fits
 //!
 //! Embedded engines do their work on the calling thread and may block there for tens of milliseconds, so they can never sit on an

@@ -8,7 +8,7 @@ use crate::EngineError;
 use plimsoll_wiredtiger_sys as wt;
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Kept at most. A failure says one or two things; a broken disk can say the same for hours.
 const KEPT: usize = 16;
@@ -39,8 +39,8 @@ struct Said {
 const NO_PANIC: &str = "nothing panics while it holds the messages";
 
 impl Messages {
-    pub(super) fn new() -> Box<Self> {
-        Box::new(Self {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
             handler: wt::WT_EVENT_HANDLER {
                 handle_error: Some(keep_error),
                 handle_message: Some(drop_message),
@@ -187,7 +187,7 @@ unsafe extern "C" fn keep_error(
     _error: c_int,
     message: *const c_char,
 ) -> c_int {
-    // SAFETY: WiredTiger passes the handler that it was given, which is the first field of `Messages` (repr(C)) in a box that outlives the
+    // SAFETY: WiredTiger passes the handler that it was given, which is the first field of `Messages` (repr(C)) in an Arc that outlives the
     // connection; all access to what changes goes through its mutex.
     let messages = unsafe { &*handler.cast::<Messages>() };
     // SAFETY: the message is a string with an end, valid during this call.

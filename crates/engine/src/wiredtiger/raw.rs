@@ -48,7 +48,8 @@ pub(super) fn version() -> String {
 /// An opened database.
 pub(super) struct Connection {
     raw: NonNull<wt::WT_CONNECTION>,
-    messages: Box<Messages>,
+    /// Not in a `Box`, which would promise that nobody else points to them.
+    messages: Arc<Messages>,
     open: bool,
 }
 
@@ -66,7 +67,7 @@ impl Connection {
         let configuration =
             CString::new(configuration).expect("configurations are checked for NUL bytes");
         let mut raw = null_mut();
-        // SAFETY: both texts end with NUL and are copied; the handler lives in a box that is dropped after the connection is closed.
+        // SAFETY: both texts end with NUL and are copied; the handler is dropped after the connection is closed.
         let code = unsafe {
             wt::wiredtiger_open(
                 directory.as_ptr(),

@@ -123,7 +123,9 @@ impl WiredTigerSession {
             (FieldChoice::Some(numbers), mut visitor) => {
                 let mut elements = Elements::of(document);
                 for number in numbers {
-                    let name = &self.shared.names[*number as usize];
+                    let Some(name) = self.shared.names.get(*number as usize) else {
+                        continue;
+                    };
                     if let Some(field) = locate(document, &mut elements, name) {
                         match &mut visitor {
                             Some(visitor) => visitor.field(field.name, field.value),
