@@ -199,6 +199,22 @@ impl Store {
     }
 
     fn load_points(&self, run_key: i64, run: &mut RunRecord) -> Result<(), StoreError> {
+        let mut points = self.stored_points(run_key)?;
+        for stored in &mut points {
+            stored.slices = self.stored_slices(stored.key)?;
+        }
+        unpack_all(&mut points).map_err(|why| self.damaged("a slice", &why))?;
+        for stored in points {
+            if stored.is_load {
+                run.load = Some(stored.point);
+            } else {
+                run.points.push(stored.point);
+            }
+        }
+        Ok(())
+    }
+
+    fn stored_points(&self, run_key: i64) -> Result<Vec<StoredPoint>, StoreError> {
         let mut statement = self
             .connection
             .prepare_cached(
@@ -208,6 +224,7 @@ impl Store {
         let mut rows = statement
             .query([run_key])
             .map_err(|error| self.sqlite(error))?;
+        let mut points = Vec::new();
         while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
             let (key, is_load, json, ending): (i64, bool, String, Option<String>) =
                 row.try_into().map_err(|error| self.sqlite(error))?;
@@ -215,32 +232,25 @@ impl Store {
             if let Some(ending) = ending {
                 point.end = Some(self.parse(&ending, "the end of a point")?);
             }
-            self.load_slices(key, &mut point)?;
-            if is_load {
-                run.load = Some(point);
-            } else {
-                run.points.push(point);
-            }
+            points.push(StoredPoint {
+                key,
+                is_load,
+                point,
+                slices: Vec::new(),
+            });
         }
-        Ok(())
+        Ok(points)
     }
 
-    fn load_slices(&self, point_key: i64, point: &mut PointRecord) -> Result<(), StoreError> {
-        let mut statement = self
-            .connection
+    fn stored_slices(&self, point_key: i64) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.connection
             .prepare_cached("SELECT record FROM slice WHERE point = ?1 ORDER BY key")
-            .map_err(|error| self.sqlite(error))?;
-        let mut rows = statement
-            .query([point_key])
-            .map_err(|error| self.sqlite(error))?;
-        while let Some(row) = rows.next().map_err(|error| self.sqlite(error))? {
-            let bytes = row.get_ref(0).and_then(|value| Ok(value.as_blob()?));
-            let bytes = bytes.map_err(|error| self.sqlite(error))?;
-            let slice = blob::unpack(bytes).map_err(|why| self.damaged("a slice", &why))?;
-            point.slices.push(slice);
-        }
-        point.merge_late_slices();
-        Ok(())
+            .and_then(|mut statement| {
+                statement
+                    .query_map([point_key], |row| row.get(0))?
+                    .collect()
+            })
+            .map_err(|error| self.sqlite(error))
     }
 
     fn summary(&self, row: &Row<'_>) -> Result<Summary, StoreError> {
@@ -270,6 +280,44 @@ impl Store {
             path: self.path.clone(),
             what: format!("{what} cannot be read ({why})"),
         }
+    }
+}
+
+/// A point as it was read, its slices not yet unpacked.
+struct StoredPoint {
+    key: i64,
+    is_load: bool,
+    point: PointRecord,
+    slices: Vec<Vec<u8>>,
+}
+
+/// Unpacks the slices of all points, on all processors: that is nearly all of the time that loading takes.
+fn unpack_all(points: &mut [StoredPoint]) -> Result<(), String> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = points.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let unpack_share =
+            |share: &mut [StoredPoint]| share.iter_mut().try_for_each(StoredPoint::unpack);
+        let workers: Vec<_> = points
+            .chunks_mut(share)
+            .map(|share| scope.spawn(move || unpack_share(share)))
+            .collect();
+        for worker in workers {
+            worker
+                .join()
+                .map_err(|_| "the program failed on it".to_owned())??;
+        }
+        Ok(())
+    })
+}
+
+impl StoredPoint {
+    fn unpack(&mut self) -> Result<(), String> {
+        for bytes in std::mem::take(&mut self.slices) {
+            self.point.slices.push(blob::unpack(&bytes)?);
+        }
+        self.point.merge_late_slices();
+        Ok(())
     }
 }
 

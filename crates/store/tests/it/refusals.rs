@@ -265,3 +265,22 @@ fn changes_that_only_the_log_has_are_not_passed_over() {
         assert!(matches!(error, StoreError::Unmerged { .. }), "{error}");
     });
 }
+
+#[test]
+fn a_damaged_slice_is_named_and_the_others_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("plimsoll.db");
+    let mut store = Store::open(&path).unwrap();
+    store.import(sample::whole_experiment("broken")).unwrap();
+    Connection::open(&path)
+        .unwrap()
+        .execute("UPDATE slice SET record = x'0123' WHERE key = 2", [])
+        .unwrap();
+    store.import(sample::whole_experiment("whole")).unwrap();
+    let error = store.load("broken").unwrap_err();
+    assert!(
+        matches!(&error, StoreError::Damaged { what, .. } if what.contains("a slice")),
+        "{error}"
+    );
+    assert_eq!(store.load("whole").unwrap().runs.len(), 2);
+}
