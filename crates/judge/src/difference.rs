@@ -47,29 +47,30 @@ pub(crate) fn between(seen: &[Seen<'_>]) -> Vec<Difference> {
             declared: true,
         });
     }
-    let other_engine = differences
-        .iter()
-        .any(|difference| difference.what == "engine");
-    let other_directory = differences
-        .iter()
-        .any(|difference| difference.what == "directory");
-    let factors: BTreeSet<String> = differences
-        .iter()
-        .map(|difference| difference.what.clone())
-        .collect();
+    let declared: BTreeSet<String> = differences.iter().map(|one| one.what.clone()).collect();
+    let other_engine = declared.contains("engine");
+    let other_settings = seen.iter().any(|one| {
+        one.arm
+            .settings
+            .0
+            .keys()
+            .any(|name| declared.contains(name))
+    });
 
     let with_runs = seen.iter().filter(|one| !one.runs.is_empty());
     let mut found = Vec::new();
-    for (what, values) in
-        table(with_runs.map(|one| (one.label.clone(), reported(&one.runs, !other_engine))))
-    {
-        let is_factor = what
-            .strip_prefix("settings.")
-            .is_some_and(|setting| factors.contains(setting));
-        if !is_factor {
+    for (what, values) in table(with_runs.map(|one| (one.label.clone(), reported(&one.runs)))) {
+        let said_already = match what.split_once('.') {
+            Some(("settings", name)) => other_engine || declared.contains(name),
+            // The engine's notes restate its settings in its own words.
+            Some(("engine", "version")) => false,
+            Some(("engine", _)) => other_engine || other_settings,
+            _ => false,
+        };
+        if !said_already {
             // Another engine has another version, another directory may lie on another disk: that much was declared.
-            let follows = (other_engine && what.starts_with("engine "))
-                || (other_directory && what.starts_with("storage."));
+            let follows = (other_engine && what == "engine.version")
+                || (declared.contains("directory") && what.starts_with("storage."));
             found.push(Difference {
                 what,
                 values,
@@ -187,8 +188,8 @@ fn declared(arm: &Arm) -> BTreeMap<String, String> {
     values
 }
 
-/// What the runs of an arm report: each value that occurred, in words. Settings of different engines cannot be set side by side.
-fn reported(runs: &[&RunRecord], with_settings: bool) -> BTreeMap<String, String> {
+/// What the runs of an arm report: each value that occurred, in words.
+fn reported(runs: &[&RunRecord]) -> BTreeMap<String, String> {
     let mut occurred: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for run in runs {
         let mut values = BTreeMap::new();
@@ -198,15 +199,11 @@ fn reported(runs: &[&RunRecord], with_settings: bool) -> BTreeMap<String, String
         }
         if let Some(engine) = &run.engine {
             values.insert(
-                "engine version".into(),
+                "engine.version".into(),
                 format!("{} {}", engine.name, engine.version),
             );
-            for (note, value) in &engine.notes {
-                values.insert(format!("engine {note}"), value.clone());
-            }
-            if with_settings {
-                flatten("settings", &engine.settings, &mut values);
-            }
+            flatten("engine", &engine.notes, &mut values);
+            flatten("settings", &engine.settings, &mut values);
         }
         values.retain(|what, _| !OF_THE_RUN.contains(&what.as_str()));
         for (what, value) in values {

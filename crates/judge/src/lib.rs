@@ -1,7 +1,48 @@
 //! From a record to a verdict: gates on every point, curves over the load, comparisons of arms over blocks.
 //!
 //! [`Analysis`] is everything that a report may say; reports only draw it. It is computed from an experiment record alone, so it can be
-//! made again at any time, and it never feeds back into measuring.
+//! made again at any time, and it never feeds back into measuring. The way, one module a step:
+//!
+//! ```text
+//! ExperimentRecord
+//!   select        the latest finished attempt of each arm in each block; all others are named
+//!   steadiness    seconds of a point, and how much of them is still warm-up
+//!   extract       the slices after it added up (distribution: what a unit of work is, and its percentiles)
+//!   gates         what a point must pass before its numbers may be compared
+//!   sample        the three above for every point of every run
+//!   curve         points over blocks (estimate), knee, scalability
+//!   deciding      at which load a mix is judged
+//!   comparison    every arm against the baseline, paired over blocks; sentence and words say it
+//!   difference    what differs between the arms, declared or found
+//!   threshold     the bounds of the file
+//!   warnings, validity, headline
+//! Analysis        ─► reports; Analysis::outcome ─► exit code
+//! ```
+//!
+//! [`compare_records`] sets arms of two records side by side, which were made on different days, and says what that costs.
+//!
+//! ```
+//! use plimsoll_judge::{Outcome, analyse};
+//! use plimsoll_record::ExperimentRecord;
+//!
+//! // An experiment that was planned and never ran.
+//! let text = r#"{
+//!     "plimsoll_record": 1, "id": "k3", "name": "first", "question": null, "state": "unfinished",
+//!     "file_text": "", "file_hash": "", "plan_hash": "", "seed": 1, "program": {"version": "", "commit": ""},
+//!     "machine": {"cores": 2, "memory_bytes": 0, "swap_bytes": 0}, "command": "", "started_at": "", "ended_at": null, "runs": [],
+//!     "plan": {
+//!         "version": 1, "name": "first", "question": null, "mixes": [], "points": [], "load_phase": {"sessions": 1},
+//!         "arms": [{"name": "one", "about": null, "engine": "noop", "settings": {}, "data": {"records": 1000}, "directory": null}],
+//!         "measurement": {"warm_up_ns": 0, "duration_ns": 0, "operations": null, "blocks": 8, "order": "shuffled", "seed": 1},
+//!         "objective": null, "compare": {"baseline": "one", "primary": [], "at": null, "margins": {}},
+//!         "thresholds": [], "runs": [], "origins": []
+//!     }
+//! }"#;
+//! let analysis = analyse(&ExperimentRecord::from_json(text)?)?;
+//! assert_eq!(analysis.headline, ["No run has finished, so there is nothing to judge."]);
+//! assert_eq!(analysis.outcome(), Outcome::Invalid);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod analyse;
 mod analysis;

@@ -64,7 +64,9 @@ fn the_factor_is_declared_and_nothing_else_differs() {
 
 #[test]
 fn versions_settings_machines_and_disks_are_looked_at() {
+    // Without a declared factor: an experiment that compares an arm with itself.
     let mut lab = two_caches();
+    lab.plan.arms[1].settings = lab.plan.arms[0].settings.clone();
     change(&mut lab, "small", |run| {
         run.machine.transparent_huge_pages = Some("never".into());
         let engine = run.engine.as_mut().unwrap();
@@ -86,10 +88,10 @@ fn versions_settings_machines_and_disks_are_looked_at() {
     });
     let analysis = lab.analyse();
     let expected = [
-        ("cache_size", true),
-        ("engine allocator", false),
-        ("engine version", false),
+        ("engine.allocator", false),
+        ("engine.version", false),
         ("machine.transparent_huge_pages", false),
+        ("settings.cache_size", false),
         ("settings.journal", false),
         ("storage.filesystem", false),
     ];
@@ -101,6 +103,24 @@ fn versions_settings_machines_and_disks_are_looked_at() {
         .find(|warning| warning.subject == "settings.journal")
         .unwrap();
     assert_eq!(journal.message, "not set for large, off for small");
+}
+
+#[test]
+fn the_engines_own_words_for_a_factor_are_no_further_difference() {
+    let mut lab = two_caches();
+    for run in &mut lab.runs {
+        let words = if run.arm == "large" {
+            "create,cache_size=536870912B"
+        } else {
+            "create,cache_size=30000000B"
+        };
+        run.engine
+            .as_mut()
+            .unwrap()
+            .notes
+            .insert("configuration".into(), words.into());
+    }
+    assert_eq!(found(&lab.analyse()), [("cache_size", true)]);
 }
 
 #[test]
@@ -118,7 +138,7 @@ fn another_engine_brings_its_own_version_and_settings() {
         [
             ("cache_size", true),
             ("engine", true),
-            ("engine version", true)
+            ("engine.version", true)
         ]
     );
 }

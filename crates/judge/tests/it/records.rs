@@ -119,7 +119,7 @@ fn what_differs_between_the_days_is_found() {
         found.push(format!("{}: {}", difference.what, values.join(", ")));
     }
     assert_snapshot!(found.join("\n"), @r"
-engine version: arm (monday): simulated 1, arm (friday): simulated 2
+engine.version: arm (monday): simulated 1, arm (friday): simulated 2
 machine.governor: arm (monday): not set, arm (friday): powersave
 program: arm (monday):  (), arm (friday): 9.9 ()
 ");
