@@ -273,13 +273,15 @@ fn plain(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Round thousands with a letter, everything else as it is: 5k, 2.5M, 1024.
 fn axis_rate(value: f64) -> String {
-    match value.abs() {
-        size if size >= 1e9 => format!("{}G", plain(value / 1e9)),
-        size if size >= 1e6 => format!("{}M", plain(value / 1e6)),
-        size if size >= 1e4 => format!("{}k", plain(value / 1e3)),
-        _ => plain(value),
+    for (unit, letter) in [(1e9, "G"), (1e6, "M"), (1e3, "k")] {
+        let round = (value / unit * 100.0).fract().abs() < 1e-6;
+        if value >= unit && round {
+            return format!("{}{letter}", plain(value / unit));
+        }
     }
+    plain(value)
 }
 
 fn axis_latency(nanos: f64) -> String {
@@ -351,6 +353,14 @@ mod tests {
         }
         let rates = Axis::load(&[1_000.0, 2_000.0, 3_000.0, 4_000.0], 12, "op/s".into());
         assert!(matches!(rates.scale, Scale::Linear { from: 0.0, .. }));
+    }
+
+    #[test]
+    fn labels_are_short_and_exact() {
+        let labels: Vec<String> = [0.0, 0.5, 16.0, 1_000.0, 1_024.0, 5_000.0, 2_500_000.0]
+            .map(axis_rate)
+            .into();
+        assert_eq!(labels, ["0", "0.5", "16", "1k", "1024", "5k", "2.5M"]);
     }
 
     #[test]

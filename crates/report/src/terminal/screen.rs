@@ -42,7 +42,8 @@ impl Screen {
 
     /// The same text in what this screen knows. Foreign letters stay: only our own signs have a spelling in ASCII.
     pub(super) fn plain<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        const SPELLED: [(char, &str); 8] = [
+        const SPELLED: [(char, &str); 9] = [
+            ('×', "x"),
             ('…', "~"),
             ('µ', "u"),
             ('–', "-"),

@@ -166,12 +166,12 @@ fn cell(column: Column, point: &CurvePoint, curve: &Curve, full: bool, screen: &
             (false, _) => screen.short(&point.load_label, 24),
         },
         Valid => valid(point, screen),
+        _ if point.valid_runs == 0 => numbers.nothing().into(),
         Errors if point.errors > 0 => paint(
             AnsiColor::Red.on_default(),
             &errors(point.errors, full, numbers),
         ),
         Errors => errors(point.errors, full, numbers),
-        _ if point.valid_runs == 0 => numbers.nothing().into(),
         Rate => spelled_rate(select::median(&point.throughput), full, numbers),
         Interval => match point.throughput.interval {
             Some((low, high)) if full => format!(
