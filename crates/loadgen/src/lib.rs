@@ -1,1 +1,64 @@
-//! Drives sessions on a schedule and records what happened: the hot path.
+//! Drives sessions on a schedule and records what happened. This is the measuring loop.
+//!
+//! ```text
+//! Workload ─ Asker ──┐  what        one thread per session:  ask ─ clock ─ engine ─ clock ─ record
+//! Schedule ─ times ──┼─────────────►                              │ once a second
+//! Engine ─ Session ──┘  whom                                       ▼
+//!                                    the calling thread:       Collector ─► Slice ─► Observer
+//! ```
+//!
+//! [`run_point`] measures one load setting and [`run_load`] stores the data before the points. Both hand every second's [`Slice`] to
+//! an [`Observer`] as it ends and return a [`PointEnd`] when the point is over. Which engine is measured is unknown here.
+//!
+//! What a closed loop means by service time is completed - dispatched. An open loop has intended times as well, from
+//! [`plimsoll_schedule`]: any free session takes the next arrival, so that the sessions are one queue with several servers, first come
+//! first served, and an operation that no session could take in time has waited.
+//!
+//! ```
+//! use plimsoll_engine::{Opening, open};
+//! use plimsoll_experiment::Settings;
+//! use plimsoll_loadgen::{Observer, PointSpec, run_point};
+//! use plimsoll_record::{Slice, WorkerUse};
+//! use plimsoll_schedule::Load;
+//! use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
+//! use std::sync::Arc;
+//!
+//! struct Count(u64);
+//! impl Observer for Count {
+//!     fn slice(&mut self, slice: Slice) { self.0 += slice.completed.ok }
+//! }
+//!
+//! let data = DataSpec { records: 1_000, ..DataSpec::default() };
+//! let engine = open("noop", &Opening::new(&Settings::default(), &data))?;
+//! let mix = Mix::preset("c").expect("a to f are presets");
+//! let keys = Arc::new(KeySpace::new(&data));
+//! let workload = Arc::new(Workload::new(&keys, &data, &mix, 42, None)?);
+//! let spec = PointSpec {
+//!     load: Load::Closed { sessions: 2, think_time_ns: 0 },
+//!     warm_up_ns: 0,
+//!     duration_ns: u64::MAX,
+//!     operations: Some(10_000),
+//!     seed: 42,
+//!     verify: false,
+//! };
+//! let mut count = Count(0);
+//! run_point(&*engine, &workload, &spec, &mut count)?;
+//! assert_eq!(count.0, 10_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Slice`]: plimsoll_record::Slice
+//! [`PointEnd`]: plimsoll_record::PointEnd
+
+mod asking;
+mod clock;
+mod closed;
+mod collector;
+mod grid;
+mod open;
+mod point;
+mod recorder;
+mod session_end;
+
+pub use clock::program_clock;
+pub use point::{LoadError, Observer, PointSpec, run_load, run_point};

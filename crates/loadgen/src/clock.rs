@@ -1,0 +1,57 @@
+//! Measuring path: no allocation, lock, log or formatting here.
+//!
+//! The program's clock: the processor's time stamp counter where it is invariant, the operating system's monotonic clock elsewhere.
+
+use std::time::Duration;
+
+/// Which clock the program reads: `tsc` or `monotonic`.
+#[must_use]
+pub fn program_clock() -> &'static str {
+    let clock = quanta::Clock::new();
+    // Without an invariant counter quanta falls back to the operating system's clock, whose raw readings are nanoseconds already.
+    let raw_is_nanoseconds = clock.delta_as_nanos(0, 1_000_000_000) == 1_000_000_000;
+    if raw_is_nanoseconds { "monotonic" } else { "tsc" }
+}
+
+/// Nanoseconds since the start of a point.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    source: quanta::Clock,
+    origin: u64,
+}
+
+impl Clock {
+    /// A clock whose zero is `lead` from now.
+    pub(crate) fn starting_in(lead: Duration) -> Self {
+        let source = quanta::Clock::new();
+        let before = source.raw();
+        // The counter's frequency is not public, so the lead is waited for instead of computed.
+        let clock = Self { source, origin: before };
+        clock.sleep_until(u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX), u64::MAX);
+        let origin = clock.source.raw();
+        Self { source: clock.source, origin }
+    }
+
+    /// Nanoseconds since the start; 0 before it.
+    #[inline(always)]
+    pub(crate) fn now(&self) -> u64 {
+        self.source.delta_as_nanos(self.origin, self.source.raw())
+    }
+
+    /// Sleeps until `time_ns` or `limit_ns`, whichever comes first, and returns the time then.
+    #[inline]
+    pub(crate) fn sleep_until(&self, time_ns: u64, limit_ns: u64) -> u64 {
+        let until = time_ns.min(limit_ns);
+        let mut now = self.now();
+        while now < until {
+            std::thread::sleep(Duration::from_nanos(until - now));
+            now = self.now();
+        }
+        now
+    }
+}
+
+/// Asks the kernel to wake this thread as exactly as it can: by default it may be 50 µs late to save power.
+pub(crate) fn wake_exactly() {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+}

@@ -1,0 +1,89 @@
+//! What a session knows when its point is over.
+
+use plimsoll_record::{ErrorSample, Histogram, Operation};
+
+/// Messages kept apart for each session; more kinds are counted under the last.
+const KINDS_OF_ERRORS: usize = 16;
+
+/// What a session knows when its point is over.
+#[derive(Debug, Default)]
+pub(crate) struct SessionEnd {
+    /// When its last operation within the window completed.
+    pub(crate) last_completed: u64,
+    /// Lower bounds of the response times of what was due and unfinished.
+    pub(crate) unfinished: Option<Histogram>,
+    /// Intended to dispatched where this session was waiting for it.
+    pub(crate) lag: Option<Histogram>,
+    /// What failed.
+    pub(crate) errors: Vec<ErrorSample>,
+    /// Operations that the engine repeated.
+    pub(crate) retries: u64,
+}
+
+impl SessionEnd {
+    /// Counts an operation that was due at `intended` and not finished at `end`.
+    #[cold]
+    pub(crate) fn unfinished(&mut self, intended: u64, end: u64) {
+        self.unfinished.get_or_insert_default().record(end.saturating_sub(intended));
+    }
+
+    /// Counts a failure.
+    #[cold]
+    pub(crate) fn error(&mut self, operation: Operation, message: &str) {
+        add(&mut self.errors, operation, message, 1);
+    }
+
+    /// Adds what another session knows.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.last_completed = self.last_completed.max(other.last_completed);
+        merge(&mut self.unfinished, other.unfinished);
+        merge(&mut self.lag, other.lag);
+        self.retries += other.retries;
+        for sample in other.errors {
+            add(&mut self.errors, sample.operation, &sample.message, sample.count);
+        }
+    }
+}
+
+fn merge(ours: &mut Option<Histogram>, theirs: Option<Histogram>) {
+    match (ours.as_mut(), theirs) {
+        (Some(ours), Some(theirs)) => ours.merge(&theirs),
+        (None, theirs) => *ours = theirs,
+        (Some(_), None) => {}
+    }
+}
+
+fn add(errors: &mut Vec<ErrorSample>, operation: Operation, message: &str, count: u64) {
+    let same = errors
+        .iter_mut()
+        .find(|sample| sample.operation == operation && sample.message == message);
+    if let Some(sample) = same {
+        sample.count += count;
+        return;
+    }
+    if errors.len() < KINDS_OF_ERRORS {
+        errors.push(ErrorSample { operation, message: message.to_owned(), count });
+        return;
+    }
+    let last = errors.last_mut().expect("there are some kinds of errors already");
+    "further kinds of failure".clone_into(&mut last.message);
+    last.count += count;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_counted_by_message_and_never_lost() {
+        let mut end = SessionEnd::default();
+        for number in 0..40 {
+            end.error(Operation::Read, &format!("kind {}", number % 20));
+        }
+        assert_eq!(end.errors.len(), KINDS_OF_ERRORS);
+        assert_eq!(end.errors.iter().map(|sample| sample.count).sum::<u64>(), 40);
+        let mut all = SessionEnd::default();
+        all.merge(end);
+        assert_eq!(all.errors[0], ErrorSample { operation: Operation::Read, message: "kind 0".into(), count: 2 });
+    }
+}
