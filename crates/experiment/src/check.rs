@@ -4,7 +4,7 @@ use crate::arms::{ReadArm, entries};
 use crate::document::{self, Entry, Kind};
 use crate::format::{FILE, MOST_RUNS};
 use crate::judging::{Judging, Names};
-use crate::load::{check_points, load_phase, loads};
+use crate::load::{check_arrivals, check_points, load_phase, loads};
 use crate::measurement::measurement;
 use crate::mistake::Mistake;
 use crate::problems::{Collector, Problems};
@@ -162,13 +162,16 @@ fn make<'s>(
         );
     }
     let load_phase = load_phase(file.get("load_phase"), &mut origins);
+    let load_place = raw("load").map(|entry| entry.key_place);
     let measurement = measurement(
         file.get("measurement"),
         stages_ns,
+        load_place,
         given.overrides,
         &mut origins,
         problems,
     );
+    check_arrivals(&loads, &measurement, load_place, problems);
     let run_count = u64::from(measurement.blocks) * read_arms.len() as u64;
     if run_count > MOST_RUNS {
         problems.add(

@@ -1,6 +1,5 @@
 //! What a plan would do, before it does it: in which order, for how long, needing how much, and where each value comes from.
 
-use crate::load::{load_at, load_at_text};
 use crate::mistake::bytes;
 use crate::units::shortened;
 use crate::{Arm, EngineKind, Order, Origin, Plan, Point, units};
@@ -141,11 +140,12 @@ fn cache_bytes(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
 
 fn point_text(plan: &Plan, point: &Point) -> String {
     let mix = &plan.mixes[point.mix as usize].name;
-    match (&point.load, load_at(&point.load)) {
-        (Load::Closed { .. }, Some(at)) => format!("mix {mix}, closed loop, {}", load_at_text(at)),
-        (_, Some(at)) => format!("mix {mix}, open loop, {}", load_at_text(at)),
-        (_, None) => format!("mix {mix}, open loop, stages"),
-    }
+    let kind = if matches!(point.load, Load::Closed { .. }) {
+        "closed"
+    } else {
+        "open"
+    };
+    format!("mix {mix}, {kind} loop, {}", point.load)
 }
 
 fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
@@ -182,19 +182,13 @@ fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
 fn inserted_records(plan: &Plan, point_ns: u64) -> f64 {
     let mut records = 0.0;
     for point in &plan.points {
-        let rate = match &point.load {
-            Load::Closed { .. } => LOADED_RECORDS_PER_SECOND,
-            Load::Open { rate, .. } => *rate,
-            Load::Stages { stages, .. } => stages
-                .iter()
-                .map(|stage| stage.rate_from.max(stage.rate_to))
-                .fold(0.0, f64::max),
-        };
-        let operations = rate * point_ns as f64 / 1e9;
-        let operations = plan
+        let expected = point.load.expected_arrivals(point_ns);
+        let operations = expected.unwrap_or(LOADED_RECORDS_PER_SECOND * point_ns as f64 / 1e9);
+        let most = plan
             .measurement
             .operations
-            .map_or(operations, |most| operations.min(most as f64));
+            .map_or(f64::INFINITY, |most| most as f64);
+        let operations = operations.min(most);
         records += operations * plan.mixes[point.mix as usize].insert_share();
     }
     records

@@ -49,6 +49,10 @@ const DISTRIBUTIONS: Shape = choice(&[
     "exponential",
 ]);
 
+const RATE: Shape = Shape::Rate { least: 1e-3 };
+/// In a stage nothing may be asked for a while.
+const STAGE_RATE: Shape = Shape::Rate { least: 0.0 };
+
 const fn count(min: u64, max: u64) -> Shape {
     Shape::Value(SettingKind::Count { min, max })
 }
@@ -299,7 +303,7 @@ object! {
 object! {
     /// The open loop.
     OPEN: "Open loop."
-    "rates" = list(&Shape::Rate, 1, 1_000), Required, "[5k, 10k]";
+    "rates" = list(&RATE, 1, 1_000), Required, "[5k, 10k]";
         "Operations per second: one point for each rate.";
     "arrivals" = ARRIVALS, Default("poisson"), "constant";
         "Gaps between operations: all equal, or as of independent callers.";
@@ -323,11 +327,11 @@ object! {
 object! {
     /// One stage.
     STAGE: "One stage: a constant rate, or a ramp."
-    "rate" = Shape::Rate, Optional, "20k";
+    "rate" = STAGE_RATE, Optional, "20k";
         "Operations per second from beginning to end.";
-    "from" = Shape::Rate, Optional, "5k";
+    "from" = STAGE_RATE, Optional, "5k";
         "Rate at the beginning of a ramp; without it, where the last stage ended, or 0.";
-    "to" = Shape::Rate, Optional, "20k";
+    "to" = STAGE_RATE, Optional, "20k";
         "Rate at the end of a ramp.";
     "duration" = duration(SHORTEST_NS, LONGEST_NS), Required, "60s";
         "How long the stage lasts.";
@@ -346,8 +350,8 @@ object! {
     /// How long, how often and in which order.
     MEASUREMENT: "How long, how often and in which order."
     "warm_up" = duration(0, LONGEST_NS), Default("5s"), "5s";
-        "Time under load before each point, not counted. What else of a series had not settled is found and cut by the \
-         analysis.";
+        "Time under load before each point, not counted; with stages, their beginning. What else of a series had not \
+         settled is found and cut by the analysis.";
     "duration" = duration(SHORTEST_NS, LONGEST_NS), Default("30s"), "30s";
         "Time that each point is measured, after its warm-up. Not with stages, which last as long as they say.";
     "operations" = count(1, MOST_OPERATIONS), Optional, "10M";
@@ -390,7 +394,7 @@ object! {
     AT: "A point of the load."
     "threads" = SESSIONS, Optional, "16";
         "The point of the closed loop with this many threads.";
-    "rate" = Shape::Rate, Optional, "10k";
+    "rate" = RATE, Optional, "10k";
         "The point of the open loop with this rate.";
     one of ["threads", "rate"];
 }

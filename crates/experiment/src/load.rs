@@ -7,8 +7,8 @@ use crate::reader::{Checked, join};
 use crate::settle::Origins;
 use crate::shape::Object;
 use crate::source::Place;
-use crate::{LoadAt, LoadPhase, SettingValue, units};
-use plimsoll_schedule::{Arrivals, Load, Stage};
+use crate::{LoadAt, LoadPhase, Measurement, SettingValue, units};
+use plimsoll_schedule::{Arrivals, Load, MOST_ARRIVALS, Stage};
 
 /// The loads at which every mix is measured.
 pub(crate) struct Loads {
@@ -55,7 +55,7 @@ pub(crate) fn loads(
                 &path,
                 Some(field.key_place),
                 Mistake::Load {
-                    what: problem.to_string(),
+                    what: problem.wrong.to_string(),
                 },
             );
         }
@@ -210,6 +210,32 @@ pub(crate) fn check_points(points: u64, place: Place, problems: &mut Collector<'
                 most: MOST_POINTS,
             },
         );
+    }
+}
+
+/// Refuses more operations of an open loop than can be scheduled: all of them are computed before the point begins.
+pub(crate) fn check_arrivals(
+    loads: &[Load],
+    measurement: &Measurement,
+    place: Option<Place>,
+    problems: &mut Collector<'_>,
+) {
+    let window_ns = measurement
+        .warm_up_ns
+        .saturating_add(measurement.duration_ns);
+    for load in loads {
+        let Some(found) = load.expected_arrivals(window_ns) else {
+            continue;
+        };
+        if found > MOST_ARRIVALS as f64 {
+            let mistake = Mistake::TooManyDue {
+                load: load.to_string(),
+                found: found as u64,
+                most: MOST_ARRIVALS,
+            };
+            problems.add("load", place, mistake);
+            return;
+        }
     }
 }
 

@@ -5,14 +5,17 @@ use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, join};
 use crate::settle::Origins;
+use crate::source::Place;
 use crate::{Measurement, Order, Overrides, SettingValue, Source, units};
 
 const PATH: &str = "measurement";
 
-/// Reads how long, how often and in which order. `stages_ns` is how long the stages of the load last, if it has any.
+/// Reads how long, how often and in which order. `stages_ns` is how long the stages of the load last, if it has any, and
+/// `load_place` where it stands.
 pub(crate) fn measurement(
     map: Option<&Checked>,
     stages_ns: Option<u64>,
+    load_place: Option<Place>,
     overrides: &Overrides,
     origins: &mut Origins<'_>,
     problems: &mut Collector<'_>,
@@ -50,20 +53,29 @@ pub(crate) fn measurement(
             .blocks
             .map(|blocks| (SettingValue::Count(blocks.into()), "--blocks")),
     );
+    let mut duration_ns = duration_ns.unwrap_or(SHORTEST_NS);
     if let Some(stages_ns) = stages_ns {
-        let given = map.and_then(|map| map.get("duration"));
-        if given.is_some() || overrides.duration_ns.is_some() {
+        duration_ns = stages_ns.saturating_sub(warm_up_ns.unwrap_or(0));
+        let place = |name: &str| {
+            map.and_then(|map| map.get(name))
+                .map(|checked| checked.place)
+        };
+        if place("duration").is_some() || overrides.duration_ns.is_some() {
+            problems.add(PATH, place("duration"), Mistake::DurationOfStages);
+        } else if duration_ns < SHORTEST_NS {
+            let warm_up_ns = warm_up_ns.unwrap_or(0);
+            let mistake = Mistake::WarmUpOfStages {
+                warm_up_ns,
+                stages_ns,
+            };
             problems.add(
-                PATH,
-                given.map(|given| given.place),
-                Mistake::DurationOfStages,
+                &join(PATH, "warm_up"),
+                place("warm_up").or(load_place),
+                mistake,
             );
         }
-        origins.add(
-            &join(PATH, "duration"),
-            format!("{}, as the stages say", units::duration(stages_ns)),
-            Source::Default,
-        );
+        let text = format!("{}, what the stages leave", units::duration(duration_ns));
+        origins.add(&join(PATH, "duration"), text, Source::Default);
     }
     let order = match origins.settle(PATH, &MEASUREMENT, map, "order") {
         Some(SettingValue::Text(word)) if word == "as-written" => Order::AsWritten,
@@ -77,7 +89,7 @@ pub(crate) fn measurement(
         .and_then(|value| value.whole());
     Measurement {
         warm_up_ns: warm_up_ns.unwrap_or(0),
-        duration_ns: duration_ns.unwrap_or(SHORTEST_NS),
+        duration_ns,
         operations,
         blocks: blocks
             .and_then(|blocks| u32::try_from(blocks).ok())

@@ -221,6 +221,14 @@ pub enum Mistake {
     /// A duration in the measurement where the stages say how long it takes.
     #[error("stages last as long as they say, so `duration` has no meaning")]
     DurationOfStages,
+    /// Nothing of the stages would be left to measure.
+    #[error("the warm-up of {} takes all of the stages, which last {}", units::duration(*.warm_up_ns), units::duration(*.stages_ns))]
+    WarmUpOfStages {
+        /// Nanoseconds.
+        warm_up_ns: u64,
+        /// Nanoseconds.
+        stages_ns: u64,
+    },
     /// A cache that does not fit into memory.
     #[error("the cache of {} does not fit into this machine's memory of {}", units::size(*.cache), bytes(*.memory as f64))]
     CacheLargerThanMemory {
@@ -234,6 +242,16 @@ pub enum Mistake {
     TooMany {
         /// What is counted.
         what: &'static str,
+        /// What there would be.
+        found: u64,
+        /// The most.
+        most: u64,
+    },
+    /// More operations of an open loop than can be scheduled.
+    #[error("{load} for this long is {found} operations, the most of one point is {most}")]
+    TooManyDue {
+        /// The load in words.
+        load: String,
         /// What there would be.
         found: u64,
         /// The most.
@@ -336,8 +354,10 @@ impl Mistake {
             Self::Workload { .. } => "workload",
             Self::Load { .. } => "load",
             Self::DurationOfStages => "duration-of-stages",
+            Self::WarmUpOfStages { .. } => "warm-up-of-stages",
             Self::CacheLargerThanMemory { .. } => "cache-larger-than-memory",
             Self::TooMany { .. } => "too-many",
+            Self::TooManyDue { .. } => "too-many-due",
             Self::UnknownMetric { .. } => "unknown-metric",
             Self::BadPercentile { .. } => "bad-percentile",
             Self::EmptyObjective => "empty-objective",
@@ -392,11 +412,15 @@ impl Mistake {
             Self::SizeBelowRecord { .. } => "raise the size, or write `records` instead".into(),
             Self::File { .. } => "paths are found from the folder of the experiment file".into(),
             Self::DurationOfStages => "remove it, or change the durations of the stages".into(),
+            Self::WarmUpOfStages { .. } => {
+                "with stages, the warm-up is their beginning: shorten it, or begin with a longer stage".into()
+            }
             Self::CacheLargerThanMemory { memory, .. } => format!(
                 "leave room for the program and the page cache: at most about {} here",
                 bytes(*memory as f64 * 0.8)
             ),
             Self::TooMany { .. } => "make several experiments of it".into(),
+            Self::TooManyDue { .. } => "shorten the measurement, or lower the rate".into(),
             Self::UnknownMetric { metric } => nearest_or_all(metric, &metric_words(), "metrics are"),
             Self::BadPercentile { .. } => "write p and a number above 0 and at most 100, such as p50, p99 or p99.9".into(),
             Self::EmptyObjective => "say what good service is, for example `response: {p99: 10ms}`".into(),

@@ -132,7 +132,7 @@ fn value(shape: &Shape) -> String {
             .map(|word| code(word))
             .collect::<Vec<_>>()
             .join(", "),
-        Shape::Rate => "rate".into(),
+        Shape::Rate { .. } => "rate".into(),
         Shape::Metric => "a metric".into(),
         Shape::Bound => "a metric with a bound".into(),
         Shape::List {

@@ -45,13 +45,13 @@ pub(crate) fn scalar(shape: &Shape, text: &str) -> Result<SettingValue, Mistake>
             name: text.to_owned(),
         }),
         Shape::Text { most } => free_text(text, *most),
-        Shape::Rate => {
+        Shape::Rate { least } => {
             let rate = units::parse_rate(text)?;
-            let (least, most) = (1e-3, MOST_RATE);
-            if rate >= least && rate <= most {
+            let most = MOST_RATE;
+            if rate >= *least && rate <= most {
                 return Ok(SettingValue::Number(rate));
             }
-            Err(out_of_range(text, units::rate(least), units::rate(most)))
+            Err(out_of_range(text, units::rate(*least), units::rate(most)))
         }
         Shape::Metric if Metric::parse(text).is_some() => Ok(SettingValue::Text(text.to_owned())),
         Shape::Metric => Err(Mistake::UnknownMetric {

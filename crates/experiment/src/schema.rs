@@ -117,7 +117,7 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
         Shape::Name => pattern(NAME, false),
         Shape::Text { most } => json!({ "type": "string", "maxLength": most }),
         Shape::Value(kind) => setting_kind(kind),
-        Shape::Rate => pattern(RATE, true),
+        Shape::Rate { .. } => pattern(RATE, true),
         Shape::Metric => pattern(METRIC, false),
         Shape::Bound => pattern(BOUND, false),
         Shape::List { of, least, most } => {

@@ -101,7 +101,7 @@ fn default(key: &Key) -> Option<(SettingValue, String)> {
 /// A value in people's units.
 pub(crate) fn written(shape: &Shape, value: &SettingValue) -> String {
     match (shape, value) {
-        (Shape::Rate, SettingValue::Number(rate)) => units::rate(*rate),
+        (Shape::Rate { .. }, SettingValue::Number(rate)) => units::rate(*rate),
         (Shape::Value(SettingKind::Number { max, .. }), SettingValue::Number(share))
             if *max <= 1.0 =>
         {

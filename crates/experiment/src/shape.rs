@@ -17,7 +17,10 @@ pub(crate) enum Shape {
     /// A value such as engines take.
     Value(SettingKind),
     /// Operations per second.
-    Rate,
+    Rate {
+        /// At least.
+        least: f64,
+    },
     /// The word of a metric.
     Metric,
     /// A metric with a bound: `throughput >= 10k`.
@@ -119,7 +122,7 @@ impl Shape {
             Self::Value(SettingKind::Number { .. }) => "a number such as 0.5 or 5%".into(),
             Self::Value(SettingKind::Flag) => "true or false".into(),
             Self::Value(SettingKind::Choice(words)) => format!("one of {}", words.join(", ")),
-            Self::Rate => "a rate such as 20k".into(),
+            Self::Rate { .. } => "a rate such as 20k".into(),
             Self::Metric => "a metric such as throughput".into(),
             Self::Bound => "a bound such as throughput >= 10k".into(),
             Self::List { of, .. } => format!("{}, or a list of such", of.expected()),

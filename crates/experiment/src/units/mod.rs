@@ -66,11 +66,11 @@ pub enum UnitError {
         unit: String,
     },
     /// A fraction of the smallest unit.
-    #[error("`{text}` is not a whole number of {unit}")]
+    #[error("`{text}` is not a whole number{unit}")]
     NotWhole {
         /// As written, shortened.
         text: String,
-        /// The smallest unit, in the plural.
+        /// ` of` and the smallest unit in the plural; nothing where things are counted.
         unit: &'static str,
     },
     /// Below zero.

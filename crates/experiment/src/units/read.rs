@@ -7,7 +7,7 @@ struct Family {
     quantity: &'static str,
     example: &'static str,
     units: &'static str,
-    /// Its smallest unit, in the plural.
+    /// ` of` and its smallest unit in the plural.
     whole: &'static str,
 }
 
@@ -15,31 +15,31 @@ const SIZE: Family = Family {
     quantity: "a size",
     example: "256MiB, 1.5GB or 4096B",
     units: "B, kB, MB, GB, TB (thousands) and KiB, MiB, GiB, TiB (1024s)",
-    whole: "bytes",
+    whole: " of bytes",
 };
 const COUNT: Family = Family {
     quantity: "a count",
     example: "6M, 100k or 1_000",
     units: "k, M and G",
-    whole: "things",
+    whole: "",
 };
 const DURATION: Family = Family {
     quantity: "a duration",
     example: "30s, 1m30s or 250ms",
     units: "ns, us, ms, s, m, h and d",
-    whole: "nanoseconds",
+    whole: " of nanoseconds",
 };
 const RATE: Family = Family {
     quantity: "a rate",
     example: "20k, 20k/s or 500/s",
     units: "k, M and G, each with or without /s",
-    whole: "operations",
+    whole: " of operations",
 };
 const SHARE: Family = Family {
     quantity: "a share",
     example: "5% or 0.05",
     units: "%",
-    whole: "parts",
+    whole: " of parts",
 };
 
 /// Bytes from `256MiB`, `1.5GB`, `4096B` or `4096`.

@@ -89,8 +89,11 @@ screens! {
     no_load: with("load: {}");
     negative_rates: with("load: {open: {rates: [-5k, 0, 2G], arrivals: regular, sessions: 0}}");
     rates_twice: with("load: {open: {rates: [10k, 10_000/s]}}");
-    stages_of_nothing: with("load: {stages: {steps: [{to: 5k, duration: 0s}, {rate: 5k, from: 1k, duration: 5s}, {duration: 5s}, {rate: 0, duration: 1s}]}}");
+    stages_of_nothing: with("load: {stages: {steps: [{to: 5k, duration: 0s}, {rate: 5k, from: 1k, duration: 5s}, {duration: 5s}, {rate: -1, duration: 1s}]}}");
     a_duration_besides_stages: with("load: {stages: {steps: [{rate: 5k, duration: 10s}]}}") + "measurement: {duration: 30s}\n";
+    a_warm_up_as_long_as_the_stages: with("load: {stages: {steps: [{rate: 5k, duration: 4s}]}}");
+    stages_without_any_rate: with("load: {stages: {steps: [{rate: 0, duration: 10s}]}}");
+    too_many_operations_due: with("load: {open: {rates: [10k, 500M]}}") + "measurement: {duration: 1h}\n";
     blocks_and_durations: with("measurement: {blocks: 0, duration: 0s, warm_up: 30d, order: random}");
     too_many_points: with(&format!("load: {{closed: {{threads: [{}]}}}}", numbers(600))).replace("preset: c", "mixes: [a, c]");
     too_many_runs: with(&format!("arms: {{{}}}", arms(20))) + "measurement: {blocks: 10k}\n";
