@@ -215,12 +215,14 @@ fn closed(
     if total == 0 || session_ns <= 0.0 {
         return;
     }
+    // At each end of the window every session may have one operation that is counted whole or not at all.
+    let at_the_ends = f64::from(sessions) / total as f64;
     let mut accounted_share = 1.0;
     if end.busy_ns > 0 {
         accounted_share = (end.busy_ns as f64 + think_ns as f64 * total as f64) / session_ns;
         let share = (1.0 - accounted_share).clamp(0.0, 1.0);
         gated.generator_share = Some(share);
-        if share > GENERATOR_LIMIT {
+        if share > GENERATOR_LIMIT + at_the_ends {
             let message = format!(
                 "the sessions spent {:.0} % of their time outside the engine",
                 share * 100.0
@@ -233,8 +235,7 @@ fn closed(
     let throughput = crate::steadiness::rate(total, extract.whole.seconds);
     let implied = little(sessions, throughput, mean_ns, think_ns as f64).implied_sessions;
     let expected = f64::from(sessions) * accounted_share;
-    // At each end of the window every session may have one operation that is counted whole or not at all.
-    let tolerance = LITTLE_TOLERANCE + f64::from(sessions) / total as f64;
+    let tolerance = LITTLE_TOLERANCE + at_the_ends;
     let overfull = accounted_share > 1.0 + tolerance;
     if overfull || (implied / expected - 1.0).abs() > tolerance {
         let message =

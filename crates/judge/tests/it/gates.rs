@@ -155,6 +155,18 @@ fn the_generators_share_is_known_and_limited() {
 }
 
 #[test]
+fn operations_cut_by_the_ends_of_a_short_window_are_no_contradiction() {
+    // 8 sessions, 12 s, operations of 4 s: 24 of them, and each session may have been inside one more.
+    let analysis = one_point(|shown| {
+        shown.throughput = 2.0;
+        shown.response_ns = 3e9;
+        shown.busy = 0.75;
+    })
+    .analyse();
+    assert_eq!(valid_runs(&analysis), 6, "{:?}", analysis.warnings);
+}
+
+#[test]
 fn errors_beyond_the_objective_are_not_valid() {
     let mut lab = one_point(|shown| shown.errors = 500);
     for point in lab.points() {

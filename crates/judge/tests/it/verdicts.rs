@@ -4,6 +4,7 @@ use crate::laboratory::{Laboratory, SPREAD, Shown, primary, weather};
 use insta::assert_snapshot;
 use plimsoll_experiment::{LoadAt, Metric, Threshold};
 use plimsoll_judge::{Analysis, Judgement, Outcome};
+use plimsoll_record::LoadKind;
 
 const P99: Metric = Metric::Response { percentile: 99.0 };
 
@@ -172,6 +173,46 @@ fn the_baseline_chooses_the_load() {
         3 * 4 - 1,
         "three points of four metrics, less the one that decides"
     );
+}
+
+#[test]
+fn an_open_sweep_is_judged_at_the_highest_rate_that_the_baseline_sustains() {
+    // A achieves 10,000 and 20,000 op/s and half of 40,000.
+    let mut lab = Laboratory::open(&["a", "b"], &["c"], &[10_000.0, 20_000.0, 40_000.0], 6)
+        .measure(|case| {
+            let throughput = if case.load
+                == (LoadKind::Open {
+                    rate: 40_000.0,
+                    sessions: 8,
+                }) {
+                20_000.0
+            } else {
+                10_000.0
+            };
+            let response_ns = if case.arm == "b" {
+                500_000.0
+            } else {
+                1_000_000.0
+            };
+            Shown {
+                throughput,
+                response_ns,
+                errors: 0,
+                seconds: 12,
+                busy: 0.5,
+            }
+        });
+    lab.plan.compare.primary = vec![P99];
+    for point in lab.points() {
+        let due = point.end.as_mut().unwrap().due.as_mut().unwrap();
+        if point.label.point == Some(2) {
+            *due *= 2;
+        }
+    }
+    let analysis = lab.analyse();
+    assert_snapshot!(sentence(&analysis), @"Workload c at 20,000 op/s: b is better than a: p99 response time 50.0 % shorter (96.9 % interval exactly 50.0 % shorter, 6 blocks).");
+    lab.plan.compare.at = Some(LoadAt::Rate(10_000.0));
+    assert_eq!(primary(&lab.analyse(), P99).load_label, "10,000 op/s");
 }
 
 #[test]
