@@ -10,7 +10,11 @@ pub fn program_clock() -> &'static str {
     let clock = quanta::Clock::new();
     // Without an invariant counter quanta falls back to the operating system's clock, whose raw readings are nanoseconds already.
     let raw_is_nanoseconds = clock.delta_as_nanos(0, 1_000_000_000) == 1_000_000_000;
-    if raw_is_nanoseconds { "monotonic" } else { "tsc" }
+    if raw_is_nanoseconds {
+        "monotonic"
+    } else {
+        "tsc"
+    }
 }
 
 /// Nanoseconds since the start of a point.
@@ -21,15 +25,11 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A clock whose zero is `lead` from now.
-    pub(crate) fn starting_in(lead: Duration) -> Self {
+    /// A clock whose zero is now.
+    pub(crate) fn start() -> Self {
         let source = quanta::Clock::new();
-        let before = source.raw();
-        // The counter's frequency is not public, so the lead is waited for instead of computed.
-        let clock = Self { source, origin: before };
-        clock.sleep_until(u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX), u64::MAX);
-        let origin = clock.source.raw();
-        Self { source: clock.source, origin }
+        let origin = source.raw();
+        Self { source, origin }
     }
 
     /// Nanoseconds since the start; 0 before it.

@@ -14,12 +14,10 @@ pub(crate) struct Grid {
 
 impl Grid {
     pub(crate) fn new(warm_up_ns: u64) -> Self {
-        Self { warm_up_ns, warm_up_slices: warm_up_ns.div_ceil(SLICE_NS) }
-    }
-
-    /// Nanoseconds of warm-up.
-    pub(crate) fn warm_up_ns(self) -> u64 {
-        self.warm_up_ns
+        Self {
+            warm_up_ns,
+            warm_up_slices: warm_up_ns.div_ceil(SLICE_NS),
+        }
     }
 
     /// Index of the slice in which `time_ns` lies.
@@ -59,7 +57,9 @@ mod tests {
     #[test]
     fn the_last_slice_of_a_broken_warm_up_is_shorter() {
         let grid = Grid::new(2_500_000_000);
-        let starts: Vec<u64> = (0..5).map(|index| grid.start_of(index) / 100_000_000).collect();
+        let starts: Vec<u64> = (0..5)
+            .map(|index| grid.start_of(index) / 100_000_000)
+            .collect();
         assert_eq!(starts, [0, 10, 20, 25, 35]);
         assert!(grid.is_warm_up(2));
         assert!(!grid.is_warm_up(3));
@@ -67,12 +67,22 @@ mod tests {
 
     #[test]
     fn every_time_lies_in_its_slice() {
-        for warm_up in [0, 1, 999_999_999, 1_000_000_000, 1_000_000_001, 2_300_000_000] {
+        for warm_up in [
+            0,
+            1,
+            999_999_999,
+            1_000_000_000,
+            1_000_000_001,
+            2_300_000_000,
+        ] {
             let grid = Grid::new(warm_up);
             for step in 0..60_u64 {
                 let time = step * 123_456_789;
                 let index = grid.index_of(time);
-                assert!(grid.start_of(index) <= time && time < grid.end_of(index), "{warm_up} {time}");
+                assert!(
+                    grid.start_of(index) <= time && time < grid.end_of(index),
+                    "{warm_up} {time}"
+                );
                 assert_eq!(grid.is_warm_up(index), time < warm_up, "{warm_up} {time}");
             }
         }

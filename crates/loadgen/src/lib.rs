@@ -18,7 +18,7 @@
 //! use plimsoll_engine::{Opening, open};
 //! use plimsoll_experiment::Settings;
 //! use plimsoll_loadgen::{Observer, PointSpec, run_point};
-//! use plimsoll_record::{Slice, WorkerUse};
+//! use plimsoll_record::Slice;
 //! use plimsoll_schedule::Load;
 //! use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 //! use std::sync::Arc;
@@ -28,11 +28,17 @@
 //!     fn slice(&mut self, slice: Slice) { self.0 += slice.completed.ok }
 //! }
 //!
-//! let data = DataSpec { records: 1_000, ..DataSpec::default() };
-//! let engine = open("noop", &Opening::new(&Settings::default(), &data))?;
+//! let data = DataSpec::with_records(1_000);
+//! let opening = Opening {
+//!     settings: &Settings::default(),
+//!     directory: None,
+//!     seed: 42,
+//!     data: &data,
+//!     allocator: "system",
+//! };
+//! let engine = open("noop", &opening)?;
 //! let mix = Mix::preset("c").expect("a to f are presets");
-//! let keys = Arc::new(KeySpace::new(&data));
-//! let workload = Arc::new(Workload::new(&keys, &data, &mix, 42, None)?);
+//! let workload = Arc::new(Workload::new(&KeySpace::new(&data)?, &mix, 42, None)?);
 //! let spec = PointSpec {
 //!     load: Load::Closed { sessions: 2, think_time_ns: 0 },
 //!     warm_up_ns: 0,
@@ -42,7 +48,7 @@
 //!     verify: false,
 //! };
 //! let mut count = Count(0);
-//! run_point(&*engine, &workload, &spec, &mut count)?;
+//! run_point(&*engine, &workload, &spec, &mix, &mut count)?;
 //! assert_eq!(count.0, 10_000);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

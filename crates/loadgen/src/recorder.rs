@@ -37,7 +37,8 @@ impl Recorder {
     #[inline(always)]
     fn cell(&mut self, operation: Operation, status: Status) -> &mut Latencies {
         let open = self.open;
-        self.cells[operation as usize * STATUSES + status as usize].get_or_insert_with(|| new_cell(open))
+        self.cells[operation as usize * STATUSES + status as usize]
+            .get_or_insert_with(|| new_cell(open))
     }
 
     /// Counts one latency: the three instants of an operation, in nanoseconds.
@@ -62,7 +63,8 @@ impl Recorder {
     pub(crate) fn filled(&self) -> impl Iterator<Item = (Operation, Status, &Latencies)> {
         Operation::ALL.iter().flat_map(move |operation| {
             Status::ALL.iter().filter_map(move |status| {
-                let cell = self.cells[*operation as usize * STATUSES + *status as usize].as_deref()?;
+                let cell =
+                    self.cells[*operation as usize * STATUSES + *status as usize].as_deref()?;
                 (cell.count() > 0).then_some((*operation, *status, cell))
             })
         })
@@ -174,7 +176,12 @@ impl Hand {
             Err(_) => Recorder::new(&self.operations, self.recorder.open),
         };
         let full = std::mem::replace(&mut self.recorder, next);
-        let part = Part { session: self.session, index: self.index, recorder: full, now_in };
+        let part = Part {
+            session: self.session,
+            index: self.index,
+            recorder: full,
+            now_in,
+        };
         // The collector lives as long as any session; if it is gone, nobody wants the share.
         let _ = self.parts.send(part);
         self.index = now_in;

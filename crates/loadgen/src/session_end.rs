@@ -24,7 +24,9 @@ impl SessionEnd {
     /// Counts an operation that was due at `intended` and not finished at `end`.
     #[cold]
     pub(crate) fn unfinished(&mut self, intended: u64, end: u64) {
-        self.unfinished.get_or_insert_default().record(end.saturating_sub(intended));
+        self.unfinished
+            .get_or_insert_default()
+            .record(end.saturating_sub(intended));
     }
 
     /// Counts a failure.
@@ -40,7 +42,12 @@ impl SessionEnd {
         merge(&mut self.lag, other.lag);
         self.retries += other.retries;
         for sample in other.errors {
-            add(&mut self.errors, sample.operation, &sample.message, sample.count);
+            add(
+                &mut self.errors,
+                sample.operation,
+                &sample.message,
+                sample.count,
+            );
         }
     }
 }
@@ -62,10 +69,16 @@ fn add(errors: &mut Vec<ErrorSample>, operation: Operation, message: &str, count
         return;
     }
     if errors.len() < KINDS_OF_ERRORS {
-        errors.push(ErrorSample { operation, message: message.to_owned(), count });
+        errors.push(ErrorSample {
+            operation,
+            message: message.to_owned(),
+            count,
+        });
         return;
     }
-    let last = errors.last_mut().expect("there are some kinds of errors already");
+    let last = errors
+        .last_mut()
+        .expect("there are some kinds of errors already");
     "further kinds of failure".clone_into(&mut last.message);
     last.count += count;
 }
@@ -81,9 +94,19 @@ mod tests {
             end.error(Operation::Read, &format!("kind {}", number % 20));
         }
         assert_eq!(end.errors.len(), KINDS_OF_ERRORS);
-        assert_eq!(end.errors.iter().map(|sample| sample.count).sum::<u64>(), 40);
+        assert_eq!(
+            end.errors.iter().map(|sample| sample.count).sum::<u64>(),
+            40
+        );
         let mut all = SessionEnd::default();
         all.merge(end);
-        assert_eq!(all.errors[0], ErrorSample { operation: Operation::Read, message: "kind 0".into(), count: 2 });
+        assert_eq!(
+            all.errors[0],
+            ErrorSample {
+                operation: Operation::Read,
+                message: "kind 0".into(),
+                count: 2
+            }
+        );
     }
 }

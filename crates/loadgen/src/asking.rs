@@ -1,0 +1,225 @@
+//! Measuring path: no allocation, lock, log or formatting here, save when an operation fails.
+//!
+//! One operation, from the question to the record.
+
+use crate::clock::Clock;
+use crate::recorder::Hand;
+use crate::session_end::SessionEnd;
+use plimsoll_engine::{FieldVisitor, Outcome, Session};
+use plimsoll_record::{Operation, Status};
+use plimsoll_workload::{Ask, Asker, KeySpace, LoadAsker, Verification};
+use std::sync::Arc;
+
+/// Where a session's operations come from.
+pub(crate) trait Source: Send {
+    /// The next operation of this session's own stream, or `None` when there are no more.
+    fn next(&mut self) -> Option<Ask<'_>>;
+    /// To be called when an insert has ended, well or not.
+    fn acknowledge(&self, number: u64);
+}
+
+impl Source for Asker {
+    #[inline(always)]
+    fn next(&mut self) -> Option<Ask<'_>> {
+        Some(Asker::next(self))
+    }
+
+    #[inline(always)]
+    fn acknowledge(&self, number: u64) {
+        Asker::acknowledge(self, number);
+    }
+}
+
+impl Source for LoadAsker {
+    #[inline(always)]
+    fn next(&mut self) -> Option<Ask<'_>> {
+        LoadAsker::next(self)
+    }
+
+    #[inline(always)]
+    fn acknowledge(&self, _number: u64) {}
+}
+
+/// Keeps the fields of a record that was read, so that they are compared after the clock was read and not before.
+pub(crate) struct Copied {
+    key_space: Arc<KeySpace>,
+    bytes: Vec<u8>,
+    /// (end of the name, end of the value) in `bytes`.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Copied {
+    pub(crate) fn new(key_space: &Arc<KeySpace>) -> Self {
+        let data = key_space.data();
+        Self {
+            key_space: Arc::clone(key_space),
+            bytes: Vec::with_capacity(2 * data.mean_record_bytes() as usize),
+            ends: Vec::with_capacity(data.field_count as usize + 1),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn matches(&self, key: &[u8]) -> bool {
+        let mut verifier = self.key_space.verifier(key);
+        let mut at = 0;
+        for (name_end, value_end) in &self.ends {
+            verifier.field(
+                &self.bytes[at..*name_end],
+                &self.bytes[*name_end..*value_end],
+            );
+            at = *value_end;
+        }
+        verifier.found() == Verification::Matches
+    }
+}
+
+impl FieldVisitor for Copied {
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        let name_end = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.ends.push((name_end, self.bytes.len()));
+    }
+}
+
+/// What a session works with while it asks.
+pub(crate) struct Desk {
+    pub(crate) clock: Clock,
+    pub(crate) session: Box<dyn Session>,
+    pub(crate) hand: Hand,
+    pub(crate) end: SessionEnd,
+    pub(crate) copied: Option<Copied>,
+}
+
+/// The instants of one finished operation, nanoseconds.
+#[derive(Clone, Copy)]
+pub(crate) struct Instants {
+    pub(crate) dispatched: u64,
+    pub(crate) completed: u64,
+}
+
+impl Desk {
+    /// Asks the engine and records the answer. `intended` of `None` is the instant of dispatch. What completes at or after `deadline` is
+    /// counted as unfinished then and nothing else.
+    #[inline(always)]
+    pub(crate) fn ask(
+        &mut self,
+        ask: Ask<'_>,
+        intended: Option<u64>,
+        deadline: impl FnOnce() -> u64,
+    ) -> Instants {
+        let mut halfway = None;
+        let mut scanned = 0;
+        let dispatched = self.clock.now();
+        let (operation, outcome) = match ask {
+            Ask::Read { key, fields } => {
+                let visitor = self.copied.as_mut().map(|copied| {
+                    copied.clear();
+                    copied as &mut dyn FieldVisitor
+                });
+                (Operation::Read, self.session.read(key, fields, visitor))
+            }
+            Ask::Update { key, changes } => (Operation::Update, self.session.update(key, changes)),
+            Ask::Insert { key, fields, .. } => {
+                (Operation::Insert, self.session.insert(key, fields))
+            }
+            Ask::Scan {
+                start,
+                count,
+                fields,
+            } => (
+                Operation::Scan,
+                self.session.scan(start, count, fields, &mut scanned),
+            ),
+            Ask::ReadModifyWrite {
+                key,
+                fields,
+                changes,
+            } => {
+                let visitor = self.copied.as_mut().map(|copied| {
+                    copied.clear();
+                    copied as &mut dyn FieldVisitor
+                });
+                let read = self.session.read(key, fields, visitor);
+                let between = self.clock.now();
+                halfway = Some((between, self.status(Operation::Read, &read)));
+                (
+                    Operation::ReadModifyWrite,
+                    self.session.update(key, changes),
+                )
+            }
+        };
+        let completed = self.clock.now();
+        self.hand.reach(completed);
+        let intended = intended.unwrap_or(dispatched);
+        let deadline = deadline();
+        if completed >= deadline {
+            self.end.unfinished(intended, deadline);
+            return Instants {
+                dispatched,
+                completed,
+            };
+        }
+        let mut status = match outcome {
+            Outcome::Ok => Status::Ok,
+            other => self.status(operation, &other),
+        };
+        if let Some((between, read)) = halfway {
+            let recorder = &mut self.hand.recorder;
+            recorder.record(Operation::Read, read, intended, dispatched, between);
+            recorder.record(Operation::Update, status, between, between, completed);
+            status = status.max(read);
+        }
+        let recorder = &mut self.hand.recorder;
+        recorder.record(operation, status, intended, dispatched, completed);
+        recorder.completed.add(status);
+        recorder.busy_ns += completed - dispatched;
+        if self.copied.is_some() {
+            self.verify(ask, halfway.map_or(status, |(_, read)| read));
+        }
+        Instants {
+            dispatched,
+            completed,
+        }
+    }
+
+    #[cold]
+    fn status(&mut self, operation: Operation, outcome: &Outcome) -> Status {
+        match outcome {
+            Outcome::Ok => Status::Ok,
+            Outcome::NotFound => Status::NotFound,
+            Outcome::Error(message) => {
+                self.end.error(operation, message);
+                Status::Error
+            }
+        }
+    }
+
+    fn verify(&mut self, ask: Ask<'_>, read: Status) {
+        let (Ask::Read { key, .. } | Ask::ReadModifyWrite { key, .. }) = ask else {
+            return;
+        };
+        if read != Status::Ok {
+            return;
+        }
+        let Some(copied) = &self.copied else { return };
+        let begun = self.clock.now();
+        let matches = copied.matches(key);
+        let ended = self.clock.now();
+        let status = if matches { Status::Ok } else { Status::Error };
+        if !matches {
+            let key = String::from_utf8_lossy(key);
+            self.end.error(
+                Operation::Verify,
+                &format!("record {key} does not hold what was stored"),
+            );
+        }
+        self.hand
+            .recorder
+            .record(Operation::Verify, status, begun, begun, ended);
+    }
+}

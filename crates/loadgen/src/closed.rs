@@ -1,0 +1,55 @@
+//! Measuring path: no allocation, lock, log or formatting here.
+//!
+//! A session of a closed loop: the next operation waits for the last one.
+
+use crate::asking::{Desk, Source};
+use crate::point::Shared;
+use crate::session_end::SessionEnd;
+
+/// Asks until the deadline, until the source is empty, or until `share` operations are finished after the warm-up.
+pub(crate) fn run<S: Source>(
+    mut desk: Desk,
+    source: &mut S,
+    shared: &Shared,
+    warm_up_ns: u64,
+    think_time_ns: u64,
+    share: u64,
+) -> SessionEnd {
+    let mut finished = 0;
+    let mut now = desk.clock.now();
+    // The deadline is looked at before an operation is drawn: what is drawn is always asked.
+    while finished < share && now < shared.deadline() {
+        let Some(ask) = source.next() else { break };
+        let inserted = match ask {
+            plimsoll_workload::Ask::Insert { number, .. } => Some(number),
+            _ => None,
+        };
+        let instants = desk.ask(ask, None, || shared.deadline());
+        if let Some(number) = inserted {
+            source.acknowledge(number);
+        }
+        now = instants.completed;
+        if now >= warm_up_ns {
+            finished += 1;
+        }
+        if now < shared.deadline() {
+            desk.end.last_completed = now;
+        }
+        if think_time_ns > 0 {
+            now = think(&mut desk, shared, now + think_time_ns);
+        }
+    }
+    desk.end.retries = desk.session.retries();
+    desk.hand.end();
+    desk.end
+}
+
+/// Sleeps until `until`, handing over slices that end meanwhile.
+fn think(desk: &mut Desk, shared: &Shared, until: u64) -> u64 {
+    let mut now = desk.clock.now();
+    while now < until && now < shared.deadline() {
+        now = desk.clock.sleep_until(until, desk.hand.slice_end());
+        desk.hand.reach(now);
+    }
+    now
+}

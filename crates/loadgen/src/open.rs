@@ -1,0 +1,62 @@
+//! Measuring path: no allocation, lock, log or formatting here.
+//!
+//! A session of an open loop: operations are due at times fixed beforehand, and whichever session is free takes the next.
+
+use crate::asking::Desk;
+use crate::point::Shared;
+use crate::session_end::SessionEnd;
+use plimsoll_record::Histogram;
+use plimsoll_workload::{Ask, Asker};
+
+/// Takes arrivals until there are no more. Those that are due and cannot be begun before the deadline are counted as unfinished.
+pub(crate) fn run(
+    mut desk: Desk,
+    asker: &mut Asker,
+    shared: &Shared,
+    warm_up_ns: u64,
+    arrivals: &[u64],
+) -> SessionEnd {
+    let mut lag = Histogram::new();
+    loop {
+        let index = shared.take_arrival();
+        let Some(intended) = usize::try_from(index)
+            .ok()
+            .and_then(|index| arrivals.get(index))
+        else {
+            break;
+        };
+        let intended = *intended;
+        let mut now = desk.clock.now();
+        let waited = now < intended;
+        while now < intended && now < shared.deadline() {
+            now = desk.clock.sleep_until(intended, desk.hand.slice_end());
+            desk.hand.reach(now);
+        }
+        let deadline = shared.deadline();
+        if now >= deadline {
+            if intended < deadline {
+                desk.end.unfinished(intended, deadline);
+            }
+            continue;
+        }
+        let ask = asker.at(index);
+        let inserted = match ask {
+            Ask::Insert { number, .. } => Some(number),
+            _ => None,
+        };
+        let instants = desk.ask(ask, Some(intended), || shared.deadline());
+        if let Some(number) = inserted {
+            asker.acknowledge(number);
+        }
+        if waited && intended >= warm_up_ns {
+            lag.record(instants.dispatched.saturating_sub(intended));
+        }
+        if instants.completed < shared.deadline() {
+            desk.end.last_completed = instants.completed;
+        }
+    }
+    desk.end.lag = Some(lag);
+    desk.end.retries = desk.session.retries();
+    desk.hand.end();
+    desk.end
+}
