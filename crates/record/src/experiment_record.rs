@@ -66,7 +66,9 @@ pub struct ExperimentRecord {
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     /// Written by a later program.
-    #[error("the record has format version {found}, this program reads up to {RECORD_VERSION}: update plimsoll to read it")]
+    #[error(
+        "the record has format version {found}, this program reads up to {RECORD_VERSION}: update plimsoll to read it"
+    )]
     Newer {
         /// Version in the record.
         found: u64,

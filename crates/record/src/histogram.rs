@@ -1,18 +1,46 @@
 //! HDR histograms of latencies in nanoseconds.
 
+use crate::packed::{Bucket, Packed};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
-use serde::{Deserialize, Deserializer as SerdeDeserializer, Serialize, Serializer, de::Error as _};
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
+use serde::{
+    Deserialize, Deserializer as SerdeDeserializer, Serialize, Serializer, de::Error as _,
+};
+use std::borrow::Cow;
+use std::io::{Read, Write};
 
 /// Latencies above this (one hour) are counted as this.
 pub const HIGHEST_LATENCY_NS: u64 = 3_600_000_000_000;
 
+pub(crate) const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// Marks the V2 deflate encoding. The length of what follows comes next.
+const DEFLATE_COOKIE: u32 = 0x1c84_9314;
+const DEFLATE_HEADER_BYTES: usize = 8;
+
+/// No histogram with these bounds comes near this length uncompressed.
+const LONGEST_V2_BYTES: u64 = 1 << 20;
+
+type Dense = hdrhistogram::Histogram<u64>;
+
 /// A histogram of nanoseconds with 3 significant digits between 1 ns and one hour, as in HdrHistogram.
 ///
 /// All memory is taken when it is made, so recording never allocates. Histograms are merged, percentiles never averaged.
-/// Its text form is the V2 deflate encoding of HdrHistogram in base64.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Histogram(hdrhistogram::Histogram<u64>);
+/// Its text form is the V2 deflate encoding of HdrHistogram in base64. One that was read from its text form is kept in a few kB until
+/// something is counted in it.
+#[derive(Clone, Debug)]
+pub struct Histogram(Form);
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// For counting.
+    Dense(Dense),
+    /// For reading.
+    Packed(Packed),
+}
 
 impl Default for Histogram {
     fn default() -> Self {
@@ -20,48 +48,59 @@ impl Default for Histogram {
     }
 }
 
+fn new_dense() -> Dense {
+    Dense::new_with_bounds(1, HIGHEST_LATENCY_NS, SIGNIFICANT_DIGITS)
+        .expect("1 ns to one hour with 3 digits are bounds that HdrHistogram takes")
+}
+
 impl Histogram {
     /// An empty histogram.
     #[must_use]
     pub fn new() -> Self {
-        let inner = hdrhistogram::Histogram::new_with_bounds(1, HIGHEST_LATENCY_NS, 3)
-            .expect("1 ns to one hour with 3 digits are bounds that HdrHistogram takes");
-        Self(inner)
+        Self(Form::Dense(new_dense()))
     }
 
     /// Counts one value in nanoseconds.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
-        self.0.saturating_record(value_ns);
+        self.dense().saturating_record(value_ns);
     }
 
     /// Counts one value `count` times.
     pub fn record_n(&mut self, value_ns: u64, count: u64) {
-        self.0.saturating_record_n(value_ns, count);
+        self.dense().saturating_record_n(value_ns, count);
     }
 
     /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.0
-            .add(&other.0)
-            .expect("all histograms here have the same bounds");
+        match &other.0 {
+            Form::Dense(other) => {
+                self.dense()
+                    .add(other)
+                    .expect("all histograms here have the same bounds");
+            }
+            Form::Packed(other) => add(self.dense(), other),
+        }
     }
 
     /// Empties the histogram and keeps its memory.
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.dense().clear();
     }
 
     /// How many values were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.0.len()
+        match &self.0 {
+            Form::Dense(dense) => dense.len(),
+            Form::Packed(packed) => packed.total(),
+        }
     }
 
     /// Whether nothing was counted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.count() == 0
     }
 
     /// The value in nanoseconds at or below which `percentile` (0 to 100) of all values lie, or `None` when empty.
@@ -70,7 +109,10 @@ impl Histogram {
         if self.is_empty() {
             return None;
         }
-        Some(self.0.value_at_percentile(percentile))
+        Some(match &self.0 {
+            Form::Dense(dense) => dense.value_at_percentile(percentile),
+            Form::Packed(packed) => packed.percentile(percentile),
+        })
     }
 
     /// The mean in nanoseconds, or `None` when empty.
@@ -79,7 +121,13 @@ impl Histogram {
         if self.is_empty() {
             return None;
         }
-        Some(self.0.mean())
+        let total = self.count() as f64;
+        let weighted =
+            |sum, bucket: Bucket| sum + bucket.middle() as f64 * bucket.count as f64 / total;
+        Some(match &self.0 {
+            Form::Dense(dense) => dense.mean(),
+            Form::Packed(packed) => packed.buckets().fold(0.0, weighted),
+        })
     }
 
     /// The smallest value counted, or `None` when empty.
@@ -88,7 +136,10 @@ impl Histogram {
         if self.is_empty() {
             return None;
         }
-        Some(self.0.min())
+        match &self.0 {
+            Form::Dense(dense) => Some(dense.min()),
+            Form::Packed(packed) => packed.buckets().next().map(|bucket| bucket.lowest),
+        }
     }
 
     /// The largest value counted, or `None` when empty.
@@ -97,7 +148,10 @@ impl Histogram {
         if self.is_empty() {
             return None;
         }
-        Some(self.0.max())
+        match &self.0 {
+            Form::Dense(dense) => Some(dense.max()),
+            Form::Packed(packed) => packed.buckets().last().map(|bucket| bucket.highest),
+        }
     }
 
     /// How many values are above `value_ns`.
@@ -106,30 +160,67 @@ impl Histogram {
         if value_ns >= HIGHEST_LATENCY_NS {
             return 0;
         }
-        self.0
-            .count_between(value_ns.saturating_add(1), HIGHEST_LATENCY_NS)
+        let first = value_ns.saturating_add(1);
+        match &self.0 {
+            Form::Dense(dense) => dense.count_between(first, HIGHEST_LATENCY_NS),
+            Form::Packed(packed) => {
+                let above = packed.buckets().filter(|bucket| bucket.highest >= first);
+                above.map(|bucket| bucket.count).sum()
+            }
+        }
     }
 
     /// The non-empty buckets as (highest equivalent value in nanoseconds, count), in rising order.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.0
-            .iter_recorded()
-            .map(|step| (step.value_iterated_to(), step.count_at_value()))
+        let (dense, packed) = match &self.0 {
+            Form::Dense(dense) => (Some(dense), None),
+            Form::Packed(packed) => (None, Some(packed)),
+        };
+        let dense = dense.into_iter().flat_map(|dense| {
+            dense
+                .iter_recorded()
+                .map(|step| (step.value_iterated_to(), step.count_at_value()))
+        });
+        let packed = packed.into_iter().flat_map(|packed| {
+            packed
+                .buckets()
+                .map(|bucket| (bucket.highest, bucket.count))
+        });
+        dense.chain(packed)
     }
 
     /// The histogram of the underlying library, for formats that need it.
     #[must_use]
-    pub fn inner(&self) -> &hdrhistogram::Histogram<u64> {
-        &self.0
+    pub fn inner(&self) -> Cow<'_, hdrhistogram::Histogram<u64>> {
+        match &self.0 {
+            Form::Dense(dense) => Cow::Borrowed(dense),
+            Form::Packed(packed) => Cow::Owned(unpack(packed)),
+        }
     }
 
     /// The V2 deflate encoding.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&self.0, &mut bytes)
-            .expect("writing a histogram into memory does not fail");
+        let v2 = match &self.0 {
+            Form::Dense(dense) => {
+                let mut v2 = Vec::new();
+                V2Serializer::new()
+                    .serialize(dense, &mut v2)
+                    .expect("writing a histogram into memory does not fail");
+                v2
+            }
+            Form::Packed(packed) => packed.to_v2(),
+        };
+        let mut bytes = vec![0; DEFLATE_HEADER_BYTES];
+        let mut encoder = ZlibEncoder::new(&mut bytes, Compression::default());
+        encoder
+            .write_all(&v2)
+            .and_then(|()| encoder.finish())
+            .expect("writing into memory does not fail");
+        let length = u32::try_from(bytes.len() - DEFLATE_HEADER_BYTES)
+            .expect("the counts of one histogram take less than a megabyte");
+        bytes[..4].copy_from_slice(&DEFLATE_COOKIE.to_be_bytes());
+        bytes[4..8].copy_from_slice(&length.to_be_bytes());
         bytes
     }
 
@@ -138,15 +229,65 @@ impl Histogram {
     /// # Errors
     /// When the bytes are no histogram or have other bounds or digits than those written here.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        let decoded: hdrhistogram::Histogram<u64> = Deserializer::new()
+        if let Some(packed) = inflate(bytes).and_then(|v2| Packed::from_v2(&v2)) {
+            return Ok(Self(Form::Packed(packed)));
+        }
+        // Written with other bounds, or damaged: the library tells which.
+        let decoded: Dense = Deserializer::new()
             .deserialize(&mut std::io::Cursor::new(bytes))
             .map_err(|error| format!("not a histogram: {error}"))?;
-        let mut own = Self::new();
-        own.0
-            .add(&decoded)
+        let mut own = new_dense();
+        own.add(&decoded)
             .map_err(|error| format!("histogram does not fit 1 ns to one hour: {error}"))?;
-        Ok(own)
+        Ok(Self(Form::Dense(own)))
     }
+
+    #[inline]
+    fn dense(&mut self) -> &mut Dense {
+        if let Form::Packed(packed) = &self.0 {
+            self.0 = Form::Dense(unpack(packed));
+        }
+        match &mut self.0 {
+            Form::Dense(dense) => dense,
+            Form::Packed(_) => unreachable!("it was unpacked above"),
+        }
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Form::Dense(left), Form::Dense(right)) => left == right,
+            _ => self.count() == other.count() && self.buckets().eq(other.buckets()),
+        }
+    }
+}
+
+#[cold]
+fn unpack(packed: &Packed) -> Dense {
+    let mut dense = new_dense();
+    add(&mut dense, packed);
+    dense
+}
+
+fn add(dense: &mut Dense, packed: &Packed) {
+    for bucket in packed.buckets() {
+        dense.saturating_record_n(bucket.lowest, bucket.count);
+    }
+}
+
+/// What the V2 deflate encoding holds, or `None` when it is damaged.
+fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (header, deflated) = bytes.split_at_checked(DEFLATE_HEADER_BYTES)?;
+    if header[..4] != DEFLATE_COOKIE.to_be_bytes() {
+        return None;
+    }
+    let mut v2 = Vec::with_capacity(bytes.len() * 3);
+    ZlibDecoder::new(deflated)
+        .take(LONGEST_V2_BYTES)
+        .read_to_end(&mut v2)
+        .ok()?;
+    Some(v2)
 }
 
 impl Serialize for Histogram {
@@ -189,6 +330,105 @@ mod tests {
             let again: Histogram = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(again, histogram);
         }
+    }
+
+    fn read_back(histogram: &Histogram) -> Histogram {
+        let again = Histogram::from_bytes(&histogram.to_bytes()).unwrap();
+        assert!(matches!(again.0, Form::Packed(_)));
+        again
+    }
+
+    /// Values as they come, and with all bits tried alike.
+    fn value() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            0..5_000_u64,
+            1..10_000_000_000_u64,
+            (0..64_u32).prop_map(|bit| 1 << bit),
+            Just(HIGHEST_LATENCY_NS)
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_histogram_that_was_read_answers_as_the_one_that_was_counted(
+            values in prop::collection::vec((value(), 1..1_000_u64), 0..60),
+            percentiles in prop::collection::vec(0.0..110.0_f64, 10),
+            bounds in prop::collection::vec(value(), 10),
+        ) {
+            let mut counted = Histogram::new();
+            for (value, count) in &values { counted.record_n(*value, *count); }
+            let read = read_back(&counted);
+            prop_assert_eq!(&read, &counted);
+            prop_assert_eq!(read.count(), counted.count());
+            prop_assert_eq!(read.mean_ns(), counted.mean_ns());
+            prop_assert_eq!(read.min_ns(), counted.min_ns());
+            prop_assert_eq!(read.max_ns(), counted.max_ns());
+            prop_assert_eq!(read.to_bytes(), counted.to_bytes());
+            prop_assert_eq!(read.inner(), counted.inner());
+            for percentile in percentiles.into_iter().chain([0.0, 50.0, 99.9, 100.0]) {
+                prop_assert_eq!(read.percentile_ns(percentile), counted.percentile_ns(percentile));
+            }
+            for bound in bounds {
+                prop_assert_eq!(read.count_above(bound), counted.count_above(bound), "above {}", bound);
+            }
+        }
+
+        #[test]
+        fn counting_goes_on_in_a_histogram_that_was_read(
+            before in prop::collection::vec(value(), 0..20),
+            after in prop::collection::vec(value(), 0..20),
+        ) {
+            let (mut first, mut all) = (Histogram::new(), Histogram::new());
+            for value in &before { first.record(*value); all.record(*value); }
+            let (mut read, mut merged) = (read_back(&first), Histogram::new());
+            merged.merge(&read);
+            for value in &after { read.record(*value); merged.record(*value); all.record(*value); }
+            prop_assert_eq!(&read, &all);
+            prop_assert_eq!(&merged, &all);
+            prop_assert_ne!(&read, &{ all.record(7); all });
+        }
+
+        #[test]
+        fn damaged_bytes_are_refused_or_are_a_histogram(
+            values in prop::collection::vec(value(), 0..20),
+            place in any::<prop::sample::Index>(),
+            bits in 1..=255_u8,
+        ) {
+            let mut histogram = Histogram::new();
+            for value in &values { histogram.record(*value); }
+            let mut v2 = Vec::new();
+            V2Serializer::new().serialize(&*histogram.inner(), &mut v2).unwrap();
+            let place = place.index(v2.len());
+            v2[place] ^= bits;
+            if let Some(packed) = Packed::from_v2(&v2) {
+                let sum: u64 = packed.buckets().map(|bucket| bucket.count).sum();
+                prop_assert_eq!(sum, packed.total());
+                prop_assert_eq!(packed.percentile(100.0), unpack(&packed).max());
+            }
+        }
+    }
+
+    #[test]
+    fn the_encoding_is_that_of_the_library() {
+        let mut histogram = Histogram::new();
+        for value in [1, 1_000, 1_000, 5_000_000_000] {
+            histogram.record(value);
+        }
+        let mut by_the_library = Vec::new();
+        hdrhistogram::serialization::V2DeflateSerializer::new()
+            .serialize(&*histogram.inner(), &mut by_the_library)
+            .unwrap();
+        assert_eq!(histogram.to_bytes(), by_the_library);
+    }
+
+    #[test]
+    fn a_histogram_with_other_bounds_is_read_too() {
+        let mut narrow = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 1_000_000, 3).unwrap();
+        narrow.record(1234).unwrap();
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&narrow, &mut bytes).unwrap();
+        let read = Histogram::from_bytes(&bytes).unwrap();
+        assert_eq!((read.count(), read.min_ns()), (1, Some(1234)));
     }
 
     #[test]

@@ -28,6 +28,7 @@
 mod experiment_record;
 mod histogram;
 mod machine;
+mod packed;
 mod run;
 mod slice;
 mod warning;

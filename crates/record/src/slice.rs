@@ -6,7 +6,17 @@ use std::collections::BTreeMap;
 
 /// What was asked of the database.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
@@ -55,7 +65,17 @@ impl Operation {
 
 /// How an operation ended.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -146,7 +166,9 @@ pub struct OperationSlice {
 }
 
 /// Finished units of work by how they ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Completed {
     /// As asked.
     pub ok: u64,
@@ -175,7 +197,9 @@ impl Completed {
 }
 
 /// What the worker process used within a slice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct WorkerUse {
     /// CPU time in user mode, nanoseconds.
     pub cpu_user_ns: u64,
@@ -217,9 +241,10 @@ impl Slice {
     /// Merges a further slice of the same index.
     pub fn merge(&mut self, other: &Self) {
         for theirs in &other.operations {
-            let same = self.operations.iter_mut().find(|ours| {
-                ours.operation == theirs.operation && ours.status == theirs.status
-            });
+            let same = self
+                .operations
+                .iter_mut()
+                .find(|ours| ours.operation == theirs.operation && ours.status == theirs.status);
             match same {
                 Some(ours) => ours.latencies.merge(&theirs.latencies),
                 None => self.operations.push(theirs.clone()),
@@ -228,7 +253,8 @@ impl Slice {
         self.completed.ok += other.completed.ok;
         self.completed.not_found += other.completed.not_found;
         self.completed.error += other.completed.error;
-        self.operations.sort_by_key(|part| (part.operation, part.status));
+        self.operations
+            .sort_by_key(|part| (part.operation, part.status));
         self.worker.cpu_user_ns += other.worker.cpu_user_ns;
         self.worker.cpu_system_ns += other.worker.cpu_system_ns;
         self.worker.context_switches += other.worker.context_switches;

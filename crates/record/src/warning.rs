@@ -128,6 +128,10 @@ pub struct Warning {
 impl Warning {
     /// A warning about `subject`.
     pub fn new(id: WarningId, subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { id, subject: subject.into(), message: message.into() }
+        Self {
+            id,
+            subject: subject.into(),
+            message: message.into(),
+        }
     }
 }

@@ -184,7 +184,7 @@ fn hdr_logs_are_read_back_by_the_library() {
                     // The run starts half a second after the full one, its points three quarters after every fifth.
                     let start = Duration::from_millis(5_000 * place as u64 + 250)
                         + Duration::from_nanos(slice.start_ns);
-                    expected.push((tag, start, part.latencies.service.inner().clone()));
+                    expected.push((tag, start, part.latencies.service.inner().into_owned()));
                 }
             }
         }
