@@ -77,9 +77,11 @@ fn legend(page: &Page<'_>, curves: &[&Curve]) -> Markup {
 fn knees(page: &Page<'_>, curves: &[&Curve]) -> Markup {
     let own = || curves.iter().filter(|curve| page.style(&curve.arm).own());
     html! {
-        ul.knees {
-            @for curve in own() {
-                @if let Some(knee) = &curve.knee { li { (page.arm(&curve.arm)) " " (knee_sentence(knee)) } }
+        @if own().any(|curve| curve.knee.is_some()) {
+            ul.knees {
+                @for curve in own() {
+                    @if let Some(knee) = &curve.knee { li { (page.arm(&curve.arm)) " " (knee_sentence(knee)) } }
+                }
             }
         }
         @if own().any(|curve| curve.scalability.is_some()) {

@@ -233,7 +233,7 @@ fn valid(point: &CurvePoint, screen: &Screen) -> String {
         _ => ValidityState::Good,
     };
     let mark = paint(
-        super::state_style(state),
+        super::remarks::state_style(state),
         words::validity_mark(state, screen.unicode),
     );
     format!("{}/{} {mark}", point.valid_runs, point.runs)

@@ -1,7 +1,7 @@
 use super::*;
 use crate::sample::{self, Shape};
 use anstream::adapter::strip_str;
-use plimsoll_judge::{Estimate, ThresholdResult};
+use plimsoll_judge::{Estimate, RecordComparison, Side, ThresholdResult, UnpairedComparison};
 use plimsoll_record::{LoadKind, Warning, WarningId};
 use unicode_width::UnicodeWidthStr;
 
@@ -62,6 +62,67 @@ fn styles_are_written_where_a_terminal_wants_them() {
     ));
 }
 
+/// The sample's arms as if they had been measured on two days.
+fn two_days() -> RecordComparison {
+    let (_, analysis) = sample::experiment(&Shape {
+        sessions: vec![1, 4],
+        mixes: vec!["A".into()],
+        ..Shape::quickstart()
+    });
+    let side = |arm: &str, record: &str, day: u32| Side {
+        record: record.into(),
+        name: "harbour-depth".into(),
+        arm: arm.into(),
+        started_at: format!("2026-03-{day:02}T09:00:00Z"),
+        runs: 6,
+    };
+    RecordComparison {
+        baseline: side("deep-harbour", "k3f9q", 1),
+        other: side("shallow-harbour", "m7x2a", 8),
+        headline: vec![
+            analysis.comparisons[0].sentence.clone(),
+            "These runs were not made side by side.".into(),
+        ],
+        comparisons: analysis
+            .comparisons
+            .iter()
+            .map(|comparison| UnpairedComparison {
+                mix: comparison.mix.clone(),
+                load_label: comparison.load_label.clone(),
+                metric: comparison.metric,
+                direction: comparison.direction,
+                primary: comparison.primary,
+                baseline_values: Vec::new(),
+                values: Vec::new(),
+                verdict: comparison.verdict.clone(),
+                sentence: comparison.sentence.clone(),
+            })
+            .collect(),
+        differences: analysis.differences,
+        warnings: analysis.warnings,
+    }
+}
+
+#[test]
+fn two_records_against_each_other() {
+    insta::assert_snapshot!(
+        strip_str(&record_comparison(&two_days(), &Screen::default())).to_string()
+    );
+}
+
+#[test]
+fn records_that_share_nothing_say_so() {
+    let nothing = RecordComparison {
+        headline: Vec::new(),
+        comparisons: Vec::new(),
+        differences: Vec::new(),
+        warnings: Vec::new(),
+        ..two_days()
+    };
+    let text = strip_str(&record_comparison(&nothing, &Screen::default())).to_string();
+    assert!(text.contains("There is no verdict.") && text.contains("nothing could be compared"));
+}
+
 #[test]
 fn no_line_is_wider_than_the_screen() {
     let (mut record, mut analysis) = sample::experiment(&Shape::quickstart());
@@ -94,6 +155,11 @@ fn no_line_is_wider_than_the_screen() {
     for entry in &mut analysis.validity {
         entry.text = long.clone();
     }
+    let mut days = two_days();
+    days.other.arm = long.clone();
+    days.other.name = long.clone();
+    days.headline.push(long.clone());
+    days.differences[0].what = long.clone();
     record.name = long;
     for width in [40, 60, 80, 100, 200] {
         for unicode in [true, false] {
@@ -102,7 +168,11 @@ fn no_line_is_wider_than_the_screen() {
                 record: &record,
                 analysis: &analysis,
             };
-            for text in [summary(&report, &screen), comparisons(&analysis, &screen)] {
+            for text in [
+                summary(&report, &screen),
+                comparisons(&analysis, &screen),
+                record_comparison(&days, &screen),
+            ] {
                 let text = strip_str(&text).to_string();
                 assert!(!text.contains('\x1b'));
                 for line in text.lines() {

@@ -1,0 +1,143 @@
+//! Comparisons in two lines each: the word with its figures, and what was compared.
+
+use super::screen::{Screen, paint};
+use super::{DIM, heading, paragraph};
+use crate::{text, words};
+use anstyle::{AnsiColor, Style};
+use plimsoll_experiment::Metric;
+use plimsoll_judge::{Comparison, Judgement, UnpairedComparison, Verdict};
+
+/// Comparisons in one list.
+const ENTRIES: usize = 60;
+
+/// One comparison, within an experiment or between two.
+pub(super) struct Row<'a> {
+    mix: &'a str,
+    load_label: &'a str,
+    metric: Metric,
+    primary: bool,
+    verdict: &'a Verdict,
+    /// Who against whom; empty where a heading says so.
+    sides: String,
+    /// What was counted: blocks, or runs of each side.
+    unit: &'static str,
+}
+
+impl<'a> From<&'a Comparison> for Row<'a> {
+    fn from(comparison: &'a Comparison) -> Self {
+        Self {
+            mix: &comparison.mix,
+            load_label: &comparison.load_label,
+            metric: comparison.metric,
+            primary: comparison.primary,
+            verdict: &comparison.verdict,
+            sides: format!(
+                "{} against {}, ",
+                text::short(&comparison.arm, 40),
+                text::short(&comparison.baseline, 40)
+            ),
+            unit: "block",
+        }
+    }
+}
+
+impl<'a> From<&'a UnpairedComparison> for Row<'a> {
+    fn from(comparison: &'a UnpairedComparison) -> Self {
+        Self {
+            mix: &comparison.mix,
+            load_label: &comparison.load_label,
+            metric: comparison.metric,
+            primary: comparison.primary,
+            verdict: &comparison.verdict,
+            sides: String::new(),
+            unit: "run",
+        }
+    }
+}
+
+/// The deciding ones under one heading, the exploratory ones under another.
+pub(super) fn by_weight(out: &mut String, rows: &[Row<'_>], screen: &Screen) {
+    if rows.is_empty() {
+        out.push_str("\n  nothing could be compared\n");
+    }
+    for (primary, name) in [
+        (true, "deciding comparisons"),
+        (false, "exploratory comparisons"),
+    ] {
+        let chosen: Vec<&Row<'_>> = rows.iter().filter(|row| row.primary == primary).collect();
+        if !chosen.is_empty() {
+            heading(out, name);
+            list(out, &chosen, screen);
+        }
+    }
+}
+
+fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
+    let numbers = screen.numbers();
+    for row in rows.iter().take(ENTRIES) {
+        let verdict = row.verdict;
+        let mark = words::judgement_mark(verdict.judgement, screen.unicode);
+        let word = words::judgement(verdict.judgement);
+        let figures = verdict
+            .estimate
+            .map_or_else(|| "no estimate".into(), |share| numbers.difference(share));
+        let interval = match verdict.interval {
+            Some((low, high)) => format!(
+                " ({} to {})",
+                numbers.difference(low),
+                numbers.difference(high)
+            ),
+            None => String::new(),
+        };
+        let what = format!(
+            "{}, {}, {}",
+            text::short(row.mix, 24),
+            text::short(row.load_label, 24),
+            words::metric(row.metric)
+        );
+        let judged = format!("{mark} {}", text::padded(word, 12));
+        let told = screen.short(
+            &format!("{figures}{interval}  {what}"),
+            screen.width.saturating_sub(18),
+        );
+        out.push_str(&format!(
+            "  {}  {told}\n",
+            paint(judgement_style(verdict.judgement), &judged)
+        ));
+        paragraph(out, DIM, &beneath(row, screen), 6, screen);
+    }
+    if rows.len() > ENTRIES {
+        out.push_str(&format!(
+            "  and {} more, in the JSON\n",
+            rows.len() - ENTRIES
+        ));
+    }
+}
+
+fn beneath(row: &Row<'_>, screen: &Screen) -> String {
+    let numbers = screen.numbers();
+    let mut told = format!(
+        "{}{}",
+        row.sides,
+        words::counted(row.verdict.blocks.into(), row.unit, numbers)
+    );
+    if let Some(share) = row.verdict.smallest_visible {
+        told.push_str(&format!(
+            ", {} would have been seen",
+            numbers.percent(share)
+        ));
+    }
+    if let Some(reason) = &row.verdict.reason {
+        told.push_str(&format!("; {reason}"));
+    }
+    told
+}
+
+fn judgement_style(judgement: Judgement) -> Style {
+    match judgement {
+        Judgement::Better => AnsiColor::Green.on_default().bold(),
+        Judgement::Worse => AnsiColor::Red.on_default().bold(),
+        Judgement::Equivalent => Style::new().bold(),
+        Judgement::Inconclusive => AnsiColor::Yellow.on_default().bold(),
+    }
+}

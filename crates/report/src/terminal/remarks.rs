@@ -1,0 +1,177 @@
+//! Gates, thresholds, differences and warnings.
+
+use super::screen::{Screen, paint};
+use super::{BOLD, DIM, heading, paragraph};
+use crate::{select, text, words};
+use anstyle::{AnsiColor, Style};
+use plimsoll_judge::{Difference, ThresholdResult, Validity, ValidityState};
+use plimsoll_record::Warning;
+
+/// Thresholds and differences in one list.
+const ENTRIES: usize = 24;
+/// Places of one warning.
+const PLACES: usize = 3;
+
+pub(super) fn state_style(state: ValidityState) -> Style {
+    match state {
+        ValidityState::Good => AnsiColor::Green.on_default(),
+        ValidityState::Note => AnsiColor::Blue.on_default(),
+        ValidityState::Caution => AnsiColor::Yellow.on_default(),
+        ValidityState::Bad => AnsiColor::Red.on_default().bold(),
+    }
+}
+
+/// Good gates by their names on one line, each of the others with its figures.
+pub(super) fn validity(out: &mut String, entries: &[Validity], screen: &Screen) {
+    if entries.is_empty() {
+        return;
+    }
+    out.push('\n');
+    let sign = |state| {
+        paint(
+            state_style(state),
+            words::validity_mark(state, screen.unicode),
+        )
+    };
+    let good: Vec<&str> = entries
+        .iter()
+        .filter(|entry| entry.state == ValidityState::Good)
+        .map(|entry| entry.name.as_str())
+        .collect();
+    if !good.is_empty() {
+        let lines = text::wrapped(&good.join(", "), screen.width.saturating_sub(5));
+        hanging(out, &sign(ValidityState::Good), &lines, screen);
+    }
+    for entry in entries
+        .iter()
+        .filter(|entry| entry.state != ValidityState::Good)
+    {
+        let told = format!("{}: {}", entry.name, entry.text);
+        let lines = text::wrapped(&told, screen.width.saturating_sub(5));
+        hanging(out, &sign(entry.state), &lines, screen);
+    }
+}
+
+/// A sign, and lines of text beside it.
+fn hanging(out: &mut String, sign: &str, lines: &[String], screen: &Screen) {
+    for (number, line) in lines.iter().enumerate() {
+        let line = screen.plain(line);
+        if number == 0 {
+            out.push_str(&format!("  {sign} {line}\n"));
+        } else {
+            out.push_str(&format!("    {line}\n"));
+        }
+    }
+}
+
+pub(super) fn thresholds(out: &mut String, thresholds: &[ThresholdResult], screen: &Screen) {
+    if thresholds.is_empty() {
+        return;
+    }
+    heading(out, "thresholds");
+    for threshold in thresholds.iter().take(ENTRIES) {
+        let state = if threshold.passed {
+            ValidityState::Good
+        } else {
+            ValidityState::Bad
+        };
+        let mark = paint(
+            state_style(state),
+            words::validity_mark(state, screen.unicode),
+        );
+        out.push_str(&format!(
+            "  {mark} {}\n",
+            screen.short(&threshold.text, screen.width.saturating_sub(6))
+        ));
+        let result = match (threshold.measured, threshold.passed) {
+            (Some(value), true) => format!(
+                "holds with {}",
+                words::threshold_value(&threshold.text, value, screen.numbers())
+            ),
+            (Some(value), false) => format!(
+                "broken by {}",
+                words::threshold_value(&threshold.text, value, screen.numbers())
+            ),
+            (None, _) => "broken: no valid sample".into(),
+        };
+        paragraph(
+            out,
+            DIM,
+            &format!("{}: {result}", text::short(&threshold.subject, 60)),
+            4,
+            screen,
+        );
+    }
+    if thresholds.len() > ENTRIES {
+        out.push_str(&format!(
+            "  and {} more, on the page and in analysis.json\n",
+            thresholds.len() - ENTRIES
+        ));
+    }
+}
+
+pub(super) fn warnings(out: &mut String, warnings: &[Warning], screen: &Screen) {
+    let kinds = select::by_kind(warnings);
+    if kinds.is_empty() {
+        return;
+    }
+    heading(out, "warnings");
+    for (id, places) in kinds {
+        let state = words::severity_state(id.severity());
+        let mark = paint(
+            state_style(state),
+            words::validity_mark(state, screen.unicode),
+        );
+        out.push_str(&format!(
+            "  {mark} {} {}\n",
+            paint(BOLD, id.id()),
+            paint(DIM, words::severity(id.severity()))
+        ));
+        for warning in places.iter().take(PLACES) {
+            let subject = if warning.subject.is_empty() {
+                String::new()
+            } else {
+                format!("{}: ", text::short(&warning.subject, 60))
+            };
+            paragraph(
+                out,
+                Style::new(),
+                &format!("{subject}{}", warning.message),
+                4,
+                screen,
+            );
+        }
+        if places.len() > PLACES {
+            out.push_str(&format!("    and {} more\n", places.len() - PLACES));
+        }
+        let arrow = if screen.unicode { "→" } else { "->" };
+        paragraph(out, DIM, &format!("{arrow} {}", id.advice()), 4, screen);
+    }
+}
+
+/// What differs between two sides, a line each.
+pub(super) fn differences(out: &mut String, differences: &[Difference], screen: &Screen) {
+    if differences.is_empty() {
+        return;
+    }
+    heading(out, "what differs");
+    for difference in differences.iter().take(ENTRIES) {
+        let values: Vec<String> = difference
+            .values
+            .iter()
+            .map(|(side, value)| format!("{} ({})", text::short(value, 80), text::short(side, 40)))
+            .collect();
+        let told = format!(
+            "{}: {}",
+            text::short(&difference.what, 40),
+            values.join(", ")
+        );
+        paragraph(out, Style::new(), &told, 2, screen);
+    }
+    if differences.len() > ENTRIES {
+        out.push_str(&format!(
+            "  and {} more, in the JSON\n",
+            differences.len() - ENTRIES
+        ));
+    }
+}
