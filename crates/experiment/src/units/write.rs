@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Writes bytes so that [`parse_size`] reads the same number: `256MiB`, `1.5GB`, `1234567B`.
+/// Writes bytes so that [`parse_size`](super::parse_size) reads the same number: `256MiB`, `1.5GB`, `1234567B`.
 ///
 /// # Errors
 /// Those of `out`.
@@ -28,7 +28,7 @@ pub fn write_size(out: &mut impl fmt::Write, bytes: u64) -> fmt::Result {
     out.write_str(&shortest)
 }
 
-/// Writes a whole number so that [`parse_count`] reads the same: `6M`, `100k`, `12345`.
+/// Writes a whole number so that [`parse_count`](super::parse_count) reads the same: `6M`, `100k`, `12345`.
 ///
 /// # Errors
 /// Those of `out`.
@@ -44,7 +44,7 @@ pub fn write_count(out: &mut impl fmt::Write, count: u64) -> fmt::Result {
     out.write_str(&shortest)
 }
 
-/// Writes nanoseconds so that [`parse_duration`] reads the same: `30s`, `1m30s`, `2.5ms`.
+/// Writes nanoseconds so that [`parse_duration`](super::parse_duration) reads the same: `30s`, `1m30s`, `2.5ms`.
 ///
 /// # Errors
 /// Those of `out`.
@@ -79,7 +79,7 @@ pub fn write_duration(out: &mut impl fmt::Write, nanos: u64) -> fmt::Result {
     Ok(())
 }
 
-/// Writes operations per second so that [`parse_rate`] reads the same: `20k/s`, `0.5/s`.
+/// Writes operations per second so that [`parse_rate`](super::parse_rate) reads the same: `20k/s`, `0.5/s`.
 ///
 /// # Errors
 /// Those of `out`.
@@ -94,7 +94,7 @@ pub fn write_rate(out: &mut impl fmt::Write, per_second: f64) -> fmt::Result {
     write!(out, "{shortest}/s")
 }
 
-/// Writes a share so that [`parse_share`] reads the same: `5%`.
+/// Writes a share so that [`parse_share`](super::parse_share) reads the same: `5%`.
 ///
 /// # Errors
 /// Those of `out`.

@@ -487,3 +487,36 @@ fn metrics_are_read_as_they_are_written() {
         assert_eq!(Metric::parse(word), None, "{word}");
     }
 }
+
+/// Each example of the documentation stands for the parts that it shows, in a file that has the other parts.
+#[test]
+fn examples_of_the_documentation_are_right() {
+    let documentation = include_str!("../../../../docs/experiment-file.md");
+    let mut examples = 0;
+    for block in documentation.split("```yaml\n").skip(1) {
+        let (example, _) = block.split_once("```").unwrap();
+        let mut text = example.to_owned();
+        for (key, rest) in [
+            ("plimsoll", "plimsoll: 1"),
+            ("name", "name: example"),
+            ("workload", "workload: {records: 1k, mixes: [a, c]}"),
+            ("arms", "arms: {in-cache: , quarter: }"),
+            ("load", "load: {closed: {threads: [1, 16]}}"),
+        ] {
+            if !example
+                .lines()
+                .any(|line| line.starts_with(&format!("{key}:")))
+            {
+                text.push_str(&format!("{rest}\n"));
+            }
+        }
+        let problems = check_with(&text, &Overrides::default()).err();
+        assert!(
+            problems.is_none(),
+            "{}",
+            problems.unwrap().render(false, 100)
+        );
+        examples += 1;
+    }
+    assert!(examples > 10, "{examples}");
+}
