@@ -19,7 +19,7 @@
 //! };
 //! assert_eq!(
 //!     moment.live(100, true),
-//!     "[3/12] small cache · A · 8 threads · measure 7/20 s  203k op/s  p99 48.1 µs  2 min 10 s left"
+//!     "[3/12] small cache · A · 8 threads · 7/20 s  203k op/s  p99 48.1 µs  2:10 left"
 //! );
 //! ```
 

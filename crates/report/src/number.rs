@@ -245,6 +245,20 @@ impl Numbers {
             ),
         }
     }
+
+    /// A span as on a stopwatch, where it must be short: 2:10, 1:05:00.
+    pub(crate) fn clock(self, seconds: f64) -> String {
+        if !seconds.is_finite() || seconds < 0.0 {
+            return self.nothing.into();
+        }
+        let whole = seconds.round() as u64;
+        let (hours, minutes, seconds) = (whole / 3600, whole % 3600 / 60, whole % 60);
+        if hours > 0 {
+            format!("{hours}:{minutes:02}:{seconds:02}")
+        } else {
+            format!("{minutes}:{seconds:02}")
+        }
+    }
 }
 
 /// Units of spans.
@@ -358,5 +372,9 @@ mod tests {
         assert_eq!(TERMINAL.span(3_900.0), "1 h 5 min");
         assert_eq!(TERMINAL.span(1.5), "1.5 s");
         assert_eq!(TERMINAL.span(-1.0), "–");
+        assert_eq!(
+            [0.4, 130.0, 3_900.0, f64::NAN].map(|seconds| TERMINAL.clock(seconds)),
+            ["0:00", "2:10", "1:05:00", "–"]
+        );
     }
 }

@@ -4,6 +4,9 @@ use crate::number::{ASCII, Numbers, TERMINAL};
 use crate::text;
 use unicode_width::UnicodeWidthStr;
 
+/// Names are not shortened to fewer columns than this.
+const SHORTEST_NAME: usize = 12;
+
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -95,27 +98,23 @@ impl Moment<'_> {
         let (mix, load) = (text::short(self.mix, 24), text::short(self.load_label, 24));
         let phase = self.phase_words(numbers);
         let around = if self.point_is_known() {
-            [
+            vec![
                 format!("{dot}{mix}{dot}{load}{dot}{phase}"),
                 format!("{dot}{mix}{dot}{load}"),
                 format!("{dot}{load}"),
-            ]
-        } else {
-            [
-                format!("{dot}{phase}"),
-                format!("{dot}{phase}"),
                 String::new(),
             ]
+        } else {
+            vec![format!("{dot}{phase}"), String::new()]
         };
         let mut heads = Vec::new();
-        for (place, around) in around.iter().enumerate() {
+        for around in around {
             // A long name gives way before the rest does, but keeps enough to be told from another.
             let room = room.saturating_sub(run.width() + 1 + around.width());
-            let least = [24, 12, 8][place];
             let whole = text::line(self.arm);
             if whole.width() <= room {
                 heads.push(format!("{run} {whole}{around}"));
-            } else if room >= least {
+            } else if room >= SHORTEST_NAME {
                 heads.push(format!(
                     "{run} {}{around}",
                     shortened(self.arm, room, unicode)
@@ -132,12 +131,15 @@ impl Moment<'_> {
     }
 
     fn phase_words(&self, numbers: Numbers) -> String {
-        let word = self.phase.word();
         let so_far = numbers.fixed(self.second.floor(), 0);
-        if self.seconds > 0.0 {
-            format!("{word} {so_far}/{} s", numbers.fixed(self.seconds, 0))
+        let seconds = if self.seconds > 0.0 {
+            format!("{so_far}/{} s", numbers.fixed(self.seconds, 0))
         } else {
-            format!("{word} {so_far} s")
+            format!("{so_far} s")
+        };
+        match self.phase {
+            Phase::Measure => seconds,
+            other => format!("{} {seconds}", other.word()),
         }
     }
 
@@ -154,7 +156,7 @@ impl Moment<'_> {
         let errors = (self.errors > 0).then(|| format!("errors {}", numbers.count(self.errors)));
         let left = self
             .left_seconds
-            .map(|seconds| format!("{} left", numbers.span(seconds)));
+            .map(|seconds| format!("{} left", numbers.clock(seconds)));
         let joined = |parts: &[&Option<String>]| {
             parts
                 .iter()
