@@ -87,8 +87,8 @@ impl FieldVisitor for Copied {
 }
 
 /// What a session works with while it asks.
-pub(crate) struct Desk {
-    pub(crate) clock: Clock,
+pub(crate) struct Desk<C> {
+    pub(crate) clock: C,
     pub(crate) session: Box<dyn Session>,
     pub(crate) hand: Hand,
     pub(crate) end: SessionEnd,
@@ -102,7 +102,7 @@ pub(crate) struct Instants {
     pub(crate) completed: u64,
 }
 
-impl Desk {
+impl<C: Clock> Desk<C> {
     /// Asks the engine and records the answer. `intended` of `None` is the instant of dispatch. What completes at or after `deadline` is
     /// counted as unfinished then and nothing else.
     #[inline(always)]
@@ -181,6 +181,7 @@ impl Desk {
         if self.copied.is_some() {
             self.verify(ask, halfway.map_or(status, |(_, read)| read));
         }
+        self.end.ended = completed + 1;
         Instants {
             dispatched,
             completed,

@@ -1,6 +1,7 @@
 //! Measuring path: no allocation, lock, log or formatting here.
 //!
 //! The program's clock: the processor's time stamp counter where it is invariant, the operating system's monotonic clock elsewhere.
+//! Tests put a clock in its place that jumps.
 
 use std::time::Duration;
 
@@ -17,30 +18,39 @@ pub fn program_clock() -> &'static str {
     }
 }
 
-/// Nanoseconds since the start of a point.
+/// What a point needs of time: nanoseconds since its start.
+pub(crate) trait Clock: Clone + Send {
+    /// Nanoseconds since the start; 0 before it.
+    fn now(&self) -> u64;
+
+    /// Sleeps until `time_ns` or `limit_ns`, whichever comes first, and returns the time then.
+    fn sleep_until(&self, time_ns: u64, limit_ns: u64) -> u64;
+}
+
+/// The clock of [`program_clock`].
 #[derive(Clone, Debug)]
-pub(crate) struct Clock {
+pub(crate) struct ProgramClock {
     source: quanta::Clock,
     origin: u64,
 }
 
-impl Clock {
+impl ProgramClock {
     /// A clock whose zero is now.
     pub(crate) fn start() -> Self {
         let source = quanta::Clock::new();
         let origin = source.raw();
         Self { source, origin }
     }
+}
 
-    /// Nanoseconds since the start; 0 before it.
+impl Clock for ProgramClock {
     #[inline(always)]
-    pub(crate) fn now(&self) -> u64 {
+    fn now(&self) -> u64 {
         self.source.delta_as_nanos(self.origin, self.source.raw())
     }
 
-    /// Sleeps until `time_ns` or `limit_ns`, whichever comes first, and returns the time then.
     #[inline]
-    pub(crate) fn sleep_until(&self, time_ns: u64, limit_ns: u64) -> u64 {
+    fn sleep_until(&self, time_ns: u64, limit_ns: u64) -> u64 {
         let until = time_ns.min(limit_ns);
         let mut now = self.now();
         while now < until {

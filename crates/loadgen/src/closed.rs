@@ -3,12 +3,13 @@
 //! A session of a closed loop: the next operation waits for the last one.
 
 use crate::asking::{Desk, Source};
-use crate::point::Shared;
+use crate::clock::Clock;
+use crate::crew::Shared;
 use crate::session_end::SessionEnd;
 
 /// Asks until the deadline, until the source is empty, or until `share` operations are finished after the warm-up.
-pub(crate) fn run<S: Source>(
-    mut desk: Desk,
+pub(crate) fn run<C: Clock, S: Source>(
+    mut desk: Desk<C>,
     source: &mut S,
     shared: &Shared,
     warm_up_ns: u64,
@@ -32,10 +33,7 @@ pub(crate) fn run<S: Source>(
         if now >= warm_up_ns {
             finished += 1;
         }
-        if now < shared.deadline() {
-            desk.end.last_completed = now;
-        }
-        if think_time_ns > 0 {
+        if think_time_ns > 0 && finished < share {
             now = think(&mut desk, shared, now + think_time_ns);
         }
     }
@@ -45,10 +43,11 @@ pub(crate) fn run<S: Source>(
 }
 
 /// Sleeps until `until`, handing over slices that end meanwhile.
-fn think(desk: &mut Desk, shared: &Shared, until: u64) -> u64 {
+fn think<C: Clock>(desk: &mut Desk<C>, shared: &Shared, until: u64) -> u64 {
     let mut now = desk.clock.now();
     while now < until && now < shared.deadline() {
-        now = desk.clock.sleep_until(until, desk.hand.slice_end());
+        let limit = desk.hand.slice_end().min(shared.deadline());
+        now = desk.clock.sleep_until(until, limit);
         desk.hand.reach(now);
     }
     now

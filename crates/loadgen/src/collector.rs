@@ -1,8 +1,9 @@
 //! Gathers the sessions' shares into slices, on the thread that called.
 
 use crate::clock::Clock;
+use crate::crew::Shared;
 use crate::grid::Grid;
-use crate::point::{Observer, Shared};
+use crate::point::Observer;
 use crate::recorder::{Part, Recorder};
 use plimsoll_record::{OperationSlice, Slice, WorkerUse};
 use std::collections::BTreeMap;
@@ -15,8 +16,8 @@ const GRACE_NS: u64 = 200_000_000;
 const LONGEST_WAIT_NS: u64 = 50_000_000;
 
 /// The slices of one point, as they fill.
-pub(crate) struct Collector<'a> {
-    clock: Clock,
+pub(crate) struct Collector<'a, C> {
+    clock: C,
     grid: Grid,
     shared: &'a Shared,
     observer: &'a mut dyn Observer,
@@ -32,9 +33,9 @@ pub(crate) struct Collector<'a> {
     pub(crate) stopped: bool,
 }
 
-impl<'a> Collector<'a> {
+impl<'a, C: Clock> Collector<'a, C> {
     pub(crate) fn new(
-        clock: Clock,
+        clock: C,
         grid: Grid,
         shared: &'a Shared,
         observer: &'a mut dyn Observer,

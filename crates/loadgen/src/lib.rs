@@ -60,6 +60,7 @@ mod asking;
 mod clock;
 mod closed;
 mod collector;
+mod crew;
 mod grid;
 mod open;
 mod point;

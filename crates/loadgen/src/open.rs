@@ -3,14 +3,15 @@
 //! A session of an open loop: operations are due at times fixed beforehand, and whichever session is free takes the next.
 
 use crate::asking::Desk;
-use crate::point::Shared;
+use crate::clock::Clock;
+use crate::crew::Shared;
 use crate::session_end::SessionEnd;
 use plimsoll_record::Histogram;
 use plimsoll_workload::{Ask, Asker};
 
 /// Takes arrivals until there are no more. Those that are due and cannot be begun before the deadline are counted as unfinished.
-pub(crate) fn run(
-    mut desk: Desk,
+pub(crate) fn run<C: Clock>(
+    mut desk: Desk<C>,
     asker: &mut Asker,
     shared: &Shared,
     warm_up_ns: u64,
@@ -29,14 +30,17 @@ pub(crate) fn run(
         let mut now = desk.clock.now();
         let waited = now < intended;
         while now < intended && now < shared.deadline() {
-            now = desk.clock.sleep_until(intended, desk.hand.slice_end());
+            let limit = desk.hand.slice_end().min(shared.deadline());
+            now = desk.clock.sleep_until(intended, limit);
             desk.hand.reach(now);
         }
         let deadline = shared.deadline();
+        if intended >= deadline {
+            // Neither are all that come after.
+            break;
+        }
         if now >= deadline {
-            if intended < deadline {
-                desk.end.unfinished(intended, deadline);
-            }
+            desk.end.unfinished(intended, deadline);
             continue;
         }
         let ask = asker.at(index);
@@ -50,9 +54,6 @@ pub(crate) fn run(
         }
         if waited && intended >= warm_up_ns {
             lag.record(instants.dispatched.saturating_sub(intended));
-        }
-        if instants.completed < shared.deadline() {
-            desk.end.last_completed = instants.completed;
         }
     }
     desk.end.lag = Some(lag);

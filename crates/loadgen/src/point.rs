@@ -1,31 +1,27 @@
-//! One point: sessions are made, set off together, and waited for.
+//! One point: what is to be measured, and what comes of it.
 
-use crate::asking::{Copied, Desk};
-use crate::clock::{Clock, wake_exactly};
-use crate::collector::Collector;
-use crate::grid::Grid;
-use crate::recorder::{Hand, Recorder};
-use crate::session_end::SessionEnd;
+use crate::asking::Copied;
+use crate::clock::{Clock, ProgramClock};
+use crate::crew::{Jobs, run};
 use crate::{closed, open};
 use plimsoll_engine::{Engine, EngineError};
 use plimsoll_record::{Operation, PointEnd, Slice, WorkerUse};
-use plimsoll_schedule::{Load, ScheduleError, Stage, arrivals};
+use plimsoll_schedule::{Load, ScheduleError, arrivals};
 use plimsoll_workload::{Loader, Mix, Workload};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 
 /// What is measured at one point.
 #[derive(Clone, Debug)]
 pub struct PointSpec {
     /// Closed, open or stages.
     pub load: Load,
-    /// Nanoseconds before the measured part.
+    /// Nanoseconds before the measured part. Stages begin with the warm-up.
     pub warm_up_ns: u64,
     /// Nanoseconds of the measured part.
     pub duration_ns: u64,
-    /// Ends a closed loop early when so many operations are finished after the warm-up: each session has an equal share of them.
+    /// Ends the point early: a closed loop when so many operations are finished after the warm-up, of which each session has an equal
+    /// share, an open loop when so many have been due.
     pub operations: Option<u64>,
     /// Of the arrivals.
     pub seed: u64,
@@ -82,41 +78,6 @@ pub enum LoadError {
     Panic,
 }
 
-/// What all sessions of a point share. Each value has its own cache lines: all sessions read one and write the other.
-pub(crate) struct Shared {
-    deadline: Apart,
-    next_arrival: Apart,
-}
-
-#[repr(align(128))]
-struct Apart(AtomicU64);
-
-impl Shared {
-    fn new(deadline_ns: u64) -> Self {
-        Self {
-            deadline: Apart(AtomicU64::new(deadline_ns)),
-            next_arrival: Apart(AtomicU64::new(0)),
-        }
-    }
-
-    /// When the point ends, nanoseconds from its start.
-    #[inline(always)]
-    pub(crate) fn deadline(&self) -> u64 {
-        self.deadline.0.load(Ordering::Relaxed)
-    }
-
-    /// Ends the point earlier.
-    pub(crate) fn end_at(&self, time_ns: u64) {
-        self.deadline.0.fetch_min(time_ns, Ordering::Relaxed);
-    }
-
-    /// The number of an arrival that no other session has.
-    #[inline]
-    pub(crate) fn take_arrival(&self) -> u64 {
-        self.next_arrival.0.fetch_add(1, Ordering::Relaxed)
-    }
-}
-
 /// Measures one load setting. Slices go to the observer as they end; what is known at the end is returned. The fields about the machine
 /// (`stolen_ns`, `clock_jump_ns`) are the caller's to fill.
 ///
@@ -128,6 +89,18 @@ pub fn run_point(
     spec: &PointSpec,
     mix: &Mix,
     observer: &mut dyn Observer,
+) -> Result<PointEnd, LoadError> {
+    run_point_on(engine, workload, spec, mix, observer, ProgramClock::start)
+}
+
+/// As [`run_point`], on any clock.
+pub(crate) fn run_point_on<C: Clock>(
+    engine: &dyn Engine,
+    workload: &Arc<Workload>,
+    spec: &PointSpec,
+    mix: &Mix,
+    observer: &mut dyn Observer,
+    start_clock: impl FnOnce() -> C,
 ) -> Result<PointEnd, LoadError> {
     let sessions = spec.load.sessions();
     let operations = operations_of(mix, spec.verify);
@@ -143,27 +116,29 @@ pub fn run_point(
                 operations,
                 open: false,
             };
-            run(&jobs, observer, copied, |index, desk, shared| {
-                let share = spec
-                    .operations
-                    .map_or(u64::MAX, |all| share_of(all, sessions, index));
-                let mut asker = workload.asker(u64::from(index));
-                closed::run(
-                    desk,
-                    &mut asker,
-                    shared,
-                    spec.warm_up_ns,
-                    *think_time_ns,
-                    share,
-                )
-            })
+            run(
+                &jobs,
+                observer,
+                start_clock,
+                copied,
+                |index, desk, shared| {
+                    let share = spec
+                        .operations
+                        .map_or(u64::MAX, |all| share_of(all, sessions, index));
+                    let mut asker = workload.asker(u64::from(index));
+                    closed::run(
+                        desk,
+                        &mut asker,
+                        shared,
+                        spec.warm_up_ns,
+                        *think_time_ns,
+                        share,
+                    )
+                },
+            )
         }
         Load::Open { .. } | Load::Stages { .. } => {
-            let times = arrivals(
-                &with_warm_up(&spec.load, spec.warm_up_ns),
-                window_ns,
-                spec.seed,
-            )?;
+            let times = arrivals(&spec.load, window_ns, spec.seed)?;
             let jobs = Jobs {
                 engine,
                 sessions,
@@ -172,10 +147,16 @@ pub fn run_point(
                 operations,
                 open: true,
             };
-            let mut end = run(&jobs, observer, copied, |index, desk, shared| {
-                let mut asker = workload.asker(u64::from(index));
-                open::run(desk, &mut asker, shared, spec.warm_up_ns, &times)
-            })?;
+            let mut end = run(
+                &jobs,
+                observer,
+                start_clock,
+                copied,
+                |index, desk, shared| {
+                    let mut asker = workload.asker(u64::from(index));
+                    open::run(desk, &mut asker, shared, spec.warm_up_ns, &times)
+                },
+            )?;
             let until = spec.warm_up_ns + end.measured_ns;
             let due = times.partition_point(|time| *time < until)
                 - times.partition_point(|time| *time < spec.warm_up_ns);
@@ -206,148 +187,13 @@ pub fn run_load(
     run(
         &jobs,
         observer,
+        ProgramClock::start,
         || None,
         |index, desk, shared| {
             let mut asker = loader.asker(u64::from(index));
             closed::run(desk, &mut asker, shared, 0, 0, u64::MAX)
         },
     )
-}
-
-struct Jobs<'a> {
-    engine: &'a dyn Engine,
-    sessions: u32,
-    warm_up_ns: u64,
-    window_ns: u64,
-    operations: Vec<Operation>,
-    open: bool,
-}
-
-/// Where sessions wait until all are made: then they all get the clock, or nothing when the point is given up.
-#[derive(Default)]
-struct Gate {
-    clock: Mutex<Option<Option<Clock>>>,
-    opened: Condvar,
-}
-
-impl Gate {
-    fn open(&self, clock: Option<Clock>) {
-        *self.clock.lock().expect("nobody panics with this lock") = Some(clock);
-        self.opened.notify_all();
-    }
-
-    fn wait(&self) -> Option<Clock> {
-        let mut clock = self.clock.lock().expect("nobody panics with this lock");
-        loop {
-            if let Some(clock) = clock.as_ref() {
-                return clock.clone();
-            }
-            clock = self
-                .opened
-                .wait(clock)
-                .expect("nobody panics with this lock");
-        }
-    }
-}
-
-fn run(
-    jobs: &Jobs<'_>,
-    observer: &mut dyn Observer,
-    copied: impl Fn() -> Option<Copied>,
-    body: impl Fn(u32, Desk, &Shared) -> SessionEnd + Sync,
-) -> Result<PointEnd, LoadError> {
-    let grid = Grid::new(jobs.warm_up_ns);
-    let shared = Shared::new(jobs.window_ns);
-    let sessions = jobs.sessions;
-    let (parts, received) = sync_channel(2 * sessions as usize);
-    let mut seats = Vec::with_capacity(sessions as usize);
-    let mut spares_back = Vec::with_capacity(sessions as usize);
-    for index in 0..sessions {
-        let session = jobs.engine.session().map_err(|source| LoadError::Session {
-            session: index + 1,
-            sessions,
-            source,
-        })?;
-        let (back, spares) = sync_channel(2);
-        // The channel is new and holds two.
-        let _ = back.try_send(Recorder::new(&jobs.operations, jobs.open));
-        spares_back.push(back);
-        let hand = Hand::new(
-            index as usize,
-            grid,
-            &jobs.operations,
-            jobs.open,
-            parts.clone(),
-            spares,
-        );
-        seats.push((index, session, hand, copied()));
-    }
-    drop(parts);
-    let gate = Gate::default();
-    let (gate, shared, body) = (&gate, &shared, &body);
-    std::thread::scope(|scope| {
-        let mut threads = Vec::with_capacity(sessions as usize);
-        for (index, session, hand, copied) in seats {
-            let work = move || {
-                wake_exactly();
-                let end = SessionEnd::default();
-                let Some(clock) = gate.wait() else { return end };
-                body(
-                    index,
-                    Desk {
-                        clock,
-                        session,
-                        hand,
-                        end,
-                        copied,
-                    },
-                    shared,
-                )
-            };
-            let name = format!("session-{index}");
-            match std::thread::Builder::new()
-                .name(name)
-                .spawn_scoped(scope, work)
-            {
-                Ok(thread) => threads.push(thread),
-                Err(source) => {
-                    gate.open(None);
-                    return Err(LoadError::Thread {
-                        session: index + 1,
-                        sessions,
-                        source,
-                    });
-                }
-            }
-        }
-        jobs.engine.point_begins();
-        let clock = Clock::start();
-        gate.open(Some(clock.clone()));
-        let mut collector = Collector::new(clock.clone(), grid, shared, observer, spares_back);
-        collector.collect(&received);
-        let mut all = SessionEnd::default();
-        for thread in threads {
-            all.merge(thread.join().map_err(|_| LoadError::Panic)?);
-        }
-        // A closed loop that ended before its deadline had nothing more to ask.
-        let early = !jobs.open && clock.now() < shared.deadline();
-        let end_ns = if early {
-            all.last_completed
-        } else {
-            shared.deadline()
-        };
-        collector.finish(end_ns);
-        Ok(PointEnd {
-            measured_ns: end_ns.saturating_sub(jobs.warm_up_ns),
-            unfinished: all.unfinished,
-            generator_lag: all.lag,
-            busy_ns: collector.busy_ns,
-            retries: all.retries,
-            cut_short: collector.stopped,
-            errors: all.errors,
-            ..PointEnd::default()
-        })
-    })
 }
 
 /// The operations that a mix can record, so that room for them is made beforehand.
@@ -372,26 +218,6 @@ fn operations_of(mix: &Mix, verify: bool) -> Vec<Operation> {
 fn share_of(all: u64, sessions: u32, index: u32) -> u64 {
     let sessions = u64::from(sessions);
     all / sessions + u64::from(u64::from(index) < all % sessions)
-}
-
-/// Stages begin after the warm-up, which goes on at the rate of their beginning.
-fn with_warm_up(load: &Load, warm_up_ns: u64) -> Load {
-    let mut load = load.clone();
-    if let Load::Stages { stages, .. } = &mut load
-        && warm_up_ns > 0
-        && let Some(first) = stages.first()
-    {
-        let rate = first.rate_from;
-        stages.insert(
-            0,
-            Stage {
-                rate_from: rate,
-                rate_to: rate,
-                duration_ns: warm_up_ns,
-            },
-        );
-    }
-    load
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ const KINDS_OF_ERRORS: usize = 16;
 /// What a session knows when its point is over.
 #[derive(Debug, Default)]
 pub(crate) struct SessionEnd {
-    /// When its last operation within the window completed.
-    pub(crate) last_completed: u64,
+    /// The first nanosecond after its last operation that completed in time; 0 without any.
+    pub(crate) ended: u64,
     /// Lower bounds of the response times of what was due and unfinished.
     pub(crate) unfinished: Option<Histogram>,
     /// Intended to dispatched where this session was waiting for it.
@@ -37,7 +37,7 @@ impl SessionEnd {
 
     /// Adds what another session knows.
     pub(crate) fn merge(&mut self, other: Self) {
-        self.last_completed = self.last_completed.max(other.last_completed);
+        self.ended = self.ended.max(other.ended);
         merge(&mut self.unfinished, other.unfinished);
         merge(&mut self.lag, other.lag);
         self.retries += other.retries;

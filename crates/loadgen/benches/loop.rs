@@ -1,0 +1,168 @@
+//! What the measuring loop costs with an engine that does nothing: nanoseconds per operation all told, and what a second thread adds.
+//!
+//! `cargo bench -p plimsoll-loadgen --bench loop [-- --rounds 9]`
+//!
+//! Short rounds alternate between mixes and numbers of threads, because the machine's speed drifts and other programs run on it: the best
+//! round says what the loop costs, the median what the machine made of it. Costs are also given in CPU time of the whole process, which
+//! counts waiting for a processor for nothing.
+
+use plimsoll_engine::{Engine, Opening, open};
+use plimsoll_experiment::Settings;
+use plimsoll_loadgen::{Observer, PointSpec, program_clock, run_point};
+use plimsoll_record::Slice;
+use plimsoll_schedule::Load;
+use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
+use rustix::time::{ClockId, clock_gettime};
+use std::process::exit;
+use std::sync::Arc;
+
+const RECORDS: u64 = 1_000_000;
+const ROUND_NS: u64 = 400_000_000;
+const SEED: u64 = 42;
+
+struct Count(u64);
+
+impl Observer for Count {
+    fn slice(&mut self, slice: Slice) {
+        self.0 += slice.completed.total();
+    }
+}
+
+/// One mix with its costs and rates, round by round.
+struct Subject {
+    name: &'static str,
+    mix: Mix,
+    workload: Arc<Workload>,
+    one: Rounds,
+    two: Rounds,
+}
+
+#[derive(Default)]
+struct Rounds {
+    operations_per_second: Vec<f64>,
+    cpu_ns: Vec<f64>,
+}
+
+impl Rounds {
+    fn best(&self) -> f64 {
+        self.operations_per_second
+            .iter()
+            .copied()
+            .fold(0.0, f64::max)
+    }
+
+    fn median(&self) -> f64 {
+        median(&self.operations_per_second)
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+fn process_cpu_ns() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+fn subject(name: &'static str) -> Subject {
+    let key_space = KeySpace::new(&DataSpec::with_records(RECORDS)).expect("the data is possible");
+    let mix = Mix::preset(name).expect("it is a preset");
+    let workload =
+        Arc::new(Workload::new(&key_space, &mix, SEED, None).expect("the mix is possible"));
+    Subject {
+        name,
+        mix,
+        workload,
+        one: Rounds::default(),
+        two: Rounds::default(),
+    }
+}
+
+fn measure(engine: &dyn Engine, subject: &mut Subject, sessions: u32) {
+    let spec = PointSpec {
+        load: Load::Closed {
+            sessions,
+            think_time_ns: 0,
+        },
+        warm_up_ns: 0,
+        duration_ns: ROUND_NS,
+        operations: None,
+        seed: SEED,
+        verify: false,
+    };
+    let mut count = Count(0);
+    let cpu_begin = process_cpu_ns();
+    let end = run_point(engine, &subject.workload, &spec, &subject.mix, &mut count)
+        .expect("the noop engine has sessions for all");
+    let cpu_ns = process_cpu_ns() - cpu_begin;
+    let rounds = if sessions == 1 {
+        &mut subject.one
+    } else {
+        &mut subject.two
+    };
+    let operations = count.0 as f64;
+    rounds
+        .operations_per_second
+        .push(operations / end.measured_ns as f64 * 1e9);
+    rounds.cpu_ns.push(cpu_ns / operations);
+}
+
+fn rounds() -> u32 {
+    let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
+    match (words.next().as_deref(), words.next()) {
+        (None, _) => 9,
+        (Some("--rounds"), Some(number))
+            if number.parse::<u32>().is_ok_and(|number| number > 0) =>
+        {
+            number.parse().expect("it was parsed before")
+        }
+        _ => {
+            eprintln!("usage: loop [--rounds N]");
+            exit(2);
+        }
+    }
+}
+
+fn main() {
+    let rounds = rounds();
+    let opening = Opening {
+        settings: &Settings::default(),
+        directory: None,
+        seed: SEED,
+        data: &DataSpec::with_records(RECORDS),
+        allocator: "system",
+    };
+    let engine = open("noop", &opening).expect("noop is always there");
+    let mut subjects = [subject("c"), subject("a")];
+    for _ in 0..rounds {
+        for subject in &mut subjects {
+            measure(&*engine, subject, 1);
+            measure(&*engine, subject, 2);
+        }
+    }
+    println!(
+        "clock {}, {RECORDS} records, zipfian, {rounds} rounds",
+        program_clock()
+    );
+    for subject in &subjects {
+        let Subject { name, one, two, .. } = subject;
+        println!(
+            "workload {name}, 1 thread   best {:5.1} ns/op, median {:5.1} ns/op, CPU median {:5.1} ns/op",
+            1e9 / one.best(),
+            1e9 / one.median(),
+            median(&one.cpu_ns),
+        );
+        println!(
+            "workload {name}, 2 threads  best {:5.1} Mop/s, median {:5.1} Mop/s, CPU median {:5.1} ns/op; over 1 thread: best {:.2}, medians {:.2}, by CPU time {:.2}",
+            two.best() / 1e6,
+            two.median() / 1e6,
+            median(&two.cpu_ns),
+            two.best() / one.best(),
+            two.median() / one.median(),
+            2.0 * median(&one.cpu_ns) / median(&two.cpu_ns),
+        );
+    }
+}
