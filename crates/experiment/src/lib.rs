@@ -81,6 +81,7 @@ pub use plan::{
     Arm, Compare, Direction, LoadAt, LoadPhase, Measurement, Metric, Objective, Order, Origin,
     PLAN_VERSION, Plan, PlannedRun, Point, Source, Threshold,
 };
+pub use plan_hash::text_hash;
 pub use problems::{Problem, Problems};
 pub use reference::{REFERENCE_BEGIN, REFERENCE_END, reference_markdown, with_reference};
 pub use schema::{schema, schema_text};

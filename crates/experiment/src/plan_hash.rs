@@ -37,12 +37,18 @@ impl Plan {
         });
         let mut text = String::new();
         write_sorted(&measured, &mut text);
-        let mut digits = String::new();
-        for byte in Sha256::digest(text) {
-            digits.push_str(&format!("{byte:02x}"));
-        }
-        digits
+        text_hash(&text)
     }
+}
+
+/// SHA-256 of a text, in hexadecimal digits: of the experiment file, for the record.
+#[must_use]
+pub fn text_hash(text: &str) -> String {
+    let mut digits = String::new();
+    for byte in Sha256::digest(text) {
+        digits.push_str(&format!("{byte:02x}"));
+    }
+    digits
 }
 
 /// JSON without spaces and with sorted keys, whatever order the map keeps.
@@ -90,5 +96,12 @@ mod tests {
             text,
             r#"{"[":[],"a":{"c":true,"d":"x\"y"},"b":[1,0.5,null],"é":{}}"#
         );
+    }
+
+    /// The digest that is published with the algorithm.
+    #[test]
+    fn hash_of_a_text_is_its_sha_256() {
+        let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(text_hash("abc"), digest);
     }
 }
