@@ -1,1 +1,52 @@
-//! Executes a plan: blocks, order, resumption, worker processes.
+//! Executes a plan: blocks in order, one worker process for each run, everything into the store as it happens.
+//!
+//! ```text
+//!            the program                                   a worker process, one for each run
+//!   execute ─► missing runs ─► supervise ── Order ──────►  work ─► engine ─► load ─► points
+//!      │                          │  ◄── Frame, Frame … ─────┘        (loadgen, telemetry)
+//!      ▼                          ▼
+//!   Watcher (screen)            Store (every slice)
+//! ```
+//!
+//! The two processes speak in lines of JSON over the worker's standard input and output, see [`Order`] and [`Frame`]. A worker that
+//! crashes, is killed, or hangs is an ordinary result: the run is failed, what it measured is kept, and the next run begins. When the
+//! program itself is killed, its workers see the end of their input and stop; [`execute`] on the same plan then makes the missing runs.
+//!
+//! [`execute`] needs a program that calls [`work`] when it is started as a worker; the `plimsoll` binary is one:
+//!
+//! ```no_run
+//! use plimsoll_runner::{Event, Execution, Watcher, WorkerProgram, execute};
+//! # fn plan() -> plimsoll_experiment::Plan { unimplemented!() }
+//! struct Quiet;
+//! impl Watcher for Quiet {
+//!     fn event(&mut self, _: &Event<'_>) {}
+//!     fn interruptions(&self) -> u32 { 0 }
+//! }
+//! let mut store = plimsoll_store::Store::open("plimsoll.db".as_ref())?;
+//! let execution = Execution {
+//!     plan: &plan(),
+//!     file_text: "plimsoll: 1 …",
+//!     command: "plimsoll run file.yaml",
+//!     program: Default::default(),
+//!     worker: WorkerProgram { path: "plimsoll".into(), arguments: vec!["worker".into()] },
+//!     fresh: false,
+//! };
+//! let ended = execute(&execution, &mut store, &mut Quiet)?;
+//! println!("experiment {}", ended.id);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod clock_time;
+mod error;
+mod execute;
+mod frames;
+mod supervise;
+mod watcher;
+mod worker;
+
+pub use error::RunnerError;
+pub use execute::{Ended, Execution, execute};
+pub use frames::{FRAMES_VERSION, Frame, Order};
+pub use supervise::WorkerProgram;
+pub use watcher::{Event, Watcher};
+pub use worker::work;

@@ -1,0 +1,222 @@
+//! The command line.
+
+use crate::exit;
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+use plimsoll_experiment::units;
+use std::path::PathBuf;
+
+/// A database benchmark laboratory: one experiment file in, one verdict out, with the evidence.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", version = long_version(), after_help = exit::HELP, max_term_width = 100)]
+pub struct Arguments {
+    /// The store of all results [default: $XDG_DATA_HOME/plimsoll/plimsoll.db].
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, env = "PLIMSOLL_STORE")]
+    pub store: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+fn long_version() -> &'static str {
+    concat!(
+        env!("CARGO_PKG_VERSION"),
+        " (",
+        env!("PLIMSOLL_COMMIT"),
+        ")"
+    )
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Validate, plan, run and report an experiment; go on with it if it was interrupted.
+    Run(Run),
+    /// Say what would run, in which order, for how long, needing what, and where each value comes from.
+    Plan(Plan),
+    /// Say whether this machine is fit to measure on, and what to change.
+    Check(Check),
+    /// Show the result of an experiment and write its page.
+    Report(Show),
+    /// Compare two arms, also of different experiments or days.
+    Compare(Compare),
+    /// List the experiments in the store.
+    List(List),
+    /// Write an experiment's points and slices as CSV, its record and analysis as JSON, and its HDR logs.
+    Export(Export),
+    /// Remove data directories that killed runs left behind. Nothing else is touched.
+    Clean(Clean),
+    /// Print the JSON Schema of experiment files, for editors.
+    Schema(Schema),
+    /// Print completions for a shell.
+    Completions {
+        /// Which.
+        shell: Shell,
+    },
+    /// Print the manual page.
+    Man,
+    /// One run, on orders from `plimsoll run`.
+    #[command(hide = true)]
+    Worker,
+}
+
+/// An experiment file with values that win over it.
+#[derive(Args, Debug)]
+pub struct ExperimentFile {
+    /// The experiment file (YAML); see docs/experiment-file.md.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Rounds through all arms, in place of the file's.
+    #[arg(long, value_parser = blocks)]
+    pub blocks: Option<u32>,
+    /// Of each point, such as 30s, in place of the file's.
+    #[arg(long, value_parser = duration)]
+    pub duration: Option<u64>,
+    /// Before each point, such as 5s, in place of the file's.
+    #[arg(long, value_parser = duration)]
+    pub warm_up: Option<u64>,
+    /// End each point after so many operations, such as 1M.
+    #[arg(long, value_parser = count)]
+    pub operations: Option<u64>,
+    /// Of everything random, in place of the file's.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Where every arm's data directory is made, in place of the file's.
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub directory: Option<PathBuf>,
+}
+
+fn blocks(text: &str) -> Result<u32, String> {
+    text.parse()
+        .map_err(|_| format!("`{text}` is no number of blocks, such as 8"))
+}
+
+fn duration(text: &str) -> Result<u64, String> {
+    units::parse_duration(text).map_err(|error| error.to_string())
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    units::parse_count(text).map_err(|error| error.to_string())
+}
+
+/// `plimsoll run`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll run studies/quickstart.yaml
+  plimsoll run mine.yaml --blocks 2 --duration 2s    a quick look: too few blocks for a verdict
+  plimsoll run mine.yaml --json > result.json        talk goes to the standard error
+
+Ctrl-C ends the point cleanly and keeps what was measured; a second one ends the worker at once.
+The same command goes on with the runs that are missing.")]
+pub struct Run {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    /// Begin anew, even if an unfinished run of the same plan is in the store.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Print the analysis as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Where to write the page [default: beside the store, in pages/].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub page: Option<PathBuf>,
+    /// No progress.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `plimsoll plan`.
+#[derive(Args, Debug)]
+pub struct Plan {
+    #[command(flatten)]
+    pub experiment: ExperimentFile,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `plimsoll check`.
+#[derive(Args, Debug)]
+pub struct Check {
+    /// A directory that data would be kept in; may be given several times [default: the program's own].
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub directory: Vec<PathBuf>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `plimsoll report`.
+#[derive(Args, Debug)]
+pub struct Show {
+    /// Id (or its beginning), name, `last`, or a file with an exported record.
+    #[arg(default_value = "last")]
+    pub experiment: String,
+    /// Print the analysis as JSON, and write no page unless --page is given.
+    #[arg(long)]
+    pub json: bool,
+    /// Where to write the page [default: beside the store, in pages/].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub page: Option<PathBuf>,
+}
+
+/// `plimsoll compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll compare last                      every comparison within the last experiment
+  plimsoll compare 1f3a:xfs 9b2c:xfs         the same arm on two days, unpaired")]
+pub struct Compare {
+    /// An experiment (id, its beginning, name, `last`, or a record file), with `:ARM` when there is a second.
+    pub first: String,
+    /// Another experiment and arm. Blocks of different experiments are no pairs, which costs sharpness.
+    pub second: Option<String>,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `plimsoll list`.
+#[derive(Args, Debug)]
+pub struct List {
+    /// Only experiments of this name.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Only unfinished ones.
+    #[arg(long)]
+    pub unfinished: bool,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `plimsoll export`.
+#[derive(Args, Debug)]
+pub struct Export {
+    /// Id (or its beginning), name, `last`, or a file with an exported record.
+    #[arg(default_value = "last")]
+    pub experiment: String,
+    /// Folder for the files; it is made, and must not hold files of the same names [default: ./plimsoll-NAME-ID].
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub to: Option<PathBuf>,
+}
+
+/// `plimsoll clean`.
+#[derive(Args, Debug)]
+pub struct Clean {
+    /// A directory in which runs kept their data; may be given several times [default: the program's own].
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub directory: Vec<PathBuf>,
+    /// Only say what would be removed.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `plimsoll schema`.
+#[derive(Args, Debug)]
+pub struct Schema {
+    /// Print the reference of every key as Markdown instead.
+    #[arg(long)]
+    pub reference: bool,
+}

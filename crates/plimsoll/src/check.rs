@@ -1,0 +1,50 @@
+//! `plimsoll check`.
+
+use crate::arguments;
+use crate::exit::Exit;
+use crate::read::store_path;
+use plimsoll_telemetry::{FindingSeverity, Survey, findings};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long one processor is watched for interruptions.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// `plimsoll check`: findings with advice. Always good: a machine that is not perfect is no failure of this command.
+pub fn check(arguments: &arguments::Check, store: Option<&Path>) -> anyhow::Result<Exit> {
+    let mut directories = arguments.directory.clone();
+    if directories.is_empty() {
+        directories.push(plimsoll_testbed::default_parent()?);
+    }
+    let survey = Survey::take(Some(&store_path(store)?), &directories, LOOK);
+    let findings = findings(&survey);
+    if arguments.json {
+        let all = serde_json::json!({ "survey": survey, "findings": findings });
+        anstream::println!("{}", serde_json::to_string_pretty(&all)?);
+        return Ok(Exit::Good);
+    }
+    for finding in &findings {
+        let word = match finding.severity {
+            FindingSeverity::Good => "good",
+            FindingSeverity::Note => "note",
+            FindingSeverity::Bad => "BAD ",
+        };
+        anstream::println!("{word}  {}", finding.what);
+        if let Some(advice) = &finding.advice {
+            anstream::println!("      {advice}");
+        }
+    }
+    let count = |severity| {
+        findings
+            .iter()
+            .filter(|finding| finding.severity == severity)
+            .count()
+    };
+    anstream::println!(
+        "\n{} good, {} to note, {} bad",
+        count(FindingSeverity::Good),
+        count(FindingSeverity::Note),
+        count(FindingSeverity::Bad)
+    );
+    Ok(Exit::Good)
+}

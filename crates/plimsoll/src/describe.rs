@@ -1,0 +1,36 @@
+//! What the program says of itself: schema, reference, completions, manual page. All from the definitions that it runs by.
+
+use crate::arguments::{self, Arguments};
+use crate::exit::Exit;
+use clap::CommandFactory;
+use clap_complete::Shell;
+use plimsoll_experiment::{reference_markdown, schema_text};
+use std::io::Write;
+
+/// `plimsoll schema`.
+pub fn schema(arguments: &arguments::Schema) -> anyhow::Result<Exit> {
+    let engines = plimsoll_engine::kinds();
+    let text = if arguments.reference {
+        reference_markdown(engines)
+    } else {
+        schema_text(engines)
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(Exit::Good)
+}
+
+/// `plimsoll completions`.
+pub fn completions(shell: Shell) -> anyhow::Result<Exit> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut text);
+    std::io::stdout().write_all(&text)?;
+    Ok(Exit::Good)
+}
+
+/// `plimsoll man`.
+pub fn man() -> anyhow::Result<Exit> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(Arguments::command()).render(&mut text)?;
+    std::io::stdout().write_all(&text)?;
+    Ok(Exit::Good)
+}

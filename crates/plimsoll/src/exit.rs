@@ -1,0 +1,57 @@
+//! Exit codes.
+
+use plimsoll_experiment::Problems;
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// As asked.
+    Good = 0,
+    /// Anything that has no code of its own.
+    Failed = 1,
+    /// A threshold of the experiment is broken.
+    ThresholdBroken = 99,
+    /// The experiment file is not valid.
+    InvalidExperiment = 104,
+    /// Stopped by the user.
+    Interrupted = 105,
+    /// The measurement is not valid.
+    InvalidMeasurement = 106,
+}
+
+/// For `--help`; 2 is clap's own.
+pub const HELP: &str = "\
+Exit codes:
+    0  good
+    1  anything that has no code of its own
+    2  wrong usage
+   99  a threshold of the experiment is broken
+  104  the experiment file is not valid
+  105  interrupted; what was measured is kept, the same command goes on
+  106  the measurement is not valid: no valid comparison, or runs failed";
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// The code for an error that ended the program.
+pub fn code_of(error: &anyhow::Error) -> Exit {
+    if error.downcast_ref::<Problems>().is_some() {
+        Exit::InvalidExperiment
+    } else {
+        Exit::Failed
+    }
+}
+
+/// Whether the reader of our output went away, as `head` does: that is no failure.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,331 @@
+//! Progress on the standard error: one line that is rewritten on a terminal, one line for each point in a pipe.
+
+use crate::screen;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use plimsoll_experiment::{Plan, explain};
+use plimsoll_record::{Histogram, Operation, PointLabel, RunState, Slice, Status};
+use plimsoll_report::progress::{Moment, Phase};
+use plimsoll_runner::{Event, Watcher};
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+/// Shows a run while it goes on, and counts the user's wishes to stop.
+pub struct Live {
+    quiet: bool,
+    unicode: bool,
+    bar: Option<ProgressBar>,
+    interruptions: Arc<AtomicU32>,
+    stopping_shown: bool,
+    now: Now,
+    left: Left,
+}
+
+/// The run and point that are going on.
+#[derive(Default)]
+struct Now {
+    run: u32,
+    runs: u32,
+    block: u32,
+    arm: String,
+    mix: String,
+    load_label: String,
+    phase: Option<Phase>,
+    seconds: f64,
+    second: f64,
+    warm_up_seconds: f64,
+    point: Span,
+}
+
+/// What was seen in a span of time.
+#[derive(Default)]
+struct Span {
+    seconds: f64,
+    completed: u64,
+    errors: u64,
+    response: Histogram,
+}
+
+impl Span {
+    fn add(&mut self, slice: &Slice) {
+        self.seconds += slice.length_ns as f64 / 1e9;
+        self.completed += slice.completed.ok;
+        self.errors += slice.completed.error;
+        for part in &slice.operations {
+            if part.status == Status::Ok && part.operation != Operation::Verify {
+                self.response.merge(part.latencies.response());
+            }
+        }
+    }
+
+    fn rate(&self) -> f64 {
+        if self.seconds > 0.0 {
+            self.completed as f64 / self.seconds
+        } else {
+            0.0
+        }
+    }
+
+    fn p99_ns(&self) -> Option<f64> {
+        self.response.percentile_ns(99.0).map(|value| value as f64)
+    }
+}
+
+/// How long the rest will take.
+#[derive(Default)]
+struct Left {
+    /// Measuring of one run.
+    measuring_seconds: f64,
+    /// Everything else of one run: estimated before the first has ended, then the mean of those that have.
+    other_seconds: f64,
+    runs_begun: u32,
+    runs_missing: u32,
+    runs_ended: u32,
+    /// Of the running run, how much measuring is done.
+    measured_seconds: f64,
+    run_begun: Option<Instant>,
+    other_total: f64,
+}
+
+impl Left {
+    fn of(plan: &Plan, missing: u32) -> Self {
+        let needs = explain(plan, plimsoll_engine::kinds()).needs;
+        let runs = needs.runs.max(1) as f64;
+        Self {
+            measuring_seconds: needs.measuring_ns as f64 / 1e9 / runs,
+            other_seconds: needs.loading_ns as f64 / 1e9 / runs + 1.0,
+            runs_missing: missing,
+            ..Self::default()
+        }
+    }
+
+    fn run_begins(&mut self) {
+        self.runs_begun += 1;
+        self.measured_seconds = 0.0;
+        self.run_begun = Some(Instant::now());
+    }
+
+    fn run_ends(&mut self, finished: bool) {
+        let Some(begun) = self.run_begun.take() else {
+            return;
+        };
+        if finished {
+            self.runs_ended += 1;
+            self.other_total += (begun.elapsed().as_secs_f64() - self.measured_seconds).max(0.0);
+            self.other_seconds = self.other_total / f64::from(self.runs_ended);
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        let later = f64::from(self.runs_missing.saturating_sub(self.runs_begun));
+        let this = match self.run_begun {
+            Some(begun) => {
+                let other = begun.elapsed().as_secs_f64() - self.measured_seconds;
+                self.measuring_seconds - self.measured_seconds
+                    + (self.other_seconds - other).max(0.0)
+            }
+            None => 0.0,
+        };
+        later * (self.measuring_seconds + self.other_seconds) + this.max(0.0)
+    }
+}
+
+impl Live {
+    /// Begins to listen for interruptions.
+    pub fn new(quiet: bool) -> anyhow::Result<Self> {
+        let interruptions = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&interruptions);
+        ctrlc::set_handler(move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+        })?;
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new_spinner();
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.set_style(ProgressStyle::with_template("{msg}").expect("the template is constant"));
+            bar
+        });
+        Ok(Self {
+            quiet,
+            unicode: screen::knows_unicode(),
+            bar,
+            interruptions,
+            stopping_shown: false,
+            now: Now::default(),
+            left: Left::default(),
+        })
+    }
+
+    /// Takes the live line away, before anything else is printed.
+    pub fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Whether the user asked to stop.
+    pub fn interrupted(&self) -> bool {
+        self.interruptions.load(Ordering::Relaxed) > 0
+    }
+
+    fn say(&self, line: &str) {
+        if self.quiet {
+            return;
+        }
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => anstream::eprintln!("{line}"),
+        }
+    }
+
+    fn moment(&self, rate: f64, p99_ns: Option<f64>, errors: u64) -> Moment<'_> {
+        let now = &self.now;
+        Moment {
+            run: now.run,
+            runs: now.runs,
+            block: now.block,
+            arm: &now.arm,
+            mix: &now.mix,
+            load_label: &now.load_label,
+            phase: now.phase.unwrap_or(Phase::Prepare),
+            second: now.second,
+            seconds: now.seconds,
+            rate,
+            p99_ns,
+            errors,
+            left_seconds: Some(self.left.seconds()),
+        }
+    }
+
+    fn redraw(&self, rate: f64, p99_ns: Option<f64>) {
+        let Some(bar) = &self.bar else { return };
+        let moment = self.moment(rate, p99_ns, self.now.point.errors);
+        bar.set_message(moment.live(screen::columns().saturating_sub(1), self.unicode));
+        bar.tick();
+    }
+
+    fn phase(&mut self, phase: Phase) {
+        self.now.phase = Some(phase);
+        self.now.second = 0.0;
+        self.redraw(0.0, None);
+    }
+
+    fn point_begins(&mut self, label: &PointLabel, warm_up_ns: u64, duration_ns: u64) {
+        self.now.mix.clone_from(&label.mix);
+        self.now.load_label.clone_from(&label.load_label);
+        self.now.warm_up_seconds = warm_up_ns as f64 / 1e9;
+        self.now.seconds = duration_ns as f64 / 1e9;
+        self.now.point = Span::default();
+        self.phase(if warm_up_ns > 0 {
+            Phase::WarmUp
+        } else {
+            Phase::Measure
+        });
+    }
+
+    fn slice(&mut self, slice: &Slice) {
+        let mut this = Span::default();
+        this.add(slice);
+        let end = (slice.start_ns + slice.length_ns) as f64 / 1e9;
+        if self.now.phase == Some(Phase::Load) {
+            self.now.second = end;
+        } else {
+            self.left.measured_seconds += slice.length_ns as f64 / 1e9;
+            self.now.phase = Some(if slice.warm_up {
+                Phase::WarmUp
+            } else {
+                Phase::Measure
+            });
+            self.now.second = if slice.warm_up {
+                end
+            } else {
+                end - self.now.warm_up_seconds
+            };
+        }
+        if !slice.warm_up {
+            self.now.point.add(slice);
+        }
+        self.redraw(this.rate(), this.p99_ns());
+    }
+
+    /// In a pipe, each point is one line when it is over.
+    fn point_ends(&self) {
+        if self.bar.is_some() || self.quiet {
+            return;
+        }
+        let point = &self.now.point;
+        let moment = self.moment(point.rate(), point.p99_ns(), point.errors);
+        anstream::eprintln!("{}", moment.plain(self.unicode));
+    }
+}
+
+impl Watcher for Live {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Begins {
+                id,
+                plan,
+                finished,
+                missing,
+            } => {
+                self.left = Left::of(plan, *missing);
+                let runs = plan.runs.len();
+                if *finished > 0 {
+                    self.say(&format!("experiment {} ({id}) goes on: {finished} of {runs} runs are there, {missing} are missing", plan.name));
+                } else {
+                    let (arms, blocks) = (plan.arms.len(), plan.measurement.blocks);
+                    self.say(&format!(
+                        "experiment {} ({id}): {runs} runs, {arms} arms in {blocks} blocks",
+                        plan.name
+                    ));
+                }
+            }
+            Event::Note(note) => self.say(note),
+            Event::RunBegins {
+                run,
+                arm,
+                number,
+                runs,
+            } => {
+                self.left.run_begins();
+                self.now = Now {
+                    run: *number,
+                    runs: *runs,
+                    block: run.block,
+                    arm: (*arm).to_owned(),
+                    ..Now::default()
+                };
+                self.phase(Phase::Prepare);
+            }
+            Event::LoadBegins { .. } => {
+                self.now.point = Span::default();
+                self.phase(Phase::Load);
+            }
+            Event::PointBegins {
+                label,
+                warm_up_ns,
+                duration_ns,
+            } => {
+                self.point_begins(label, *warm_up_ns, *duration_ns);
+            }
+            Event::Slice(slice) => self.slice(slice),
+            Event::PointEnds => self.point_ends(),
+            Event::Closing => self.phase(Phase::TearDown),
+            Event::RunEnds { state } => {
+                self.left.run_ends(**state == RunState::Finished);
+                if let RunState::Failed { message } = state {
+                    let Now { run, runs, arm, .. } = &self.now;
+                    self.say(&format!("run {run} of {runs} ({arm}) failed: {message}"));
+                }
+            }
+        }
+        if self.interrupted() && !self.stopping_shown {
+            self.stopping_shown = true;
+            self.say("stopping; what was measured is kept (once more to stop at once)");
+        }
+    }
+
+    fn interruptions(&self) -> u32 {
+        self.interruptions.load(Ordering::Relaxed)
+    }
+}

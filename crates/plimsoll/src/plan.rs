@@ -1,0 +1,77 @@
+//! `plimsoll plan`, and reading an experiment file for `plimsoll run`.
+
+use crate::arguments::{self, ExperimentFile};
+use crate::exit::Exit;
+use crate::screen;
+use anyhow::Context;
+use plimsoll_experiment::{
+    Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
+};
+use plimsoll_telemetry::Host;
+use std::path::Path;
+
+/// An experiment file that was read, and what came of it.
+pub struct Checked {
+    /// To the letter.
+    pub text: String,
+    /// The plan, or everything that is wrong.
+    pub plan: Result<Plan, Problems>,
+}
+
+/// Reads and checks an experiment file.
+pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
+    let file = &experiment.file;
+    let text = read_text_file(file)
+        .with_context(|| format!("cannot read the experiment file {}", file.display()))?;
+    let machine = Host::here().machine();
+    let memory_bytes = machine
+        .memory_limit_bytes
+        .unwrap_or(u64::MAX)
+        .min(machine.memory_bytes);
+    let overrides = Overrides {
+        blocks: experiment.blocks,
+        duration_ns: experiment.duration,
+        warm_up_ns: experiment.warm_up,
+        operations: experiment.operations,
+        seed: experiment.seed,
+        directory: experiment.directory.clone(),
+    };
+    let surroundings = Surroundings {
+        base_dir: file.parent().unwrap_or(Path::new(".")),
+        engines: plimsoll_engine::kinds(),
+        limits: if memory_bytes == 0 {
+            Limits::UNKNOWN
+        } else {
+            Limits { memory_bytes }
+        },
+        overrides: &overrides,
+        read_file: &read_text_file,
+    };
+    let plan = check(&text, &file.display().to_string(), &surroundings);
+    Ok(Checked { text, plan })
+}
+
+/// Shows what is wrong with a file.
+pub fn complain(problems: &Problems, json: bool) -> Exit {
+    if json {
+        anstream::println!("{:#}", problems.to_json());
+    } else {
+        anstream::eprintln!("{}", problems.render(screen::colours(), screen::columns()));
+    }
+    Exit::InvalidExperiment
+}
+
+/// `plimsoll plan`.
+pub fn plan(arguments: &arguments::Plan) -> anyhow::Result<Exit> {
+    let plan = match read(&arguments.experiment)?.plan {
+        Ok(plan) => plan,
+        Err(problems) => return Ok(complain(&problems, arguments.json)),
+    };
+    let explanation = explain(&plan, plimsoll_engine::kinds());
+    if arguments.json {
+        anstream::println!("{}", serde_json::to_string_pretty(&explanation)?);
+    } else {
+        anstream::print!("{explanation}");
+    }
+    Ok(Exit::Good)
+}

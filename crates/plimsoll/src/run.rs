@@ -1,0 +1,100 @@
+//! `plimsoll run`: check, execute, judge, show.
+
+use crate::arguments;
+use crate::exit::Exit;
+use crate::live::Live;
+use crate::plan::{complain, read};
+use crate::read::store_path;
+use crate::screen::screen;
+use crate::show::{exit_of, page_path, write_page};
+use anyhow::Context;
+use plimsoll_judge::analyse;
+use plimsoll_record::Program;
+use plimsoll_report::{Report, terminal};
+use plimsoll_runner::{Execution, WorkerProgram, execute};
+use plimsoll_store::Store;
+use std::path::Path;
+
+/// `plimsoll run`.
+pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<Exit> {
+    let checked = read(&arguments.experiment)?;
+    let plan = match checked.plan {
+        Ok(plan) => plan,
+        Err(problems) => return Ok(complain(&problems, arguments.json)),
+    };
+    let mut open = Store::open(&store_path(store)?)?;
+    let path = std::env::current_exe()
+        .context("cannot find this program's own file to start workers from")?;
+    let execution = Execution {
+        plan: &plan,
+        file_text: &checked.text,
+        command: &command_line(),
+        program: Program {
+            version: env!("CARGO_PKG_VERSION").into(),
+            commit: env!("PLIMSOLL_COMMIT").into(),
+        },
+        worker: WorkerProgram {
+            path,
+            arguments: vec!["worker".into()],
+        },
+        fresh: arguments.fresh,
+    };
+    let mut live = Live::new(arguments.quiet)?;
+    let ended = execute(&execution, &mut open, &mut live);
+    live.end();
+    let ended = ended?;
+    let record = open.load(&ended.id)?;
+    drop(open);
+    let analysis = analyse(&record)?;
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    if arguments.json {
+        anstream::println!("{}", serde_json::to_string_pretty(&analysis)?);
+    } else {
+        anstream::print!("{}", terminal::summary(&report, &screen()));
+    }
+    if !arguments.json || arguments.page.is_some() {
+        let file = page_path(arguments.page.as_deref(), store, &record)?;
+        write_page(&report, &file)?;
+        if !arguments.json {
+            anstream::println!("\nPage: {}", file.display());
+        }
+    }
+    if ended.missing > 0 && !arguments.quiet {
+        let why = if ended.interrupted {
+            "interrupted"
+        } else {
+            "some runs failed"
+        };
+        anstream::eprintln!(
+            "{why}: {} of {} runs are missing; the same command makes them: {}",
+            ended.missing,
+            plan.runs.len(),
+            execution.command
+        );
+    }
+    if ended.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(exit_of(&analysis))
+}
+
+/// The command line as it was typed, quoted where a shell needs it.
+fn command_line() -> String {
+    let mut words = vec!["plimsoll".to_owned()];
+    for word in std::env::args_os().skip(1) {
+        let word = word.to_string_lossy().into_owned();
+        let plain = !word.is_empty()
+            && word
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || "-_./:=,+@%".contains(letter));
+        words.push(if plain {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        });
+    }
+    words.join(" ")
+}

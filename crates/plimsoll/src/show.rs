@@ -1,0 +1,176 @@
+//! `plimsoll report`, `compare` and `list`.
+
+use crate::arguments;
+use crate::exit::Exit;
+use crate::read::{record, store_path};
+use crate::screen::screen;
+use anyhow::{Context, bail};
+use plimsoll_judge::{Analysis, Outcome, analyse, compare_records};
+use plimsoll_record::{ExperimentRecord, ExperimentState};
+use plimsoll_report::{Report, page, terminal};
+use plimsoll_store::{Filter, Store};
+use std::path::{Path, PathBuf};
+
+/// `plimsoll report`.
+pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Result<Exit> {
+    let record = record(&arguments.experiment, store)?;
+    let analysis = analyse(&record)?;
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    if arguments.json {
+        anstream::println!("{}", serde_json::to_string_pretty(&analysis)?);
+        if let Some(file) = &arguments.page {
+            write_page(&report, file)?;
+        }
+    } else {
+        anstream::print!("{}", terminal::summary(&report, &screen()));
+        let file = page_path(arguments.page.as_deref(), store, &record)?;
+        write_page(&report, &file)?;
+        anstream::println!("\nPage: {}", file.display());
+    }
+    Ok(exit_of(&analysis))
+}
+
+/// The exit code of a result.
+pub fn exit_of(analysis: &Analysis) -> Exit {
+    match analysis.outcome() {
+        Outcome::Good => Exit::Good,
+        Outcome::ThresholdBroken => Exit::ThresholdBroken,
+        Outcome::Invalid => Exit::InvalidMeasurement,
+    }
+}
+
+/// Where the page goes: as asked, or beside the store.
+pub fn page_path(
+    asked: Option<&Path>,
+    store: Option<&Path>,
+    record: &ExperimentRecord,
+) -> anyhow::Result<PathBuf> {
+    if let Some(file) = asked {
+        return Ok(file.to_owned());
+    }
+    let store = store_path(store)?;
+    let pages = store.parent().unwrap_or(Path::new(".")).join("pages");
+    std::fs::create_dir_all(&pages)
+        .with_context(|| format!("cannot make {}; name a file with --page", pages.display()))?;
+    Ok(pages.join(format!("{}.html", file_stem(record))))
+}
+
+/// A plain file name for an experiment: its name with anything but letters, digits, `-` and `_` replaced, and its id.
+pub fn file_stem(record: &ExperimentRecord) -> String {
+    let name: String = record
+        .name
+        .chars()
+        .take(60)
+        .map(|letter| {
+            if letter.is_alphanumeric() || letter == '_' {
+                letter
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    format!("{name}-{}", record.id)
+}
+
+/// Writes a page as a whole or not at all.
+pub fn write_page(report: &Report<'_>, file: &Path) -> anyhow::Result<()> {
+    let part = file.with_extension("html.part");
+    let written =
+        std::fs::write(&part, page::render(report)).and_then(|()| std::fs::rename(&part, file));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    written.with_context(|| {
+        format!("cannot write the page {}; the result is in the store, `plimsoll report --page FILE` writes it elsewhere", file.display())
+    })
+}
+
+/// `plimsoll compare`.
+pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::Result<Exit> {
+    let Some(second) = &arguments.second else {
+        let analysis = analyse(&record(&arguments.first, store)?)?;
+        if arguments.json {
+            anstream::println!("{}", serde_json::to_string_pretty(&analysis.comparisons)?);
+        } else {
+            anstream::print!("{}", terminal::comparisons(&analysis, &screen()));
+        }
+        return Ok(Exit::Good);
+    };
+    let (a, arm_a) = side(&arguments.first, store)?;
+    let (b, arm_b) = side(second, store)?;
+    let comparison = compare_records(&a, &arm_a, &b, &arm_b)?;
+    if arguments.json {
+        anstream::println!("{}", serde_json::to_string_pretty(&comparison)?);
+    } else {
+        anstream::print!("{}", terminal::record_comparison(&comparison, &screen()));
+    }
+    Ok(Exit::Good)
+}
+
+/// `EXPERIMENT:ARM`; the arm may be left out where there is only one.
+fn side(text: &str, store: Option<&Path>) -> anyhow::Result<(ExperimentRecord, String)> {
+    if let Some((experiment, arm)) = text.rsplit_once(':') {
+        return Ok((record(experiment, store)?, arm.to_owned()));
+    }
+    let record = record(text, store)?;
+    let plan = plimsoll_judge::plan_of(&record)?;
+    let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
+    match names[..] {
+        [only] => {
+            let only = only.to_owned();
+            Ok((record, only))
+        }
+        _ => bail!(
+            "say which arm of {text} is meant: {text}:{}",
+            names.join(&format!(" or {text}:"))
+        ),
+    }
+}
+
+/// `plimsoll list`.
+pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result<Exit> {
+    let store = Store::open_read_only(&store_path(store)?)?;
+    let filter = Filter {
+        name: arguments.name.clone(),
+        state: arguments.unfinished.then_some(ExperimentState::Unfinished),
+    };
+    let summaries = store.list(&filter)?;
+    if arguments.json {
+        anstream::println!("{}", serde_json::to_string_pretty(&summaries)?);
+        return Ok(Exit::Good);
+    }
+    if summaries.is_empty() {
+        anstream::eprintln!("no such experiment in {}", store.path().display());
+        return Ok(Exit::Good);
+    }
+    anstream::println!(
+        "{:<10} {:<20} {:<11} {:<9} experiment: arms",
+        "id",
+        "begun (UTC)",
+        "state",
+        "runs"
+    );
+    for summary in summaries {
+        let state = match (summary.state, summary.running) {
+            (_, true) => "running",
+            (ExperimentState::Finished, _) => "finished",
+            (ExperimentState::Unfinished, _) => "unfinished",
+        };
+        let begun = summary
+            .started_at
+            .get(..19)
+            .unwrap_or(&summary.started_at)
+            .replace('T', " ");
+        let runs = format!("{}/{}", summary.runs_finished, summary.runs_planned);
+        anstream::println!(
+            "{:<10} {begun:<20} {state:<11} {runs:<9} {}: {}",
+            summary.id,
+            summary.name,
+            summary.arms.join(", ")
+        );
+    }
+    Ok(Exit::Good)
+}

@@ -1,0 +1,120 @@
+//! What the runner and a worker say to each other: one JSON value a line.
+//!
+//! The runner writes one [`Order`], and later perhaps the line `stop`. The end of its output means that it is gone. The worker writes
+//! [`Frame`]s and ends after [`Frame::Done`], [`Frame::Stopped`] or [`Frame::Failed`].
+
+use plimsoll_experiment::{Arm, Measurement, Plan, PlannedRun, Point};
+use plimsoll_record::{EngineDescription, PointEnd, PointLabel, Slice, Warning};
+use plimsoll_workload::Mix;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
+pub const FRAMES_VERSION: u32 = 1;
+
+/// The line that asks a worker to stop.
+pub(crate) const STOP: &str = "stop";
+
+/// Everything that a worker needs to make one run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Order {
+    /// [`FRAMES_VERSION`].
+    pub frames: u32,
+    /// The arm.
+    pub arm: Arm,
+    /// All mixes of the plan.
+    pub mixes: Vec<Mix>,
+    /// All points of the plan.
+    pub points: Vec<Point>,
+    /// Sessions of the load phase.
+    pub load_sessions: u32,
+    /// Warm-up and duration.
+    pub measurement: Measurement,
+    /// Of every random draw.
+    pub seed: u64,
+    /// For engines that keep data.
+    pub directory: Option<PathBuf>,
+}
+
+impl Order {
+    /// The order for one run of a plan.
+    pub(crate) fn of(plan: &Plan, run: &PlannedRun, directory: Option<PathBuf>) -> Self {
+        Self {
+            frames: FRAMES_VERSION,
+            arm: plan.arms[run.arm as usize].clone(),
+            mixes: plan.mixes.clone(),
+            points: plan.points.clone(),
+            load_sessions: plan.load_phase.sessions,
+            measurement: plan.measurement.clone(),
+            seed: run.seed,
+            directory,
+        }
+    }
+}
+
+/// What a worker says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "frame", rename_all = "kebab-case")]
+pub enum Frame {
+    /// The first frame.
+    Hello {
+        /// [`FRAMES_VERSION`].
+        frames: u32,
+    },
+    /// The engine is open.
+    Opened {
+        /// As it reports itself.
+        engine: EngineDescription,
+    },
+    /// The load phase begins.
+    LoadBegins {
+        /// What it is.
+        label: PointLabel,
+        /// Records that will be stored.
+        records: u64,
+        /// UTC, RFC 3339.
+        started_at: String,
+    },
+    /// A point begins.
+    PointBegins {
+        /// Which.
+        label: PointLabel,
+        /// Of it, nanoseconds.
+        warm_up_ns: u64,
+        /// Of it, nanoseconds.
+        duration_ns: u64,
+        /// UTC, RFC 3339.
+        started_at: String,
+    },
+    /// A slice of the load phase or point that began last.
+    Slice {
+        /// The slice.
+        slice: Box<Slice>,
+    },
+    /// The load phase or point is over.
+    PointEnds {
+        /// What is known now.
+        end: Box<PointEnd>,
+    },
+    /// The records were counted after the load.
+    Counted {
+        /// By the engine; `None` where it stores nothing.
+        records: Option<u64>,
+    },
+    /// Something was noticed.
+    Noticed {
+        /// What.
+        warning: Warning,
+    },
+    /// The engine is being closed.
+    Closing,
+    /// Everything was measured and the engine is closed.
+    Done,
+    /// Stopped as asked, the engine is closed.
+    Stopped,
+    /// The run cannot go on.
+    Failed {
+        /// Why, and what to do.
+        message: String,
+    },
+}

@@ -1,0 +1,205 @@
+//! One worker process: started, listened to, stopped, and explained when it dies.
+
+use crate::error::RunnerError;
+use crate::frames::{Frame, Order, STOP};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// A worker that says nothing for so long is taken for hung. Counting and warming a large database are silent and may take minutes.
+const SILENCE: Duration = Duration::from_secs(1_800);
+/// How often the wish to stop is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// Lines of the worker's standard error that are kept for the message when it dies.
+const LAST_WORDS: usize = 8;
+
+/// How a worker process is started: the program itself with a hidden command.
+#[derive(Clone, Debug)]
+pub struct WorkerProgram {
+    /// The program.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// How the worker ended.
+pub(crate) enum WorkerEnd {
+    Done,
+    Stopped,
+    Failed(String),
+}
+
+/// Starts a worker with this order and hands every frame to `take`. `interruptions` of 1 stops it cleanly, of 2 at once. When `take`
+/// fails, the worker is ended at once and the failure returned.
+pub(crate) fn supervise(
+    program: &WorkerProgram,
+    order: &Order,
+    interruptions: &dyn Fn() -> u32,
+    mut take: impl FnMut(Frame) -> Result<(), RunnerError>,
+) -> Result<WorkerEnd, RunnerError> {
+    let mut worker = Worker::start(program)?;
+    worker.write_line(&serde_json::to_string(order).expect("an order is plain data"));
+    let mut asked_to_stop = false;
+    let mut last_heard = Instant::now();
+    let mut end = None;
+    loop {
+        match worker.frames.recv_timeout(LOOK) {
+            Ok(Frame::Done) => end = Some(WorkerEnd::Done),
+            Ok(Frame::Stopped) => end = Some(WorkerEnd::Stopped),
+            Ok(Frame::Failed { message }) => end = Some(WorkerEnd::Failed(message)),
+            Ok(frame) => {
+                last_heard = Instant::now();
+                take(frame)?;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        match interruptions() {
+            0 => {}
+            1 if !asked_to_stop => {
+                asked_to_stop = true;
+                worker.write_line(STOP);
+            }
+            1 => {}
+            _ => {
+                worker.kill();
+                return Ok(WorkerEnd::Stopped);
+            }
+        }
+        if last_heard.elapsed() > SILENCE && end.is_none() {
+            worker.kill();
+            return Ok(WorkerEnd::Failed(format!(
+                "the worker said nothing for {} minutes and was ended: a call into the engine did not return",
+                SILENCE.as_secs() / 60
+            )));
+        }
+    }
+    let (status, last_words) = worker.wait();
+    Ok(end.unwrap_or_else(|| WorkerEnd::Failed(died(status, &last_words))))
+}
+
+struct Worker {
+    child: Child,
+    input: Option<ChildStdin>,
+    frames: Receiver<Frame>,
+    errors: Option<JoinHandle<Vec<String>>>,
+}
+
+impl Worker {
+    fn start(program: &WorkerProgram) -> Result<Self, RunnerError> {
+        // A group of its own: an interruption typed at the terminal goes to the runner alone, which ends the worker in order.
+        let spawned = Command::new(&program.path)
+            .args(&program.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn();
+        let mut child = spawned.map_err(|source| RunnerError::Spawn {
+            path: program.path.clone(),
+            source,
+        })?;
+        let output = child.stdout.take().expect("standard output is a pipe");
+        let errors = child.stderr.take().expect("standard error is a pipe");
+        let (sender, frames) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines() {
+                let Ok(line) = line else { break };
+                // A line cut off by the worker's death is no frame, and nothing follows it.
+                let Ok(frame) = serde_json::from_str(&line) else {
+                    break;
+                };
+                if sender.send(frame).is_err() {
+                    break;
+                }
+            }
+        });
+        let errors = std::thread::spawn(move || {
+            let mut last = Vec::new();
+            for line in BufReader::new(errors).lines() {
+                let Ok(line) = line else { break };
+                if last.len() == LAST_WORDS {
+                    last.remove(0);
+                }
+                last.push(line);
+            }
+            last
+        });
+        Ok(Self {
+            input: child.stdin.take(),
+            child,
+            frames,
+            errors: Some(errors),
+        })
+    }
+
+    /// A worker that is gone is noticed at the end of its frames.
+    fn write_line(&mut self, line: &str) {
+        if let Some(input) = &mut self.input {
+            let _ = input.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn wait(mut self) -> (Option<ExitStatus>, Vec<String>) {
+        drop(self.input.take());
+        let status = self.child.wait().ok();
+        let errors = self.errors.take().expect("taken once, here");
+        (status, errors.join().unwrap_or_default())
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // After `wait` this does nothing: the process is gone already.
+        self.kill();
+    }
+}
+
+fn died(status: Option<ExitStatus>, last_words: &[String]) -> String {
+    let how = match status {
+        Some(status) => match (status.signal(), status.code()) {
+            (Some(9), _) => {
+                "was killed (SIGKILL): by somebody, or by the kernel for want of memory, which `dmesg` would tell".to_owned()
+            }
+            (Some(signal), _) => format!("crashed with signal {signal}"),
+            (None, Some(code)) => format!("ended with exit code {code} before its run was over"),
+            (None, None) => "ended".to_owned(),
+        },
+        None => "vanished".to_owned(),
+    };
+    if last_words.is_empty() {
+        return format!("the worker process {how}");
+    }
+    format!(
+        "the worker process {how}; its last words: {}",
+        last_words.join(" / ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_death_is_explained() {
+        let killed = died(Some(ExitStatus::from_raw(9)), &[]);
+        assert!(killed.contains("SIGKILL"), "{killed}");
+        let failed = died(
+            Some(ExitStatus::from_raw(3 << 8)),
+            &["out of cheese".into()],
+        );
+        assert_eq!(
+            failed,
+            "the worker process ended with exit code 3 before its run was over; its last words: out of cheese"
+        );
+    }
+}

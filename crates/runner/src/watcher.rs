@@ -1,0 +1,67 @@
+//! What the program can show of a run while it goes on.
+
+use plimsoll_experiment::{Plan, PlannedRun};
+use plimsoll_record::{PointLabel, RunState, Slice};
+
+/// Takes what happens, on the runner's own thread. It should return soon.
+pub trait Watcher {
+    /// Something happened.
+    fn event(&mut self, event: &Event<'_>);
+
+    /// How often the user asked to stop: once ends the point cleanly, twice ends the worker at once.
+    fn interruptions(&self) -> u32;
+}
+
+/// Something happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The experiment begins or goes on.
+    Begins {
+        /// Of the record.
+        id: &'a str,
+        /// The plan.
+        plan: &'a Plan,
+        /// Runs that were finished before.
+        finished: u32,
+        /// Runs that are missing.
+        missing: u32,
+    },
+    /// Something that the user should know and that stops nothing.
+    Note(&'a str),
+    /// A run begins.
+    RunBegins {
+        /// The run.
+        run: &'a PlannedRun,
+        /// Name of its arm.
+        arm: &'a str,
+        /// Counted from 1 over the whole plan.
+        number: u32,
+        /// Runs in the plan.
+        runs: u32,
+    },
+    /// The load phase begins.
+    LoadBegins {
+        /// Records that will be stored.
+        records: u64,
+    },
+    /// A point begins.
+    PointBegins {
+        /// Which.
+        label: &'a PointLabel,
+        /// Nanoseconds.
+        warm_up_ns: u64,
+        /// Nanoseconds.
+        duration_ns: u64,
+    },
+    /// A slice was stored.
+    Slice(&'a Slice),
+    /// The load phase or point is over.
+    PointEnds,
+    /// The engine is being closed and the data removed.
+    Closing,
+    /// The run is over.
+    RunEnds {
+        /// How.
+        state: &'a RunState,
+    },
+}

@@ -1,0 +1,312 @@
+//! The worker process: one run, from opening the engine to closing it.
+
+use crate::clock_time::now;
+use crate::frames::{FRAMES_VERSION, Frame, Order, STOP};
+use plimsoll_engine::{Engine, Opening, open};
+use plimsoll_experiment::Point;
+use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point};
+use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
+use plimsoll_schedule::Load;
+use plimsoll_telemetry::{Host, SystemSampler, WorkerSampler};
+use plimsoll_workload::{KeySpace, Workload};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long a worker that has lost its runner may take to close its engine.
+const ORPHAN_GRACE: Duration = Duration::from_secs(20);
+
+/// Makes the run that is ordered on `input` and reports on `output`. `allocator` names this program's memory allocator.
+///
+/// Returns whether the run was finished or stopped as asked; the reason of a failure was reported.
+pub fn work(input: impl Read + Send + 'static, output: impl Write, allocator: &str) -> bool {
+    let mut speaker = Speaker {
+        output,
+        lost: false,
+    };
+    speaker.say(&Frame::Hello {
+        frames: FRAMES_VERSION,
+    });
+    let mut lines = BufReader::new(input).lines();
+    let order = match lines.next() {
+        Some(Ok(line)) => read_order(&line),
+        _ => Err("the worker got no order: it is started by plimsoll itself, not by hand".into()),
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let listener = Arc::clone(&stop);
+    std::thread::spawn(move || listen(lines, &listener));
+    let frame = match order.and_then(|order| run(&order, allocator, &stop, &mut speaker)) {
+        Ok(true) => Frame::Done,
+        Ok(false) => Frame::Stopped,
+        Err(message) => Frame::Failed { message },
+    };
+    speaker.say(&frame);
+    !matches!(frame, Frame::Failed { .. })
+}
+
+fn read_order(line: &str) -> Result<Order, String> {
+    let version = serde_json::from_str::<serde_json::Value>(line)
+        .ok()
+        .and_then(|order| order.get("frames")?.as_u64());
+    if version != Some(u64::from(FRAMES_VERSION)) {
+        return Err(
+            "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again"
+                .into(),
+        );
+    }
+    serde_json::from_str(line).map_err(|error| format!("the order cannot be read: {error}"))
+}
+
+/// Waits for the wish to stop, or for the end of the runner.
+fn listen(lines: impl Iterator<Item = std::io::Result<String>>, stop: &AtomicBool) {
+    for line in lines {
+        match line {
+            Ok(line) if line.trim() == STOP => stop.store(true, Ordering::Relaxed),
+            Ok(_) => {}
+            Err(_) => break,
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    // Nobody is left to report to. The engine gets time to close; a call that never returns must not keep this process alive.
+    std::thread::sleep(ORPHAN_GRACE);
+    std::process::exit(1);
+}
+
+struct Speaker<W> {
+    output: W,
+    lost: bool,
+}
+
+impl<W: Write> Speaker<W> {
+    fn say(&mut self, frame: &Frame) {
+        let mut line = serde_json::to_vec(frame).expect("frames are plain data with string keys");
+        line.push(b'\n');
+        let written = self
+            .output
+            .write_all(&line)
+            .and_then(|()| self.output.flush());
+        self.lost |= written.is_err();
+    }
+}
+
+/// `Ok(true)` when everything was measured, `Ok(false)` when it was stopped before.
+fn run<W: Write>(
+    order: &Order,
+    allocator: &str,
+    stop: &AtomicBool,
+    speaker: &mut Speaker<W>,
+) -> Result<bool, String> {
+    let opening = Opening {
+        settings: &order.arm.settings,
+        directory: order.directory.as_deref(),
+        seed: order.seed,
+        data: &order.arm.data,
+        allocator,
+    };
+    let engine = open(&order.arm.engine, &opening).map_err(|error| error.to_string())?;
+    let measured = measure(order, &*engine, stop, speaker);
+    speaker.say(&Frame::Closing);
+    let closed = engine.close().map_err(|error| error.to_string());
+    let finished = measured?;
+    closed?;
+    Ok(finished)
+}
+
+fn measure<W: Write>(
+    order: &Order,
+    engine: &dyn Engine,
+    stop: &AtomicBool,
+    speaker: &mut Speaker<W>,
+) -> Result<bool, String> {
+    speaker.say(&Frame::Opened {
+        engine: engine.description(),
+    });
+    let key_space = KeySpace::new(&order.arm.data).map_err(|error| error.to_string())?;
+    let host = Host::here();
+    let mut reporter = Reporter {
+        speaker,
+        stop,
+        sampler: WorkerSampler::new(),
+        completed: Completed::default(),
+    };
+    let asked = order.arm.data.key_count();
+
+    let label = PointLabel {
+        point: None,
+        mix: "load".into(),
+        load_label: Load::Closed {
+            sessions: order.load_sessions,
+            think_time_ns: 0,
+        }
+        .to_string(),
+        load: LoadKind::Closed {
+            sessions: order.load_sessions,
+            think_time_ns: 0,
+        },
+    };
+    reporter.speaker.say(&Frame::LoadBegins {
+        label,
+        records: asked,
+        started_at: now(),
+    });
+    let loader = key_space.loader(order.seed);
+    let loaded = reporter.with_machine(&host, |reporter| {
+        run_load(engine, &loader, order.load_sessions, reporter)
+    })?;
+    if reporter.stopped() {
+        return Ok(false);
+    }
+    let counted = engine.count().map_err(|error| error.to_string())?;
+    reporter.speaker.say(&Frame::Counted { records: counted });
+    if let Some(counted) = counted
+        && counted != asked
+    {
+        let first = match loaded.errors.first() {
+            Some(error) => format!("; the first failure: {}", error.message),
+            None => String::new(),
+        };
+        return Err(format!(
+            "after the load the engine holds {counted} records, {asked} were asked for{first}"
+        ));
+    }
+    engine.settle().map_err(|error| error.to_string())?;
+
+    for (index, point) in order.points.iter().enumerate() {
+        if reporter.stopped() {
+            return Ok(false);
+        }
+        let mix = &order.mixes[point.mix as usize];
+        let spec = point_spec(order, index, point);
+        let planned = spec.operations.or_else(|| {
+            point
+                .load
+                .expected_arrivals(spec.warm_up_ns + spec.duration_ns)
+                .map(|count| count as u64)
+        });
+        let workload = Workload::new(&key_space, mix, spec.seed, planned)
+            .map_err(|error| error.to_string())?;
+        let workload = Arc::new(workload);
+        reporter.speaker.say(&Frame::PointBegins {
+            label: PointLabel {
+                point: Some(index as u32),
+                mix: mix.name.clone(),
+                load_label: point.load.to_string(),
+                load: load_kind(&point.load, spec.warm_up_ns + spec.duration_ns),
+            },
+            warm_up_ns: spec.warm_up_ns,
+            duration_ns: spec.duration_ns,
+            started_at: now(),
+        });
+        let end = reporter.with_machine(&host, |reporter| {
+            run_point(engine, &workload, &spec, mix, reporter)
+        })?;
+        if end.cut_short {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn point_spec(order: &Order, index: usize, point: &Point) -> PointSpec {
+    PointSpec {
+        load: point.load.clone(),
+        warm_up_ns: order.measurement.warm_up_ns,
+        duration_ns: order.measurement.duration_ns,
+        operations: order.measurement.operations,
+        seed: point_seed(order.seed, index as u64),
+        verify: order.arm.data.data_integrity,
+    }
+}
+
+/// Each point draws its own numbers. The constant is the golden ratio in 64 bits, as SplitMix64 steps.
+fn point_seed(run_seed: u64, index: u64) -> u64 {
+    run_seed ^ (index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+fn load_kind(load: &Load, window_ns: u64) -> LoadKind {
+    match load {
+        Load::Closed {
+            sessions,
+            think_time_ns,
+        } => LoadKind::Closed {
+            sessions: *sessions,
+            think_time_ns: *think_time_ns,
+        },
+        Load::Open { rate, sessions, .. } => LoadKind::Open {
+            rate: *rate,
+            sessions: *sessions,
+        },
+        Load::Stages { sessions, .. } => {
+            let due = load.expected_arrivals(window_ns).unwrap_or(0.0);
+            LoadKind::Open {
+                rate: due / (window_ns as f64 / 1e9),
+                sessions: *sessions,
+            }
+        }
+    }
+}
+
+/// Passes slices on, with what this process used.
+struct Reporter<'a, W> {
+    speaker: &'a mut Speaker<W>,
+    stop: &'a AtomicBool,
+    sampler: WorkerSampler,
+    /// Of the running phase.
+    completed: Completed,
+}
+
+impl<W: Write> Reporter<'_, W> {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.speaker.lost
+    }
+
+    /// Runs a phase, adds what happened to the machine meanwhile, and reports its end. Fails when nothing at all succeeded.
+    fn with_machine(
+        &mut self,
+        host: &Host,
+        phase: impl FnOnce(&mut Self) -> Result<PointEnd, LoadError>,
+    ) -> Result<PointEnd, String> {
+        self.completed = Completed::default();
+        let system = SystemSampler::start(host);
+        let mut end = phase(self).map_err(|error| error.to_string())?;
+        let used = system.since_start();
+        end.stolen_ns = used.stolen_ns;
+        end.clock_jump_ns = used.clock_jump_ns;
+        self.speaker.say(&Frame::PointEnds {
+            end: Box::new(end.clone()),
+        });
+        let Completed {
+            ok,
+            not_found,
+            error,
+        } = self.completed;
+        match end.errors.first() {
+            Some(first) if ok + not_found == 0 => Err(format!(
+                "all {error} operations of a point failed, so nothing is left to measure: {}",
+                first.message
+            )),
+            _ => Ok(end),
+        }
+    }
+}
+
+impl<W: Write> Observer for Reporter<'_, W> {
+    fn slice(&mut self, slice: Slice) {
+        self.completed.ok += slice.completed.ok;
+        self.completed.not_found += slice.completed.not_found;
+        self.completed.error += slice.completed.error;
+        self.speaker.say(&Frame::Slice {
+            slice: Box::new(slice),
+        });
+    }
+
+    fn sample(&mut self) -> (WorkerUse, BTreeMap<String, f64>) {
+        (self.sampler.sample(), BTreeMap::new())
+    }
+
+    fn stop_requested(&mut self) -> bool {
+        self.stopped()
+    }
+}
