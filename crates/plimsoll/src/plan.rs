@@ -23,6 +23,8 @@ pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
     let file = &experiment.file;
     let text = read_text_file(file)
         .with_context(|| format!("cannot read the experiment file {}", file.display()))?;
+    // The plan must not depend on the folder from which the program was called.
+    let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
     let machine = Host::here().machine();
     let memory_bytes = machine
         .memory_limit_bytes
@@ -37,7 +39,7 @@ pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
         directory: experiment.directory.clone(),
     };
     let surroundings = Surroundings {
-        base_dir: file.parent().unwrap_or(Path::new(".")),
+        base_dir: whole.parent().unwrap_or(Path::new(".")),
         engines: plimsoll_engine::kinds(),
         limits: if memory_bytes == 0 {
             Limits::UNKNOWN
