@@ -3,12 +3,16 @@
 //! One operation, from the question to the record.
 
 use crate::clock::Clock;
+use crate::crew::Shared;
 use crate::recorder::Hand;
 use crate::session_end::SessionEnd;
 use plimsoll_engine::{FieldVisitor, Outcome, Session};
 use plimsoll_record::{Operation, Status};
 use plimsoll_workload::{Ask, Asker, KeySpace, LoadAsker, Verification};
 use std::sync::Arc;
+
+/// How soon a session that sleeps sees that the point ends earlier.
+const LONGEST_SLEEP_NS: u64 = 100_000_000;
 
 /// Where a session's operations come from.
 pub(crate) trait Source: Send {
@@ -103,15 +107,22 @@ pub(crate) struct Instants {
 }
 
 impl<C: Clock> Desk<C> {
-    /// Asks the engine and records the answer. `intended` of `None` is the instant of dispatch. What completes at or after `deadline` is
-    /// counted as unfinished then and nothing else.
+    /// Sleeps until that time or the end of the point, handing over the slices that end meanwhile, and returns the time then.
+    pub(crate) fn wait_until(&mut self, time_ns: u64, shared: &Shared) -> u64 {
+        let mut now = self.clock.now();
+        while now < time_ns && now < shared.deadline() {
+            let limit = self.hand.slice_end().min(shared.deadline());
+            let limit = limit.min(now + LONGEST_SLEEP_NS);
+            now = self.clock.sleep_until(time_ns, limit);
+            self.hand.reach(now);
+        }
+        now
+    }
+
+    /// Asks the engine and records the answer. `intended` of `None` is the instant of dispatch. What completes at or after the deadline
+    /// is counted as unfinished then and nothing else.
     #[inline(always)]
-    pub(crate) fn ask(
-        &mut self,
-        ask: Ask<'_>,
-        intended: Option<u64>,
-        deadline: impl FnOnce() -> u64,
-    ) -> Instants {
+    pub(crate) fn ask(&mut self, ask: Ask<'_>, intended: Option<u64>, shared: &Shared) -> Instants {
         let mut halfway = None;
         let mut scanned = 0;
         let dispatched = self.clock.now();
@@ -156,7 +167,7 @@ impl<C: Clock> Desk<C> {
         let completed = self.clock.now();
         self.hand.reach(completed);
         let intended = intended.unwrap_or(dispatched);
-        let deadline = deadline();
+        let deadline = shared.deadline();
         if completed >= deadline {
             self.end.unfinished(intended, deadline);
             return Instants {

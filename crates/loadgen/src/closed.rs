@@ -25,7 +25,7 @@ pub(crate) fn run<C: Clock, S: Source>(
             plimsoll_workload::Ask::Insert { number, .. } => Some(number),
             _ => None,
         };
-        let instants = desk.ask(ask, None, || shared.deadline());
+        let instants = desk.ask(ask, None, shared);
         if let Some(number) = inserted {
             source.acknowledge(number);
         }
@@ -34,21 +34,10 @@ pub(crate) fn run<C: Clock, S: Source>(
             finished += 1;
         }
         if think_time_ns > 0 && finished < share {
-            now = think(&mut desk, shared, now + think_time_ns);
+            now = desk.wait_until(now + think_time_ns, shared);
         }
     }
     desk.end.retries = desk.session.retries();
     desk.hand.end();
     desk.end
-}
-
-/// Sleeps until `until`, handing over slices that end meanwhile.
-fn think<C: Clock>(desk: &mut Desk<C>, shared: &Shared, until: u64) -> u64 {
-    let mut now = desk.clock.now();
-    while now < until && now < shared.deadline() {
-        let limit = desk.hand.slice_end().min(shared.deadline());
-        now = desk.clock.sleep_until(until, limit);
-        desk.hand.reach(now);
-    }
-    now
 }

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// A slice is sent this long after its end even if a session is still inside a call that began before: its share follows later.
 const GRACE_NS: u64 = 200_000_000;
+/// A wish to stop ends the point this much later, so that no session has completed anything after the end before it sees it.
+const STOP_NS: u64 = 1_000_000;
 /// How often a wish to stop is looked for.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
 
@@ -71,7 +73,7 @@ impl<'a, C: Clock> Collector<'a, C> {
             }
             if !self.stopped && self.observer.stop_requested() {
                 self.stopped = true;
-                self.shared.end_at(self.clock.now());
+                self.shared.end_at(self.clock.now() + STOP_NS);
             }
             self.sample(self.clock.now().min(self.shared.deadline()));
             self.send_complete();
@@ -188,4 +190,91 @@ fn add(slices: &mut Vec<OperationSlice>, recorder: &Recorder) {
         }
     }
     slices.sort_by_key(|slice| (slice.operation, slice.status));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::SLICE_NS;
+    use crate::tests::Jumping;
+    use plimsoll_record::{Operation, Status};
+    use std::sync::mpsc::sync_channel;
+
+    #[derive(Default)]
+    struct Sums {
+        /// Index and completed operations of each slice that was sent.
+        sent: Vec<(u32, u64)>,
+        samples: u32,
+    }
+
+    impl Observer for Sums {
+        fn slice(&mut self, slice: Slice) {
+            assert_eq!(slice.length_ns, SLICE_NS);
+            self.sent.push((slice.index, slice.completed.total()));
+        }
+
+        fn sample(&mut self) -> (WorkerUse, BTreeMap<String, f64>) {
+            self.samples += 1;
+            Default::default()
+        }
+    }
+
+    fn part(session: usize, index: u32, operations: u64, now_in: u32) -> Part {
+        let mut recorder = Recorder::new(&[Operation::Read], false);
+        for _ in 0..operations {
+            recorder.record(Operation::Read, Status::Ok, 0, 0, 1);
+            recorder.completed.add(Status::Ok);
+        }
+        Part {
+            session,
+            index,
+            recorder,
+            now_in,
+        }
+    }
+
+    /// Two sessions; the second is inside one call from slice 0 to slice 2.
+    #[test]
+    fn a_slice_waits_a_little_for_all_and_a_late_share_follows() {
+        let clock = Jumping::default();
+        let shared = Shared::new(u64::MAX);
+        let mut sums = Sums::default();
+        let (spares, _taken): (Vec<_>, Vec<_>) = (0..2).map(|_| sync_channel(4)).unzip();
+        let grid = Grid::new(0);
+        let mut collector = Collector::new(clock.clone(), grid, &shared, &mut sums, spares);
+        let mut at = |time_ns: u64, parts: Vec<Part>| {
+            clock.jump_to(time_ns);
+            for part in parts {
+                collector.take(part);
+            }
+            collector.sample(time_ns);
+            collector.send_complete();
+        };
+        at(SLICE_NS + GRACE_NS - 1, vec![part(0, 0, 10, 1)]);
+        at(SLICE_NS + GRACE_NS, vec![]);
+        at(2 * SLICE_NS + 1, vec![part(0, 1, 20, 2), part(1, 0, 5, 2)]);
+        at(3 * SLICE_NS + 1, vec![part(0, 2, 30, 3), part(1, 2, 7, 3)]);
+        collector.finish(3 * SLICE_NS);
+        assert_eq!(sums.samples, 3);
+        // The late share came together with what completed slice 1, and is sent after it.
+        assert_eq!(sums.sent, [(0, 10), (1, 20), (0, 5), (2, 37)]);
+    }
+
+    #[test]
+    fn a_slice_is_sent_as_soon_as_all_sessions_have_left_it() {
+        let clock = Jumping::default();
+        let shared = Shared::new(u64::MAX);
+        let mut sums = Sums::default();
+        let (spares, _taken): (Vec<_>, Vec<_>) = (0..2).map(|_| sync_channel(4)).unzip();
+        let mut collector = Collector::new(clock.clone(), Grid::new(0), &shared, &mut sums, spares);
+        clock.jump_to(SLICE_NS + 1);
+        collector.take(part(0, 0, 1, 1));
+        collector.sample(SLICE_NS + 1);
+        collector.send_complete();
+        assert_eq!(collector.sent, 0);
+        collector.take(part(1, 0, 2, 1));
+        collector.send_complete();
+        assert_eq!(collector.sent, 1);
+        assert_eq!(sums.sent, [(0, 3)]);
+    }
 }

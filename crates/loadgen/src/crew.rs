@@ -136,7 +136,7 @@ pub(crate) fn run<C: Clock>(
         for (index, session, hand, copied) in seats {
             let work = move || {
                 wake_exactly();
-                let end = SessionEnd::default();
+                let end = SessionEnd::new(jobs.open);
                 let Some(clock) = gate.wait() else { return end };
                 body(
                     index,

@@ -69,3 +69,6 @@ mod session_end;
 
 pub use clock::program_clock;
 pub use point::{LoadError, Observer, PointSpec, run_load, run_point};
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,6 @@ use crate::asking::Desk;
 use crate::clock::Clock;
 use crate::crew::Shared;
 use crate::session_end::SessionEnd;
-use plimsoll_record::Histogram;
 use plimsoll_workload::{Ask, Asker};
 
 /// Takes arrivals until there are no more. Those that are due and cannot be begun before the deadline are counted as unfinished.
@@ -17,7 +16,6 @@ pub(crate) fn run<C: Clock>(
     warm_up_ns: u64,
     arrivals: &[u64],
 ) -> SessionEnd {
-    let mut lag = Histogram::new();
     loop {
         let index = shared.take_arrival();
         let Some(intended) = usize::try_from(index)
@@ -27,13 +25,8 @@ pub(crate) fn run<C: Clock>(
             break;
         };
         let intended = *intended;
-        let mut now = desk.clock.now();
-        let waited = now < intended;
-        while now < intended && now < shared.deadline() {
-            let limit = desk.hand.slice_end().min(shared.deadline());
-            now = desk.clock.sleep_until(intended, limit);
-            desk.hand.reach(now);
-        }
+        let waited = desk.clock.now() < intended;
+        let now = desk.wait_until(intended, shared);
         let deadline = shared.deadline();
         if intended >= deadline {
             // Neither are all that come after.
@@ -48,15 +41,19 @@ pub(crate) fn run<C: Clock>(
             Ask::Insert { number, .. } => Some(number),
             _ => None,
         };
-        let instants = desk.ask(ask, Some(intended), || shared.deadline());
+        let instants = desk.ask(ask, Some(intended), shared);
         if let Some(number) = inserted {
             asker.acknowledge(number);
         }
-        if waited && intended >= warm_up_ns {
+        if waited
+            && intended >= warm_up_ns
+            && let Some(lag) = &mut desk.end.lag
+        {
             lag.record(instants.dispatched.saturating_sub(intended));
         }
     }
-    desk.end.lag = Some(lag);
+    // Where nothing is due any more, the point goes on all the same.
+    desk.wait_until(u64::MAX, shared);
     desk.end.retries = desk.session.retries();
     desk.hand.end();
     desk.end

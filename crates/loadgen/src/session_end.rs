@@ -21,6 +21,14 @@ pub(crate) struct SessionEnd {
 }
 
 impl SessionEnd {
+    /// Of a session that has done nothing. In an open loop there is room for its lag.
+    pub(crate) fn new(open: bool) -> Self {
+        Self {
+            lag: open.then(Histogram::new),
+            ..Self::default()
+        }
+    }
+
     /// Counts an operation that was due at `intended` and not finished at `end`.
     #[cold]
     pub(crate) fn unfinished(&mut self, intended: u64, end: u64) {

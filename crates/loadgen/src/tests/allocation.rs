@@ -1,0 +1,69 @@
+//! The loops take no memory: neither for an operation nor for a slice.
+
+use super::{Jumping, MILLISECOND, SECOND, Server, workload};
+use crate::asking::Desk;
+use crate::crew::Shared;
+use crate::grid::Grid;
+use crate::recorder::{Hand, Recorder};
+use crate::session_end::SessionEnd;
+use crate::{closed, open};
+use plimsoll_engine::Engine;
+use plimsoll_record::Operation;
+use plimsoll_workload::Mix;
+use std::sync::mpsc::sync_channel;
+
+const SLICES: u64 = 5;
+
+/// What one session allocates while it fills all slices with an operation each millisecond.
+fn allocations(mix: &str, open_loop: bool) -> u64 {
+    let clock = Jumping::default();
+    let server = Server::new(&clock, |begin| begin + MILLISECOND);
+    let operations = [Operation::Read, Operation::Update];
+    let mix = Mix::preset(mix).unwrap();
+    let mut asker = workload(&mix).asker(0);
+    let (parts, received) = sync_channel(2 * SLICES as usize);
+    let (back, spares) = sync_channel(2 * SLICES as usize);
+    for _ in 0..2 * SLICES {
+        back.send(Recorder::new(&operations, open_loop)).unwrap();
+    }
+    let grid = Grid::new(0);
+    let desk = Desk {
+        clock,
+        session: server.session().unwrap(),
+        hand: Hand::new(0, grid, &operations, open_loop, parts, spares),
+        end: SessionEnd::new(open_loop),
+        copied: None,
+    };
+    let shared = Shared::new(SLICES * SECOND);
+    let times: Vec<u64> = (0..SLICES * 500)
+        .map(|index| index * 2 * MILLISECOND)
+        .collect();
+    let measured = allocation_counter::measure(|| {
+        if open_loop {
+            open::run(desk, &mut asker, &shared, 0, &times);
+        } else {
+            closed::run(desk, &mut asker, &shared, 0, 0, SLICES * 1_000 - 1);
+        }
+    });
+    let recorded: u64 = received.iter().map(|part| part.recorder.completed.ok).sum();
+    let expected = if open_loop {
+        SLICES * 500
+    } else {
+        SLICES * 1_000 - 1
+    };
+    assert_eq!(recorded, expected);
+    measured.count_total
+}
+
+#[test]
+fn a_session_allocates_nothing() {
+    for mix in ["a", "c"] {
+        for open_loop in [false, true] {
+            assert_eq!(
+                allocations(mix, open_loop),
+                0,
+                "workload {mix}, open {open_loop}"
+            );
+        }
+    }
+}

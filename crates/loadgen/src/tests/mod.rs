@@ -1,0 +1,193 @@
+//! Whole points on a clock that jumps, with a database of one server on the same clock: what must come out can be computed.
+
+mod allocation;
+mod queue;
+mod window;
+
+use crate::clock::Clock;
+use crate::point::{Observer, PointSpec, run_point_on};
+use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
+use plimsoll_record::{EngineDescription, Histogram, PointEnd, Slice};
+use plimsoll_schedule::Load;
+use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+
+/// Moves to whatever time is waited for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Jumping(Arc<AtomicU64>);
+
+impl Jumping {
+    pub(crate) fn jump_to(&self, time_ns: u64) {
+        self.0.fetch_max(time_ns, Ordering::Relaxed);
+    }
+}
+
+impl Clock for Jumping {
+    fn now(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn sleep_until(&self, time_ns: u64, limit_ns: u64) -> u64 {
+        self.jump_to(time_ns.min(limit_ns));
+        self.now()
+    }
+}
+
+type EndOf = dyn FnMut(u64) -> u64 + Send;
+
+/// A server that says when a service ends that begins now, and lets that time come. For one session.
+#[derive(Clone)]
+struct Server {
+    clock: Jumping,
+    end_of: Arc<Mutex<EndOf>>,
+}
+
+impl Server {
+    fn new(clock: &Jumping, end_of: impl FnMut(u64) -> u64 + Send + 'static) -> Self {
+        Self {
+            clock: clock.clone(),
+            end_of: Arc::new(Mutex::new(end_of)),
+        }
+    }
+
+    fn serve(&self) -> Outcome {
+        let end = self.end_of.lock().unwrap()(self.clock.now());
+        self.clock.jump_to(end);
+        Outcome::Ok
+    }
+}
+
+impl Engine for Server {
+    fn description(&self) -> EngineDescription {
+        EngineDescription::default()
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn count(&self) -> Result<Option<u64>, EngineError> {
+        Ok(None)
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+impl Session for Server {
+    fn read(&mut self, _: &[u8], _: FieldChoice<'_>, _: Option<&mut dyn FieldVisitor>) -> Outcome {
+        self.serve()
+    }
+
+    fn update(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
+        self.serve()
+    }
+
+    fn insert(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
+        self.serve()
+    }
+
+    fn scan(&mut self, _: &[u8], _: u32, _: FieldChoice<'_>, _: &mut u32) -> Outcome {
+        self.serve()
+    }
+
+    fn delete(&mut self, _: &[u8]) -> Outcome {
+        self.serve()
+    }
+}
+
+/// Keeps all slices.
+#[derive(Default)]
+struct Keep(Vec<Slice>);
+
+impl Observer for Keep {
+    fn slice(&mut self, slice: Slice) {
+        self.0.push(slice);
+    }
+}
+
+/// A point with its slices by index, late shares merged.
+struct Measured {
+    end: PointEnd,
+    slices: Vec<Slice>,
+}
+
+impl Measured {
+    /// Service, response and wait times of all slices.
+    fn histograms(&self) -> [Histogram; 3] {
+        let mut all = [Histogram::new(), Histogram::new(), Histogram::new()];
+        for operation in self.slices.iter().flat_map(|slice| &slice.operations) {
+            all[0].merge(&operation.latencies.service);
+            all[1].merge(operation.latencies.response());
+            if let Some(wait) = operation.latencies.wait() {
+                all[2].merge(wait);
+            }
+        }
+        all
+    }
+
+    fn completed(&self) -> u64 {
+        self.slices
+            .iter()
+            .map(|slice| slice.completed.total())
+            .sum()
+    }
+
+    fn unfinished(&self) -> Histogram {
+        self.end.unfinished.clone().unwrap_or_default()
+    }
+}
+
+fn workload(mix: &Mix) -> Arc<Workload> {
+    let key_space = KeySpace::new(&DataSpec::with_records(100)).unwrap();
+    Arc::new(Workload::new(&key_space, mix, 1, None).unwrap())
+}
+
+fn spec(load: Load, warm_up_ns: u64, duration_ns: u64) -> PointSpec {
+    PointSpec {
+        load,
+        warm_up_ns,
+        duration_ns,
+        operations: None,
+        seed: 7,
+        verify: false,
+    }
+}
+
+fn closed() -> Load {
+    Load::Closed {
+        sessions: 1,
+        think_time_ns: 0,
+    }
+}
+
+fn open(rate: f64, arrivals: plimsoll_schedule::Arrivals) -> Load {
+    Load::Open {
+        rate,
+        arrivals,
+        sessions: 1,
+    }
+}
+
+/// Reads only, from one session and one server.
+fn measure(spec: &PointSpec, end_of: impl FnMut(u64) -> u64 + Send + 'static) -> Measured {
+    let clock = Jumping::default();
+    let server = Server::new(&clock, end_of);
+    let mix = Mix::preset("c").unwrap();
+    let mut keep = Keep::default();
+    let end = run_point_on(&server, &workload(&mix), spec, &mix, &mut keep, || clock).unwrap();
+    let mut slices: Vec<Slice> = Vec::new();
+    keep.0.sort_by_key(|slice| slice.index);
+    for slice in keep.0 {
+        match slices.last_mut() {
+            Some(last) if last.index == slice.index => last.merge(&slice),
+            _ => slices.push(slice),
+        }
+    }
+    Measured { end, slices }
+}

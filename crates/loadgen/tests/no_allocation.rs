@@ -1,0 +1,209 @@
+//! Between its first and its last operation a session allocates nothing: whole points with real threads and the engine that does nothing.
+//! That nothing is allocated from slice to slice either is shown on a clock that jumps, beside the loops.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
+use plimsoll_engine::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session, open};
+use plimsoll_experiment::Settings;
+use plimsoll_loadgen::{Observer, PointSpec, run_point};
+use plimsoll_record::{EngineDescription, Slice};
+use plimsoll_schedule::{Arrivals, Load, Stage};
+use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is handed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promises are handed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Hands everything on, and looks at its thread's allocations at every call.
+struct Watching {
+    engine: Box<dyn Engine>,
+    calls: Arc<AtomicU64>,
+    /// Of each session that was called: allocations between its first and its last call.
+    allocations: Arc<Mutex<Vec<u64>>>,
+}
+
+struct WatchingSession {
+    session: Box<dyn Session>,
+    calls: Arc<AtomicU64>,
+    allocations: Arc<Mutex<Vec<u64>>>,
+    /// At the first and at the last call.
+    seen: Option<(u64, u64)>,
+}
+
+impl WatchingSession {
+    fn look(&mut self) {
+        let now = ALLOCATIONS.get();
+        self.seen = Some((self.seen.map_or(now, |(first, _)| first), now));
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for WatchingSession {
+    fn drop(&mut self) {
+        if let Some((first, last)) = self.seen {
+            self.allocations.lock().unwrap().push(last - first);
+        }
+    }
+}
+
+impl Engine for Watching {
+    fn description(&self) -> EngineDescription {
+        self.engine.description()
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(WatchingSession {
+            session: self.engine.session()?,
+            calls: Arc::clone(&self.calls),
+            allocations: Arc::clone(&self.allocations),
+            seen: None,
+        }))
+    }
+
+    fn count(&self) -> Result<Option<u64>, EngineError> {
+        self.engine.count()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        self.engine.close()
+    }
+}
+
+impl Session for WatchingSession {
+    fn read(
+        &mut self,
+        key: &[u8],
+        fields: FieldChoice<'_>,
+        visitor: Option<&mut dyn FieldVisitor>,
+    ) -> Outcome {
+        self.look();
+        self.session.read(key, fields, visitor)
+    }
+
+    fn update(&mut self, key: &[u8], changes: Fields<'_>) -> Outcome {
+        self.look();
+        self.session.update(key, changes)
+    }
+
+    fn insert(&mut self, key: &[u8], fields: Fields<'_>) -> Outcome {
+        self.look();
+        self.session.insert(key, fields)
+    }
+
+    fn scan(&mut self, key: &[u8], count: u32, fields: FieldChoice<'_>, rows: &mut u32) -> Outcome {
+        self.look();
+        self.session.scan(key, count, fields, rows)
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Outcome {
+        self.look();
+        self.session.delete(key)
+    }
+}
+
+/// Stops when all operations were asked.
+struct Until(u64, Arc<AtomicU64>);
+
+impl Observer for Until {
+    fn slice(&mut self, _: Slice) {}
+
+    fn stop_requested(&mut self) -> bool {
+        self.1.load(Ordering::Relaxed) >= self.0
+    }
+}
+
+const OPERATIONS: u64 = 20_000;
+
+fn allocations(mix: &str, load: Load) -> Vec<u64> {
+    let data = DataSpec::with_records(10_000);
+    let opening = Opening {
+        settings: &Settings::default(),
+        directory: None,
+        seed: 1,
+        data: &data,
+        allocator: "counting",
+    };
+    let engine = Watching {
+        engine: open("noop", &opening).unwrap(),
+        calls: Arc::default(),
+        allocations: Arc::default(),
+    };
+    let mix = Mix::preset(mix).unwrap();
+    let workload = Workload::new(&KeySpace::new(&data).unwrap(), &mix, 1, None).unwrap();
+    let closed = matches!(load, Load::Closed { .. });
+    let spec = PointSpec {
+        load,
+        warm_up_ns: 0,
+        duration_ns: 1_000_000_000_000,
+        operations: closed.then_some(OPERATIONS),
+        seed: 1,
+        verify: false,
+    };
+    let mut until = Until(OPERATIONS, Arc::clone(&engine.calls));
+    run_point(&engine, &Arc::new(workload), &spec, &mix, &mut until).unwrap();
+    assert!(engine.calls.load(Ordering::Relaxed) >= OPERATIONS);
+    engine.allocations.lock().unwrap().clone()
+}
+
+#[test]
+fn a_closed_loop_does_not_allocate() {
+    for mix in ["a", "c"] {
+        let load = Load::Closed {
+            sessions: 2,
+            think_time_ns: 0,
+        };
+        assert_eq!(allocations(mix, load), [0, 0], "workload {mix}");
+    }
+}
+
+#[test]
+fn an_open_loop_does_not_allocate() {
+    for mix in ["a", "c"] {
+        // All are due within a fifth of a millisecond.
+        let stage = Stage {
+            rate_from: 1e8,
+            rate_to: 1e8,
+            duration_ns: OPERATIONS * 10,
+        };
+        let load = Load::Stages {
+            stages: vec![stage],
+            arrivals: Arrivals::Constant,
+            sessions: 2,
+        };
+        let allocations = allocations(mix, load);
+        assert!(!allocations.is_empty());
+        assert!(
+            allocations.iter().all(|count| *count == 0),
+            "workload {mix}: {allocations:?}"
+        );
+    }
+}
