@@ -72,6 +72,8 @@ pub(crate) struct Whole {
     pub(crate) completed: Completed,
     /// Mean service time of all units, however they ended, nanoseconds. Closed loops only: there it is checked by Little's law.
     pub(crate) mean_service_ns: Option<f64>,
+    /// The longest service time, nanoseconds: so much of one operation of each session may lie outside of the window.
+    pub(crate) longest_service_ns: u64,
     /// Units that were due and unfinished at the end.
     pub(crate) unfinished: u64,
     /// Verifications that found other data than expected, warm-up included.
@@ -264,8 +266,13 @@ fn whole(
         mean_service_ns = (count > 0).then(|| (cut_sum_ns + kept_sum_ns) / count as f64);
     }
     let mut wrong_data = 0_u64;
+    let mut longest_service_ns = 0;
     for slice in &point.slices {
         for part in &slice.operations {
+            if !slice.warm_up {
+                let longest = part.latencies.service.max_ns().unwrap_or(0);
+                longest_service_ns = longest.max(longest_service_ns);
+            }
             if part.operation == Operation::Verify && part.status == Status::Error {
                 wrong_data = wrong_data.saturating_add(part.latencies.count());
             }
@@ -275,6 +282,7 @@ fn whole(
         seconds: cut.seconds + kept.seconds,
         completed: sum(cut.completed, kept.completed),
         mean_service_ns,
+        longest_service_ns,
         unfinished,
         wrong_data,
     }
