@@ -109,7 +109,8 @@ pub(crate) fn settling(measured: &[SeriesSecond]) -> Settling {
             Some(format!("{} drifting to the end", moved(signal, drift))),
         ),
         Ok(WarmUp::TooShort { samples, needed }) => {
-            let remark = format!("{samples} slices, {needed} are needed");
+            let slices = if samples == 1 { "slice" } else { "slices" };
+            let remark = format!("{samples} {slices}, {needed} are needed");
             (0, Steadiness::Unknown, Some(remark))
         }
         Err(error) => (0, Steadiness::Unknown, Some(error.to_string())),

@@ -37,12 +37,12 @@ fn item(bytes: &[u8]) -> wt::WT_ITEM {
     }
 }
 
-/// The version in WiredTiger's words.
+/// The version of the library, such as `11.3.1`.
 pub(super) fn version() -> String {
-    // SAFETY: WiredTiger accepts nulls for the numbers and returns static text.
-    let text =
-        unsafe { CStr::from_ptr(wt::wiredtiger_version(null_mut(), null_mut(), null_mut())) };
-    text.to_string_lossy().into_owned()
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: WiredTiger writes the three numbers and keeps no pointer.
+    unsafe { wt::wiredtiger_version(&raw mut major, &raw mut minor, &raw mut patch) };
+    format!("{major}.{minor}.{patch}")
 }
 
 /// An opened database.
