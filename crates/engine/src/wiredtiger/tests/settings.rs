@@ -60,7 +60,7 @@ fn a_description_holds_everything_in_force() {
     let engine = open(directory.path(), &DataSpec::with_records(1), &[]).unwrap();
     let description = engine.description();
     assert_eq!(description.name, "wiredtiger");
-    assert!(description.version.starts_with("WiredTiger 11.3"));
+    assert!(description.version.starts_with("11.3."));
     assert_eq!(description.settings["cache_size"], "32MiB");
     assert_eq!(description.settings["block_compressor"], "snappy");
     assert_eq!(description.notes["allocator"], "system");
