@@ -138,7 +138,8 @@ pub(crate) fn run_point_on<C: Clock>(
             )
         }
         Load::Open { .. } | Load::Stages { .. } => {
-            let times = arrivals(&spec.load, window_ns, spec.seed)?;
+            let mut times = arrivals(&spec.load, window_ns, spec.seed)?;
+            let window_ns = end_after(&mut times, spec).unwrap_or(window_ns);
             let jobs = Jobs {
                 engine,
                 sessions,
@@ -196,6 +197,15 @@ pub fn run_load(
     )
 }
 
+/// Keeps the arrivals of the warm-up and as many more as were asked for, and says when the next would have been due: that ends the point.
+fn end_after(times: &mut Vec<u64>, spec: &PointSpec) -> Option<u64> {
+    let measured_from = times.partition_point(|time| *time < spec.warm_up_ns);
+    let kept = measured_from.saturating_add(usize::try_from(spec.operations?).ok()?);
+    let end = *times.get(kept)?;
+    times.truncate(kept);
+    Some(end)
+}
+
 /// The operations that a mix can record, so that room for them is made beforehand.
 fn operations_of(mix: &Mix, verify: bool) -> Vec<Operation> {
     let whole = mix.read_modify_write > 0.0;
@@ -223,6 +233,29 @@ fn share_of(all: u64, sessions: u32, index: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_open_loop_ends_when_the_operations_asked_for_were_due() {
+        let spec = |operations| PointSpec {
+            load: Load::Closed {
+                sessions: 1,
+                think_time_ns: 0,
+            },
+            warm_up_ns: 20,
+            duration_ns: 100,
+            operations,
+            seed: 1,
+            verify: false,
+        };
+        let all: Vec<u64> = (0..12).map(|index| index * 10).collect();
+        let mut times = all.clone();
+        assert_eq!(end_after(&mut times, &spec(Some(3))), Some(50));
+        assert_eq!(times, [0, 10, 20, 30, 40]);
+        let mut times = all.clone();
+        assert_eq!(end_after(&mut times, &spec(Some(100))), None);
+        assert_eq!(end_after(&mut times, &spec(None)), None);
+        assert_eq!(times, all);
+    }
 
     #[test]
     fn shares_differ_by_one_at_most_and_sum_to_all() {
