@@ -188,3 +188,30 @@ impl Hand {
         self.slice_end = self.grid.end_of(now_in);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorder_that_is_used_again_remembers_nothing() {
+        for open in [false, true] {
+            let mut used = Recorder::new(&[Operation::Read], open);
+            used.record(Operation::Read, Status::Ok, 0, 10, 2_000_000);
+            used.record(Operation::Update, Status::Error, 0, 0, 30);
+            used.completed.add(Status::Ok);
+            used.busy_ns = 2_000_020;
+            used.clear();
+            assert_eq!((used.completed, used.busy_ns), (Completed::default(), 0));
+            assert!(used.filled().next().is_none());
+
+            let mut new = Recorder::new(&[Operation::Read], open);
+            for recorder in [&mut used, &mut new] {
+                recorder.record(Operation::Read, Status::Ok, 100, 200, 700);
+            }
+            assert_eq!(used.to_slices(), new.to_slices());
+            let response = used.to_slices()[0].latencies.response().max_ns();
+            assert_eq!(response, Some(if open { 600 } else { 500 }));
+        }
+    }
+}

@@ -10,6 +10,7 @@ use serde::{
     Deserialize, Deserializer as SerdeDeserializer, Serialize, Serializer, de::Error as _,
 };
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{Read, Write};
 
 /// Latencies above this (one hour) are counted as this.
@@ -31,10 +32,10 @@ type Dense = hdrhistogram::Histogram<u64>;
 /// All memory is taken when it is made, so recording never allocates. Histograms are merged, percentiles never averaged.
 /// Its text form is the V2 deflate encoding of HdrHistogram in base64. One that was read from its text form is kept in a few kB until
 /// something is counted in it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Histogram(Form);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Form {
     /// For counting.
     Dense(Dense),
@@ -85,7 +86,8 @@ impl Histogram {
 
     /// Empties the histogram and keeps its memory.
     pub fn clear(&mut self) {
-        self.dense().clear();
+        // The library's `clear` would keep the smallest and the largest value.
+        self.dense().reset();
     }
 
     /// How many values were counted.
@@ -254,6 +256,18 @@ impl Histogram {
     }
 }
 
+/// Not its 34,000 counts.
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.count())
+            .field("min_ns", &self.min_ns())
+            .field("mean_ns", &self.mean_ns())
+            .field("max_ns", &self.max_ns())
+            .finish()
+    }
+}
+
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
@@ -406,6 +420,20 @@ mod tests {
                 prop_assert_eq!(packed.percentile(100.0), unpack(&packed).max());
             }
         }
+    }
+
+    #[test]
+    fn a_cleared_histogram_has_forgotten_everything() {
+        let mut histogram = Histogram::new();
+        histogram.record(3);
+        histogram.record(5_000_000_000);
+        histogram.clear();
+        assert_eq!(histogram, Histogram::new());
+        histogram.record(1_000);
+        assert_eq!(
+            (histogram.min_ns(), histogram.max_ns()),
+            (Some(1_000), Some(1_000))
+        );
     }
 
     #[test]
