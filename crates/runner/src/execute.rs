@@ -167,13 +167,6 @@ fn begin_or_resume(
     machine: &Machine,
 ) -> Result<(String, Vec<RunRecord>), RunnerError> {
     let plan = execution.plan;
-    let plan_hash = plan.hash();
-    if !execution.fresh
-        && let Some(unfinished) = store.find_unfinished(&plan_hash, &machine.fingerprint())?
-    {
-        let runs = store.resume(&unfinished.id)?;
-        return Ok((unfinished.id, runs));
-    }
     let record = ExperimentRecord {
         plimsoll_record: RECORD_VERSION,
         id: String::new(),
@@ -182,7 +175,7 @@ fn begin_or_resume(
         state: ExperimentState::Unfinished,
         file_text: execution.file_text.into(),
         file_hash: text_hash(execution.file_text),
-        plan_hash,
+        plan_hash: plan.hash(),
         plan: serde_json::to_value(plan).expect("a plan has string keys and plain numbers"),
         seed: plan.measurement.seed,
         program: execution.program.clone(),
@@ -192,8 +185,18 @@ fn begin_or_resume(
         ended_at: None,
         runs: Vec::new(),
     };
-    let id = store.begin(&record)?;
-    Ok((id, Vec::new()))
+    let unfinished = if execution.fresh {
+        None
+    } else {
+        store.find_unfinished(&record.plan_hash, &machine.fingerprint())?
+    };
+    let Some(unfinished) = unfinished else {
+        return Ok((store.begin(&record)?, Vec::new()));
+    };
+    let runs = store.resume(&unfinished.id)?;
+    // The same is measured, but what is judged may have been changed in the file.
+    store.revise(&unfinished.id, &record)?;
+    Ok((unfinished.id, runs))
 }
 
 /// Data directories of programs that were killed.

@@ -8,7 +8,7 @@
 //! begin ─► begin_run ─► begin_load ──► add_slice … ─► end_point
 //!   │          │        begin_point ─► add_slice … ─► end_point …
 //!   │          └ update_run, at any time and at its end
-//!   └ finish                          resume: after an interruption, instead of begin
+//!   └ finish                          resume, revise: after an interruption, instead of begin
 //!
 //! list, load, find_unfinished, delete, import
 //! ```

@@ -165,7 +165,7 @@ impl Store {
         rows.collect()
     }
 
-    fn experiment_head(&self, key: i64) -> Result<ExperimentRecord, StoreError> {
+    pub(crate) fn experiment_head(&self, key: i64) -> Result<ExperimentRecord, StoreError> {
         let (json, state, ended_at): (String, String, Option<String>) = self
             .connection
             .query_row(

@@ -83,6 +83,32 @@ impl Store {
         Ok(runs.into_iter().map(|(_, head)| head).collect())
     }
 
+    /// Replaces name, question, plan, file and command of an experiment that goes on. What is measured is the same, or it would be another
+    /// experiment; what is judged may have been changed since it began.
+    ///
+    /// # Errors
+    /// [`StoreError::NotClaimed`], or when the store cannot be written.
+    pub fn revise(&mut self, id: &str, now: &ExperimentRecord) -> Result<(), StoreError> {
+        let (key, _) = self.key_of(id)?;
+        if !self.claims.holds(key) {
+            return Err(StoreError::NotClaimed { id: id.to_owned() });
+        }
+        let mut head = self.experiment_head(key)?;
+        head.name.clone_from(&now.name);
+        head.question.clone_from(&now.question);
+        head.plan.clone_from(&now.plan);
+        head.file_text.clone_from(&now.file_text);
+        head.file_hash.clone_from(&now.file_hash);
+        head.command.clone_from(&now.command);
+        self.connection
+            .execute(
+                "UPDATE experiment SET name = ?2, question = ?3, record = ?4 WHERE key = ?1",
+                params![key, head.name, head.question, head.to_json()],
+            )
+            .map_err(|error| self.sqlite(error))?;
+        Ok(())
+    }
+
     /// Writes the head of a run as it begins. Its load phase and points are not written.
     ///
     /// # Errors
