@@ -3,6 +3,7 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::store_path;
+use crate::screen::print;
 use plimsoll_telemetry::{FindingSeverity, Survey, findings};
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +21,7 @@ pub fn check(arguments: &arguments::Check, store: Option<&Path>) -> anyhow::Resu
     let findings = findings(&survey);
     if arguments.json {
         let all = serde_json::json!({ "survey": survey, "findings": findings });
-        anstream::println!("{}", serde_json::to_string_pretty(&all)?);
+        print(format_args!("{}\n", serde_json::to_string_pretty(&all)?))?;
         return Ok(Exit::Good);
     }
     for finding in &findings {
@@ -29,9 +30,9 @@ pub fn check(arguments: &arguments::Check, store: Option<&Path>) -> anyhow::Resu
             FindingSeverity::Note => "note",
             FindingSeverity::Bad => "BAD ",
         };
-        anstream::println!("{word}  {}", finding.what);
+        print(format_args!("{word}  {}\n", finding.what))?;
         if let Some(advice) = &finding.advice {
-            anstream::println!("      {advice}");
+            print(format_args!("      {advice}\n"))?;
         }
     }
     let count = |severity| {
@@ -40,11 +41,11 @@ pub fn check(arguments: &arguments::Check, store: Option<&Path>) -> anyhow::Resu
             .filter(|finding| finding.severity == severity)
             .count()
     };
-    anstream::println!(
-        "\n{} good, {} to note, {} bad",
+    print(format_args!(
+        "\n{} good, {} to note, {} bad\n",
         count(FindingSeverity::Good),
         count(FindingSeverity::Note),
         count(FindingSeverity::Bad)
-    );
+    ))?;
     Ok(Exit::Good)
 }

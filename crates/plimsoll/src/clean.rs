@@ -2,6 +2,7 @@
 
 use crate::arguments;
 use crate::exit::Exit;
+use crate::screen::print;
 use plimsoll_testbed::{default_parent, leftovers};
 
 /// `plimsoll clean`: removes what carries this program's marker and belongs to no living run.
@@ -16,11 +17,11 @@ pub fn clean(arguments: &arguments::Clean) -> anyhow::Result<Exit> {
             found += 1;
             let path = leftover.path.display();
             if arguments.dry_run {
-                anstream::println!("would remove {path}");
+                print(format_args!("would remove {path}\n"))?;
                 continue;
             }
             leftover.remove()?;
-            anstream::println!("removed {path}");
+            print(format_args!("removed {path}\n"))?;
         }
     }
     if found == 0 {

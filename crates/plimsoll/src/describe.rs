@@ -2,10 +2,10 @@
 
 use crate::arguments::{self, Arguments};
 use crate::exit::Exit;
+use crate::screen::print;
 use clap::CommandFactory;
 use clap_complete::Shell;
 use plimsoll_experiment::{reference_markdown, schema_text};
-use std::io::Write;
 
 /// `plimsoll schema`.
 pub fn schema(arguments: &arguments::Schema) -> anyhow::Result<Exit> {
@@ -15,7 +15,7 @@ pub fn schema(arguments: &arguments::Schema) -> anyhow::Result<Exit> {
     } else {
         schema_text(engines)
     };
-    std::io::stdout().write_all(text.as_bytes())?;
+    print(text)?;
     Ok(Exit::Good)
 }
 
@@ -23,7 +23,7 @@ pub fn schema(arguments: &arguments::Schema) -> anyhow::Result<Exit> {
 pub fn completions(shell: Shell) -> anyhow::Result<Exit> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut text);
-    std::io::stdout().write_all(&text)?;
+    print(String::from_utf8(text)?)?;
     Ok(Exit::Good)
 }
 
@@ -31,6 +31,6 @@ pub fn completions(shell: Shell) -> anyhow::Result<Exit> {
 pub fn man() -> anyhow::Result<Exit> {
     let mut text = Vec::new();
     clap_mangen::Man::new(Arguments::command()).render(&mut text)?;
-    std::io::stdout().write_all(&text)?;
+    print(String::from_utf8(text)?)?;
     Ok(Exit::Good)
 }

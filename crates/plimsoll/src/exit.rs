@@ -1,7 +1,6 @@
 //! Exit codes.
 
 use plimsoll_experiment::Problems;
-use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -47,11 +46,15 @@ pub fn code_of(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// Whether the reader of our output went away, as `head` does: that is no failure.
-pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
-    })
+/// The error with its causes. Many errors name their cause in their own words, and it is not said twice.
+pub fn message(error: &anyhow::Error) -> String {
+    let mut message = error.to_string();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        if !message.contains(&cause) {
+            message.push_str(": ");
+            message.push_str(&cause);
+        }
+    }
+    message
 }

@@ -3,6 +3,7 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::record;
+use crate::screen::print;
 use crate::show::file_stem;
 use anyhow::Context;
 use plimsoll_judge::analyse;
@@ -33,7 +34,7 @@ pub fn export(arguments: &arguments::Export, store: Option<&Path>) -> anyhow::Re
         })?;
         file.write_to(&mut BufWriter::new(out))
             .with_context(|| format!("cannot write {}", path.display()))?;
-        anstream::println!("{}  {}", path.display(), file.about);
+        print(format_args!("{}  {}\n", path.display(), file.about))?;
     }
     Ok(Exit::Good)
 }

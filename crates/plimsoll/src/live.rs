@@ -6,10 +6,12 @@ use plimsoll_experiment::{Plan, explain};
 use plimsoll_record::{Histogram, Operation, PointLabel, RunState, Slice, Status};
 use plimsoll_report::progress::{Moment, Phase};
 use plimsoll_runner::{Event, Watcher};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
+
+const STOPPING: &str = "stopping; what was measured is kept (once more to stop at once)";
 
 /// Shows a run while it goes on, and counts the user's wishes to stop.
 pub struct Live {
@@ -17,7 +19,6 @@ pub struct Live {
     unicode: bool,
     bar: Option<ProgressBar>,
     interruptions: Arc<AtomicU32>,
-    stopping_shown: bool,
     now: Now,
     left: Left,
 }
@@ -131,26 +132,44 @@ impl Left {
     }
 }
 
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Above the live line, if there is one.
+fn say(bar: Option<&ProgressBar>, line: &str) {
+    match bar {
+        Some(bar) => bar.println(line),
+        None => {
+            // Nobody may be able to read it any more: that must not end the measuring.
+            let _ = writeln!(anstream::stderr(), "{line}");
+        }
+    }
+}
+
 impl Live {
     /// Begins to listen for interruptions.
     pub fn new(quiet: bool) -> anyhow::Result<Self> {
-        let interruptions = Arc::new(AtomicU32::new(0));
-        let counter = Arc::clone(&interruptions);
-        ctrlc::set_handler(move || {
-            counter.fetch_add(1, Ordering::Relaxed);
-        })?;
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new_spinner();
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.set_style(ProgressStyle::with_template("{msg}").expect("the template is constant"));
             bar
         });
+        let interruptions = Arc::new(AtomicU32::new(0));
+        let counter = Arc::clone(&interruptions);
+        let shown = bar.clone();
+        // Said at once, from the handler's own thread: while an operation does not return, no event comes.
+        ctrlc::set_handler(move || {
+            if counter.fetch_add(1, Ordering::Relaxed) == 0 && !quiet {
+                say(shown.as_ref(), STOPPING);
+            }
+        })?;
         Ok(Self {
             quiet,
             unicode: screen::knows_unicode(),
             bar,
             interruptions,
-            stopping_shown: false,
             now: Now::default(),
             left: Left::default(),
         })
@@ -163,18 +182,9 @@ impl Live {
         }
     }
 
-    /// Whether the user asked to stop.
-    pub fn interrupted(&self) -> bool {
-        self.interruptions.load(Ordering::Relaxed) > 0
-    }
-
     fn say(&self, line: &str) {
-        if self.quiet {
-            return;
-        }
-        match &self.bar {
-            Some(bar) => bar.println(line),
-            None => anstream::eprintln!("{line}"),
+        if !self.quiet {
+            say(self.bar.as_ref(), line);
         }
     }
 
@@ -255,7 +265,7 @@ impl Live {
         }
         let point = &self.now.point;
         let moment = self.moment(point.rate(), point.p99_ns(), point.errors);
-        anstream::eprintln!("{}", moment.plain(self.unicode));
+        self.say(&moment.plain(self.unicode));
     }
 }
 
@@ -273,10 +283,12 @@ impl Watcher for Live {
                 if *finished > 0 {
                     self.say(&format!("experiment {} ({id}) goes on: {finished} of {runs} runs are there, {missing} are missing", plan.name));
                 } else {
-                    let (arms, blocks) = (plan.arms.len(), plan.measurement.blocks);
                     self.say(&format!(
-                        "experiment {} ({id}): {runs} runs, {arms} arms in {blocks} blocks",
-                        plan.name
+                        "experiment {} ({id}): {}, {} in {}",
+                        plan.name,
+                        counted(runs, "run"),
+                        counted(plan.arms.len(), "arm"),
+                        counted(plan.measurement.blocks as usize, "block")
                     ));
                 }
             }
@@ -318,10 +330,6 @@ impl Watcher for Live {
                     self.say(&format!("run {run} of {runs} ({arm}) failed: {message}"));
                 }
             }
-        }
-        if self.interrupted() && !self.stopping_shown {
-            self.stopping_shown = true;
-            self.say("stopping; what was measured is kept (once more to stop at once)");
         }
     }
 

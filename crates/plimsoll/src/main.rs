@@ -29,9 +29,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match dispatch(&arguments) {
         Ok(exit) => exit.into(),
-        Err(error) if exit::is_closed_pipe(&error) => Exit::Good.into(),
         Err(error) => {
-            anstream::eprintln!("plimsoll: {error:#}");
+            anstream::eprintln!("plimsoll: {}", exit::message(&error));
             exit::code_of(&error).into()
         }
     }

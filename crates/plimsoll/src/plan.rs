@@ -2,7 +2,7 @@
 
 use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
-use crate::screen;
+use crate::screen::{self, print};
 use anyhow::Context;
 use plimsoll_experiment::{
     Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
@@ -54,26 +54,29 @@ pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
 }
 
 /// Shows what is wrong with a file.
-pub fn complain(problems: &Problems, json: bool) -> Exit {
+pub fn complain(problems: &Problems, json: bool) -> std::io::Result<Exit> {
     if json {
-        anstream::println!("{:#}", problems.to_json());
+        print(format_args!("{:#}\n", problems.to_json()))?;
     } else {
         anstream::eprintln!("{}", problems.render(screen::colours(), screen::columns()));
     }
-    Exit::InvalidExperiment
+    Ok(Exit::InvalidExperiment)
 }
 
 /// `plimsoll plan`.
 pub fn plan(arguments: &arguments::Plan) -> anyhow::Result<Exit> {
     let plan = match read(&arguments.experiment)?.plan {
         Ok(plan) => plan,
-        Err(problems) => return Ok(complain(&problems, arguments.json)),
+        Err(problems) => return Ok(complain(&problems, arguments.json)?),
     };
     let explanation = explain(&plan, plimsoll_engine::kinds());
     if arguments.json {
-        anstream::println!("{}", serde_json::to_string_pretty(&explanation)?);
+        print(format_args!(
+            "{}\n",
+            serde_json::to_string_pretty(&explanation)?
+        ))?;
     } else {
-        anstream::print!("{explanation}");
+        print(explanation)?;
     }
     Ok(Exit::Good)
 }

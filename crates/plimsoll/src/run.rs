@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::live::Live;
 use crate::plan::{complain, read};
 use crate::read::store_path;
-use crate::screen::screen;
+use crate::screen::{print, screen};
 use crate::show::{exit_of, page_path, write_page};
 use anyhow::Context;
 use plimsoll_judge::analyse;
@@ -20,7 +20,7 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
     let checked = read(&arguments.experiment)?;
     let plan = match checked.plan {
         Ok(plan) => plan,
-        Err(problems) => return Ok(complain(&problems, arguments.json)),
+        Err(problems) => return Ok(complain(&problems, arguments.json)?),
     };
     let mut open = Store::open(&store_path(store)?)?;
     let path = std::env::current_exe()
@@ -51,15 +51,18 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
         analysis: &analysis,
     };
     if arguments.json {
-        anstream::println!("{}", serde_json::to_string_pretty(&analysis)?);
+        print(format_args!(
+            "{}\n",
+            serde_json::to_string_pretty(&analysis)?
+        ))?;
     } else {
-        anstream::print!("{}", terminal::summary(&report, &screen()));
+        print(terminal::summary(&report, &screen()))?;
     }
     if !arguments.json || arguments.page.is_some() {
         let file = page_path(arguments.page.as_deref(), store, &record)?;
         write_page(&report, &file)?;
         if !arguments.json {
-            anstream::println!("\nPage: {}", file.display());
+            print(format_args!("\nPage: {}\n", file.display()))?;
         }
     }
     if ended.missing > 0 && !arguments.quiet {

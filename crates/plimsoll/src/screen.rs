@@ -1,7 +1,8 @@
 //! What this terminal can show.
 
 use plimsoll_report::terminal::Screen;
-use std::io::IsTerminal;
+use std::fmt::Display;
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 /// Columns that tables may take: of the terminal, or what suits a file.
 const COLUMNS_OF_A_FILE: usize = 100;
@@ -11,6 +12,15 @@ pub fn screen() -> Screen {
     Screen {
         width: columns(),
         unicode: knows_unicode(),
+    }
+}
+
+/// Writes a result to the standard output. A reader that went away, as `head` does, wanted no more, which is no failure; a full disk is.
+pub fn print(text: impl Display) -> io::Result<()> {
+    let mut out = anstream::stdout();
+    match write!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::{record, store_path};
-use crate::screen::screen;
+use crate::screen::{print, screen};
 use anyhow::{Context, bail};
 use plimsoll_judge::{Analysis, Outcome, analyse, compare_records};
 use plimsoll_record::{ExperimentRecord, ExperimentState};
@@ -20,15 +20,18 @@ pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Resu
         analysis: &analysis,
     };
     if arguments.json {
-        anstream::println!("{}", serde_json::to_string_pretty(&analysis)?);
+        print(format_args!(
+            "{}\n",
+            serde_json::to_string_pretty(&analysis)?
+        ))?;
         if let Some(file) = &arguments.page {
             write_page(&report, file)?;
         }
     } else {
-        anstream::print!("{}", terminal::summary(&report, &screen()));
+        print(terminal::summary(&report, &screen()))?;
         let file = page_path(arguments.page.as_deref(), store, &record)?;
         write_page(&report, &file)?;
-        anstream::println!("\nPage: {}", file.display());
+        print(format_args!("\nPage: {}\n", file.display()))?;
     }
     Ok(exit_of(&analysis))
 }
@@ -93,9 +96,12 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
     let Some(second) = &arguments.second else {
         let analysis = analyse(&record(&arguments.first, store)?)?;
         if arguments.json {
-            anstream::println!("{}", serde_json::to_string_pretty(&analysis.comparisons)?);
+            print(format_args!(
+                "{}\n",
+                serde_json::to_string_pretty(&analysis.comparisons)?
+            ))?;
         } else {
-            anstream::print!("{}", terminal::comparisons(&analysis, &screen()));
+            print(terminal::comparisons(&analysis, &screen()))?;
         }
         return Ok(Exit::Good);
     };
@@ -103,9 +109,12 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
     let (b, arm_b) = side(second, store)?;
     let comparison = compare_records(&a, &arm_a, &b, &arm_b)?;
     if arguments.json {
-        anstream::println!("{}", serde_json::to_string_pretty(&comparison)?);
+        print(format_args!(
+            "{}\n",
+            serde_json::to_string_pretty(&comparison)?
+        ))?;
     } else {
-        anstream::print!("{}", terminal::record_comparison(&comparison, &screen()));
+        print(terminal::record_comparison(&comparison, &screen()))?;
     }
     Ok(Exit::Good)
 }
@@ -139,20 +148,20 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
     };
     let summaries = store.list(&filter)?;
     if arguments.json {
-        anstream::println!("{}", serde_json::to_string_pretty(&summaries)?);
+        print(format_args!(
+            "{}\n",
+            serde_json::to_string_pretty(&summaries)?
+        ))?;
         return Ok(Exit::Good);
     }
     if summaries.is_empty() {
         anstream::eprintln!("no such experiment in {}", store.path().display());
         return Ok(Exit::Good);
     }
-    anstream::println!(
-        "{:<10} {:<20} {:<11} {:<9} experiment: arms",
-        "id",
-        "begun (UTC)",
-        "state",
-        "runs"
-    );
+    print(format_args!(
+        "{:<10} {:<20} {:<11} {:<9} experiment: arms\n",
+        "id", "begun (UTC)", "state", "runs"
+    ))?;
     for summary in summaries {
         let state = match (summary.state, summary.running) {
             (_, true) => "running",
@@ -165,12 +174,12 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
             .unwrap_or(&summary.started_at)
             .replace('T', " ");
         let runs = format!("{}/{}", summary.runs_finished, summary.runs_planned);
-        anstream::println!(
-            "{:<10} {begun:<20} {state:<11} {runs:<9} {}: {}",
+        print(format_args!(
+            "{:<10} {begun:<20} {state:<11} {runs:<9} {}: {}\n",
             summary.id,
             summary.name,
             summary.arms.join(", ")
-        );
+        ))?;
     }
     Ok(Exit::Good)
 }
