@@ -1,0 +1,146 @@
+//! Exit codes follow from what happened to the data, the bounds and the engine.
+
+use crate::laboratory::{Laboratory, runs};
+use plimsoll_record::RunState;
+
+/// One arm, one point, one block, on the simulated engine with these further settings, and these further lines.
+fn simulated(settings: &str, lines: &str) -> String {
+    format!(
+        "
+plimsoll: 1
+name: ending
+workload: {{records: 2, preset: c}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 2ms, {settings}}}}}
+load: {{closed: {{threads: 1}}}}
+load_phase: {{threads: 1}}
+measurement: {{warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}}
+{lines}"
+    )
+}
+
+#[test]
+fn a_bound_that_holds_and_one_that_does_not() {
+    let laboratory = Laboratory::new();
+    // With 2 ms for each operation no more than 500 a second can be done, and none takes less.
+    let holds = laboratory.experiment(&simulated(
+        "",
+        "thresholds: [throughput <= 501, response.p50 >= 1.9ms]",
+    ));
+    assert_eq!(holds.code, Some(0), "{holds:?}");
+    let broken = laboratory.experiment(&simulated("", "thresholds: [throughput >= 501]"));
+    assert_eq!(broken.code, Some(99), "{broken:?}");
+    assert!(broken.out.contains("throughput >= 501"), "{}", broken.out);
+    assert_eq!(laboratory.run(&["report"]).code, Some(99));
+    assert_eq!(laboratory.run(&["report", "--json"]).code, Some(99));
+    // Two bounds on the same, of which only one can hold.
+    let other = laboratory.experiment(&simulated(
+        "",
+        "thresholds: [{metric: throughput >= 501, arm: one, mix: c, at: {threads: 1}}]",
+    ));
+    assert_eq!(other.code, Some(99), "{other:?}");
+}
+
+#[test]
+fn an_engine_that_only_fails() {
+    let laboratory = Laboratory::new();
+    let said = laboratory.experiment(&simulated("error_share: 100%", ""));
+    assert_eq!(said.code, Some(106), "{said:?}");
+    let record = laboratory.record();
+    let RunState::Failed { message } = &record.runs[0].state else {
+        panic!("{:?}", runs(&record))
+    };
+    assert_eq!(
+        message,
+        "all 2 operations of a point failed, so nothing is left to measure: simulated: failed as error_share asks"
+    );
+    assert!(said.err.contains(message), "{}", said.err);
+}
+
+/// Whether an operation fails is drawn from the seed. The load of two records must get through, and some of the 40 later operations must fail.
+#[test]
+fn an_engine_that_fails_now_and_then() {
+    let judged = |allowed: &str| {
+        let laboratory = Laboratory::new();
+        for seed in 1..50 {
+            let text = simulated(
+                "error_share: 25%",
+                &format!("objective: {{response: {{p50: 1m}}, errors: {allowed}}}"),
+            );
+            let said = laboratory.experiment(&text.replace("seed: 1}", &format!("seed: {seed}}}")));
+            let record = laboratory.record();
+            let Some(end) = record.runs[0]
+                .points
+                .first()
+                .and_then(|point| point.end.clone())
+            else {
+                // The load failed, which the count of the records tells.
+                assert_eq!(said.code, Some(106), "{said:?}");
+                assert!(
+                    said.err.contains(
+                        "2 were asked for; the first failure: simulated: failed as error_share asks"
+                    ) || said.err.contains("all 2 operations"),
+                    "{}",
+                    said.err
+                );
+                continue;
+            };
+            let failed: u64 = end.errors.iter().map(|sample| sample.count).sum();
+            let counted: u64 = record.runs[0].points[0]
+                .slices
+                .iter()
+                .map(|slice| slice.completed.error)
+                .sum();
+            assert_eq!(failed, counted);
+            if failed > 0 {
+                assert!(failed < 40);
+                return said;
+            }
+        }
+        panic!("no seed of fifty lets the load through and fails later");
+    };
+    let refused = judged("0");
+    assert_eq!(refused.code, Some(106), "{refused:?}");
+    assert!(refused.out.contains("W-ERRORS"), "{}", refused.out);
+    let allowed = judged("99%");
+    assert_eq!(allowed.code, Some(0), "{allowed:?}");
+    assert!(!allowed.out.contains("W-ERRORS"), "{}", allowed.out);
+}
+
+/// An arm that cannot work is given up after two blocks, and the other one goes on.
+#[test]
+fn an_arm_that_never_works_is_given_up() {
+    let laboratory = Laboratory::new();
+    let said = laboratory.experiment(
+        "
+plimsoll: 1
+name: half
+workload: {records: 2, preset: c}
+defaults: {engine: simulated, service: constant, service_mean: 1ms}
+arms: {good: , bad: {error_share: 1.0}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 5, blocks: 4}
+",
+    );
+    assert_eq!(said.code, Some(106), "{said:?}");
+    let record = laboratory.record();
+    let of = |arm: &str, state: &str| {
+        runs(&record)
+            .iter()
+            .filter(|run| run.0 == arm && run.3 == state)
+            .count()
+    };
+    assert_eq!(
+        (
+            of("good", "finished"),
+            of("bad", "failed"),
+            record.runs.len()
+        ),
+        (4, 2, 6)
+    );
+    assert!(
+        said.err
+            .contains("arm bad failed 2 times and never succeeded: its other runs are left out"),
+        "{}",
+        said.err
+    );
+}

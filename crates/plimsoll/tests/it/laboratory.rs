@@ -1,0 +1,357 @@
+//! A place of its own for each test: a folder with a store, data directories and experiment files, and the program to run in it.
+
+use plimsoll_record::{ExperimentRecord, RunRecord, RunState, Slice, Status};
+use plimsoll_store::Store;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Longest wait for something that takes milliseconds on an idle machine. Only a broken program or machine needs so long.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The variable by which the processes of a laboratory are found again.
+const MARK: &str = "PLIMSOLL_TEST_LABORATORY";
+
+/// A folder of its own. When it is dropped, nothing may be left behind: no data directory and no process.
+pub struct Laboratory {
+    folder: tempfile::TempDir,
+}
+
+/// What the program said and how it ended.
+#[derive(Debug)]
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+/// A program that is still running, its talk going to files.
+pub struct Running {
+    child: Child,
+    out: PathBuf,
+    err: PathBuf,
+}
+
+impl Laboratory {
+    pub fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The program with these arguments, in the folder, with an environment of its own.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("HOME", self.folder.path())
+            .env("XDG_DATA_HOME", self.path("data"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("LC_ALL", "C.UTF-8")
+            .env(MARK, self.folder.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn run(&self, arguments: &[&str]) -> Said {
+        let output = self.command(arguments).output().unwrap();
+        Said {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Runs `plimsoll run` on an experiment of this text.
+    pub fn experiment(&self, text: &str) -> Said {
+        self.write("experiment.yaml", text);
+        self.run(&["run", "experiment.yaml"])
+    }
+
+    /// Starts the program and comes back at once.
+    pub fn start(&self, arguments: &[&str]) -> Running {
+        let (out, err) = (self.path("out"), self.path("err"));
+        let child = self
+            .command(arguments)
+            .stdout(fs::File::create(&out).unwrap())
+            .stderr(fs::File::create(&err).unwrap())
+            .spawn()
+            .unwrap();
+        Running { child, out, err }
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path("data/plimsoll/plimsoll.db")
+    }
+
+    /// The last record in the store.
+    pub fn record(&self) -> ExperimentRecord {
+        Store::open_read_only(&self.store())
+            .unwrap()
+            .load("last")
+            .unwrap()
+    }
+
+    /// The same, while a program may not even have made the store.
+    pub fn record_so_far(&self) -> Option<ExperimentRecord> {
+        Store::open_read_only(&self.store()).ok()?.load("last").ok()
+    }
+
+    /// Waits until the last record is so, and returns it; `None` when the program ended first.
+    pub fn wait_for_record(
+        &self,
+        running: &mut Running,
+        so: impl Fn(&ExperimentRecord) -> bool,
+    ) -> Option<ExperimentRecord> {
+        let mut found = None;
+        wait_until("the record to get there", || {
+            let ended = running.child.try_wait().unwrap().is_some();
+            found = self.record_so_far().filter(|record| so(record));
+            found.is_some() || ended
+        });
+        found
+    }
+
+    /// Where data directories are made when the experiment does not say.
+    pub fn data_parent(&self) -> PathBuf {
+        self.path("cache/plimsoll/data")
+    }
+
+    /// Everything in [`Self::data_parent`].
+    pub fn data_directories(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.data_parent()) else {
+            return Vec::new();
+        };
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// The living processes of this laboratory.
+    pub fn processes(&self) -> Vec<u32> {
+        let mark = [
+            MARK.as_bytes(),
+            b"=",
+            self.folder.path().as_os_str().as_bytes(),
+        ]
+        .concat();
+        let is_ours = |process: &u32| {
+            let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+            environment
+                .split(|byte| *byte == 0)
+                .any(|variable| variable == mark)
+        };
+        all_processes().into_iter().filter(is_ours).collect()
+    }
+
+    /// What was said, with everything that differs from one machine or time to the next replaced.
+    pub fn plain(&self, text: &str) -> String {
+        let folder = fs::canonicalize(self.folder.path()).unwrap();
+        text.replace(&folder.display().to_string(), "[folder]")
+            .replace(&self.folder.path().display().to_string(), "[folder]")
+    }
+}
+
+impl Drop for Laboratory {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for process in self.processes() {
+                send(process, Signal::KILL);
+            }
+            return;
+        }
+        wait_until("the workers to end", || self.processes().is_empty());
+        assert_eq!(
+            self.data_directories(),
+            Vec::<PathBuf>::new(),
+            "data was left behind"
+        );
+    }
+}
+
+impl Running {
+    /// The worker process, if there is one at this moment.
+    pub fn worker(&self) -> Option<u32> {
+        let is_child = |process: &u32| parent(*process) == Some(self.child.id());
+        all_processes().into_iter().find(is_child)
+    }
+
+    pub fn send(&self, signal: Signal) {
+        send(self.child.id(), signal);
+    }
+
+    /// Waits for the end of the program.
+    pub fn end(mut self) -> Said {
+        let mut status = None;
+        wait_until("the program to end", || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        Said {
+            code: status.unwrap().code(),
+            out: fs::read_to_string(&self.out).unwrap(),
+            err: fs::read_to_string(&self.err).unwrap(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Only after a failed assertion is it still there.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends a signal to a process, which may be gone.
+pub fn send(process: u32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(process.try_into().unwrap()) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+fn all_processes() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap();
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+fn parent(process: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in parentheses may hold anything.
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Asks until it is so.
+pub fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !so() {
+        assert!(begin.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Does it until it comes to something: for what must catch a program at a moment that may have passed.
+pub fn try_until<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..10 {
+        if let Some(result) = attempt() {
+            return result;
+        }
+    }
+    panic!("ten times too late");
+}
+
+static SKIPPED: AtomicU32 = AtomicU32::new(0);
+
+/// Whether this is root, which `test` needs; otherwise it is said, past the capture of the test harness, that it is left out.
+pub fn is_root_or_skip(test: &str) -> bool {
+    use std::io::Write;
+    if rustix::process::geteuid().is_root() {
+        return true;
+    }
+    let skipped = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
+    let _ = writeln!(
+        std::io::stderr(),
+        "SKIPPED {test}: it mounts filesystems and needs root ({skipped} skipped so far)"
+    );
+    false
+}
+
+/// A filesystem in memory of so many bytes, mounted until it is dropped.
+pub struct Mounted(PathBuf);
+
+impl Mounted {
+    pub fn tmpfs(path: &Path, size: &str) -> Self {
+        fs::create_dir_all(path).unwrap();
+        mount(
+            &["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"],
+            path,
+        );
+        Self(path.to_owned())
+    }
+
+    /// The folder once more, for reading alone.
+    pub fn read_only(folder: &Path, path: &Path) -> Self {
+        fs::create_dir_all(path).unwrap();
+        mount(&["--bind", folder.to_str().unwrap()], path);
+        let mounted = Self(path.to_owned());
+        mount(&["-o", "remount,ro,bind"], path);
+        mounted
+    }
+
+    pub fn grow(&self, size: &str) {
+        mount(&["-o", &format!("remount,size={size}")], &self.0);
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(&self.0).status().unwrap();
+        assert!(unmounted.success() || std::thread::panicking());
+    }
+}
+
+fn mount(arguments: &[&str], path: &Path) {
+    let mounted = Command::new("mount")
+        .args(arguments)
+        .arg(path)
+        .status()
+        .unwrap();
+    assert!(mounted.success(), "mount {arguments:?} {}", path.display());
+}
+
+/// How a run stands, in a word.
+pub fn state(run: &RunRecord) -> &'static str {
+    match run.state {
+        RunState::Started => "started",
+        RunState::Finished => "finished",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed { .. } => "failed",
+    }
+}
+
+/// How the runs of a record stand: arm, block, attempt and state of each.
+pub fn runs(record: &ExperimentRecord) -> Vec<(&str, u32, u32, &'static str)> {
+    let runs = record.runs.iter();
+    runs.map(|run| (run.arm.as_str(), run.block, run.attempt, state(run)))
+        .collect()
+}
+
+pub fn finished(record: &ExperimentRecord) -> usize {
+    let runs = record.runs.iter();
+    runs.filter(|run| run.state == RunState::Finished).count()
+}
+
+/// Operations of a name that ended so, over these slices.
+pub fn count<'a>(
+    slices: impl IntoIterator<Item = &'a Slice>,
+    operation: &str,
+    status: Status,
+) -> u64 {
+    let mut sum = 0;
+    for slice in slices {
+        for part in &slice.operations {
+            if part.operation.name() == operation && part.status == status {
+                sum += part.latencies.count();
+            }
+        }
+    }
+    sum
+}

@@ -1,0 +1,20 @@
+//! The program as its users meet it: the real binary, real files, its own store and data directories for each test.
+//!
+//! Nothing here depends on how fast the machine is: where a test must catch the program at a certain moment, it asks the store until
+//! that moment is there, and tries anew when it came too late. Tests that need root, or a build with WiredTiger, say so.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in tests, but sees only functions that are tests themselves"
+)]
+
+mod ending;
+mod laboratory;
+mod mistakes;
+mod places;
+mod published;
+mod records;
+mod resume;
+mod screens;
+mod stores;
+mod whole;

@@ -1,0 +1,114 @@
+//! Places where data cannot be kept. Only engines that keep data want one.
+#![cfg(feature = "wiredtiger")]
+
+use crate::laboratory::{Laboratory, Mounted, Said, is_root_or_skip, runs};
+
+fn keeping(records: &str, directory: &str) -> String {
+    format!(
+        "
+plimsoll: 1
+name: place
+workload: {{records: {records}, preset: c}}
+arms: {{one: {{engine: wiredtiger, cache_size: 10MiB, directory: {directory}}}}}
+load: {{closed: {{threads: 1}}}}
+measurement: {{warm_up: 0s, duration: 20ms, blocks: 1}}
+"
+    )
+}
+
+#[test]
+fn a_file_is_no_directory() {
+    let laboratory = Laboratory::new();
+    laboratory.write("occupied", "not ours");
+    let Said { code, out, err } = laboratory.experiment(&keeping("100", "occupied"));
+    assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
+    insta::assert_snapshot!(laboratory.plain(&err));
+    assert_eq!(
+        std::fs::read_to_string(laboratory.path("occupied")).unwrap(),
+        "not ours"
+    );
+}
+
+#[test]
+fn a_directory_that_cannot_be_made() {
+    let laboratory = Laboratory::new();
+    let said = laboratory.experiment(&keeping("100", "/proc/plimsoll"));
+    assert_eq!(said.code, Some(106), "{said:?}");
+    assert!(
+        said.err
+            .contains("run 1 of 1 (one) failed: /proc/plimsoll has 0.0 MiB free and "),
+        "{}",
+        said.err
+    );
+    assert!(
+        said.err.contains("name a directory on another filesystem"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn a_directory_of_ones_own() {
+    let laboratory = Laboratory::new();
+    let said = laboratory.experiment(&keeping("100", "disk/here"));
+    assert_eq!(
+        runs(&laboratory.record()),
+        [("one", 0, 1, "finished")],
+        "{said:?}"
+    );
+    let here = laboratory.path("disk/here");
+    assert_eq!(
+        std::fs::read_dir(&here).unwrap().count(),
+        0,
+        "its data is gone, the folder stays"
+    );
+    assert!(
+        !laboratory.data_parent().exists(),
+        "no other place was used"
+    );
+    // The flag wins over the file.
+    laboratory.run(&["run", "experiment.yaml", "--directory", "there"]);
+    assert!(laboratory.path("there").is_dir());
+}
+
+#[test]
+fn a_read_only_filesystem() {
+    if !is_root_or_skip("places::a_read_only_filesystem") {
+        return;
+    }
+    let laboratory = Laboratory::new();
+    std::fs::create_dir(laboratory.path("disk")).unwrap();
+    let mounted = Mounted::read_only(&laboratory.path("disk"), &laboratory.path("still"));
+    let said = laboratory.experiment(&keeping("100", "still"));
+    assert_eq!(said.code, Some(106), "{said:?}");
+    let failed = said
+        .err
+        .lines()
+        .find(|line| line.starts_with("run 1 of 1"))
+        .unwrap();
+    let (failed, _) = failed.split_once("plimsoll-").unwrap();
+    insta::assert_snapshot!(laboratory.plain(failed));
+    assert!(said.err.contains("Read-only file system"), "{}", said.err);
+    drop(mounted);
+}
+
+#[test]
+fn a_disk_that_is_too_small_is_refused_before_anything_is_written() {
+    if !is_root_or_skip("places::a_disk_that_is_too_small_is_refused_before_anything_is_written") {
+        return;
+    }
+    let laboratory = Laboratory::new();
+    let mounted = Mounted::tmpfs(&laboratory.path("small"), "20m");
+    let said = laboratory.experiment(&keeping("100k", "small"));
+    assert_eq!(said.code, Some(106), "{said:?}");
+    let refused = format!(
+        "{} has 20.0 MiB free and ",
+        laboratory.path("small").display()
+    );
+    assert!(said.err.contains(&refused) && said.err.contains(" are needed: make room, ask for less data, or name a directory on another filesystem"), "{}", said.err);
+    assert_eq!(
+        std::fs::read_dir(laboratory.path("small")).unwrap().count(),
+        0
+    );
+    drop(mounted);
+}

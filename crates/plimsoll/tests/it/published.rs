@@ -1,0 +1,91 @@
+//! What is checked in and made from the program must be what the program would make now.
+
+use crate::laboratory::Laboratory;
+use plimsoll_experiment::{schema_text, with_reference};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn checkout(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(path)
+}
+
+#[test]
+fn the_schema_is_current() {
+    let printed = Laboratory::new().run(&["schema"]);
+    assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""));
+    assert_eq!(printed.out, schema_text(plimsoll_engine::kinds()));
+    let kept = fs::read_to_string(checkout("docs/experiment.schema.json")).unwrap();
+    assert!(
+        kept == printed.out,
+        "docs/experiment.schema.json is out of date: plimsoll schema > docs/experiment.schema.json"
+    );
+    serde_json::from_str::<serde_json::Value>(&kept).unwrap();
+}
+
+#[test]
+fn the_reference_is_current() {
+    let kept = fs::read_to_string(checkout("docs/experiment-file.md")).unwrap();
+    let current = with_reference(&kept, plimsoll_engine::kinds())
+        .expect("docs/experiment-file.md has both marks");
+    assert!(
+        kept == current,
+        "docs/experiment-file.md is out of date: put what `plimsoll schema --reference` prints between its marks"
+    );
+    let printed = Laboratory::new().run(&["schema", "--reference"]);
+    assert!(kept.contains(&printed.out));
+}
+
+#[test]
+fn completions_and_manual() {
+    let laboratory = Laboratory::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let said = laboratory.run(&["completions", shell]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+        assert!(
+            said.out.contains("plimsoll") && said.out.contains("compare"),
+            "{shell}"
+        );
+    }
+    let man = laboratory.run(&["man"]);
+    assert_eq!((man.code, man.err.as_str()), (Some(0), ""));
+    assert!(
+        man.out.contains(".TH plimsoll") && man.out.contains("Exit codes"),
+        "{}",
+        man.out
+    );
+}
+
+#[test]
+fn every_study_is_valid() {
+    let laboratory = Laboratory::new();
+    let mut studies = 0;
+    for entry in fs::read_dir(checkout("studies")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "yaml") {
+            continue;
+        }
+        studies += 1;
+        let said = laboratory.run(&["plan", path.to_str().unwrap(), "--json"]);
+        assert_eq!(
+            said.code,
+            Some(0),
+            "{}: {}{}",
+            path.display(),
+            said.err,
+            said.out
+        );
+        let plan: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        if plan["name"] == "quickstart" {
+            let needs = &plan["needs"];
+            let nanos =
+                needs["measuring_ns"].as_u64().unwrap() + needs["loading_ns"].as_u64().unwrap();
+            assert!(
+                nanos < 240_000_000_000,
+                "the quickstart promises four minutes, and is planned for {nanos} ns"
+            );
+        }
+    }
+    assert!(studies > 0);
+}

@@ -1,0 +1,378 @@
+//! What is killed or stopped loses nothing, leaves nothing behind for long, and goes on.
+
+use crate::laboratory::{Laboratory, finished, runs, send, state, try_until, wait_until};
+use plimsoll_record::{ExperimentState, RunState};
+use rustix::process::Signal;
+use std::collections::BTreeSet;
+
+/// Runs of some tenths of a second on an engine that keeps no data: 2 arms in 3 blocks.
+const SHORT_RUNS: &str = "
+plimsoll: 1
+name: short-runs
+workload: {records: 10, preset: c}
+defaults: {engine: simulated, service: constant, service_mean: 1ms}
+arms: {one: , two: {servers: 2}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 400ms, blocks: 3}
+";
+
+/// Long enough to be caught in the middle, and ended by a signal long before its time.
+#[cfg(feature = "wiredtiger")]
+const LONG_RUN: &str = "
+plimsoll: 1
+name: long-run
+workload: {records: 1k, preset: a}
+defaults: {engine: wiredtiger, cache_size: 10MiB}
+arms: {one: }
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 10m, blocks: 1}
+";
+
+#[test]
+fn a_runner_killed_at_any_moment_goes_on_with_what_is_missing() {
+    for finished_before in [0, 1, 3] {
+        let (laboratory, before) = try_until(|| {
+            let laboratory = Laboratory::new();
+            laboratory.write("experiment.yaml", SHORT_RUNS);
+            let mut running = laboratory.start(&["run", "experiment.yaml"]);
+            laboratory.wait_for_record(&mut running, |record| {
+                finished(record) >= finished_before && record.runs.len() > finished_before
+            });
+            running.send(Signal::KILL);
+            running.end();
+            wait_until("the worker to end", || laboratory.processes().is_empty());
+            let before = laboratory.record();
+            (before.state == ExperimentState::Unfinished).then_some((laboratory, before))
+        });
+        let kept = finished(&before);
+        assert!(kept >= finished_before);
+
+        let again = laboratory.run(&["run", "experiment.yaml"]);
+        assert_eq!(again.code, Some(0), "{again:?}");
+        if kept > 0 {
+            let words = format!(
+                "goes on: {kept} of 6 runs are there, {} are missing",
+                6 - kept
+            );
+            assert!(again.err.contains(&words), "{}", again.err);
+        }
+        let after = laboratory.record();
+        assert_eq!(
+            (&after.id, after.state),
+            (&before.id, ExperimentState::Finished)
+        );
+        // What there was before is there, to the last histogram, and the killed run is told from its second attempt.
+        assert_eq!(after.runs[..before.runs.len()], before.runs[..]);
+        let once: BTreeSet<_> = runs(&after)
+            .into_iter()
+            .filter(|run| run.3 == "finished")
+            .map(|run| (run.0, run.1))
+            .collect();
+        assert_eq!(
+            (once.len(), finished(&after)),
+            (6, 6),
+            "each run is finished once"
+        );
+        for run in &before.runs {
+            let attempts: Vec<_> = runs(&after)
+                .into_iter()
+                .filter(|one| (one.0, one.1) == (run.arm.as_str(), run.block))
+                .map(|one| (one.2, one.3))
+                .collect();
+            match run.state {
+                RunState::Finished => assert_eq!(attempts, [(1, "finished")]),
+                _ => assert_eq!(attempts, [(1, "interrupted"), (2, "finished")]),
+            }
+        }
+    }
+}
+
+#[cfg(feature = "wiredtiger")]
+#[test]
+fn slices_outlive_the_runner_and_its_data_is_removed_by_the_next() {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", LONG_RUN);
+    let mut running = laboratory.start(&["run", "experiment.yaml"]);
+    let seen = laboratory.wait_for_record(&mut running, |record| {
+        record
+            .runs
+            .iter()
+            .any(|run| run.points.iter().any(|point| !point.slices.is_empty()))
+    });
+    let seen = seen.expect("ten minutes are not over");
+    assert_eq!(state(&seen.runs[0]), "started");
+    running.send(Signal::KILL);
+    running.end();
+    // Nobody tells the worker to end: it sees that its runner is gone.
+    wait_until("the worker to end", || laboratory.processes().is_empty());
+
+    let killed = laboratory.record();
+    assert_eq!(runs(&killed), [("one", 0, 1, "interrupted")]);
+    let (slices, seen) = (
+        &killed.runs[0].points[0].slices,
+        &seen.runs[0].points[0].slices,
+    );
+    assert_eq!(slices[..seen.len()], seen[..]);
+    assert_eq!(killed.runs[0].records_loaded, Some(1_000));
+    let left = laboratory.data_directories();
+    assert_eq!(left.len(), 1, "a killed runner cannot clean up");
+
+    // Another experiment, which is over at once, cleans up after the killed one.
+    let foreign = laboratory.data_parent().join("plimsoll-like");
+    std::fs::create_dir(&foreign).unwrap();
+    std::fs::write(foreign.join("precious"), "not ours").unwrap();
+    laboratory.write(
+        "short.yaml",
+        LONG_RUN.replace("duration: 10m", "duration: 20ms"),
+    );
+    let short = laboratory.run(&["run", "short.yaml"]);
+    let removed = format!(
+        "removed {}, left behind by a run that was killed",
+        left[0].display()
+    );
+    assert!(short.err.contains(&removed), "{}", short.err);
+    assert_eq!(
+        laboratory.data_directories(),
+        [foreign.clone()],
+        "what has no marker stays"
+    );
+    std::fs::remove_dir_all(foreign).unwrap();
+}
+
+#[cfg(feature = "wiredtiger")]
+#[test]
+fn clean_removes_what_a_killed_program_left_behind() {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", LONG_RUN);
+    let running = laboratory.start(&["run", "experiment.yaml"]);
+    wait_until("the data directory", || {
+        !laboratory.data_directories().is_empty()
+    });
+    wait_until("the worker", || running.worker().is_some());
+
+    let in_use = laboratory.run(&["clean"]);
+    assert_eq!(
+        (in_use.code, in_use.err.as_str()),
+        (Some(0), "nothing was left behind\n")
+    );
+    running.send(Signal::KILL);
+    running.end();
+    wait_until("the worker to end", || laboratory.processes().is_empty());
+
+    let [left] = &laboratory.data_directories()[..] else {
+        panic!("one directory")
+    };
+    let would = laboratory.run(&["clean", "--dry-run"]);
+    assert_eq!(would.out, format!("would remove {}\n", left.display()));
+    assert!(left.exists());
+    let removed = laboratory.run(&["clean"]);
+    assert_eq!(
+        (removed.code, removed.out),
+        (Some(0), format!("removed {}\n", left.display()))
+    );
+}
+
+#[test]
+fn a_killed_worker_fails_its_run_alone() {
+    let laboratory = try_until(|| {
+        let laboratory = Laboratory::new();
+        laboratory.write("experiment.yaml", SHORT_RUNS);
+        let mut running = laboratory.start(&["run", "experiment.yaml"]);
+        laboratory.wait_for_record(&mut running, |record| {
+            record.runs.last().is_some_and(|run| run.engine.is_some())
+        })?;
+        send(running.worker()?, Signal::KILL);
+        let said = running.end();
+        let record = laboratory.record();
+        let failed: Vec<_> = record
+            .runs
+            .iter()
+            .filter(|run| state(run) == "failed")
+            .collect();
+        let [failed] = failed[..] else { return None };
+
+        let RunState::Failed { message } = &failed.state else {
+            unreachable!("it is the failed one")
+        };
+        assert!(message.contains("SIGKILL"), "{message}");
+        assert_eq!(said.code, Some(106), "{said:?}");
+        assert!(
+            said.err.contains(message) && said.err.contains("1 of 6 runs are missing"),
+            "{said:?}"
+        );
+        assert_eq!(
+            (record.runs.len(), finished(&record)),
+            (6, 5),
+            "the others go on"
+        );
+        Some(laboratory)
+    });
+    let before = laboratory.record();
+    let again = laboratory.run(&["run", "experiment.yaml"]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    let after = laboratory.record();
+    assert_eq!(after.state, ExperimentState::Finished);
+    assert_eq!(after.runs[..6], before.runs[..]);
+    let failed = before
+        .runs
+        .iter()
+        .find(|run| state(run) == "failed")
+        .unwrap();
+    assert_eq!(
+        runs(&after)[6..],
+        [(failed.arm.as_str(), failed.block, 2, "finished")]
+    );
+}
+
+#[cfg(feature = "wiredtiger")]
+#[test]
+fn an_interruption_keeps_what_was_measured() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let laboratory = Laboratory::new();
+        laboratory.write("experiment.yaml", LONG_RUN);
+        let mut running = laboratory.start(&["run", "experiment.yaml"]);
+        laboratory.wait_for_record(&mut running, |record| {
+            record.runs.iter().any(|run| !run.points.is_empty())
+        });
+        running.send(signal);
+        let said = running.end();
+        assert_eq!(said.code, Some(105), "{said:?}");
+        assert!(said.err.contains("interrupted: 1 of 1 runs are missing; the same command makes them: plimsoll run experiment.yaml"), "{}", said.err);
+        assert!(laboratory.processes().is_empty() && laboratory.data_directories().is_empty());
+
+        let record = laboratory.record();
+        assert_eq!(
+            (record.state, runs(&record)),
+            (
+                ExperimentState::Unfinished,
+                vec![("one", 0, 1, "interrupted")]
+            )
+        );
+        let [point] = record.runs[0].points.as_slice() else {
+            panic!("the point that was going on")
+        };
+        assert!(point.end.as_ref().is_some_and(|end| end.cut_short));
+        assert!(
+            point.slices.iter().any(|slice| slice.completed.ok > 0),
+            "its last part of a second is kept"
+        );
+    }
+}
+
+/// An operation that does not return cannot be stopped cleanly.
+#[test]
+fn a_second_interruption_ends_it_at_once() {
+    let laboratory = Laboratory::new();
+    laboratory.write(
+        "experiment.yaml",
+        "
+plimsoll: 1
+name: stuck
+workload: {records: 1, preset: c}
+arms: {one: {engine: simulated, service_mean: 1ms, service: constant, stalls: 10ms+30m}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 1h, blocks: 1}
+",
+    );
+    let mut running = laboratory.start(&["run", "experiment.yaml"]);
+    // A whole second without any operation: the session is in the stall.
+    laboratory.wait_for_record(&mut running, |record| {
+        let points = record.runs.iter().flat_map(|run| &run.points);
+        points
+            .flat_map(|point| &point.slices)
+            .any(|slice| slice.completed.total() == 0)
+    });
+    running.send(Signal::INT);
+    wait_until("the program to hear it", || {
+        std::fs::read_to_string(laboratory.path("err"))
+            .unwrap()
+            .contains("once more to stop at once")
+    });
+    running.send(Signal::INT);
+    let said = running.end();
+    assert_eq!(said.code, Some(105), "{said:?}");
+    assert!(laboratory.processes().is_empty());
+    assert_eq!(runs(&laboratory.record()), [("one", 0, 1, "interrupted")]);
+}
+
+#[cfg(feature = "wiredtiger")]
+#[test]
+fn an_experiment_is_run_by_one_program_at_a_time() {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", LONG_RUN);
+    let mut running = laboratory.start(&["run", "experiment.yaml"]);
+    let record = laboratory.wait_for_record(&mut running, |record| {
+        record.runs.iter().any(|run| !run.points.is_empty())
+    });
+    let id = record.unwrap().id;
+    let second = laboratory.run(&["run", "experiment.yaml"]);
+    assert_eq!(second.code, Some(1));
+    assert_eq!(
+        second.err,
+        format!(
+            "plimsoll: experiment {id} (long-run) is being run by another plimsoll: wait for it or stop it first\n"
+        )
+    );
+    assert_eq!(
+        laboratory.data_directories().len(),
+        1,
+        "the data of the first is left alone"
+    );
+    let list = laboratory.run(&["list"]);
+    assert!(list.out.contains("running"), "{}", list.out);
+    running.send(Signal::TERM);
+    assert_eq!(running.end().code, Some(105));
+}
+
+/// A data directory's name follows from the experiment and the run, so somebody could have put something there.
+#[cfg(feature = "wiredtiger")]
+#[test]
+fn what_is_in_the_way_of_the_data_is_never_touched() {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", LONG_RUN);
+    let mut running = laboratory.start(&["run", "experiment.yaml"]);
+    let record = laboratory.wait_for_record(&mut running, |record| {
+        record.runs.iter().any(|run| !run.points.is_empty())
+    });
+    running.send(Signal::INT);
+    running.end();
+
+    let in_the_way = laboratory
+        .data_parent()
+        .join(format!("plimsoll-{}-0-one-2", record.unwrap().id));
+    std::fs::create_dir(&in_the_way).unwrap();
+    std::fs::write(in_the_way.join("precious"), "not ours").unwrap();
+    let said = laboratory.run(&["run", "experiment.yaml"]);
+    assert_eq!(said.code, Some(106), "{said:?}");
+    let message = format!(
+        "{} is in the way: it has no marker of plimsoll and is not empty; nothing was touched, move it away or name another directory in the experiment file",
+        in_the_way.display()
+    );
+    assert!(said.err.contains(&message), "{}", said.err);
+    assert_eq!(
+        std::fs::read_to_string(in_the_way.join("precious")).unwrap(),
+        "not ours"
+    );
+    assert_eq!(runs(&laboratory.record())[1..], [("one", 0, 2, "failed")]);
+    std::fs::remove_dir_all(in_the_way).unwrap();
+}
+
+/// Judging may be changed without measuring again, so the record must follow the file that it goes on with.
+#[test]
+fn a_bound_that_was_changed_meanwhile_holds() {
+    let laboratory = try_until(|| {
+        let laboratory = Laboratory::new();
+        laboratory.write("experiment.yaml", SHORT_RUNS);
+        let mut running = laboratory.start(&["run", "experiment.yaml"]);
+        laboratory.wait_for_record(&mut running, |record| finished(record) >= 1);
+        running.send(Signal::INT);
+        (running.end().code == Some(105)).then_some(laboratory)
+    });
+    let changed = format!("{SHORT_RUNS}thresholds: [throughput >= 1G]\n");
+    let said = laboratory.experiment(&changed);
+    assert!(said.err.contains("goes on"), "{said:?}");
+    assert_eq!(said.code, Some(99), "{said:?}");
+    let record = laboratory.record();
+    assert_eq!(record.file_text, changed);
+    assert_eq!(laboratory.run(&["report"]).code, Some(99));
+}

@@ -1,0 +1,278 @@
+//! What is printed and exported: for people, for programs, and into pipes that close.
+
+use crate::laboratory::{Laboratory, Said};
+use crate::stores::with_a_record;
+use hdrhistogram::serialization::Deserializer;
+use plimsoll_record::{ExperimentRecord, Status};
+use serde_json::Value;
+use std::fs;
+
+const TWO_ARMS: &str = "
+plimsoll: 1
+name: two-arms
+workload: {records: 5, preset: a}
+defaults: {engine: simulated, service: constant, service_mean: 2ms}
+arms: {slow: {service_mean: 6ms}, fast: }
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 2}
+compare: {primary: throughput}
+";
+
+fn two_arms() -> (Laboratory, ExperimentRecord) {
+    let laboratory = Laboratory::new();
+    let said = laboratory.experiment(TWO_ARMS);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let record = laboratory.record();
+    (laboratory, record)
+}
+
+fn json(said: &Said) -> Value {
+    assert_eq!(
+        (said.code, said.err.as_str()),
+        (Some(0), ""),
+        "{}",
+        said.out
+    );
+    serde_json::from_str(&said.out).unwrap()
+}
+
+#[test]
+fn everything_prints_json() {
+    let (laboratory, record) = two_arms();
+    let report = json(&laboratory.run(&["report", "--json"]));
+    assert_eq!(report["arms"].as_array().unwrap().len(), 2);
+    let comparisons = json(&laboratory.run(&["compare", "last", "--json"]));
+    assert!(
+        comparisons
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one["primary"] == true)
+    );
+    let (slow, fast) = (format!("{}:slow", record.id), format!("{}:fast", record.id));
+    let unpaired = json(&laboratory.run(&["compare", &slow, &fast, "--json"]));
+    assert!(!unpaired["comparisons"].as_array().unwrap().is_empty());
+    let list = json(&laboratory.run(&["list", "--json"]));
+    assert_eq!(list[0]["id"], record.id.as_str());
+    assert_eq!(
+        (&list[0]["runs_finished"], &list[0]["runs_planned"]),
+        (&Value::from(4), &Value::from(4))
+    );
+    let plan = json(&laboratory.run(&["plan", "experiment.yaml", "--json"]));
+    assert_eq!(plan["needs"]["runs"], 4);
+    let check = laboratory.run(&["check", "--json"]);
+    serde_json::from_str::<Value>(&check.out).unwrap();
+
+    // The talk of a run goes to the standard error, so its output is the analysis and nothing else.
+    let run = laboratory.run(&["run", "experiment.yaml", "--json"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let analysis: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(analysis["arms"].as_array().unwrap().len(), 2);
+    assert!(run.err.contains("experiment two-arms"), "{}", run.err);
+    let quiet = laboratory.run(&["run", "experiment.yaml", "--json", "--quiet"]);
+    assert_eq!(quiet.err, "");
+}
+
+#[test]
+fn arms_are_compared_within_and_between_records() {
+    let (laboratory, record) = two_arms();
+    let id = &record.id;
+    let within = laboratory.run(&["compare", "two-arms"]);
+    assert_eq!(within.code, Some(0), "{within:?}");
+    assert!(within.out.contains("fast against slow"), "{}", within.out);
+
+    let between = laboratory.run(&[
+        "compare",
+        &format!("{id}:slow"),
+        &format!("{}:fast", &id[..6]),
+    ]);
+    assert_eq!((between.code, between.err.as_str()), (Some(0), ""));
+    assert!(
+        between.out.contains("not made side by side"),
+        "{}",
+        between.out
+    );
+
+    for (second, words) in [
+        (format!("{id}:medium"), "slow, fast"),
+        (id.clone(), "say which arm of"),
+    ] {
+        let refused = laboratory.run(&["compare", &format!("{id}:slow"), &second]);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
+        assert!(
+            refused.err.contains(words) && refused.err.lines().count() == 1,
+            "{}",
+            refused.err
+        );
+    }
+}
+
+#[test]
+fn a_list_names_what_there_is() {
+    let (laboratory, record) = with_a_record();
+    let list = laboratory.run(&["list"]);
+    let row = list.out.lines().nth(1).unwrap();
+    assert!(
+        row.starts_with(&record.id) && row.contains("finished") && row.ends_with("tiny: one"),
+        "{row}"
+    );
+    assert_eq!(list.out.lines().count(), 2);
+    assert_eq!(laboratory.run(&["list", "--unfinished"]).out, "");
+    assert_eq!(laboratory.run(&["list", "--name", "other"]).out, "");
+}
+
+#[test]
+fn an_export_can_be_read_and_is_never_overwritten() {
+    let (laboratory, record) = two_arms();
+    let said = laboratory.run(&["export", "last", "--to", "files"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let folder = laboratory.path("files");
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 8, "{names:?}");
+    for name in &names {
+        assert!(said.out.contains(name.as_str()), "{name} is not announced");
+    }
+
+    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(
+        ExperimentRecord::from_json(&text("record.json")).unwrap(),
+        record
+    );
+    serde_json::from_str::<Value>(&text("analysis.json")).unwrap();
+    for (name, least) in [("points.csv", 4), ("slices.csv", 4)] {
+        let text = text(name);
+        let mut lines = text.lines();
+        let columns = lines.next().unwrap().split(',').count();
+        let rows: Vec<&str> = lines.collect();
+        assert!(rows.len() >= least, "{name}: {}", rows.len());
+        // No name or message in this record has a comma.
+        assert!(
+            rows.iter().all(|row| row.split(',').count() == columns),
+            "{name}"
+        );
+    }
+
+    // The logs hold every operation that the record has, by the format's own reader.
+    let mut logged = 0;
+    for name in names.iter().filter(|name| name.ends_with(".hlog")) {
+        for line in text(name).lines().filter(|line| line.starts_with("Tag=")) {
+            let packed = line.rsplit(',').next().unwrap();
+            logged += decode(packed);
+        }
+    }
+    let mut recorded = 0;
+    for run in &record.runs {
+        for point in run.load.iter().chain(&run.points) {
+            for part in point.slices.iter().flat_map(|slice| &slice.operations) {
+                assert_eq!(part.status, Status::Ok);
+                recorded += part.latencies.count();
+            }
+        }
+    }
+    assert_eq!(logged, recorded);
+    assert!(
+        logged >= 60,
+        "four runs with ten operations, and five records stored in each"
+    );
+
+    let again = laboratory.run(&["export", "last", "--to", "files"]);
+    assert_eq!((again.code, again.out.as_str()), (Some(1), ""));
+    assert!(
+        again
+            .err
+            .contains("existing files are never overwritten, name another folder with --to"),
+        "{}",
+        again.err
+    );
+    assert_eq!(
+        ExperimentRecord::from_json(&text("record.json")).unwrap(),
+        record
+    );
+}
+
+/// Operations in a histogram of a log.
+fn decode(packed: &str) -> u64 {
+    use base64::Engine;
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(packed)
+        .unwrap();
+    let histogram: hdrhistogram::Histogram<u64> = Deserializer::new()
+        .deserialize(&mut bytes.as_slice())
+        .unwrap();
+    histogram.len()
+}
+
+/// As `plimsoll report | head -1`, whose reader is gone before the writer begins.
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let (laboratory, _) = with_a_record();
+    for arguments in [
+        &["report"][..],
+        &["report", "--json"],
+        &["list"],
+        &["plan", "experiment.yaml"],
+        &["schema"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = laboratory
+            .command(arguments)
+            .stdout(writer)
+            .output()
+            .unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            (output.status.code(), err.as_str()),
+            (Some(0), ""),
+            "{arguments:?}"
+        );
+    }
+}
+
+/// What is shown while measuring must not end the measuring.
+#[test]
+fn a_run_outlives_those_who_watch_it() {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", TWO_ARMS);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = laboratory
+        .command(&["run", "experiment.yaml"])
+        .stdout(writer.try_clone().unwrap())
+        .stderr(writer)
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(crate::laboratory::finished(&laboratory.record()), 4);
+}
+
+#[test]
+fn a_full_disk_under_the_output_is_said() {
+    let (laboratory, _) = with_a_record();
+    for arguments in [
+        &["report"][..],
+        &["list"],
+        &["plan", "experiment.yaml"],
+        &["schema"],
+        &["man"],
+    ] {
+        let full = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = laboratory.command(arguments).stdout(full).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {err}");
+        assert!(
+            err.starts_with("plimsoll: ") && err.contains("No space left on device"),
+            "{err}"
+        );
+        assert_eq!(err.lines().count(), 1, "{err}");
+    }
+}

@@ -1,0 +1,226 @@
+//! Stores and records that cannot be used, and experiments that cannot be found.
+
+use crate::laboratory::{Laboratory, Mounted, finished, is_root_or_skip};
+use plimsoll_record::{ExperimentRecord, ExperimentState};
+use plimsoll_store::Store;
+use std::fs;
+
+pub const TINY: &str = "
+plimsoll: 1
+name: tiny
+workload: {records: 2, preset: c}
+arms: {one: {engine: simulated, service: constant, service_mean: 1ms}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 5, blocks: 1}
+";
+
+/// A laboratory with one finished experiment, and its record.
+pub fn with_a_record() -> (Laboratory, ExperimentRecord) {
+    let laboratory = Laboratory::new();
+    let said = laboratory.experiment(TINY);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let record = laboratory.record();
+    (laboratory, record)
+}
+
+/// What is said of an attempt that must fail.
+fn refused(laboratory: &Laboratory, arguments: &[&str]) -> String {
+    let said = laboratory.run(arguments);
+    assert_eq!(
+        (said.code, said.out.as_str()),
+        (Some(1), ""),
+        "{arguments:?}: {}",
+        said.err
+    );
+    laboratory.plain(&said.err)
+}
+
+#[test]
+fn places_that_are_no_store() {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", TINY);
+    laboratory.write("letter.txt", "Dear store, ".repeat(20));
+    let mut said = String::new();
+    for store in [".", "letter.txt", "/proc/plimsoll.db", "/dev/null"] {
+        said.push_str(&refused(
+            &laboratory,
+            &["--store", store, "run", "experiment.yaml"],
+        ));
+    }
+    insta::assert_snapshot!(said);
+    assert_eq!(
+        fs::read_to_string(laboratory.path("letter.txt")).unwrap(),
+        "Dear store, ".repeat(20)
+    );
+}
+
+#[test]
+fn nothing_to_report() {
+    let laboratory = Laboratory::new();
+    let mut said = refused(&laboratory, &["report"]);
+    said.push_str(&refused(&laboratory, &["list"]));
+    drop(Store::open(&laboratory.store()).unwrap());
+    said.push_str(&refused(&laboratory, &["report"]));
+    said.push_str(&refused(&laboratory, &["report", "quickstart"]));
+    insta::assert_snapshot!(said);
+    let list = laboratory.run(&["list"]);
+    assert_eq!((list.code, list.out.as_str()), (Some(0), ""));
+    assert_eq!(laboratory.run(&["list", "--json"]).out, "[]\n");
+}
+
+#[test]
+fn ids_that_are_unknown_or_fit_twice() {
+    let (laboratory, record) = with_a_record();
+    let mut store = Store::open(&laboratory.store()).unwrap();
+    for id in ["abcd0001", "abcd0002"] {
+        let again = ExperimentRecord {
+            id: id.to_owned(),
+            ..record.clone()
+        };
+        assert_eq!(store.import(again).unwrap(), id);
+    }
+    drop(store);
+    let mut said = String::new();
+    for wanted in ["ffffffff-no-such", "abcd"] {
+        said.push_str(&refused(&laboratory, &["report", wanted]));
+    }
+    insta::assert_snapshot!(said);
+    assert_eq!(laboratory.run(&["report", "abcd0001"]).code, Some(0));
+}
+
+#[test]
+fn a_store_of_a_later_version_is_not_touched() {
+    let (laboratory, _) = with_a_record();
+    let mut bytes = fs::read(laboratory.store()).unwrap();
+    // The user version of a SQLite file: four bytes at 60, the greatest first.
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    fs::write(laboratory.store(), &bytes).unwrap();
+    let mut said = refused(&laboratory, &["run", "experiment.yaml"]);
+    said.push_str(&refused(&laboratory, &["report"]));
+    insta::assert_snapshot!(said);
+    assert_eq!(fs::read(laboratory.store()).unwrap(), bytes);
+}
+
+#[test]
+fn record_files_that_cannot_be_used() {
+    let (laboratory, record) = with_a_record();
+    let text = record.to_json();
+    let version = format!("\"plimsoll_record\":{}", record.plimsoll_record);
+    assert!(text.contains(&version));
+    laboratory.write("good.json", &text);
+    assert_eq!(laboratory.run(&["report", "good.json"]).code, Some(0));
+
+    laboratory.write(
+        "newer.json",
+        text.replace(&version, "\"plimsoll_record\":99"),
+    );
+    laboratory.write("other.json", "{\"a\": 1}");
+    laboratory.write("binary.json", b"\xff\xfe");
+    let mut said = String::new();
+    for file in ["newer.json", "other.json", "binary.json", "missing.json"] {
+        said.push_str(&refused(&laboratory, &["report", file]));
+    }
+    insta::assert_snapshot!(said);
+    // Where it ends depends on the record.
+    laboratory.write("cut.json", &text[..text.len() / 2]);
+    let cut = refused(&laboratory, &["report", "cut.json"]);
+    assert!(
+        cut.starts_with("plimsoll: cannot use cut.json: the record is damaged: EOF while parsing"),
+        "{cut}"
+    );
+}
+
+#[test]
+fn a_store_that_may_only_be_read() {
+    if !is_root_or_skip("stores::a_store_that_may_only_be_read") {
+        return;
+    }
+    let (laboratory, record) = with_a_record();
+    let mounted = Mounted::read_only(&laboratory.path("data/plimsoll"), &laboratory.path("still"));
+    let store = laboratory.path("still/plimsoll.db");
+    let store = store.to_str().unwrap();
+    insta::assert_snapshot!(refused(
+        &laboratory,
+        &["--store", store, "run", "experiment.yaml"]
+    ));
+    // Reading is possible; the page must go somewhere else.
+    let page = laboratory.path("page.html");
+    let report = laboratory.run(&[
+        "--store",
+        store,
+        "report",
+        &record.id,
+        "--page",
+        page.to_str().unwrap(),
+    ]);
+    assert_eq!(report.code, Some(0), "{report:?}");
+    assert!(page.exists());
+    drop(mounted);
+}
+
+#[test]
+fn a_full_disk_under_the_store_loses_nothing_that_was_written() {
+    if !is_root_or_skip("stores::a_full_disk_under_the_store_loses_nothing_that_was_written") {
+        return;
+    }
+    let laboratory = Laboratory::new();
+    // Each of its 180 points has a slice with histograms.
+    laboratory.write(
+        "experiment.yaml",
+        "
+plimsoll: 1
+name: full
+workload: {records: 2, mixes: [a, b, c, d, e, f]}
+arms: {one: {engine: simulated, service_mean: 100us}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 200, blocks: 30}
+",
+    );
+    let mounted = Mounted::tmpfs(&laboratory.path("small"), "300k");
+    let run = [
+        "--store",
+        "small/plimsoll.db",
+        "run",
+        "experiment.yaml",
+        "--page",
+        "page.html",
+    ];
+    let said = laboratory.run(&run);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.ends_with("plimsoll: no space left for the store small/plimsoll.db: make room and start again, what was written so far is kept\n"), "{}", said.err);
+
+    let load = || {
+        Store::open_read_only(&laboratory.path("small/plimsoll.db"))
+            .unwrap()
+            .load("last")
+            .unwrap()
+    };
+    let before = load();
+    assert_eq!(before.state, ExperimentState::Unfinished);
+    assert!(finished(&before) > 0, "{}", said.err);
+    mounted.grow("20m");
+    let again = laboratory.run(&run);
+    assert!(matches!(again.code, Some(0 | 106)), "{again:?}");
+    assert!(
+        again.err.contains(&format!(
+            "goes on: {} of 30 runs are there",
+            finished(&before)
+        )),
+        "{}",
+        again.err
+    );
+    let after = load();
+    assert_eq!(
+        (after.state, finished(&after)),
+        (ExperimentState::Finished, 30)
+    );
+    let kept: Vec<_> = before
+        .runs
+        .iter()
+        .filter(|run| crate::laboratory::state(run) == "finished")
+        .collect();
+    for run in kept {
+        assert!(after.runs.contains(run));
+    }
+    drop(mounted);
+}
