@@ -132,7 +132,7 @@ pub enum StoreError {
         what: String,
     },
     /// The operating system refused.
-    #[error("cannot use the store {}: {source}", path.display())]
+    #[error("cannot use the store {}: {source}; name another file with --store if this one cannot be", path.display())]
     Io {
         /// The file.
         path: PathBuf,

@@ -26,6 +26,12 @@ pub fn leftovers(parent: &Path) -> Result<Vec<Leftover>, TestbedError> {
     let entries = match std::fs::read_dir(parent) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(TestbedError::InTheWay {
+                path: parent.to_owned(),
+                reason: "is no directory",
+            });
+        }
         Err(error) => return Err(failed(error)),
     };
     let mut leftovers = Vec::new();
