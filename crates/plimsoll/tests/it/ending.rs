@@ -10,7 +10,7 @@ fn simulated(settings: &str, lines: &str) -> String {
 plimsoll: 1
 name: ending
 workload: {{records: 2, preset: c}}
-arms: {{one: {{engine: simulated, service: constant, service_mean: 2ms, {settings}}}}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 20ms, {settings}}}}}
 load: {{closed: {{threads: 1}}}}
 load_phase: {{threads: 1}}
 measurement: {{warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}}
@@ -21,21 +21,21 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}}
 #[test]
 fn a_bound_that_holds_and_one_that_does_not() {
     let laboratory = Laboratory::new();
-    // With 2 ms for each operation no more than 500 a second can be done, and none takes less.
+    // With 20 ms for each operation no more than 50 a second can be done, and none takes less.
     let holds = laboratory.experiment(&simulated(
         "",
-        "thresholds: [throughput <= 501, response.p50 >= 1.9ms]",
+        "thresholds: [throughput <= 60, response.p50 >= 19ms]",
     ));
     assert_eq!(holds.code, Some(0), "{holds:?}");
-    let broken = laboratory.experiment(&simulated("", "thresholds: [throughput >= 501]"));
+    let broken = laboratory.experiment(&simulated("", "thresholds: [throughput >= 60]"));
     assert_eq!(broken.code, Some(99), "{broken:?}");
-    assert!(broken.out.contains("throughput >= 501"), "{}", broken.out);
+    assert!(broken.out.contains("throughput >= 60"), "{}", broken.out);
     assert_eq!(laboratory.run(&["report"]).code, Some(99));
     assert_eq!(laboratory.run(&["report", "--json"]).code, Some(99));
     // Two bounds on the same, of which only one can hold.
     let other = laboratory.experiment(&simulated(
         "",
-        "thresholds: [{metric: throughput >= 501, arm: one, mix: c, at: {threads: 1}}]",
+        "thresholds: [{metric: throughput >= 60, arm: one, mix: c, at: {threads: 1}}]",
     ));
     assert_eq!(other.code, Some(99), "{other:?}");
 }

@@ -133,7 +133,7 @@ fn slices_outlive_the_runner_and_its_data_is_removed_by_the_next() {
     assert!(short.err.contains(&removed), "{}", short.err);
     assert_eq!(
         laboratory.data_directories(),
-        [foreign.clone()],
+        std::slice::from_ref(&foreign),
         "what has no marker stays"
     );
     std::fs::remove_dir_all(foreign).unwrap();

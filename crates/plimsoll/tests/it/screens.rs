@@ -11,8 +11,8 @@ const TWO_ARMS: &str = "
 plimsoll: 1
 name: two-arms
 workload: {records: 5, preset: a}
-defaults: {engine: simulated, service: constant, service_mean: 2ms}
-arms: {slow: {service_mean: 6ms}, fast: }
+defaults: {engine: simulated, service: constant, service_mean: 20ms}
+arms: {slow: {service_mean: 30ms}, fast: }
 load: {closed: {threads: 1}}
 measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 2}
 compare: {primary: throughput}
