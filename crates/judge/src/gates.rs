@@ -11,6 +11,8 @@ pub(crate) const GENERATOR_LIMIT: f64 = 0.2;
 pub(crate) const LAG_LIMIT: f64 = 0.05;
 /// Share of the processors' time that the hypervisor may take without a word.
 const STOLEN_LIMIT: f64 = 0.01;
+/// In what steps the kernel counts that time: 1/100 s, whatever its own tick is.
+const STOLEN_TICK_NS: u64 = 10_000_000;
 /// How far the wall clock may move against the monotonic one; adjustment by NTP (at most 0.5 ms a second) stays below this for three minutes.
 const CLOCK_JUMP_LIMIT_NS: u64 = 100_000_000;
 /// Achieved share of an open loop's rate where the file has no objective.
@@ -157,12 +159,7 @@ pub(crate) fn gate(
         );
     }
     gated.complete = !end.cut_short && operations > 0 && extract.kept_seconds > 0.0;
-    let cores_ns = f64::from(run.machine.cores.max(1)) * end.measured_ns as f64;
-    let stolen = if cores_ns > 0.0 {
-        end.stolen_ns as f64 / cores_ns
-    } else {
-        0.0
-    };
+    let stolen = stolen_share(point, end, run.machine.cores);
     if stolen > STOLEN_LIMIT {
         warn(
             WarningId::StolenCpu,
@@ -184,6 +181,19 @@ pub(crate) fn gate(
         LoadKind::Open { .. } => open(extract, end, limits, &subject, &mut gated),
     }
     gated
+}
+
+/// Share of the processors' time that the hypervisor took in the whole point. The kernel counts it in ticks, so one tick of each processor says
+/// nothing: in a point of a few milliseconds it would be more than all there is.
+fn stolen_share(point: &PointRecord, end: &PointEnd, cores: u32) -> f64 {
+    let cores = u64::from(cores.max(1));
+    let taken_ns = end.stolen_ns.saturating_sub(cores * STOLEN_TICK_NS);
+    let there_ns = cores as f64 * (point.warm_up_ns as f64 + end.measured_ns as f64);
+    if there_ns > 0.0 {
+        taken_ns as f64 / there_ns
+    } else {
+        0.0
+    }
 }
 
 fn errors(failed: u64, total: u64, end: Option<&PointEnd>) -> String {

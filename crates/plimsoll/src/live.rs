@@ -86,6 +86,7 @@ struct Left {
     /// Of the running run, how much measuring is done.
     measured_seconds: f64,
     run_begun: Option<Instant>,
+    measured_total: f64,
     other_total: f64,
 }
 
@@ -115,6 +116,9 @@ impl Left {
             self.runs_ended += 1;
             self.other_total += (begun.elapsed().as_secs_f64() - self.measured_seconds).max(0.0);
             self.other_seconds = self.other_total / f64::from(self.runs_ended);
+            // Points may end early, after a number of operations: then the plan's time is too long.
+            self.measured_total += self.measured_seconds;
+            self.measuring_seconds = self.measured_total / f64::from(self.runs_ended);
         }
     }
 

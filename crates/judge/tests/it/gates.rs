@@ -326,8 +326,8 @@ fn a_stall_is_marked_and_kept() {
 fn stolen_time_and_a_jumping_clock_are_cautions() {
     let analysis = with(one_point(|_| ()), |point| {
         let end = point.end.as_mut().unwrap();
-        // 2 processors for 12 s are 24 s, of which 2 % are 0.48 s.
-        end.stolen_ns = 480_000_000;
+        // 2 processors for 1 s of warm-up and 12 s of measuring are 26 s, of which 2 % are 0.52 s.
+        end.stolen_ns = 520_000_000;
         end.clock_jump_ns = -3_600_000_000_000;
     });
     assert_eq!(valid_runs(&analysis), 6);
@@ -338,6 +338,18 @@ fn stolen_time_and_a_jumping_clock_are_cautions() {
             .message
             .starts_with("2.0 % of the processors' time was stolen")
     }));
+}
+
+#[test]
+fn a_tick_of_stolen_time_in_a_short_point_says_nothing() {
+    let analysis = with(one_point(|_| ()), |point| {
+        point.warm_up_ns = 0;
+        let end = point.end.as_mut().unwrap();
+        // A tick of 10 ms on each of the 2 processors, in a point of 1 ms.
+        end.measured_ns = 1_000_000;
+        end.stolen_ns = 20_000_000;
+    });
+    assert!(!warns(&analysis, WarningId::StolenCpu));
 }
 
 #[test]
