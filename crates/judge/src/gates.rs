@@ -187,13 +187,11 @@ pub(crate) fn gate(
 /// nothing: in a point of a few milliseconds it would be more than all there is.
 fn stolen_share(point: &PointRecord, end: &PointEnd, cores: u32) -> f64 {
     let cores = u64::from(cores.max(1));
-    let taken_ns = end.stolen_ns.saturating_sub(cores * STOLEN_TICK_NS);
     let there_ns = cores as f64 * (point.warm_up_ns as f64 + end.measured_ns as f64);
-    if there_ns > 0.0 {
-        taken_ns as f64 / there_ns
-    } else {
-        0.0
+    if end.stolen_ns <= cores * STOLEN_TICK_NS || there_ns <= 0.0 {
+        return 0.0;
     }
+    (end.stolen_ns as f64 / there_ns).min(1.0)
 }
 
 fn errors(failed: u64, total: u64, end: Option<&PointEnd>) -> String {
