@@ -369,10 +369,6 @@ impl Stored<'_> {
                 self.head.records_loaded = records;
                 self.write_head()?;
             }
-            Frame::Noticed { warning } => {
-                self.head.warnings.push(warning);
-                self.write_head()?;
-            }
             Frame::Closing => watcher.event(&Event::Closing),
         }
         Ok(())

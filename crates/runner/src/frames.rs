@@ -4,13 +4,16 @@
 //! [`Frame`]s and ends after [`Frame::Done`], [`Frame::Stopped`] or [`Frame::Failed`].
 
 use plimsoll_experiment::{Arm, Measurement, Plan, PlannedRun, Point};
-use plimsoll_record::{EngineDescription, PointEnd, PointLabel, Slice, Warning};
+use plimsoll_record::{EngineDescription, PointEnd, PointLabel, Slice};
 use plimsoll_workload::Mix;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
 pub const FRAMES_VERSION: u32 = 1;
+
+/// What either side says when the other has another version.
+pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
 
 /// The line that asks a worker to stop.
 pub(crate) const STOP: &str = "stop";
@@ -100,11 +103,6 @@ pub enum Frame {
     Counted {
         /// By the engine; `None` where it stores nothing.
         records: Option<u64>,
-    },
-    /// Something was noticed.
-    Noticed {
-        /// What.
-        warning: Warning,
     },
     /// The engine is being closed.
     Closing,

@@ -1,7 +1,7 @@
 //! One worker process: started, listened to, stopped, and explained when it dies.
 
 use crate::error::RunnerError;
-use crate::frames::{Frame, Order, STOP};
+use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, STOP};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -48,6 +48,10 @@ pub(crate) fn supervise(
     let mut end = None;
     loop {
         match worker.frames.recv_timeout(LOOK) {
+            Ok(Frame::Hello { frames }) if frames != FRAMES_VERSION => {
+                end = Some(WorkerEnd::Failed(REPLACED.into()));
+                break;
+            }
             Ok(Frame::Done) => end = Some(WorkerEnd::Done),
             Ok(Frame::Stopped) => end = Some(WorkerEnd::Stopped),
             Ok(Frame::Failed { message }) => end = Some(WorkerEnd::Failed(message)),

@@ -1,7 +1,7 @@
 //! The worker process: one run, from opening the engine to closing it.
 
 use crate::clock_time::now;
-use crate::frames::{FRAMES_VERSION, Frame, Order, STOP};
+use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, STOP};
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_experiment::Point;
 use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point};
@@ -51,10 +51,7 @@ fn read_order(line: &str) -> Result<Order, String> {
         .ok()
         .and_then(|order| order.get("frames")?.as_u64());
     if version != Some(u64::from(FRAMES_VERSION)) {
-        return Err(
-            "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again"
-                .into(),
-        );
+        return Err(REPLACED.into());
     }
     serde_json::from_str(line).map_err(|error| format!("the order cannot be read: {error}"))
 }
