@@ -264,6 +264,8 @@ fn changes_that_only_the_log_has_are_not_passed_over() {
         let error = Store::open_read_only(&copied).unwrap_err();
         assert!(matches!(error, StoreError::Unmerged { .. }), "{error}");
     });
+    // Without this an ordinary user could not remove the folder.
+    set_mode(copy.path(), 0o755);
 }
 
 #[test]
