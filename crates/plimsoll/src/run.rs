@@ -5,12 +5,9 @@ use crate::exit::Exit;
 use crate::live::Live;
 use crate::plan::{complain, read};
 use crate::read::store_path;
-use crate::screen::{print, screen};
-use crate::show::{exit_of, page_path, write_page};
+use crate::show;
 use anyhow::Context;
-use plimsoll_judge::analyse;
 use plimsoll_record::Program;
-use plimsoll_report::{Report, terminal};
 use plimsoll_runner::{Execution, WorkerProgram, execute};
 use plimsoll_store::Store;
 use std::path::Path;
@@ -45,26 +42,7 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
     let ended = ended?;
     let record = open.load(&ended.id)?;
     drop(open);
-    let analysis = analyse(&record)?;
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
-    if arguments.json {
-        print(format_args!(
-            "{}\n",
-            serde_json::to_string_pretty(&analysis)?
-        ))?;
-    } else {
-        print(terminal::summary(&report, &screen()))?;
-    }
-    if !arguments.json || arguments.page.is_some() {
-        let file = page_path(arguments.page.as_deref(), store, &record)?;
-        write_page(&report, &file)?;
-        if !arguments.json {
-            print(format_args!("\nPage: {}\n", file.display()))?;
-        }
-    }
+    let exit = show::result(&record, arguments.json, arguments.page.as_deref(), store)?;
     if ended.missing > 0 && !arguments.quiet {
         let why = if ended.interrupted {
             "interrupted"
@@ -81,7 +59,7 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
     if ended.interrupted {
         return Ok(Exit::Interrupted);
     }
-    Ok(exit_of(&analysis))
+    Ok(exit)
 }
 
 /// The command line as it was typed, quoted where a shell needs it.

@@ -14,22 +14,33 @@ use std::path::{Path, PathBuf};
 /// `plimsoll report`.
 pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Result<Exit> {
     let record = record(&arguments.experiment, store)?;
-    let analysis = analyse(&record)?;
+    result(&record, arguments.json, arguments.page.as_deref(), store)
+}
+
+/// Judges a record, shows it and writes its page, and says how the program should end. As JSON, the page is written only where it is asked
+/// for.
+pub fn result(
+    record: &ExperimentRecord,
+    json: bool,
+    page: Option<&Path>,
+    store: Option<&Path>,
+) -> anyhow::Result<Exit> {
+    let analysis = analyse(record)?;
     let report = Report {
-        record: &record,
+        record,
         analysis: &analysis,
     };
-    if arguments.json {
+    if json {
         print(format_args!(
             "{}\n",
             serde_json::to_string_pretty(&analysis)?
         ))?;
-        if let Some(file) = &arguments.page {
+        if let Some(file) = page {
             write_page(&report, file)?;
         }
     } else {
         print(terminal::summary(&report, &screen()))?;
-        let file = page_path(arguments.page.as_deref(), store, &record)?;
+        let file = page_path(page, store, record)?;
         write_page(&report, &file)?;
         print(format_args!("\nPage: {}\n", file.display()))?;
     }
@@ -37,7 +48,7 @@ pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Resu
 }
 
 /// The exit code of a result.
-pub fn exit_of(analysis: &Analysis) -> Exit {
+fn exit_of(analysis: &Analysis) -> Exit {
     match analysis.outcome() {
         Outcome::Good => Exit::Good,
         Outcome::ThresholdBroken => Exit::ThresholdBroken,
@@ -46,7 +57,7 @@ pub fn exit_of(analysis: &Analysis) -> Exit {
 }
 
 /// Where the page goes: as asked, or beside the store.
-pub fn page_path(
+fn page_path(
     asked: Option<&Path>,
     store: Option<&Path>,
     record: &ExperimentRecord,
@@ -79,7 +90,7 @@ pub fn file_stem(record: &ExperimentRecord) -> String {
 }
 
 /// Writes a page as a whole or not at all.
-pub fn write_page(report: &Report<'_>, file: &Path) -> anyhow::Result<()> {
+fn write_page(report: &Report<'_>, file: &Path) -> anyhow::Result<()> {
     let part = file.with_extension("html.part");
     let written =
         std::fs::write(&part, page::render(report)).and_then(|()| std::fs::rename(&part, file));
