@@ -1,6 +1,6 @@
 //! The whole record of an experiment, and the version of its format.
 
-use crate::{Machine, RunRecord};
+use crate::{Calibration, Machine, RunRecord};
 use serde::{Deserialize, Serialize};
 
 /// The version of the record format. It moves apart from the program's. Later programs must read every earlier one.
@@ -58,6 +58,9 @@ pub struct ExperimentRecord {
     pub started_at: String,
     /// End, UTC, RFC 3339.
     pub ended_at: Option<String>,
+    /// What fio found of the emulated disks before they were measured with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calibrations: Vec<Calibration>,
     /// In the order in which they were made.
     pub runs: Vec<RunRecord>,
 }

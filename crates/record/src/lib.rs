@@ -26,9 +26,11 @@
 //! ```
 
 mod experiment_record;
+pub mod figures;
 mod histogram;
 mod machine;
 mod packed;
+mod rig;
 mod run;
 mod slice;
 mod warning;
@@ -38,6 +40,11 @@ pub use experiment_record::{
 };
 pub use histogram::{HIGHEST_LATENCY_NS, Histogram};
 pub use machine::{Machine, Storage};
+pub use rig::{
+    Backing, Calibration, CalibrationCheck, DiskBurst, DiskChoice, DiskLatency, DiskRates,
+    DiskSpec, FilesystemKind, FilesystemSpec, FioResult, Lateness, LimitsSpec, Price, RigRecord,
+    RigSpec, ShapedFrom, TraceReference,
+};
 pub use run::{
     EngineDescription, ErrorSample, LoadKind, PointEnd, PointLabel, PointRecord, RunRecord,
     RunState,

@@ -1,6 +1,6 @@
 //! One arm in one block.
 
-use crate::{Histogram, Machine, Operation, Slice, Storage, Warning};
+use crate::{Histogram, Machine, Operation, RigRecord, Slice, Storage, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -62,6 +62,12 @@ pub struct RunRecord {
     pub storage: Option<Storage>,
     /// Records in the engine after the load, counted by the engine.
     pub records_loaded: Option<u64>,
+    /// Bytes of data and indexes on the disk after the load, as the engine tells them.
+    #[serde(default)]
+    pub data_bytes: Option<u64>,
+    /// What the arm stood on, where the program made it.
+    #[serde(default)]
+    pub rig: Option<RigRecord>,
     /// The load phase.
     pub load: Option<PointRecord>,
     /// The points in the order in which they were measured.

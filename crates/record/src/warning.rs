@@ -112,6 +112,24 @@ warnings! {
     /// Arms differ in something that is not the declared factor.
     OtherDifference = "W-OTHER-DIFFERENCE", Caution,
         "arms differ in more than the factor under test: state it in the file, or make them equal";
+    /// An emulated disk was not held against its description before it was measured with, or was found to be another one.
+    DiskNotCalibrated = "W-DISK-NOT-CALIBRATED", Invalid,
+        "the disk is not known to be what was asked: run plimsoll disk calibrate with it, on a quieter machine or with a slower disk, and measure again";
+    /// An emulated disk had no limits in seconds that were measured.
+    DiskUnshaped = "W-DISK-UNSHAPED", Invalid,
+        "the disk was faster than asked: run the experiment again; if it happens again, report it with the record";
+    /// An emulated disk answered later than it should have.
+    EmulatorLate = "W-EMULATOR-LATE", Caution,
+        "the emulator itself made the disk slower: free a processor for it, or ask for a slower disk";
+    /// An emulated disk did more than its limits allow.
+    IdentityBroken = "W-IDENTITY-BROKEN", Caution,
+        "throughput exceeds the limit of the disk over what an operation costs there: look for requests that went past the watched device, or for points too short to average";
+    /// Processes filled the memory limit of the arm.
+    MemoryLimit = "W-MEMORY-LIMIT", Caution,
+        "the page cache had no room and the kernel may have ended a process: raise the memory limit, or make the engine's cache smaller";
+    /// The data came out larger or smaller against the cache than asked.
+    WorkingSet = "W-WORKING-SET", Note,
+        "read results at the share that was got, not at the one that was asked; a larger sample of records before the load comes nearer";
 }
 
 /// One warning with what it concerns.

@@ -1,0 +1,140 @@
+//! Names of the figures in [`Slice::telemetry`](crate::Slice::telemetry).
+//!
+//! Counters are differences over the slice; levels are as they were at its end. A figure that is not known is left out. The unit is the last part of the name, a plain
+//! count has none.
+
+macro_rules! figures {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $kind:ident;)*) => {
+        $($(#[$doc])* pub const $name: &str = $text;)*
+
+        /// Every name that is a level; all others are counters.
+        pub const LEVELS: &[&str] = &figures!(@levels [] $($name $kind;)*);
+
+        /// Every name.
+        pub const ALL: &[&str] = &[$($name,)*];
+    };
+    (@levels [$($levels:ident)*] $name:ident Level; $($rest:tt)*) => { figures!(@levels [$($levels)* $name] $($rest)*) };
+    (@levels [$($levels:ident)*] $name:ident Counter; $($rest:tt)*) => { figures!(@levels [$($levels)*] $($rest)*) };
+    (@levels [$($levels:ident)*]) => { [$($levels,)*] };
+}
+
+figures! {
+    /// Bytes in the engine's cache.
+    ENGINE_CACHE_USED = "engine.cache.used.bytes", Level;
+    /// Size of the engine's cache.
+    ENGINE_CACHE_MAXIMUM = "engine.cache.maximum.bytes", Level;
+    /// Of the cache, changed and not yet written.
+    ENGINE_CACHE_DIRTY = "engine.cache.dirty.bytes", Level;
+    /// Read into the cache.
+    ENGINE_CACHE_READ_BYTES = "engine.cache.read.bytes", Counter;
+    /// Written from the cache.
+    ENGINE_CACHE_WRITTEN_BYTES = "engine.cache.written.bytes", Counter;
+    /// Pages that operations asked the cache for.
+    ENGINE_PAGES_REQUESTED = "engine.pages.requested", Counter;
+    /// Pages read into the cache.
+    ENGINE_PAGES_READ = "engine.pages.read", Counter;
+    /// Pages written from the cache.
+    ENGINE_PAGES_WRITTEN = "engine.pages.written", Counter;
+    /// Pages evicted, by anyone.
+    ENGINE_EVICTIONS = "engine.evictions", Counter;
+    /// Pages evicted by threads that had an operation to do.
+    ENGINE_EVICTIONS_BY_APPLICATION = "engine.evictions.by_application", Counter;
+    /// Time that operations spent evicting or waiting for room in the cache.
+    ENGINE_CACHE_WAIT = "engine.cache.wait.ns", Counter;
+    /// Reads that the engine asked of the operating system for its data files.
+    ENGINE_BLOCK_READS = "engine.block.reads", Counter;
+    /// Bytes of them.
+    ENGINE_BLOCK_READ_BYTES = "engine.block.read.bytes", Counter;
+    /// Writes to its data files.
+    ENGINE_BLOCK_WRITES = "engine.block.writes", Counter;
+    /// Bytes of them.
+    ENGINE_BLOCK_WRITTEN_BYTES = "engine.block.written.bytes", Counter;
+    /// Bytes written to the journal.
+    ENGINE_JOURNAL_BYTES = "engine.journal.bytes", Counter;
+    /// Times the journal was forced to the disk.
+    ENGINE_JOURNAL_SYNCS = "engine.journal.syncs", Counter;
+    /// Time that took.
+    ENGINE_JOURNAL_SYNC_TIME = "engine.journal.sync.ns", Counter;
+    /// 1 while a checkpoint is being made.
+    ENGINE_CHECKPOINT_RUNNING = "engine.checkpoint.running", Level;
+    /// Checkpoints that were completed.
+    ENGINE_CHECKPOINTS = "engine.checkpoints", Counter;
+    /// Time that checkpoints took, of those that were completed.
+    ENGINE_CHECKPOINT_TIME = "engine.checkpoint.ns", Counter;
+    /// Transactions rolled back.
+    ENGINE_ROLLBACKS = "engine.rollbacks", Counter;
+
+    /// Reads at the device.
+    DEVICE_READS = "device.reads", Counter;
+    /// Writes at the device.
+    DEVICE_WRITES = "device.writes", Counter;
+    /// Flushes at the device.
+    DEVICE_FLUSHES = "device.flushes", Counter;
+    /// Read from the device.
+    DEVICE_READ_BYTES = "device.read.bytes", Counter;
+    /// Written to the device.
+    DEVICE_WRITTEN_BYTES = "device.written.bytes", Counter;
+    /// Time of all reads, summed: divided by their number it is the mean latency.
+    DEVICE_READ_TIME = "device.read.ns", Counter;
+    /// Time of all writes, summed.
+    DEVICE_WRITE_TIME = "device.write.ns", Counter;
+    /// Time of all flushes, summed.
+    DEVICE_FLUSH_TIME = "device.flush.ns", Counter;
+    /// Time in which the device had something to do.
+    DEVICE_BUSY = "device.busy.ns", Counter;
+    /// Requests in flight, integrated over time: divided by the length of the slice it is the mean queue.
+    DEVICE_QUEUE = "device.queue.ns", Counter;
+    /// Burst credits left.
+    DEVICE_CREDITS = "device.credits", Level;
+    /// 1 while the emulated disk is as it was asked, 0 while it has no limits.
+    DEVICE_SHAPED = "device.shaped", Level;
+
+    /// CPU time of the machine in user mode, all processors.
+    MACHINE_CPU_USER = "machine.cpu.user.ns", Counter;
+    /// In the kernel, interrupts included.
+    MACHINE_CPU_SYSTEM = "machine.cpu.system.ns", Counter;
+    /// Idle.
+    MACHINE_CPU_IDLE = "machine.cpu.idle.ns", Counter;
+    /// Idle while something waited for a disk.
+    MACHINE_CPU_IOWAIT = "machine.cpu.iowait.ns", Counter;
+    /// Taken by the hypervisor.
+    MACHINE_CPU_STEAL = "machine.cpu.steal.ns", Counter;
+    /// Context switches.
+    MACHINE_CONTEXT_SWITCHES = "machine.context_switches", Counter;
+    /// Memory that could be had without swapping.
+    MACHINE_MEMORY_AVAILABLE = "machine.memory.available.bytes", Level;
+    /// Page cache of the whole machine.
+    MACHINE_PAGE_CACHE = "machine.page_cache.bytes", Level;
+    /// Dirty page cache of the whole machine.
+    MACHINE_PAGE_CACHE_DIRTY = "machine.page_cache.dirty.bytes", Level;
+    /// Time in which some task waited for CPU (PSI).
+    MACHINE_PRESSURE_CPU = "machine.pressure.cpu.ns", Counter;
+    /// Time in which some task waited for a disk (PSI).
+    MACHINE_PRESSURE_IO = "machine.pressure.io.ns", Counter;
+    /// Time in which some task waited for memory (PSI).
+    MACHINE_PRESSURE_MEMORY = "machine.pressure.memory.ns", Counter;
+
+    /// Memory charged to the control group of what is under test.
+    GROUP_MEMORY = "group.memory.bytes", Level;
+    /// Of it, the memory of processes.
+    GROUP_MEMORY_PROCESSES = "group.memory.processes.bytes", Level;
+    /// Of it, page cache.
+    GROUP_PAGE_CACHE = "group.memory.page_cache.bytes", Level;
+    /// CPU time of the group.
+    GROUP_CPU = "group.cpu.ns", Counter;
+    /// Time in which the group was held back by its CPU limit.
+    GROUP_CPU_THROTTLED = "group.cpu.throttled.ns", Counter;
+    /// Page cache pages that were read again soon after they had been given up.
+    GROUP_REFAULTS = "group.refaults", Counter;
+
+    /// Bytes that the process under test asked the kernel to read, from page cache or device.
+    PROCESS_READ_BYTES = "process.read.bytes", Counter;
+    /// CPU time that watching took: all that gathers these figures.
+    WATCHING = "watching.ns", Counter;
+}
+
+/// Whether the figure of this name is a level, so that over slices it is averaged and not summed.
+#[must_use]
+pub fn is_level(name: &str) -> bool {
+    LEVELS.contains(&name)
+}

@@ -1,0 +1,364 @@
+//! What an arm stands on: its disk, filesystem, limits and price, as asked and as made.
+
+use serde::{Deserialize, Serialize};
+
+/// How long a disk takes beside what its limits make a request wait.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "law", rename_all = "kebab-case")]
+pub enum DiskLatency {
+    /// Nothing is added.
+    #[default]
+    None,
+    /// Always the same.
+    Constant {
+        /// Nanoseconds.
+        ns: u64,
+    },
+    /// Lognormal, given by two of its percentiles.
+    Lognormal {
+        /// Nanoseconds.
+        median_ns: u64,
+        /// Nanoseconds, at least the median.
+        p99_ns: u64,
+    },
+    /// By percentiles that were measured somewhere, linear between them.
+    Table {
+        /// Percentile (0 to 100) and nanoseconds, both ascending, at least two.
+        points: Vec<(f64, u64)>,
+    },
+}
+
+/// A limit for each direction and for both together; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct DiskRates {
+    /// Of reads.
+    pub read: Option<f64>,
+    /// Of writes.
+    pub write: Option<f64>,
+    /// Of reads and writes together.
+    pub joint: Option<f64>,
+}
+
+/// Credits that are earned while little is asked and spent while much is: a token bucket, as of gp2 or a burstable Azure disk. One credit is one request (of
+/// at most `io_unit_bytes`). While there are credits, `iops` and `bandwidth` here hold; without, those of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct DiskBurst {
+    /// Joint requests per second while there are credits.
+    pub iops: f64,
+    /// Joint bytes per second while there are credits; `None`: as without.
+    pub bandwidth: Option<f64>,
+    /// Size of the bucket, requests.
+    pub credits: f64,
+    /// Credits per second that flow in; usually the joint IOPS of the disk.
+    pub refill: f64,
+    /// Share of the bucket that is full at the beginning, 0 to 1.
+    pub start: f64,
+}
+
+/// Where the blocks of an emulated disk are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backing {
+    /// In memory, as far as they were written.
+    Memory,
+    /// In a sparse file.
+    File,
+}
+
+/// An emulated disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct DiskSpec {
+    /// Name of the preset that it began with.
+    pub preset: Option<String>,
+    /// Bytes, a multiple of 4096.
+    pub capacity_bytes: u64,
+    /// Requests per second.
+    pub iops: DiskRates,
+    /// Bytes per second.
+    pub bandwidth: DiskRates,
+    /// A larger request counts as several against the IOPS limits; `None`: every request counts as one.
+    pub io_unit_bytes: Option<u64>,
+    /// Added to every read, after it was admitted by the limits.
+    pub read_latency: DiskLatency,
+    /// Added to every write, after it was admitted by the limits.
+    pub write_latency: DiskLatency,
+    /// What a flush costs.
+    pub flush_latency: DiskLatency,
+    /// Requests that the disk serves at once, each for its latency; others wait. `None`: all.
+    pub queue_depth: Option<u32>,
+    /// Burst credits.
+    pub burst: Option<DiskBurst>,
+    /// Where its blocks are kept.
+    pub backing: Backing,
+    /// Requests that the trace holds, the last ones; 0 is no trace. 32 bytes each.
+    pub trace_requests: u64,
+}
+
+impl DiskSpec {
+    /// A disk without any limit, with its blocks in memory and without trace.
+    #[must_use]
+    pub fn unlimited(capacity_bytes: u64) -> Self {
+        Self {
+            preset: None,
+            capacity_bytes,
+            iops: DiskRates::default(),
+            bandwidth: DiskRates::default(),
+            io_unit_bytes: None,
+            read_latency: DiskLatency::None,
+            write_latency: DiskLatency::None,
+            flush_latency: DiskLatency::None,
+            queue_depth: None,
+            burst: None,
+            backing: Backing::Memory,
+            trace_requests: 0,
+        }
+    }
+}
+
+/// What the data lies on, below the filesystem.
+#[allow(clippy::large_enum_variant)] // There is one for each arm, and boxes in a format are no gain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum DiskChoice {
+    /// An emulated disk.
+    Emulated {
+        /// Which.
+        spec: DiskSpec,
+    },
+    /// A block device of this machine, all of it. The file has said `erase: true`.
+    Device {
+        /// A stable name, under `/dev/disk/by-*`.
+        path: std::path::PathBuf,
+    },
+}
+
+/// Kinds of filesystems that are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilesystemKind {
+    /// XFS.
+    Xfs,
+    /// EXT4.
+    Ext4,
+    /// Btrfs.
+    Btrfs,
+}
+
+impl FilesystemKind {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Xfs, Self::Ext4, Self::Btrfs];
+
+    /// The word in files and of the kernel.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Xfs => "xfs",
+            Self::Ext4 => "ext4",
+            Self::Btrfs => "btrfs",
+        }
+    }
+}
+
+/// A filesystem with what is asked beyond its stock options.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct FilesystemSpec {
+    /// Which.
+    pub kind: FilesystemKind,
+    /// Further words for mkfs.
+    pub mkfs: Vec<String>,
+    /// Further mount options.
+    pub mount: Vec<String>,
+}
+
+/// Limits of what is under test, its page cache included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct LimitsSpec {
+    /// Memory of the process and of the page cache that it fills, bytes.
+    pub memory_bytes: Option<u64>,
+    /// CPU time per time: 1.5 is one and a half processors.
+    pub cpus: Option<f64>,
+    /// The processors that it may run on.
+    pub pin: Vec<u32>,
+}
+
+impl LimitsSpec {
+    /// Whether nothing is limited.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.memory_bytes.is_none() && self.cpus.is_none() && self.pin.is_empty()
+    }
+}
+
+/// What an arm costs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Price {
+    /// In the currency.
+    pub per_hour: f64,
+    /// Three letters.
+    pub currency: String,
+    /// Where it was read.
+    pub source: Option<String>,
+    /// When, `YYYY-MM` or `YYYY-MM-DD`.
+    pub date: Option<String>,
+}
+
+/// What an arm stands on, as asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RigSpec {
+    /// `None`: a plain directory.
+    #[serde(default)]
+    pub disk: Option<DiskChoice>,
+    /// Made on the disk; `None` only without one.
+    #[serde(default)]
+    pub filesystem: Option<FilesystemSpec>,
+    /// Of the process under test.
+    #[serde(default)]
+    pub limits: LimitsSpec,
+    /// Name of the machine preset that limits and price come from.
+    #[serde(default)]
+    pub machine: Option<String>,
+    /// What it costs.
+    #[serde(default)]
+    pub price: Option<Price>,
+}
+
+/// From when on an emulated disk is as it was asked; before, it has no limits.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapedFrom {
+    /// The load phase: all that the engine does.
+    #[default]
+    Load,
+    /// The warm-up of each point: data are stored on a disk without limits.
+    WarmUp,
+    /// The measured part of each point: caches are filled from a disk without limits as well.
+    Measuring,
+}
+
+/// How late the emulator was with its answers: its own error.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+pub struct Lateness {
+    /// Answers that were held until they were due.
+    pub held: u64,
+    /// Nanoseconds.
+    pub p50_ns: u64,
+    /// Nanoseconds.
+    pub p99_ns: u64,
+    /// Nanoseconds.
+    pub max_ns: u64,
+}
+
+/// The trace of a run's requests to its emulated disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct TraceReference {
+    /// Where it is kept, on the machine that measured.
+    pub path: std::path::PathBuf,
+    /// Requests in it.
+    pub requests: u64,
+    /// Earlier requests that it no longer holds.
+    pub overwritten: u64,
+}
+
+/// What an arm stood on in a run, as it was made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RigRecord {
+    /// The block device below the filesystem, such as `/dev/loop3`.
+    pub device: Option<String>,
+    /// The command that made the filesystem, with its version.
+    pub mkfs: Option<String>,
+    /// Version of the program that made it.
+    pub mkfs_version: Option<String>,
+    /// Mount options in force, as the kernel tells them.
+    pub mount_options: Option<String>,
+    /// Version of the control groups that held the limits.
+    pub control_groups: Option<u32>,
+    /// Limits as they are in force.
+    pub limits: LimitsSpec,
+    /// Of the emulated disk.
+    pub lateness: Option<Lateness>,
+    /// Of the emulated disk.
+    pub trace: Option<TraceReference>,
+}
+
+/// One figure of a disk, as asked and as measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct CalibrationCheck {
+    /// In words: `random reads of 4 KiB, 16 jobs`.
+    pub what: String,
+    /// `IOPS`, `ns`, `bytes/s`.
+    pub unit: String,
+    /// By the disk's description.
+    pub asked: f64,
+    /// By fio.
+    pub measured: f64,
+    /// Largest difference that is allowed, in the unit.
+    pub allowed: f64,
+}
+
+impl CalibrationCheck {
+    /// Whether it is as asked.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        (self.measured - self.asked).abs() <= self.allowed
+    }
+}
+
+/// One fio job and what it said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FioResult {
+    /// In words.
+    pub label: String,
+    /// The command line, for repetition.
+    pub command: String,
+    /// fio's own JSON, whole.
+    pub json: serde_json::Value,
+}
+
+/// What fio found when an emulated disk was held against its description before an experiment measured with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// The disk. Its capacity, backing and trace do not matter here.
+    pub disk: DiskSpec,
+    /// When, UTC, RFC 3339.
+    pub at: String,
+    /// Version of fio.
+    pub fio_version: String,
+    /// Every figure that was compared.
+    pub checks: Vec<CalibrationCheck>,
+    /// Everything that fio said.
+    pub results: Vec<FioResult>,
+}
+
+impl Calibration {
+    /// Whether every figure is as asked.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.checks.iter().all(CalibrationCheck::passed)
+    }
+
+    /// Whether it speaks for this disk: equal in all that bears on speed.
+    #[must_use]
+    pub fn is_of(&self, disk: &DiskSpec) -> bool {
+        let speed = |spec: &DiskSpec| DiskSpec {
+            preset: None,
+            capacity_bytes: 0,
+            trace_requests: 0,
+            ..spec.clone()
+        };
+        speed(&self.disk) == speed(disk)
+    }
+}
