@@ -1,0 +1,179 @@
+//! Commands to a running daemon: a line of JSON each way over a Unix socket.
+
+use crate::due::Due;
+use crate::flow::Flow;
+use crate::{Counters, DiskError};
+use plimsoll_record::DiskSpec;
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A daemon that does not answer for so long is stuck.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Command {
+    Shape(bool),
+    Respec(Box<DiskSpec>),
+    Mark(String),
+    Counters,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Reply {
+    Done,
+    Refused(String),
+    Counters(Box<Counters>),
+}
+
+/// A connection to a running daemon.
+#[derive(Debug)]
+pub struct Control {
+    socket: PathBuf,
+    stream: BufReader<UnixStream>,
+    line: String,
+}
+
+impl Control {
+    /// Connects to the socket of a daemon.
+    ///
+    /// # Errors
+    /// [`DiskError::Died`] when nobody is there.
+    pub fn connect(socket: &Path) -> Result<Self, DiskError> {
+        let connected = UnixStream::connect(socket).and_then(|stream| {
+            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.set_write_timeout(Some(PATIENCE))?;
+            Ok(stream)
+        });
+        let stream = connected.map_err(|error| {
+            DiskError::Died(format!("nobody answers at {}: {error}", socket.display()))
+        })?;
+        Ok(Self {
+            socket: socket.to_owned(),
+            stream: BufReader::new(stream),
+            line: String::new(),
+        })
+    }
+
+    /// Puts the limits of the disk in force, or takes them away: what was held is answered at once then. Queues begin empty; burst credits are what
+    /// they were.
+    ///
+    /// # Errors
+    /// [`DiskError::Died`].
+    pub fn shape(&mut self, shaped: bool) -> Result<(), DiskError> {
+        self.done(&Command::Shape(shaped))
+    }
+
+    /// Gives the disk other limits; its capacity and backing stay.
+    ///
+    /// # Errors
+    /// [`DiskError::Refused`] for another capacity or backing, [`DiskError::Died`].
+    pub fn respec(&mut self, spec: &DiskSpec) -> Result<(), DiskError> {
+        self.done(&Command::Respec(Box::new(spec.clone())))
+    }
+
+    /// Writes a mark into the trace, if there is one.
+    ///
+    /// # Errors
+    /// [`DiskError::Died`].
+    pub fn mark(&mut self, label: &str) -> Result<(), DiskError> {
+        self.done(&Command::Mark(label.to_owned()))
+    }
+
+    /// What the disk did since it was made.
+    ///
+    /// # Errors
+    /// [`DiskError::Died`].
+    pub fn counters(&mut self) -> Result<Counters, DiskError> {
+        match self.ask(&Command::Counters)? {
+            Reply::Counters(counters) => Ok(*counters),
+            Reply::Refused(why) => Err(DiskError::Refused(why)),
+            Reply::Done => Err(self.died("it answered another question")),
+        }
+    }
+
+    fn done(&mut self, command: &Command) -> Result<(), DiskError> {
+        match self.ask(command)? {
+            Reply::Refused(why) => Err(DiskError::Refused(why)),
+            Reply::Done | Reply::Counters(_) => Ok(()),
+        }
+    }
+
+    fn ask(&mut self, command: &Command) -> Result<Reply, DiskError> {
+        let mut question =
+            serde_json::to_string(command).expect("a command is plain data with string keys");
+        question.push('\n');
+        self.line.clear();
+        let answered = self
+            .stream
+            .get_mut()
+            .write_all(question.as_bytes())
+            .and_then(|()| self.stream.read_line(&mut self.line));
+        match answered {
+            Ok(0) => Err(self.died("it closed the connection")),
+            Ok(_) => {
+                serde_json::from_str(&self.line).map_err(|error| self.died(&error.to_string()))
+            }
+            Err(error) => Err(self.died(&error.to_string())),
+        }
+    }
+
+    fn died(&self, why: &str) -> DiskError {
+        DiskError::Died(format!("no answer at {}: {why}", self.socket.display()))
+    }
+}
+
+/// Answers everybody who connects, for ever.
+pub(crate) fn listen(listener: &UnixListener, flow: &Arc<Flow>, due: &Arc<Due>) {
+    for stream in listener.incoming().flatten() {
+        let (flow, due) = (Arc::clone(flow), Arc::clone(due));
+        // Without a thread the connection is closed, which the other side reports.
+        let _ = std::thread::Builder::new()
+            .name("control".into())
+            .spawn(move || converse(stream, &flow, &due));
+    }
+}
+
+fn converse(stream: UnixStream, flow: &Flow, due: &Due) {
+    let Ok(mut output) = stream.try_clone() else {
+        return;
+    };
+    for line in BufReader::new(stream).lines() {
+        let Ok(line) = line else { return };
+        let reply = match serde_json::from_str(&line) {
+            Ok(command) => obey(command, flow, due),
+            Err(error) => Reply::Refused(format!("the disk daemon does not know this: {error}")),
+        };
+        let mut text = serde_json::to_string(&reply).expect("a reply has string keys");
+        text.push('\n');
+        if output.write_all(text.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn obey(command: Command, flow: &Flow, due: &Due) -> Reply {
+    match command {
+        Command::Shape(shaped) => {
+            flow.shape(shaped);
+            if !shaped {
+                due.hurry();
+            }
+            Reply::Done
+        }
+        Command::Respec(spec) => match flow.respec(&spec) {
+            Ok(()) => Reply::Done,
+            Err(why) => Reply::Refused(why),
+        },
+        Command::Mark(label) => {
+            flow.mark(&label);
+            Reply::Done
+        }
+        Command::Counters => Reply::Counters(Box::new(flow.counters())),
+    }
+}

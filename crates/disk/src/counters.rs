@@ -1,0 +1,41 @@
+//! What a disk did since it was made.
+
+use plimsoll_record::Lateness;
+use serde::{Deserialize, Serialize};
+
+/// What a disk did since it was made. Times are nanoseconds; latencies are from the arrival at the daemon to its answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Reads that were answered.
+    pub reads: u64,
+    /// Writes that were answered.
+    pub writes: u64,
+    /// Flushes that were answered.
+    pub flushes: u64,
+    /// Discards that were answered.
+    pub discards: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Latencies of all reads, summed.
+    pub read_ns: u64,
+    /// Latencies of all writes, summed.
+    pub write_ns: u64,
+    /// Latencies of all flushes, summed.
+    pub flush_ns: u64,
+    /// Time with at least one request in flight.
+    pub busy_ns: u64,
+    /// Requests in flight, integrated over time.
+    pub queue_ns: u64,
+    /// Requests in flight now.
+    pub in_flight: u64,
+    /// Requests that failed because the host could not read or write, for want of room for example.
+    pub failed: u64,
+    /// Burst credits left, of a disk with burst credits.
+    pub credits: Option<f64>,
+    /// Whether the limits are in force.
+    pub shaped: bool,
+    /// How late held answers were.
+    pub lateness: Lateness,
+}

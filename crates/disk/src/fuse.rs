@@ -1,0 +1,208 @@
+//! The file system of one file, `disk.img`, which is the disk.
+
+use crate::blocks::Blocks;
+use crate::due::{Answer, Due};
+use crate::flow::{Arrival, Flow};
+use crate::shaper::RequestKind;
+use fuser::{
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
+    ReplyEntry, ReplyOpen, ReplyWrite, Request, WriteFlags,
+};
+use std::ffi::OsStr;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// Name of the file.
+pub(crate) const IMAGE: &str = "disk.img";
+
+const IMAGE_INODE: INodeNo = INodeNo(2);
+/// Nothing here ever changes by itself.
+const FOR_EVER: Duration = Duration::from_secs(1 << 30);
+/// Requests that the kernel lets be under way at once. Its own default of 12 would be a queue depth.
+const BACKGROUND: u16 = 1024;
+const LARGEST_WRITE: u32 = 1 << 20;
+
+pub(crate) struct DiskFile {
+    pub(crate) blocks: Blocks,
+    pub(crate) capacity_bytes: u64,
+    pub(crate) flow: Arc<Flow>,
+    pub(crate) due: Arc<Due>,
+    pub(crate) made_at: SystemTime,
+}
+
+impl DiskFile {
+    fn attributes(&self, inode: INodeNo) -> Option<FileAttr> {
+        let (kind, perm, size) = match inode {
+            INodeNo::ROOT => (FileType::Directory, 0o700, 0),
+            IMAGE_INODE => (FileType::RegularFile, 0o600, self.capacity_bytes),
+            _ => return None,
+        };
+        Some(FileAttr {
+            ino: inode,
+            size,
+            blocks: size / 512,
+            atime: self.made_at,
+            mtime: self.made_at,
+            ctime: self.made_at,
+            crtime: self.made_at,
+            kind,
+            perm,
+            nlink: 1,
+            uid: 0,
+            gid: 0,
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        })
+    }
+
+    fn is_inside(&self, offset: u64, length: u64) -> bool {
+        offset
+            .checked_add(length)
+            .is_some_and(|end| end <= self.capacity_bytes)
+    }
+
+    /// The work is done; the answer follows when it is due, or at once when it failed.
+    fn finish(&self, arrival: Arrival, worked: io::Result<()>, answer: Answer) {
+        match worked {
+            Ok(()) => self.due.answer(arrival, answer),
+            Err(error) => {
+                self.flow.fail(arrival);
+                answer.fail(Errno::from(error));
+            }
+        }
+    }
+}
+
+impl Filesystem for DiskFile {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        // Older kernels have less, which is slower and not wrong.
+        let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
+        let _ = config.set_max_write(LARGEST_WRITE);
+        let _ = config.set_max_background(BACKGROUND);
+        let _ = config.set_congestion_threshold(BACKGROUND);
+        Ok(())
+    }
+
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        if parent != INodeNo::ROOT || name != IMAGE {
+            return reply.error(Errno::ENOENT);
+        }
+        match self.attributes(IMAGE_INODE) {
+            Some(attributes) => reply.entry(&FOR_EVER, &attributes, Generation(0)),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(&self, _: &Request, inode: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        match self.attributes(inode) {
+            Some(attributes) => reply.attr(&FOR_EVER, &attributes),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn open(&self, _: &Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        if inode != IMAGE_INODE {
+            return reply.error(Errno::EISDIR);
+        }
+        let flags = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
+        reply.opened(FileHandle(0), flags);
+    }
+
+    fn readdir(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        let entries = [
+            (INodeNo::ROOT, FileType::Directory, "."),
+            (INodeNo::ROOT, FileType::Directory, ".."),
+            (IMAGE_INODE, FileType::RegularFile, IMAGE),
+        ];
+        for (next, (inode, kind, name)) in (1..).zip(entries).skip(offset as usize) {
+            if reply.add(inode, next, kind, name) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let length = u64::from(size).min(self.capacity_bytes.saturating_sub(offset));
+        let arrival = self.flow.arrive(RequestKind::Read, offset, length);
+        let mut buffer = self.due.buffer();
+        let length = length as usize;
+        let worked = self.blocks.read(buffer.of_length(length), offset);
+        self.finish(arrival, worked, Answer::Data(reply, buffer, length));
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let length = data.len() as u64;
+        let arrival = self.flow.arrive(RequestKind::Write, offset, length);
+        let worked = if self.is_inside(offset, length) {
+            let mut spare = self.due.buffer();
+            let written = self.blocks.write(data, offset, &mut spare);
+            self.due.give_back(spare);
+            written
+        } else {
+            Err(io::Error::from_raw_os_error(libc::ENOSPC))
+        };
+        let answer = Answer::Written(reply, u32::try_from(length).unwrap_or(u32::MAX));
+        self.finish(arrival, worked, answer);
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        // Called when somebody closes the file. Only fsync is a flush of the disk.
+        reply.ok();
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        let arrival = self.flow.arrive(RequestKind::Flush, 0, 0);
+        self.finish(arrival, self.blocks.flush(), Answer::Done(reply));
+    }
+
+    fn fallocate(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        let gives_zeros = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE;
+        if mode & gives_zeros == 0 || !self.is_inside(offset, length) {
+            return reply.error(Errno::EOPNOTSUPP);
+        }
+        let arrival = self.flow.arrive(RequestKind::Discard, offset, length);
+        let worked = self.blocks.discard(offset, length);
+        self.finish(arrival, worked, Answer::Done(reply));
+    }
+}

@@ -1,0 +1,176 @@
+//! The daemon process: mounts the disk, serves it, and goes when its runner is gone.
+
+use crate::DiskError;
+use crate::blocks::Blocks;
+use crate::control::listen;
+use crate::due::Due;
+use crate::flow::Flow;
+use crate::fuse::DiskFile;
+use crate::mount::{abort, mount, unmount, way_ns};
+use crate::order::{DaemonOrder, Greeting};
+use crate::process::{prepare_process, wait_for_signal};
+use fuser::{Config, Session, SessionACL};
+use plimsoll_trace::{Head, Writer};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::Builder;
+use std::time::{Duration, SystemTime};
+
+/// Threads that take requests from the kernel. Each does its own reading and writing, so there are as many of these at once.
+const SESSION_THREADS: usize = 8;
+/// How often it is looked whether answers are given at all.
+const LOOK: Duration = Duration::from_secs(1);
+/// An answer that is overdue for so long will never be given: the daemon goes, so that nobody waits for it for ever.
+const STUCK_NS: u64 = 20_000_000_000;
+/// After so many looks at which the host was still busy with the same requests it will never be ready: the same.
+const STUCK_LOOKS: u32 = 60;
+
+/// Serves an emulated disk. The order is the first line of `input`; `output` gets one line when the disk is there, or cannot be. It never
+/// returns once the disk is there: the process ends, with the disk, when `input` does or on SIGTERM.
+///
+/// # Errors
+/// When the order cannot be read or the disk cannot be made. `output` has been told.
+pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> Result<(), DiskError> {
+    let mut input = BufReader::new(input);
+    let begun = read_order(&mut input).and_then(|order| begin(&order).map(|disk| (order, disk)));
+    let greeting = match &begun {
+        Ok(_) => Greeting::Ready(true),
+        Err(error) => Greeting::Failed(error.to_string()),
+    };
+    let mut line = serde_json::to_string(&greeting).expect("a greeting has string keys");
+    line.push('\n');
+    let told = output
+        .write_all(line.as_bytes())
+        .and_then(|()| output.flush());
+    let (order, due) = begun?;
+    if told.is_ok() {
+        // The runner says nothing more. Its end is the end of the input.
+        let _ = std::io::copy(&mut input, &mut std::io::sink());
+    }
+    end(&order.mount_point, &due)
+}
+
+fn read_order(input: &mut impl BufRead) -> Result<DaemonOrder, DiskError> {
+    let mut line = String::new();
+    input
+        .read_line(&mut line)
+        .map_err(|error| DiskError::Order(error.to_string()))?;
+    serde_json::from_str(&line).map_err(|error| DiskError::Order(error.to_string()))
+}
+
+fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
+    prepare_process();
+    let trace = match &order.trace {
+        Some(path) => {
+            let head = Head::new(&order.spec);
+            Some(Writer::create(path, order.spec.trace_requests, &head)?)
+        }
+        None => None,
+    };
+    let flow = Arc::new(Flow::new(&order.spec, order.shaped, trace));
+    let due = Arc::new(Due::new(Arc::clone(&flow)));
+    let blocks = Blocks::create(&order.spec, order.backing_file.as_deref())?;
+    let socket = UnixListener::bind(&order.socket)
+        .map_err(|error| DiskError::io(format!("listen at {}", order.socket.display()), error))?;
+
+    thread("due", {
+        let due = Arc::clone(&due);
+        move || due.run()
+    })?;
+    let file = DiskFile {
+        blocks,
+        capacity_bytes: order.spec.capacity_bytes,
+        flow: Arc::clone(&flow),
+        due: Arc::clone(&due),
+        made_at: SystemTime::now(),
+    };
+    let connection = mount(&order.mount_point)?;
+    let begun = begin_session(file, connection, &order.mount_point, socket);
+    if begun.is_err() {
+        abort(&order.mount_point);
+    }
+    begun?;
+    flow.allow_for_way(way_ns(&order.mount_point));
+    Ok(due)
+}
+
+/// Serves what is mounted, and sees to its end.
+fn begin_session(
+    file: DiskFile,
+    connection: OwnedFd,
+    mount_point: &Path,
+    socket: UnixListener,
+) -> Result<(), DiskError> {
+    let (due, flow) = (Arc::clone(&file.due), Arc::clone(&file.flow));
+    let mut config = Config::default();
+    config.n_threads = Some(SESSION_THREADS);
+    config.clone_fd = true;
+    let session = Session::from_fd(file, connection, SessionACL::All, config);
+    let session = session.map_err(|source| DiskError::Mount {
+        path: mount_point.to_owned(),
+        source,
+    })?;
+    thread("session", {
+        let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());
+        move || {
+            // Ends when somebody unmounts it.
+            let _ = session.run();
+            end(&mount_point, &due)
+        }
+    })?;
+    thread("signals", {
+        let (due, mount_point) = (Arc::clone(&due), mount_point.to_owned());
+        move || {
+            wait_for_signal();
+            end(&mount_point, &due)
+        }
+    })?;
+    thread("watchdog", {
+        let (due, flow, mount_point) =
+            (Arc::clone(&due), Arc::clone(&flow), mount_point.to_owned());
+        move || {
+            watch(&due, &flow);
+            // What is held is not answered here: its lock may never be given back. And the process may have a thread that cannot end, so
+            // that the kernel would not end the connection with it.
+            abort(&mount_point);
+            std::process::exit(1)
+        }
+    })?;
+    thread("control", move || listen(&socket, &flow, &due))
+}
+
+/// Returns when requests are no longer answered, or worked at.
+fn watch(due: &Due, flow: &Flow) {
+    let (mut answered, mut looks) = (0, 0);
+    while due.overdue_ns() < STUCK_NS && looks < STUCK_LOOKS {
+        std::thread::sleep(LOOK);
+        let counters = flow.counters();
+        let now = counters.reads + counters.writes + counters.flushes + counters.discards;
+        let is_working = counters.in_flight > due.held_answers();
+        looks = if is_working && now == answered {
+            looks + 1
+        } else {
+            0
+        };
+        answered = now;
+    }
+}
+
+fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), DiskError> {
+    Builder::new()
+        .name(name.into())
+        .spawn(body)
+        .map(drop)
+        .map_err(|error| DiskError::io(format!("start its thread {name}"), error))
+}
+
+/// Ends the process and the disk with it: nobody is left to wait for an answer.
+fn end(mount_point: &Path, due: &Due) -> ! {
+    due.fail_all();
+    // With the process the kernel ends the connection, however many still use the disk.
+    let _ = unmount(mount_point);
+    std::process::exit(0)
+}

@@ -1,0 +1,420 @@
+use super::{Request, RequestKind, Shaper};
+use plimsoll_record::{DiskBurst, DiskLatency, DiskRates, DiskSpec};
+use proptest::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn read(bytes: u64) -> Request {
+    Request {
+        kind: RequestKind::Read,
+        bytes,
+    }
+}
+
+fn write(bytes: u64) -> Request {
+    Request {
+        kind: RequestKind::Write,
+        bytes,
+    }
+}
+
+fn joint(rate: f64) -> DiskRates {
+    DiskRates {
+        joint: Some(rate),
+        ..DiskRates::default()
+    }
+}
+
+fn disk() -> DiskSpec {
+    DiskSpec::unlimited(1 << 30)
+}
+
+fn constant(ns: u64) -> DiskLatency {
+    DiskLatency::Constant { ns }
+}
+
+/// So many readers, each of which asks anew as soon as it is answered. Gives requests per second and mean latency in nanoseconds.
+fn closed_loop(shaper: &mut Shaper, readers: usize, seconds: u64) -> (f64, f64) {
+    let mut asking: BinaryHeap<Reverse<u64>> = (0..readers).map(|_| Reverse(0)).collect();
+    let (mut answered, mut latencies_ns) = (0_u64, 0_u64);
+    while let Some(Reverse(now)) = asking.pop() {
+        if now >= seconds * SECOND {
+            break;
+        }
+        let due = shaper.admit(now, read(4096));
+        answered += 1;
+        latencies_ns += due - now;
+        asking.push(Reverse(due));
+    }
+    (
+        answered as f64 / seconds as f64,
+        latencies_ns as f64 / answered as f64,
+    )
+}
+
+#[test]
+fn a_disk_without_limits_answers_at_once() {
+    let mut shaper = Shaper::new(&disk(), 1);
+    for now in [0, 5, 5, 1_000] {
+        assert_eq!(shaper.admit(now, read(1 << 20)), now);
+    }
+}
+
+#[test]
+fn requests_through_a_cap_take_exactly_their_share_of_time() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            iops: joint(600.0),
+            ..disk()
+        },
+        1,
+    );
+    let mut due = 0;
+    for _ in 0..=600_000 {
+        due = shaper.admit(0, read(4096));
+    }
+    assert!(due.abs_diff(1_000 * SECOND) <= 1, "{due}");
+}
+
+#[test]
+fn idle_time_is_not_saved() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            iops: joint(100.0),
+            ..disk()
+        },
+        1,
+    );
+    assert_eq!(shaper.admit(0, read(4096)), 0);
+    let later = 60 * SECOND;
+    assert_eq!(shaper.admit(later, read(4096)), later);
+    assert_eq!(shaper.admit(later, read(4096)), later + SECOND / 100);
+}
+
+#[test]
+fn a_large_request_counts_as_several() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            iops: joint(1_000.0),
+            io_unit_bytes: Some(16_384),
+            ..disk()
+        },
+        1,
+    );
+    assert_eq!(shaper.admit(0, read(40_000)), 0);
+    assert_eq!(shaper.admit(0, read(16_384)), 3_000_000);
+    assert_eq!(shaper.admit(0, read(1)), 4_000_000);
+}
+
+#[test]
+fn directions_have_limits_of_their_own() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            iops: DiskRates {
+                read: Some(1_000.0),
+                write: Some(10.0),
+                joint: None,
+            },
+            ..disk()
+        },
+        1,
+    );
+    for place in 0..10 {
+        assert_eq!(shaper.admit(0, write(1)), place * SECOND / 10);
+        assert_eq!(shaper.admit(0, read(1)), place * SECOND / 1_000);
+    }
+}
+
+#[test]
+fn a_read_goes_before_writes_that_wait_for_a_limit_of_their_own() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            iops: DiskRates {
+                read: None,
+                write: Some(10.0),
+                joint: Some(100.0),
+            },
+            ..disk()
+        },
+        1,
+    );
+    for place in 0..50 {
+        assert_eq!(shaper.admit(0, write(1)), place * SECOND / 10);
+    }
+    // Between two writes, 100 ms apart, there is room for nine reads.
+    let dues: Vec<u64> = (0..18)
+        .map(|_| shaper.admit(0, read(1)) / 1_000_000)
+        .collect();
+    let free: Vec<u64> = (1..20)
+        .filter(|slot| slot % 10 != 0)
+        .map(|slot| slot * 10)
+        .collect();
+    assert_eq!(dues, free);
+}
+
+#[test]
+fn bytes_are_limited_as_requests_are() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            iops: joint(1_000.0),
+            bandwidth: joint(1e6),
+            ..disk()
+        },
+        1,
+    );
+    assert_eq!(shaper.admit(0, read(100_000)), 0);
+    assert_eq!(shaper.admit(0, read(1)), SECOND / 10);
+    // Now the requests are the narrower limit.
+    assert_eq!(shaper.admit(0, read(1)), SECOND / 10 + 1_000_000);
+}
+
+#[test]
+fn one_server_of_a_constant_latency_is_a_spindle() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            queue_depth: Some(1),
+            read_latency: constant(13_200_000),
+            ..disk()
+        },
+        1,
+    );
+    let (per_second, _) = closed_loop(&mut shaper, 16, 100);
+    assert!((per_second - 75.76).abs() < 0.2, "{per_second}");
+}
+
+#[test]
+fn littles_law_holds_for_sixteen_readers() {
+    let seven = DiskSpec {
+        read_latency: constant(7_000_000),
+        ..disk()
+    };
+    let (per_second, latency_ns) = closed_loop(&mut Shaper::new(&seven, 1), 16, 100);
+    assert!((per_second - 2_285.7).abs() < 1.0, "{per_second}");
+    assert!((latency_ns - 7e6).abs() < 1.0, "{latency_ns}");
+
+    for (rate, asked_ns) in [(600.0, 16.0 / 600.0 * 1e9), (150.0, 16.0 / 150.0 * 1e9)] {
+        let capped = DiskSpec {
+            iops: joint(rate),
+            ..seven.clone()
+        };
+        let (per_second, latency_ns) = closed_loop(&mut Shaper::new(&capped, 1), 16, 1_000);
+        assert!((per_second / rate - 1.0).abs() < 1e-3, "{per_second}");
+        assert!((latency_ns / asked_ns - 1.0).abs() < 1e-3, "{latency_ns}");
+    }
+}
+
+fn gp2() -> DiskSpec {
+    DiskSpec {
+        iops: joint(100.0),
+        burst: Some(DiskBurst {
+            iops: 3_000.0,
+            bandwidth: None,
+            credits: 290_000.0,
+            refill: 100.0,
+            start: 1.0,
+        }),
+        ..disk()
+    }
+}
+
+#[test]
+fn a_bucket_drains_at_the_difference_of_the_rates_and_then_the_base_rate_holds() {
+    let mut shaper = Shaper::new(&gp2(), 1);
+    let mut asked = 0;
+    let mut due = 0;
+    // 290,000 / (3,000 - 100) = 100 seconds.
+    while due < 100 * SECOND {
+        due = shaper.admit(0, read(4096));
+        asked += 1;
+    }
+    assert!((asked as f64 / 300_000.0 - 1.0).abs() < 0.001, "{asked}");
+    let begin = shaper.admit(0, read(4096));
+    for _ in 0..1_000 {
+        due = shaper.admit(0, read(4096));
+    }
+    let rate = 1_000.0 / ((due - begin) as f64 / 1e9);
+    assert!((rate / 100.0 - 1.0).abs() < 0.01, "{rate}");
+    assert!(shaper.credits(due).unwrap() <= 2.0);
+}
+
+#[test]
+fn a_bucket_fills_again_and_never_over_its_edge() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            burst: Some(DiskBurst {
+                start: 0.0,
+                ..gp2().burst.unwrap()
+            }),
+            ..gp2()
+        },
+        1,
+    );
+    assert_eq!(shaper.admit(0, read(1)), 0);
+    assert_eq!(shaper.credits(0), Some(0.0));
+    assert_eq!(shaper.credits(60 * SECOND), Some(6_000.0));
+    assert_eq!(shaper.credits(1_000_000 * SECOND), Some(290_000.0));
+    let later = 60 * SECOND;
+    assert_eq!(shaper.admit(later, read(1)), later);
+    assert_eq!(shaper.admit(later, read(1)), later + SECOND / 3_000);
+}
+
+#[test]
+fn a_burst_may_have_a_bandwidth_of_its_own() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            bandwidth: joint(1e6),
+            burst: Some(DiskBurst {
+                bandwidth: Some(1e7),
+                credits: 3.0,
+                ..gp2().burst.unwrap()
+            }),
+            ..gp2()
+        },
+        1,
+    );
+    let megabyte = read(1_000_000);
+    assert_eq!(shaper.admit(0, megabyte), 0);
+    assert_eq!(shaper.admit(0, megabyte), SECOND / 10);
+}
+
+#[test]
+fn emptied_queues_start_anew_with_the_credits_that_are_left() {
+    let mut shaper = Shaper::new(&gp2(), 1);
+    for _ in 0..1_000 {
+        shaper.admit(0, read(1));
+    }
+    let credits = shaper.credits(0);
+    shaper.empty_queues();
+    assert_eq!(shaper.credits(0), credits);
+    assert_eq!(shaper.admit(0, read(1)), 0);
+}
+
+#[test]
+fn a_lognormal_latency_has_its_median_and_its_p99() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            read_latency: DiskLatency::Lognormal {
+                median_ns: 500_000,
+                p99_ns: 4_000_000,
+            },
+            ..disk()
+        },
+        7,
+    );
+    let mut drawn: Vec<u64> = (0..200_000).map(|_| shaper.admit(0, read(1))).collect();
+    drawn.sort_unstable();
+    let median = drawn[100_000] as f64 / 500_000.0;
+    let p99 = drawn[198_000] as f64 / 4_000_000.0;
+    assert!((median - 1.0).abs() < 0.02, "{median}");
+    assert!((p99 - 1.0).abs() < 0.04, "{p99}");
+}
+
+#[test]
+fn a_table_is_linear_between_its_points() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            write_latency: DiskLatency::Table {
+                points: vec![(0.0, 100), (50.0, 200), (100.0, 1_200)],
+            },
+            ..disk()
+        },
+        7,
+    );
+    let mut drawn: Vec<u64> = (0..100_000).map(|_| shaper.admit(0, write(1))).collect();
+    drawn.sort_unstable();
+    assert!(drawn[25_000].abs_diff(150) <= 2, "{}", drawn[25_000]);
+    assert!(drawn[75_000].abs_diff(700) <= 15, "{}", drawn[75_000]);
+    assert!(drawn[0] >= 100 && drawn[99_999] <= 1_200);
+}
+
+#[test]
+fn a_flush_takes_its_own_latency_and_nothing_else() {
+    let mut shaper = Shaper::new(
+        &DiskSpec {
+            iops: joint(1.0),
+            flush_latency: constant(3_000_000),
+            ..disk()
+        },
+        1,
+    );
+    for _ in 0..100 {
+        shaper.admit(0, write(1));
+    }
+    let flush = Request {
+        kind: RequestKind::Flush,
+        bytes: 0,
+    };
+    assert_eq!(shaper.admit(5, flush), 3_000_005);
+    let discard = Request {
+        kind: RequestKind::Discard,
+        bytes: 1 << 30,
+    };
+    assert_eq!(shaper.admit(5, discard), 5);
+}
+
+/// No window of any length has more requests than its cap allows, and one.
+fn keeps_to(cap: f64, dues: &[u64]) {
+    for begin in 0..dues.len() {
+        for end in begin..dues.len() {
+            let seconds = (dues[end] - dues[begin]) as f64 / 1e9;
+            let most = cap * seconds + 1.0;
+            let seen = (end - begin + 1) as f64;
+            // Instants are rounded down to nanoseconds.
+            assert!(seen <= most + cap * 2e-9 + 1e-6, "{seen} of at most {most}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_window_has_more_than_its_cap(
+        pauses in prop::collection::vec((0_u64..40_000_000, any::<bool>()), 1..150),
+        cap in 20.0_f64..2_000.0,
+        write_cap in 5.0_f64..500.0,
+    ) {
+        let mut shaper = Shaper::new(&DiskSpec {
+            iops: DiskRates { read: None, write: Some(write_cap), joint: Some(cap) },
+            ..disk()
+        }, 1);
+        let mut now = 0;
+        let (mut all, mut writes) = (Vec::new(), Vec::new());
+        for (pause, is_write) in pauses {
+            now += pause;
+            let due = shaper.admit(now, if is_write { write(1) } else { read(1) });
+            prop_assert!(due >= now);
+            all.push(due);
+            if is_write {
+                writes.push(due);
+            }
+        }
+        all.sort_unstable();
+        writes.sort_unstable();
+        keeps_to(cap, &all);
+        keeps_to(write_cap, &writes);
+    }
+
+    #[test]
+    fn a_bucket_never_gives_more_than_it_had_and_was_given(
+        pauses in prop::collection::vec(0_u64..30_000_000, 1..300),
+        credits in 1.0_f64..100.0,
+        refill in 1.0_f64..100.0,
+    ) {
+        let mut shaper = Shaper::new(&DiskSpec {
+            iops: joint(refill),
+            burst: Some(DiskBurst { iops: 3_000.0, bandwidth: None, credits, refill, start: 1.0 }),
+            ..disk()
+        }, 1);
+        let (mut now, mut first, mut last, mut asked) = (0, None, 0, 0.0);
+        for pause in pauses {
+            now += pause;
+            last = shaper.admit(now, read(1));
+            first.get_or_insert(last);
+            asked += 1.0;
+        }
+        let seconds = (last - first.unwrap()) as f64 / 1e9;
+        // One request may start on credits that are not whole, and one goes before any time has passed.
+        prop_assert!(asked <= credits + refill * seconds + 2.0 + 1e-6, "{asked}");
+    }
+}

@@ -1,0 +1,98 @@
+use crate::error::TraceError;
+use crate::extents::ExtentMap;
+use crate::head::{Form, Head, Prefix};
+use crate::live;
+use crate::request::Request;
+use crate::stored;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Longer than any head.
+const HEAD_LIMIT: u64 = 1 << 20;
+
+/// A moment with a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    pub time_ns: u64,
+    /// Such as `block 0, arm san, point 3 measuring`.
+    pub label: String,
+}
+
+/// A trace that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    pub(crate) head: Head,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) overwritten: u64,
+    pub(crate) incomplete: u64,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks_missing: u64,
+    pub(crate) maps: Vec<ExtentMap>,
+}
+
+impl Trace {
+    /// Reads a trace, also one whose writer was killed or still writes: then it is what was whole at this moment.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, is something else, of a later version, or damaged.
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
+        let file = File::open(path).map_err(TraceError::io("open", path))?;
+        let mut beginning = Vec::new();
+        (&file)
+            .take(HEAD_LIMIT)
+            .read_to_end(&mut beginning)
+            .map_err(TraceError::io("read", path))?;
+        let prefix = Prefix::decoded(&beginning, path)?;
+        match prefix.form {
+            Form::Live => live::read(&file, prefix, path),
+            Form::Stored => stored::read(file, prefix, path),
+        }
+    }
+
+    /// Of which disk, since when.
+    #[must_use]
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// In order of the time of their arrival.
+    #[must_use]
+    pub fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// Requests before those that are held, which made room for them.
+    #[must_use]
+    pub fn overwritten(&self) -> u64 {
+        self.overwritten
+    }
+
+    /// Requests among the last ones whose records are not whole: half-written when the writer ended, or given up because a thread was held up
+    /// for a whole round through the file.
+    #[must_use]
+    pub fn incomplete(&self) -> u64 {
+        self.incomplete
+    }
+
+    /// In order of time.
+    #[must_use]
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    /// Marks that found no room, or are not whole.
+    #[must_use]
+    pub fn marks_missing(&self) -> u64 {
+        self.marks_missing
+    }
+
+    /// Where the files were, in order of time; none in a trace that was not yet [finished](crate::finish).
+    #[must_use]
+    pub fn maps(&self) -> &[ExtentMap] {
+        &self.maps
+    }
+}

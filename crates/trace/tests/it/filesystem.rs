@@ -1,0 +1,91 @@
+//! A real filesystem on a loop device over a plain file, for as long as it is needed.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::{TempDir, tempdir};
+
+/// Whether these programs can be run, as root; otherwise it is said, past the capture of the test harness, that the test is left out.
+pub fn is_possible_or_skip(test: &str, programs: &[&str]) -> bool {
+    let said = if !rustix::process::geteuid().is_root() {
+        "it mounts filesystems and needs root".to_owned()
+    } else if let Some(missing) = programs.iter().find(|program| !is_there(program)) {
+        format!("{missing} is not installed")
+    } else {
+        return true;
+    };
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {said}");
+    false
+}
+
+pub fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin".into(), "/sbin".into()])
+        .any(|folder| folder.join(program).is_file())
+}
+
+/// What a program printed; it must have ended well.
+pub fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Fields are dropped in their order: first it is unmounted, then detached, then removed.
+pub struct Filesystem {
+    mount: Mount,
+    _device: LoopDevice,
+    folder: TempDir,
+}
+
+impl Filesystem {
+    pub fn make(mkfs: &[&str], mount_options: &str) -> Self {
+        let folder = tempdir().unwrap();
+        let backing = folder.path().join("backing");
+        let file = std::fs::File::create(&backing).unwrap();
+        file.set_len(512 << 20).unwrap();
+        let device = run("losetup", &["--find", "--show", backing.to_str().unwrap()]);
+        let device = LoopDevice(device.trim().to_owned());
+        let arguments = [&mkfs[1..], &[&device.0]].concat();
+        run(mkfs[0], &arguments);
+        let point = folder.path().join("mounted");
+        std::fs::create_dir(&point).unwrap();
+        let point_name = point.to_str().unwrap();
+        run("mount", &["-o", mount_options, &device.0, point_name]);
+        Self {
+            mount: Mount(point),
+            _device: device,
+            folder,
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.mount.0
+    }
+
+    /// The bytes of the device are those of this file.
+    pub fn backing(&self) -> PathBuf {
+        self.folder.path().join("backing")
+    }
+}
+
+struct LoopDevice(String);
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["-d", &self.0]).status();
+    }
+}
+
+struct Mount(PathBuf);
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
