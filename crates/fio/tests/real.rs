@@ -1,0 +1,264 @@
+//! fio itself, on a file and on a loop device. Nothing here expects a speed.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use plimsoll_fio::{
+    FioError, Job, Kind, Permission, Profile, Target, calibrate, characterise, run_job, version,
+};
+use plimsoll_record::{DiskLatency, DiskRates, DiskSpec};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const SIZE: u64 = 16 << 20;
+
+/// Whether fio is here; says which test is left out if not.
+fn has_fio_or_skip(test: &str) -> bool {
+    let here = version().is_ok();
+    if !here {
+        eprintln!("SKIPPED {test}: fio is not installed");
+    }
+    here
+}
+
+fn go_on(_: &plimsoll_fio::Progress<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn is_empty(directory: &Path) -> bool {
+    std::fs::read_dir(directory).unwrap().next().is_none()
+}
+
+/// A directory that takes direct I/O. Not every temporary directory does: tmpfs learnt it in Linux 6.6.
+fn directory() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// A loop device over a file, for as long as it is held.
+struct Loop {
+    device: PathBuf,
+    _file: tempfile::NamedTempFile,
+}
+
+impl Loop {
+    /// `None`, with a word about it, where there is no root or no loop device.
+    fn make_or_skip(test: &str) -> Option<Self> {
+        if !has_fio_or_skip(test) {
+            return None;
+        }
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED {test}: it makes a loop device and needs root");
+            return None;
+        }
+        let file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        file.as_file().set_len(SIZE).unwrap();
+        let made = Command::new("losetup")
+            .args(["--find", "--show"])
+            .arg(file.path())
+            .output()
+            .unwrap();
+        if !made.status.success() {
+            eprintln!("SKIPPED {test}: there is no free loop device");
+            return None;
+        }
+        let device = String::from_utf8(made.stdout).unwrap().trim().into();
+        Some(Self {
+            device,
+            _file: file,
+        })
+    }
+
+    fn target(&self, permission: Permission) -> Target {
+        Target::Device {
+            path: self.device.clone(),
+            permission,
+        }
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup")
+            .arg("--detach")
+            .arg(&self.device)
+            .status();
+    }
+}
+
+#[test]
+fn a_file_is_written_measured_and_removed() {
+    if !has_fio_or_skip("a_file_is_written_measured_and_removed") {
+        return;
+    }
+    let directory = directory();
+    let target = Target::read_only(directory.path()).unwrap();
+    let job = Job::psync(Kind::RandomWriteFsync, 4096, 2).lasting(200, 50);
+    let mut seen = Vec::new();
+    let (result, measured) = run_job(&target, &job, SIZE, &mut |progress| {
+        seen.push((progress.label.to_owned(), progress.part, progress.parts));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    seen.dedup();
+    assert_eq!(
+        seen,
+        [
+            ("writing the blocks".to_owned(), 1, 2),
+            (job.label.clone(), 2, 2)
+        ]
+    );
+    assert!(
+        result.command.starts_with("fio --name=plimsoll "),
+        "{}",
+        result.command
+    );
+    assert_eq!(result.json["jobs"].as_array().unwrap().len(), 2);
+    assert!(measured.reads.is_none());
+    let writes = measured.writes.unwrap();
+    assert!(writes.requests > 0 && writes.iops > 0.0);
+    assert!((writes.bytes_per_s / writes.iops / 4096.0 - 1.0).abs() < 0.01);
+    assert!(writes.latency.mean_ns > 0.0 && writes.latency.p50_ns <= writes.latency.max_ns);
+    assert!(measured.syncs.unwrap().p99_ns > 0.0);
+    assert!(is_empty(directory.path()));
+}
+
+#[test]
+fn a_directory_is_characterised() {
+    if !has_fio_or_skip("a_directory_is_characterised") {
+        return;
+    }
+    let directory = directory();
+    let profile = Profile {
+        block_bytes: vec![4096, 32 << 10],
+        jobs: vec![1, 4],
+        write_jobs: vec![1],
+        size_bytes: SIZE,
+        runtime_ms: 50,
+        ramp_ms: 0,
+    };
+    let target = Target::read_only(directory.path()).unwrap();
+    let found = characterise(&target, &profile, &mut go_on).unwrap();
+    assert_eq!(found.rows.len(), 6);
+    assert_eq!(found.results.len(), 6);
+    assert_eq!(found.size_bytes, SIZE);
+    assert!(found.rows.iter().all(|row| row.measured.iops() > 0.0));
+    assert!(is_empty(directory.path()));
+    let text = serde_json::to_string(&found).unwrap();
+    assert_eq!(
+        serde_json::from_str::<plimsoll_fio::Characterisation>(&text).unwrap(),
+        found
+    );
+}
+
+#[test]
+fn a_wish_to_stop_ends_fio_and_leaves_nothing() {
+    if !has_fio_or_skip("a_wish_to_stop_ends_fio_and_leaves_nothing") {
+        return;
+    }
+    let directory = directory();
+    let target = Target::read_only(directory.path()).unwrap();
+    let job = Job::psync(Kind::RandomRead, 4096, 1).lasting(600_000, 0);
+    let ended = run_job(&target, &job, SIZE, &mut |progress| {
+        if progress.part == 2 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    assert!(matches!(ended, Err(FioError::Interrupted)), "{ended:?}");
+    assert!(is_empty(directory.path()));
+}
+
+#[test]
+fn a_failure_is_told_in_fios_own_words() {
+    if !has_fio_or_skip("a_failure_is_told_in_fios_own_words") {
+        return;
+    }
+    let directory = directory();
+    let target = Target::read_only(directory.path()).unwrap();
+    // Direct I/O must be aligned to the sectors of the disk.
+    let job = Job::psync(Kind::RandomWrite, 100, 1);
+    let error = run_job(&target, &job, SIZE, &mut go_on).unwrap_err();
+    assert!(error.to_string().contains("Invalid argument"), "{error}");
+    assert!(is_empty(directory.path()));
+}
+
+#[test]
+fn a_device_is_only_read_unless_something_speaks_for_more() {
+    const NAME: &str = "a_device_is_only_read_unless_something_speaks_for_more";
+    let Some(device) = Loop::make_or_skip(NAME) else {
+        return;
+    };
+    let target = Target::read_only(&device.device).unwrap();
+    assert_eq!(target, device.target(Permission::ReadOnly));
+    let read = Job::psync(Kind::Read, 64 << 10, 2).lasting(100, 0);
+    let (_, measured) = run_job(&target, &read, SIZE, &mut go_on).unwrap();
+    assert!(measured.reads.unwrap().requests > 0);
+    for kind in [
+        Kind::RandomWrite,
+        Kind::RandomMix,
+        Kind::Write,
+        Kind::RandomWriteFsync,
+    ] {
+        let write = Job::psync(kind, 4096, 1).lasting(100, 0);
+        let refused = run_job(&target, &write, SIZE, &mut go_on);
+        assert!(matches!(refused, Err(FioError::WritesRefused { .. })));
+    }
+    let write = Job::libaio(Kind::RandomMix, 4096, 1, 8).lasting(100, 0);
+    let ours = device.target(Permission::MadeHere);
+    let (_, measured) = run_job(&ours, &write, SIZE, &mut go_on).unwrap();
+    assert!(measured.reads.is_some() && measured.writes.is_some());
+}
+
+#[test]
+fn a_calibration_lifts_the_limits_and_puts_them_back() {
+    const NAME: &str = "a_calibration_lifts_the_limits_and_puts_them_back";
+    let Some(device) = Loop::make_or_skip(NAME) else {
+        return;
+    };
+    let disk = DiskSpec {
+        iops: DiskRates {
+            read: Some(1e9),
+            ..DiskRates::default()
+        },
+        preset: Some("dream".into()),
+        ..DiskSpec::unlimited(SIZE)
+    };
+    let mut shaped = Vec::new();
+    let error = calibrate(
+        &device.device,
+        &disk,
+        &mut |on| {
+            shaped.push(on);
+            Ok(())
+        },
+        &mut go_on,
+    )
+    .unwrap_err();
+    assert_eq!(shaped, [false, true]);
+    let said = error.to_string();
+    assert!(said.contains("dream asks for 1,000,000,000 IOPS"), "{said}");
+
+    // A plain loop device is not a disk that takes a minute for a read.
+    let disk = DiskSpec {
+        read_latency: DiskLatency::Constant {
+            ns: Duration::from_secs(60).as_nanos() as u64,
+        },
+        ..DiskSpec::unlimited(SIZE)
+    };
+    let found = calibrate(&device.device, &disk, &mut |_| Ok(()), &mut go_on).unwrap();
+    assert_eq!(found.checks.len(), 1);
+    assert!(!found.passed());
+    assert_eq!(found.checks[0].unit, "ns");
+    assert!(found.checks[0].measured > 0.0);
+}
+
+#[test]
+fn a_plain_file_is_no_target() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    assert!(matches!(
+        Target::read_only(file.path()),
+        Err(FioError::NoTarget { .. })
+    ));
+}
