@@ -3,6 +3,7 @@
 use crate::TestbedError;
 use crate::marker::{Contents, MARKER_NAME, Marker, examine, lock};
 use crate::removal::{empty, is_mount_point, open_directory};
+use crate::undo::Undone;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -11,6 +12,9 @@ use std::path::{Path, PathBuf};
 
 /// Longest part of a directory's name that comes from the run. File names have 255 bytes.
 const LONGEST_LABEL: usize = 100;
+
+/// Of a name that is cut. What it begins with and the id of an experiment are told apart by it.
+const SHORTEST_NAME: usize = 24;
 
 /// A fresh directory for the data of one run. It is removed when it is dropped, or by [`DataDirectory::remove`], which says whether
 /// that worked.
@@ -32,7 +36,16 @@ impl DataDirectory {
     /// [`TestbedError::InTheWay`] when something that is not ours has the name, [`TestbedError::InUse`], or what else keeps it from
     /// being made.
     pub fn create(parent: &Path, experiment: &str, run: &str) -> Result<Self, TestbedError> {
-        let name = format!("plimsoll-{}-{}", plain(experiment), plain(run));
+        Self::create_named(parent, name_of(experiment, run), experiment, run)
+    }
+
+    /// The same under a name that is known before.
+    pub(crate) fn create_named(
+        parent: &Path,
+        name: String,
+        experiment: &str,
+        run: &str,
+    ) -> Result<Self, TestbedError> {
         let path = parent.join(&name);
         let failed =
             |error: std::io::Error| TestbedError::io("make the data directory", &path, error);
@@ -90,6 +103,79 @@ impl Drop for DataDirectory {
         // Nobody is left to tell; the directory stays marked and is found as a leftover.
         let _ = self.remove_once();
     }
+}
+
+/// The name of the directory of a run.
+pub(crate) fn name_of(experiment: &str, run: &str) -> String {
+    format!("plimsoll-{}-{}", plain(experiment), plain(run))
+}
+
+/// The same, cut until its whole path has at most so many bytes, for directories that a socket has to be in.
+pub(crate) fn short_name_of(
+    parent: &Path,
+    experiment: &str,
+    run: &str,
+    longest_path_bytes: usize,
+) -> Result<String, TestbedError> {
+    let mut name = name_of(experiment, run);
+    let room = longest_path_bytes.saturating_sub(parent.as_os_str().len() + 1);
+    if room < SHORTEST_NAME {
+        return Err(TestbedError::PathTooLong {
+            path: parent.to_owned(),
+            longest_bytes: longest_path_bytes - SHORTEST_NAME - 1,
+        });
+    }
+    // Names are of single bytes, so this cuts no letter in two.
+    name.truncate(room);
+    Ok(name)
+}
+
+/// Removes the directory of a program that is gone: one with a marker, or one that did not get so far. Anything else is left.
+pub(crate) fn remove_abandoned(path: &Path) -> Result<Undone, TestbedError> {
+    let failed = |error| TestbedError::io("remove", path, error);
+    let left = |reason: &str| {
+        Ok(Undone::Foreign(format!(
+            "{} {reason}; it is left alone",
+            path.display()
+        )))
+    };
+    let (Some(parent), Some(name)) = (
+        path.parent(),
+        path.file_name().and_then(|name| name.to_str()),
+    ) else {
+        return left("has no name of ours");
+    };
+    let parent = match open_parent(parent) {
+        Ok(parent) => parent,
+        Err(Errno::NOENT) => return Ok(Undone::WasGone),
+        Err(error) => return Err(failed(error)),
+    };
+    let directory = match open_directory(&parent, name) {
+        Ok(directory) => directory,
+        Err(Errno::NOENT) => return Ok(Undone::WasGone),
+        Err(Errno::LOOP | Errno::NOTDIR) => return left("is no longer a directory"),
+        Err(error) => return Err(failed(error)),
+    };
+    match examine(&directory, path)? {
+        Contents::Marked(marker, file) => {
+            if !lock(&file, path)? {
+                return left("is used by another plimsoll");
+            }
+            remove_marked(&parent, name, path, &marker)?;
+        }
+        Contents::Empty => {
+            if is_mount_point(&directory, &parent).map_err(failed)? {
+                return left("is a mount point");
+            }
+            match fs::unlinkat(&directory, MARKER_NAME, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(error) => return Err(failed(error)),
+            }
+            fs::unlinkat(&parent, name, AtFlags::REMOVEDIR).map_err(failed)?;
+        }
+        Contents::Foreign(reason) => return left(reason),
+    }
+    Ok(Undone::Gone)
 }
 
 /// Parents are named by the user and may be symbolic links.

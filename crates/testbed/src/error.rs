@@ -1,9 +1,9 @@
-//! Why there is no data directory, or why one was not removed.
+//! Why something could not be made, or not be undone.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why there is no data directory, or why one was not removed.
+/// Why something could not be made, or not be undone.
 #[derive(Debug, thiserror::Error)]
 pub enum TestbedError {
     /// The environment does not say where a user's passing files belong.
@@ -53,6 +53,185 @@ pub enum TestbedError {
         need_bytes: u64,
         /// Free for this user, bytes.
         free_bytes: u64,
+    },
+    /// The environment does not say where programs keep what they must remember.
+    #[error(
+        "no place for the journal of what is to be undone: neither XDG_STATE_HOME nor HOME is set; set one of them"
+    )]
+    NoStateHome,
+    /// A socket in the directory would have too long a path.
+    #[error(
+        "the path {} is too long for an emulated disk, whose socket is in it: name a directory of at most {longest_bytes} letters in the experiment file",
+        path.display()
+    )]
+    PathTooLong {
+        /// The directory that was to hold the data.
+        path: PathBuf,
+        /// What there is room for.
+        longest_bytes: usize,
+    },
+    /// Only root may do it.
+    #[error(
+        "{what} needs root: run plimsoll with sudo, or leave it out of the experiment file; arms on a plain directory without limits need no root"
+    )]
+    NeedsRoot {
+        /// What, as in "… needs root".
+        what: &'static str,
+    },
+    /// A program of the system is missing.
+    #[error("{program} is not installed: install the package {package}")]
+    Missing {
+        /// The program.
+        program: String,
+        /// The Debian package.
+        package: &'static str,
+    },
+    /// A special file of the kernel is missing.
+    #[error("{path} is missing, without which there is no emulated disk: {advice}")]
+    NoDevice {
+        /// The file.
+        path: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// All loop devices are taken, or none may be made.
+    #[error(
+        "no free loop device: see `losetup --list`, and free those that nobody needs with `losetup --detach`; a container must be given the devices"
+    )]
+    NoLoopDevice,
+    /// The loop device would go through the page cache twice.
+    #[error("/dev/{device} does not take direct I/O over {}: name a directory on ext4, xfs or btrfs in the experiment file", backing_file.display())]
+    NotDirect {
+        /// Such as `loop3`.
+        device: String,
+        /// The file below it.
+        backing_file: PathBuf,
+    },
+    /// A program of the system failed.
+    #[error("`{command}` failed: {output}")]
+    Tool {
+        /// As it would be typed.
+        command: String,
+        /// What it said.
+        output: String,
+        /// Its exit code, if it ended by itself.
+        code: Option<i32>,
+    },
+    /// The device is not made use of.
+    #[error("{} is not touched: it {reason}", path.display())]
+    DeviceRefused {
+        /// As named in the experiment file.
+        path: PathBuf,
+        /// What it is, and what to do, as in "it …".
+        reason: String,
+    },
+    /// The disk cannot hold the data.
+    #[error("the disk of {} is too small: {} are needed{why}; give it a larger `capacity`, or ask for less data", Size(*capacity_bytes), Size(*need_bytes))]
+    DiskTooSmall {
+        /// Its size or the room in its filesystem, bytes.
+        capacity_bytes: u64,
+        /// Bytes.
+        need_bytes: u64,
+        /// What for, after a blank, or nothing.
+        why: &'static str,
+    },
+    /// The machine has too little memory for what is asked.
+    #[error("{what} need {} of memory, and this machine has {}: ask for less, or keep the disk's blocks in a file with `backing: file`", Size(*need_bytes), Size(*there_bytes))]
+    NotEnoughMemory {
+        /// What, as in "… need".
+        what: &'static str,
+        /// Bytes.
+        need_bytes: u64,
+        /// Bytes.
+        there_bytes: u64,
+    },
+    /// Nothing starts with so little.
+    #[error("a memory limit of {} is too small to start a process: give at least {}", Size(*asked_bytes), Size(*least_bytes))]
+    LimitTooSmall {
+        /// Bytes.
+        asked_bytes: u64,
+        /// Bytes.
+        least_bytes: u64,
+    },
+    /// The machine has no such processors.
+    #[error(
+        "{what} were asked for, and this machine has the processors {there}: change the limits in the experiment file"
+    )]
+    NoSuchCpus {
+        /// What, as in "… were asked for".
+        what: String,
+        /// As the kernel lists them.
+        there: String,
+    },
+    /// There is a disk to make a filesystem on and none is named.
+    #[error(
+        "the arm has a disk and no filesystem: name one with `filesystem` in the experiment file"
+    )]
+    NoFilesystem,
+    /// Limits cannot be had.
+    #[error(
+        "there are no control groups for the limits (version 2: {why_not_2}; version 1: {why_not_1}): run outside of a container or give it control groups, or leave out the limits"
+    )]
+    NoGroups {
+        /// Why not in version 2.
+        why_not_2: String,
+        /// Why not in version 1.
+        why_not_1: String,
+    },
+    /// A control group does not take a value.
+    #[error("cannot write `{value}` to {}: {source}", file.display())]
+    Group {
+        /// The control file.
+        file: PathBuf,
+        /// What was written.
+        value: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The process is gone that was to be put into a group.
+    #[error("the process {process} is gone before it was under its limits")]
+    ProcessGone {
+        /// Its id.
+        process: u32,
+    },
+    /// A process does not go.
+    #[error(
+        "the process {process} was killed and does not end: something holds it in the kernel; see `ps -o stat,wchan {process}`"
+    )]
+    DoesNotEnd {
+        /// Its id.
+        process: u32,
+    },
+    /// A device is in use.
+    #[error(
+        "/dev/{device} is still in use: see `lsblk /dev/{device}` and `fuser -v /dev/{device}`"
+    )]
+    DeviceBusy {
+        /// Such as `loop3`.
+        device: String,
+    },
+    /// The emulated disk failed.
+    #[error(transparent)]
+    Disk(#[from] plimsoll_disk::DiskError),
+    /// The process of the emulated disk is gone.
+    #[error("the disk daemon died (process {process}); what was measured on it since then is void")]
+    DaemonDied {
+        /// Its id.
+        process: u32,
+    },
+    /// Somebody has unmounted what a run stands on, or mounted something over it.
+    #[error("the mount vanished: {} is no longer the filesystem that was made for this run", mount_point.display())]
+    MountVanished {
+        /// Where it was.
+        mount_point: PathBuf,
+    },
+    /// Not everything could be undone.
+    #[error("not everything could be undone, and it stays in {}: {}; run `plimsoll clean` when that is remedied", journal.display(), left.join("; "))]
+    NotUndone {
+        /// Where it is written down.
+        journal: PathBuf,
+        /// What, and why.
+        left: Vec<String>,
     },
     /// The operating system refused.
     #[error("cannot {what} {}: {source}", path.display())]

@@ -1,4 +1,35 @@
-//! Where a run keeps its data: marked directories that are made and removed safely.
+//! What an arm stands on, made and undone: data directories, disks, filesystems, limits.
+//!
+//! A [`Rig`] is everything below one run: a marked [`DataDirectory`], and where it is asked for an emulated disk or a device with a
+//! fresh filesystem, and a control group with limits. Nothing of it is made before it is written into the [`Journal`] of the program, so
+//! that whatever happens to the program, [`abandoned`] finds what it had made and undoes it: in reverse, and never without proof that it
+//! is ours. A step that was written down is found again by what the kernel says of it: a process by its id and the time of its start
+//! or by a mark in its environment, a loop device by the file below it, a mount by its place and its source, a group by its inode.
+//!
+//! ```
+//! use plimsoll_record::RigSpec;
+//! use plimsoll_testbed::{Journal, Rig, RigOrder, abandoned};
+//!
+//! let parent = tempfile::tempdir()?;
+//! let state = tempfile::tempdir()?;
+//! # let daemon = plimsoll_disk::DaemonProgram { path: "plimsoll".into(), arguments: Vec::new() };
+//! let mut journal = Journal::open(state.path(), "an experiment")?;
+//! let order = RigOrder {
+//!     spec: &RigSpec::default(),
+//!     parent: parent.path(),
+//!     owner: "1a2b3c4d",
+//!     label: "block 0, large cache",
+//!     needs_bytes: 64 << 10,
+//!     daemon: &daemon,
+//! };
+//! let rig = Rig::build(&order, &mut journal)?;
+//! std::fs::write(rig.data_directory().join("records"), "of the engine")?;
+//! rig.tear_down(&mut journal)?.remove(&mut journal)?;
+//! assert!(abandoned(state.path())?.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Data directories
 //!
 //! A [`DataDirectory`] is made fresh for each run and removed after it. A benchmark that deletes directories must never delete the
 //! wrong one, so before anything else a marker file, `.plimsoll-data`, is put into a new directory, and nothing is ever removed that
@@ -26,15 +57,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod abandoned;
+mod bare_disk;
+mod device;
 mod directory;
+mod emulated;
 mod error;
+mod filesystem;
+mod ground;
+mod groups;
+mod journal;
+mod journaled_directory;
+#[cfg(test)]
+mod laboratory;
 mod leftovers;
+mod loops;
+mod made;
 mod marker;
+mod mounts;
 mod place;
+mod processes;
 mod removal;
+mod requirements;
+mod rig;
+mod step;
+mod tools;
+mod undo;
+mod wait;
 
+pub use abandoned::{Abandoned, abandoned};
+pub use bare_disk::BareDisk;
 pub use directory::DataDirectory;
 pub use error::TestbedError;
+pub use groups::GroupPaths;
+pub use journal::{Journal, default_state_dir};
 pub use leftovers::{Leftover, leftovers};
 pub use marker::Marker;
 pub use place::{default_parent, require_space};
+pub use requirements::what_runs_here;
+pub use rig::{Rig, RigOrder, TornDown};

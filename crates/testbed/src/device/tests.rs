@@ -1,0 +1,90 @@
+use super::*;
+use crate::laboratory::{LoopDevice, is_root_or_skip};
+use std::os::unix::fs::symlink;
+
+fn said(result: Result<Device, TestbedError>) -> String {
+    result.unwrap_err().to_string()
+}
+
+#[test]
+fn only_stable_names_are_taken() {
+    for name in ["/dev/sda", "disk", "/dev/disk/by-id/../../sda", "/dev/disk"] {
+        let error = resolve(Path::new(name)).unwrap_err().to_string();
+        assert!(
+            error.contains("is not touched: it is no stable name"),
+            "{error}"
+        );
+    }
+    let error = resolve(Path::new("/dev/disk/by-id/nothing-of-this-name")).unwrap_err();
+    assert!(error.to_string().contains("cannot be found"), "{error}");
+}
+
+#[test]
+fn a_file_is_no_device() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let link = folder.path().join("link");
+    symlink(&file, &link).unwrap();
+    let error = said(check(&link, &file, &Tools::of("test")));
+    assert_eq!(
+        error,
+        format!("{} is not touched: it is no block device", link.display())
+    );
+}
+
+#[test]
+fn a_device_is_refused_when_anything_but_a_filesystem_could_be_lost() {
+    if !is_root_or_skip("a_device_is_refused_when_anything_but_a_filesystem_could_be_lost") {
+        return;
+    }
+    let tools = Tools::of("test");
+    let folder = tempfile::tempdir().unwrap();
+    let device = LoopDevice::new(folder.path(), "disk", 64 << 20);
+    let path = device.path();
+    let named = Path::new("/dev/disk/by-id/test");
+    let run = |program: &str, arguments: &[&str]| {
+        let mut arguments: Vec<&std::ffi::OsStr> =
+            arguments.iter().map(|word| word.as_ref()).collect();
+        arguments.push(path.as_os_str());
+        tools.run(program, &arguments).unwrap();
+    };
+
+    let empty = check(named, &path, &tools).unwrap();
+    assert_eq!((empty.bytes, &empty.name), (64 << 20, &device.name));
+
+    run("mkfs.ext4", &["-q"]);
+    check(named, &path, &tools).unwrap();
+
+    let point = folder.path().join("mnt");
+    fs::create_dir(&point).unwrap();
+    tools
+        .run("mount", &[path.as_os_str(), point.as_os_str()])
+        .unwrap();
+    let error = said(check(named, &path, &tools));
+    mounts::unmount(&point, true).unwrap();
+    assert!(
+        error.contains("is mounted at") && error.contains("unmount it first"),
+        "{error}"
+    );
+
+    run("mkswap", &["-f"]);
+    let error = said(check(named, &path, &tools));
+    assert!(error.contains("holds swap"), "{error}");
+
+    // A partition table as old disks have it: its signature and one entry.
+    let mut table = vec![0_u8; 4096];
+    table[446..462].copy_from_slice(&[0, 0, 2, 0, 0x83, 0, 0, 0, 8, 0, 0, 0, 100, 0, 0, 0]);
+    table[510..512].copy_from_slice(&[0x55, 0xaa]);
+    run("wipefs", &["--all", "--quiet"]);
+    fs::write(&path, &table).unwrap();
+    let error = said(check(named, &path, &tools));
+    assert!(error.contains("partition"), "{error}");
+
+    run("wipefs", &["--all", "--quiet"]);
+    let held = rustix::fs::open(&path, OFlags::RDWR | OFlags::EXCL, Mode::empty()).unwrap();
+    let error = said(check(named, &path, &tools));
+    assert!(error.contains("is in use"), "{error}");
+    drop(held);
+    check(named, &path, &tools).unwrap();
+}

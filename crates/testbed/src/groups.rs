@@ -1,0 +1,198 @@
+//! Control groups, of both versions: limits for a process and for the page cache that it fills.
+//!
+//! Written with plain files rather than with a library for control groups: a group must be journaled before it is made and known again
+//! by its inode, in whichever version the controllers are (machines have both at once), and that is most of the work.
+
+mod find;
+mod limits;
+
+use crate::TestbedError;
+use crate::made::Made;
+use crate::processes::{end, started_ticks};
+use crate::step::Step;
+use crate::undo::Undone;
+use crate::wait::until;
+use find::Homes;
+pub(crate) use limits::parse_cpus;
+use plimsoll_record::LimitsSpec;
+use rustix::fs::Access;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const NAME: &str = "plimsoll-";
+
+/// The kernel needs a moment to forget the last process of a group.
+const LONGEST_REMOVAL: Duration = Duration::from_secs(5);
+
+/// The directories of a control group. In version 1 each controller has its own, in version 2 they are one and the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupPaths {
+    /// 1 or 2.
+    pub version: u32,
+    /// Where memory is limited and accounted.
+    pub memory: Option<PathBuf>,
+    /// Where CPU time is limited; in version 2 it is accounted there too.
+    pub cpu: Option<PathBuf>,
+    /// Where CPU time is accounted in version 1.
+    pub cpuacct: Option<PathBuf>,
+}
+
+/// A control group with its limits in force.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) paths: GroupPaths,
+    /// All, each once.
+    directories: Vec<PathBuf>,
+    /// As the kernel tells them.
+    pub(crate) limits: LimitsSpec,
+}
+
+impl Group {
+    /// Makes a group with these limits.
+    pub(crate) fn make(limits: &LimitsSpec, made: &Made) -> Result<Self, TestbedError> {
+        let homes = Homes::find(limits)?;
+        if !homes.to_enable.is_empty() {
+            enable(&homes, made)?;
+        }
+        let name = format!("{NAME}{}-{}", made.journal().token(), made.next_number());
+        let directory_of = |controller: &str| {
+            let (_, home) = homes.of.iter().find(|(found, _)| *found == controller)?;
+            Some(home.join(&name))
+        };
+        let mut directories: Vec<PathBuf> =
+            homes.of.iter().map(|(_, home)| home.join(&name)).collect();
+        directories.sort();
+        directories.dedup();
+        for directory in &directories {
+            let id = made.making(Step::Group {
+                path: directory.clone(),
+            })?;
+            let failed = |error| TestbedError::io("make the control group", directory, error);
+            fs::create_dir(directory).map_err(failed)?;
+            let inode = directory.metadata().map_err(failed)?.ino();
+            made.journal().made(id, inode)?;
+        }
+        let paths = GroupPaths {
+            version: homes.version,
+            memory: directory_of("memory"),
+            cpu: directory_of("cpu"),
+            cpuacct: directory_of("cpuacct"),
+        };
+        let cpuset = directory_of("cpuset");
+        limits::set(limits, &paths, cpuset.as_deref())?;
+        let limits = limits::in_force(limits, &paths, cpuset.as_deref());
+        Ok(Self {
+            paths,
+            directories,
+            limits,
+        })
+    }
+
+    /// Puts a process into the group.
+    pub(crate) fn admit(&self, process: u32) -> Result<(), TestbedError> {
+        for directory in &self.directories {
+            write(&directory.join("cgroup.procs"), &process.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether groups with these limits can be made here.
+pub(crate) fn can_be_made(limits: &LimitsSpec) -> Result<(), TestbedError> {
+    let homes = Homes::find(limits)?;
+    // Systems can give a user groups of his own.
+    let is_ours = |home: &Path| rustix::fs::access(home, Access::WRITE_OK).is_ok();
+    if homes.of.iter().all(|(_, home)| is_ours(home)) {
+        Ok(())
+    } else {
+        Err(TestbedError::NeedsRoot {
+            what: "an arm with limits",
+        })
+    }
+}
+
+fn enable(homes: &Homes, made: &Made) -> Result<(), TestbedError> {
+    // They are all in one place: only version 2 has to enable any.
+    let Some((_, home)) = homes.of.first() else {
+        return Ok(());
+    };
+    made.making(Step::Controllers {
+        group: home.clone(),
+        controllers: homes.to_enable.clone(),
+    })?;
+    let words: Vec<String> = homes
+        .to_enable
+        .iter()
+        .map(|name| format!("+{name}"))
+        .collect();
+    write(&home.join("cgroup.subtree_control"), &words.join(" "))
+}
+
+/// Takes back what `enable` did, unless other groups have come to use it.
+pub(crate) fn disable(group: &Path, controllers: &[String]) -> Undone {
+    let words: Vec<String> = controllers.iter().map(|name| format!("-{name}")).collect();
+    match write(&group.join("cgroup.subtree_control"), &words.join(" ")) {
+        Ok(()) => Undone::Gone,
+        Err(error) => Undone::Foreign(format!(
+            "the controllers {} below {} stay, because another group uses them by now ({error})",
+            controllers.join(" "),
+            group.display()
+        )),
+    }
+}
+
+/// Removes a group with the processes in it. `inode` is what the group got when it was made, if that was written down in time.
+pub(crate) fn remove(path: &Path, inode: Option<u64>) -> Result<Undone, TestbedError> {
+    let failed = |error| TestbedError::io("remove the control group", path, error);
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Undone::WasGone),
+        Err(error) => return Err(failed(error)),
+    };
+    if inode.is_some_and(|inode| inode != found.ino()) {
+        return Ok(Undone::Foreign(format!(
+            "the control group {} is another one now; it is left alone",
+            path.display()
+        )));
+    }
+    let mut outcome = Ok(());
+    let removed = until(LONGEST_REMOVAL, || {
+        for process in processes_in(path) {
+            if let Some(started) = started_ticks(process) {
+                end(process, started);
+            }
+        }
+        match fs::remove_dir(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                outcome = Err(error);
+                false
+            }
+            _ => true,
+        }
+    });
+    match outcome {
+        Err(error) if !removed => Err(failed(error)),
+        _ => Ok(Undone::Gone),
+    }
+}
+
+fn processes_in(group: &Path) -> Vec<u32> {
+    let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+/// Control files take a value as a single write.
+fn write(path: &Path, value: &str) -> Result<(), TestbedError> {
+    fs::write(path, value).map_err(|source| TestbedError::Group {
+        file: path.to_owned(),
+        value: value.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests;

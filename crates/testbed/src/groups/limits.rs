@@ -1,0 +1,180 @@
+//! Limits as the files of control groups take and tell them.
+
+use super::{GroupPaths, write};
+use crate::TestbedError;
+use plimsoll_record::LimitsSpec;
+use std::fs;
+use std::path::Path;
+
+/// Microseconds in which a group gets its share of CPU time. Shorter than the usual 100 ms: a group that has used its share waits until
+/// the next period, and with long periods these waits, which no slower machine has, would be all that is seen of the tail of response
+/// times.
+const PERIOD_US: u64 = 10_000;
+
+/// For shares of which the kernel has no smaller piece: it gives at least 1 ms.
+const LONG_PERIOD_US: u64 = 100_000;
+
+const SMALLEST_SHARE_US: u64 = 1_000;
+
+/// Sets the limits of a group that is still empty.
+pub(super) fn set(
+    limits: &LimitsSpec,
+    paths: &GroupPaths,
+    cpuset: Option<&Path>,
+) -> Result<(), TestbedError> {
+    if let (Some(bytes), Some(memory)) = (limits.memory_bytes, &paths.memory) {
+        set_memory(bytes, memory, paths.version)?;
+    }
+    if let (Some(cpus), Some(cpu)) = (limits.cpus, &paths.cpu) {
+        let (share, period) = share_and_period(cpus);
+        if paths.version == 1 {
+            write(&cpu.join("cpu.cfs_period_us"), &period.to_string())?;
+            write(&cpu.join("cpu.cfs_quota_us"), &share.to_string())?;
+        } else {
+            write(&cpu.join("cpu.max"), &format!("{share} {period}"))?;
+        }
+    }
+    if let Some(cpuset) = cpuset {
+        if paths.version == 1 {
+            // A new group of version 1 has no memory nodes, and takes no process without.
+            let nodes = cpuset.join("cpuset.mems");
+            let of_parent = cpuset.with_file_name("cpuset.effective_mems");
+            let all = fs::read_to_string(&of_parent)
+                .map_err(|error| TestbedError::io("read", &of_parent, error))?;
+            write(&nodes, all.trim())?;
+        }
+        let list: Vec<String> = limits.pin.iter().map(u32::to_string).collect();
+        write(&cpuset.join("cpuset.cpus"), &list.join(","))?;
+    }
+    Ok(())
+}
+
+/// Memory and no swap beyond it: what does not fit into the memory of the machine that is asked for must be read again from its disk.
+fn set_memory(bytes: u64, memory: &Path, version: u32) -> Result<(), TestbedError> {
+    let bytes = bytes.to_string();
+    if version == 1 {
+        write(&memory.join("memory.limit_in_bytes"), &bytes)?;
+        let with_swap = memory.join("memory.memsw.limit_in_bytes");
+        if with_swap.exists() {
+            write(&with_swap, &bytes)?;
+        }
+        return Ok(());
+    }
+    write(&memory.join("memory.max"), &bytes)?;
+    let swap = memory.join("memory.swap.max");
+    if swap.exists() {
+        write(&swap, "0")?;
+    }
+    Ok(())
+}
+
+fn share_and_period(cpus: f64) -> (u64, u64) {
+    let share = |period: u64| (cpus * period as f64).round() as u64;
+    let period = if share(PERIOD_US) < SMALLEST_SHARE_US {
+        LONG_PERIOD_US
+    } else {
+        PERIOD_US
+    };
+    (share(period).max(SMALLEST_SHARE_US), period)
+}
+
+/// The limits as the kernel tells them, of those that were asked for.
+pub(super) fn in_force(
+    limits: &LimitsSpec,
+    paths: &GroupPaths,
+    cpuset: Option<&Path>,
+) -> LimitsSpec {
+    let number = |folder: &Path, name: &str| -> Option<u64> {
+        fs::read_to_string(folder.join(name))
+            .ok()?
+            .trim()
+            .parse()
+            .ok()
+    };
+    let memory_file = if paths.version == 1 {
+        "memory.limit_in_bytes"
+    } else {
+        "memory.max"
+    };
+    let memory = paths.memory.as_deref();
+    let cpus = paths.cpu.as_deref().and_then(|cpu| {
+        let (share, period) = if paths.version == 1 {
+            (
+                number(cpu, "cpu.cfs_quota_us")?,
+                number(cpu, "cpu.cfs_period_us")?,
+            )
+        } else {
+            let text = fs::read_to_string(cpu.join("cpu.max")).ok()?;
+            let (share, period) = text.trim().split_once(' ')?;
+            (share.parse().ok()?, period.parse().ok()?)
+        };
+        Some(share as f64 / period as f64)
+    });
+    let pin = cpuset
+        .and_then(|cpuset| fs::read_to_string(cpuset.join("cpuset.cpus")).ok())
+        .map(|text| parse_cpus(text.trim()));
+    LimitsSpec {
+        memory_bytes: limits
+            .memory_bytes
+            .and_then(|_| number(memory?, memory_file)),
+        cpus: limits.cpus.and(cpus),
+        pin: pin.unwrap_or_default(),
+    }
+}
+
+/// Numbers of processors as the kernel lists them: `0-2,5`.
+pub(crate) fn parse_cpus(list: &str) -> Vec<u32> {
+    let mut cpus = Vec::new();
+    for range in list.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        if let (Ok(first), Ok(last)) = (first.parse::<u32>(), last.parse::<u32>()) {
+            cpus.extend(first..=last);
+        }
+    }
+    cpus
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_come_in_short_periods_unless_they_are_tiny() {
+        assert_eq!(share_and_period(1.5), (15_000, 10_000));
+        assert_eq!(share_and_period(0.1), (1_000, 10_000));
+        assert_eq!(share_and_period(0.05), (5_000, 100_000));
+        assert_eq!(share_and_period(0.001), (1_000, 100_000));
+    }
+
+    #[test]
+    fn lists_of_processors_are_read() {
+        assert_eq!(parse_cpus("0-2,5"), [0, 1, 2, 5]);
+        assert_eq!(parse_cpus("3"), [3]);
+        assert_eq!(parse_cpus(""), [0_u32; 0]);
+    }
+
+    #[test]
+    fn limits_in_version_2_are_plain_files_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let group = folder.path().to_owned();
+        fs::write(group.join("memory.swap.max"), "max\n").unwrap();
+        let paths = GroupPaths {
+            version: 2,
+            memory: Some(group.clone()),
+            cpu: Some(group.clone()),
+            cpuacct: None,
+        };
+        let asked = LimitsSpec {
+            memory_bytes: Some(64 << 20),
+            cpus: Some(0.5),
+            pin: vec![0, 2],
+        };
+        set(&asked, &paths, Some(&group)).unwrap();
+        let read = |name: &str| fs::read_to_string(group.join(name)).unwrap();
+        assert_eq!(read("memory.max"), "67108864");
+        assert_eq!(read("memory.swap.max"), "0");
+        assert_eq!(read("cpu.max"), "5000 10000");
+        assert_eq!(read("cpuset.cpus"), "0,2");
+        assert_eq!(in_force(&asked, &paths, Some(&group)), asked);
+    }
+}

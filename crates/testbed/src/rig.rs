@@ -1,0 +1,339 @@
+//! Everything that an arm stands on, made and undone.
+
+use crate::TestbedError;
+use crate::device::{self, Device};
+use crate::directory::{name_of, short_name_of};
+use crate::emulated::{EmulatedDisk, LONGEST_DIRECTORY_BYTES};
+use crate::filesystem;
+use crate::ground::Ground;
+use crate::groups::{Group, GroupPaths};
+use crate::journal::Journal;
+use crate::journaled_directory::JournaledDirectory;
+use crate::mounts;
+use crate::processes::started_ticks;
+use crate::requirements::{require_memory, what_runs_here};
+use crate::step::{MountedFrom, Step};
+use crate::tools::Tools;
+use crate::{loops, require_space};
+use plimsoll_disk::DaemonProgram;
+use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec};
+use std::path::{Path, PathBuf};
+
+/// What a rig is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct RigOrder<'a> {
+    /// What is asked.
+    pub spec: &'a RigSpec,
+    /// The directory in which the data directory is made.
+    pub parent: &'a Path,
+    /// Id of the experiment.
+    pub owner: &'a str,
+    /// The run, in the words of the experiment.
+    pub label: &'a str,
+    /// Room that the data need, bytes.
+    pub needs_bytes: u64,
+    /// The program that an emulated disk runs in.
+    pub daemon: &'a DaemonProgram,
+}
+
+/// Everything that an arm stands on. It is undone by [`Rig::tear_down`], or when it is dropped.
+///
+/// An emulated disk has no limits until it is told to have them through its control socket.
+#[derive(Debug)]
+pub struct Rig {
+    // What is declared first is dropped first: what was made in the place before the place.
+    ground: Ground,
+    place: JournaledDirectory,
+    data: PathBuf,
+    mounted: Option<MountedOn>,
+    group: Option<Group>,
+    record: RigRecord,
+}
+
+/// A filesystem that was mounted for a run.
+#[derive(Debug)]
+struct MountedOn {
+    point: PathBuf,
+    device: PathBuf,
+    name: String,
+}
+
+impl Rig {
+    /// Makes all that is asked. When a part of it fails, the parts before are undone.
+    ///
+    /// # Errors
+    /// What is missing on this machine, or what could not be made and why.
+    pub fn build(order: &RigOrder<'_>, journal: &mut Journal) -> Result<Self, TestbedError> {
+        let spec = order.spec;
+        what_runs_here(spec)?;
+        require_memory(spec, order.needs_bytes)?;
+        match &spec.disk {
+            None => Self::on_plain_directory(order, journal),
+            Some(DiskChoice::Emulated { spec: disk }) => Self::on_emulated(order, disk, journal),
+            Some(DiskChoice::Device { path }) => {
+                let device = device::find(path, &Tools::of(journal.token()))?;
+                Self::on_device(order, &device, journal)
+            }
+        }
+    }
+
+    fn on_plain_directory(order: &RigOrder<'_>, journal: &Journal) -> Result<Self, TestbedError> {
+        require_space(order.parent, order.needs_bytes)?;
+        let name = name_of(order.owner, order.label);
+        let place =
+            JournaledDirectory::make(journal, order.parent, name, order.owner, order.label)?;
+        let mut rig = Self::begin(place, journal);
+        rig.limit(order)?;
+        Ok(rig)
+    }
+
+    fn on_emulated(
+        order: &RigOrder<'_>,
+        disk: &DiskSpec,
+        journal: &Journal,
+    ) -> Result<Self, TestbedError> {
+        if disk.capacity_bytes < order.needs_bytes {
+            return Err(TestbedError::DiskTooSmall {
+                capacity_bytes: disk.capacity_bytes,
+                need_bytes: order.needs_bytes,
+                why: " for the data",
+            });
+        }
+        if disk.backing == Backing::File {
+            require_space(order.parent, order.needs_bytes)?;
+        }
+        let place = place_of_disk(journal, order.parent, order.owner, order.label)?;
+        let mut rig = Self::begin(place, journal);
+        let disk = EmulatedDisk::make(disk, rig.place.path(), order.daemon, &rig.ground.made)?;
+        let (device, name) = (disk.device_path(), disk.device.clone());
+        let from = MountedFrom::LoopOver(disk.image.clone());
+        rig.ground.disk = Some(disk);
+        rig.mount(order, device, name, from)?;
+        rig.limit(order)?;
+        Ok(rig)
+    }
+
+    /// The device has been looked at.
+    fn on_device(
+        order: &RigOrder<'_>,
+        device: &Device,
+        journal: &Journal,
+    ) -> Result<Self, TestbedError> {
+        if device.bytes < order.needs_bytes {
+            return Err(TestbedError::DiskTooSmall {
+                capacity_bytes: device.bytes,
+                need_bytes: order.needs_bytes,
+                why: " for the data",
+            });
+        }
+        let name = name_of(order.owner, order.label);
+        let parent = canonical(order.parent)?;
+        let place = JournaledDirectory::make(journal, &parent, name, order.owner, order.label)?;
+        let mut rig = Self::begin(place, journal);
+        let from = MountedFrom::Device(device.path.clone());
+        rig.mount(order, device.path.clone(), device.name.clone(), from)?;
+        rig.limit(order)?;
+        Ok(rig)
+    }
+
+    fn begin(place: JournaledDirectory, journal: &Journal) -> Self {
+        Self {
+            ground: Ground::new(journal),
+            data: place.path().to_owned(),
+            place,
+            mounted: None,
+            group: None,
+            record: RigRecord::default(),
+        }
+    }
+
+    fn mount(
+        &mut self,
+        order: &RigOrder<'_>,
+        device: PathBuf,
+        name: String,
+        from: MountedFrom,
+    ) -> Result<(), TestbedError> {
+        let spec = order.spec.filesystem.as_ref();
+        let spec = spec.ok_or(TestbedError::NoFilesystem)?;
+        // Only on devices of this machine can there be another one.
+        let overwrite = self.ground.disk.is_none();
+        let tools = self.ground.made.tools();
+        let made = filesystem::make(tools, spec, &device, overwrite)?;
+        let point = self.place.path().join("mnt");
+        // Filesystems have things of their own in their root.
+        let data = point.join("data");
+        std::fs::create_dir(&point).map_err(|error| TestbedError::io("make", &point, error))?;
+        self.ground.made.making(Step::Mount {
+            mount_point: point.clone(),
+            from,
+        })?;
+        filesystem::mount(tools, spec, &device, &point)?;
+        std::fs::create_dir(&data).map_err(|error| TestbedError::io("make", &data, error))?;
+        require_space(&data, order.needs_bytes)?;
+        self.record.device = Some(device.display().to_string());
+        self.record.mkfs = Some(made.command);
+        self.record.mkfs_version = Some(made.version);
+        self.record.mount_options = mounts::at(&point)?.map(|mounted| mounted.options);
+        self.data = data;
+        self.mounted = Some(MountedOn {
+            point,
+            device,
+            name,
+        });
+        Ok(())
+    }
+
+    fn limit(&mut self, order: &RigOrder<'_>) -> Result<(), TestbedError> {
+        let limits = &order.spec.limits;
+        if !limits.is_empty() {
+            let group = Group::make(limits, &self.ground.made)?;
+            self.record.control_groups = Some(group.paths.version);
+            self.record.limits = group.limits.clone();
+            self.group = Some(group);
+        }
+        Ok(())
+    }
+
+    /// Where the data go: an empty directory.
+    #[must_use]
+    pub fn data_directory(&self) -> &Path {
+        &self.data
+    }
+
+    /// Where the filesystem is mounted that was made; `None` on a plain directory.
+    #[must_use]
+    pub fn mount_point(&self) -> Option<&Path> {
+        self.mounted.as_ref().map(|mounted| mounted.point.as_path())
+    }
+
+    /// Where an emulated disk takes commands.
+    #[must_use]
+    pub fn control_socket(&self) -> Option<&Path> {
+        self.ground.disk.as_ref().map(|disk| disk.socket.as_path())
+    }
+
+    /// Name of the device below the filesystem under `/sys/class/block`, such as `loop3`; `None` on a plain directory.
+    #[must_use]
+    pub fn device(&self) -> Option<&str> {
+        self.mounted.as_ref().map(|mounted| mounted.name.as_str())
+    }
+
+    /// The control group of the limits; `None` without limits.
+    #[must_use]
+    pub fn group(&self) -> Option<&GroupPaths> {
+        self.group.as_ref().map(|group| &group.paths)
+    }
+
+    /// What was made, for the record of the run. What the emulated disk says of itself is left open.
+    #[must_use]
+    pub fn record(&self) -> RigRecord {
+        self.record.clone()
+    }
+
+    /// Puts a process under the limits, before it does anything that counts. Its memory from then on, page cache included, and its CPU
+    /// time are bounded. Without limits it is only remembered, to be ended if this program does not come to it.
+    ///
+    /// # Errors
+    /// When it is gone, or the group does not take it.
+    pub fn admit(&self, process: u32) -> Result<(), TestbedError> {
+        let started_ticks = started_ticks(process).ok_or(TestbedError::ProcessGone { process })?;
+        self.ground.made.making(Step::Process {
+            process,
+            started_ticks,
+        })?;
+        match &self.group {
+            Some(group) => group.admit(process),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that all that was made is still there.
+    ///
+    /// # Errors
+    /// [`TestbedError::DaemonDied`], or [`TestbedError::MountVanished`].
+    pub fn is_sound(&self) -> Result<(), TestbedError> {
+        let vanished = |mount_point: &Path| TestbedError::MountVanished {
+            mount_point: mount_point.to_owned(),
+        };
+        if let Some(disk) = &self.ground.disk {
+            let process = disk.daemon.pid();
+            if started_ticks(process).is_none() {
+                return Err(TestbedError::DaemonDied { process });
+            }
+            if loops::backing_file_of(&disk.device).as_ref() != Some(&disk.image.path) {
+                return Err(vanished(&disk.mount_point));
+            }
+        }
+        if let Some(mounted) = &self.mounted {
+            let is_there =
+                mounts::at(&mounted.point)?.is_some_and(|found| found.source == mounted.device);
+            if !is_there {
+                return Err(vanished(&mounted.point));
+            }
+        }
+        Ok(())
+    }
+
+    /// Undoes everything but the data directory, in which the trace of an emulated disk is. No step is waited for without end, and a
+    /// step that fails keeps no other from being tried; what stays is told in the notes, and remains in the journal for later.
+    ///
+    /// # Errors
+    /// When the journal has gone.
+    pub fn tear_down(self, journal: &mut Journal) -> Result<TornDown, TestbedError> {
+        let Self {
+            mut ground, place, ..
+        } = self;
+        let trace = ground.disk.as_ref().and_then(|disk| disk.trace.clone());
+        let notes = ground.undo();
+        journal.sync()?;
+        Ok(TornDown {
+            trace,
+            notes,
+            place,
+        })
+    }
+}
+
+/// What is left of a rig: its data directory, with the trace of its emulated disk, if it had one. It is removed when this is dropped, too.
+#[derive(Debug)]
+pub struct TornDown {
+    /// The trace of the emulated disk.
+    pub trace: Option<PathBuf>,
+    /// What people should know: what could not be undone, or only later.
+    pub notes: Vec<String>,
+    place: JournaledDirectory,
+}
+
+impl TornDown {
+    /// Removes the data directory.
+    ///
+    /// # Errors
+    /// What keeps it from being removed; it stays in the journal for later.
+    pub fn remove(self, journal: &mut Journal) -> Result<(), TestbedError> {
+        self.place.remove()?;
+        journal.sync()
+    }
+}
+
+/// A marked directory in which there is room for the path of a socket.
+pub(crate) fn place_of_disk(
+    journal: &Journal,
+    parent: &Path,
+    owner: &str,
+    label: &str,
+) -> Result<JournaledDirectory, TestbedError> {
+    // The kernel tells real paths, by which things are known again.
+    let parent = canonical(parent)?;
+    let name = short_name_of(&parent, owner, label, LONGEST_DIRECTORY_BYTES)?;
+    JournaledDirectory::make(journal, &parent, name, owner, label)
+}
+
+fn canonical(parent: &Path) -> Result<PathBuf, TestbedError> {
+    std::fs::create_dir_all(parent)
+        .and_then(|()| parent.canonicalize())
+        .map_err(|error| TestbedError::io("make the data directory in", parent, error))
+}
+
+#[cfg(test)]
+mod tests;

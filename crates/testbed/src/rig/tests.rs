@@ -1,0 +1,343 @@
+use super::*;
+use crate::laboratory::{LoopDevice, Tmpfs, is_root_or_skip};
+use crate::{TestbedError, abandoned};
+use plimsoll_record::{FilesystemKind, LimitsSpec};
+use std::process::{Child, Command, Stdio};
+
+/// Where a rig is made in a test, and its journal.
+struct Site {
+    folder: tempfile::TempDir,
+    journal: Journal,
+}
+
+impl Site {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("state"), "a test").unwrap();
+        Self { folder, journal }
+    }
+
+    fn state(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+
+    fn parent(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn with_order<T>(
+        &mut self,
+        spec: &RigSpec,
+        needs_bytes: u64,
+        work: impl FnOnce(&RigOrder<'_>, &mut Journal) -> T,
+    ) -> T {
+        let parent = self.parent();
+        let daemon = DaemonProgram {
+            path: "/nonexistent".into(),
+            arguments: Vec::new(),
+        };
+        let order = RigOrder {
+            spec,
+            parent: &parent,
+            owner: "e",
+            label: "a run",
+            needs_bytes,
+            daemon: &daemon,
+        };
+        work(&order, &mut self.journal)
+    }
+
+    fn on(&mut self, device: &LoopDevice, spec: &RigSpec) -> Result<Rig, TestbedError> {
+        let device = Device {
+            path: device.path(),
+            name: device.name.clone(),
+            bytes: 512 << 20,
+        };
+        self.with_order(spec, 1 << 20, |order, journal| {
+            Rig::on_device(order, &device, journal)
+        })
+    }
+
+    /// What is left of the data directories.
+    fn left(&self) -> usize {
+        std::fs::read_dir(self.parent()).map_or(0, Iterator::count)
+    }
+}
+
+fn filesystem(kind: FilesystemKind, mount: &[&str]) -> RigSpec {
+    RigSpec {
+        filesystem: Some(plimsoll_record::FilesystemSpec {
+            kind,
+            mkfs: Vec::new(),
+            mount: mount.iter().map(|word| (*word).to_owned()).collect(),
+        }),
+        ..RigSpec::default()
+    }
+}
+
+fn limits(memory_bytes: Option<u64>, cpus: Option<f64>, pin: &[u32]) -> RigSpec {
+    RigSpec {
+        limits: LimitsSpec {
+            memory_bytes,
+            cpus,
+            pin: pin.to_vec(),
+        },
+        ..RigSpec::default()
+    }
+}
+
+/// A process that is ended when it is dropped.
+struct Running(Child);
+
+impl Running {
+    fn shell(script: &str) -> Self {
+        let child = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self(child)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_plain_directory_is_a_rig_too() {
+    let mut site = Site::new();
+    let rig = site.with_order(&RigSpec::default(), 1, Rig::build).unwrap();
+    assert!(rig.data_directory().is_dir());
+    assert_eq!(rig.mount_point(), None);
+    assert_eq!(rig.device(), None);
+    assert_eq!(rig.record(), RigRecord::default());
+    rig.is_sound().unwrap();
+    let torn_down = rig.tear_down(&mut site.journal).unwrap();
+    assert_eq!(site.left(), 1, "the trace would be in it");
+    torn_down.remove(&mut site.journal).unwrap();
+    assert_eq!(site.left(), 0);
+
+    drop(site.with_order(&RigSpec::default(), 1, Rig::build).unwrap());
+    assert_eq!(site.left(), 0);
+    let error = site.with_order(&RigSpec::default(), u64::MAX, Rig::build);
+    assert!(matches!(
+        error.unwrap_err(),
+        TestbedError::NotEnoughSpace { .. }
+    ));
+}
+
+#[test]
+fn what_is_in_the_way_is_not_ours_to_undo() {
+    let mut site = Site::new();
+    let theirs = site.parent().join("plimsoll-e-a-run");
+    std::fs::create_dir_all(&theirs).unwrap();
+    std::fs::write(theirs.join("letter"), "dear").unwrap();
+    let error = site.with_order(&RigSpec::default(), 1, Rig::build);
+    assert!(matches!(error.unwrap_err(), TestbedError::InTheWay { .. }));
+    let state = site.state();
+    drop(site.journal);
+    assert!(abandoned(&state).unwrap().is_empty());
+    assert!(theirs.join("letter").exists());
+}
+
+#[test]
+fn each_filesystem_is_made_mounted_and_gone() {
+    if !is_root_or_skip("each_filesystem_is_made_mounted_and_gone") {
+        return;
+    }
+    for kind in FilesystemKind::ALL {
+        let mut site = Site::new();
+        let device = LoopDevice::new(site.folder.path(), "disk", 512 << 20);
+        let rig = site.on(&device, &filesystem(kind, &["noatime"])).unwrap();
+        let point = rig.mount_point().unwrap().to_owned();
+        let mounted = mounts::at(&point).unwrap().unwrap();
+        assert_eq!(mounted.kind, kind.name());
+        std::fs::write(rig.data_directory().join("records"), "of the engine").unwrap();
+        rig.is_sound().unwrap();
+
+        let record = rig.record();
+        let options = record.mount_options.unwrap();
+        assert!(options.contains("noatime"), "{options}");
+        let command = record.mkfs.unwrap();
+        assert!(
+            command.starts_with(&format!("mkfs.{}", kind.name())),
+            "{command}"
+        );
+        assert!(!record.mkfs_version.unwrap().is_empty());
+        assert_eq!(record.device.unwrap(), device.path().to_str().unwrap());
+        assert_eq!(rig.device(), Some(device.name.as_str()));
+
+        let torn_down = rig.tear_down(&mut site.journal).unwrap();
+        assert_eq!(torn_down.notes, [""; 0]);
+        assert_eq!(mounts::at(&point).unwrap(), None);
+        torn_down.remove(&mut site.journal).unwrap();
+        assert_eq!(site.left(), 0);
+        assert!(device.is_attached(), "the device is not ours");
+
+        // Once more, over the filesystem that is there now, and undone by dropping.
+        drop(site.on(&device, &filesystem(kind, &[])).unwrap());
+        assert_eq!(mounts::at(&point).unwrap(), None);
+        assert_eq!(site.left(), 0);
+    }
+}
+
+#[test]
+fn a_mount_that_vanishes_is_noticed_and_a_foreign_one_in_its_place_is_left_alone() {
+    if !is_root_or_skip("a_mount_that_vanishes") {
+        return;
+    }
+    let mut site = Site::new();
+    let device = LoopDevice::new(site.folder.path(), "disk", 64 << 20);
+    let rig = site
+        .on(&device, &filesystem(FilesystemKind::Ext4, &[]))
+        .unwrap();
+    let point = rig.mount_point().unwrap().to_owned();
+    assert!(mounts::unmount(&point, false).unwrap());
+    let error = rig.is_sound().unwrap_err();
+    assert!(
+        error.to_string().starts_with("the mount vanished"),
+        "{error}"
+    );
+
+    let theirs = Tmpfs::new(&point);
+    std::fs::write(point.join("letter"), "dear").unwrap();
+    rig.is_sound().unwrap_err();
+    let torn_down = rig.tear_down(&mut site.journal).unwrap();
+    assert!(
+        torn_down.notes[0].contains("not ours; it is left alone"),
+        "{:?}",
+        torn_down.notes
+    );
+    let error = torn_down.remove(&mut site.journal).unwrap_err();
+    assert!(matches!(error, TestbedError::NotRemoved { .. }), "{error}");
+    assert_eq!(
+        std::fs::read_to_string(point.join("letter")).unwrap(),
+        "dear"
+    );
+    // What could not be removed is in the journal, for when it can be.
+    drop(theirs);
+    let state = site.state();
+    let parent = site.parent();
+    drop(site.journal);
+    let found = abandoned(&state).unwrap();
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].describe()[0].starts_with("the data directory"),
+        "{:?}",
+        found[0].describe()
+    );
+    found[0].undo(&mut |_| {}).unwrap();
+    assert_eq!(std::fs::read_dir(parent).unwrap().count(), 0);
+    drop(found);
+    assert!(abandoned(&state).unwrap().is_empty());
+}
+
+#[test]
+fn a_filesystem_that_somebody_uses_is_out_of_sight() {
+    if !is_root_or_skip("a_filesystem_that_somebody_uses_is_out_of_sight") {
+        return;
+    }
+    let mut site = Site::new();
+    let device = LoopDevice::new(site.folder.path(), "disk", 64 << 20);
+    let rig = site
+        .on(&device, &filesystem(FilesystemKind::Ext4, &[]))
+        .unwrap();
+    let point = rig.mount_point().unwrap().to_owned();
+    let kept = std::fs::File::create(rig.data_directory().join("kept")).unwrap();
+    let torn_down = rig.tear_down(&mut site.journal).unwrap();
+    assert!(
+        torn_down.notes[0].contains("still in use by a program"),
+        "{:?}",
+        torn_down.notes
+    );
+    assert_eq!(mounts::at(&point).unwrap(), None);
+    torn_down.remove(&mut site.journal).unwrap();
+    assert_eq!(site.left(), 0);
+    drop(kept);
+}
+
+#[test]
+fn a_disk_that_fills_up_is_an_error_of_the_writer_and_undone_like_any_other() {
+    if !is_root_or_skip("a_disk_that_fills_up") {
+        return;
+    }
+    let mut site = Site::new();
+    let device = LoopDevice::new(site.folder.path(), "disk", 32 << 20);
+    let rig = site
+        .on(&device, &filesystem(FilesystemKind::Ext4, &[]))
+        .unwrap();
+    let zeros = vec![0; 64 << 20];
+    let error = std::fs::write(rig.data_directory().join("too-much"), &zeros).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+    let torn_down = rig.tear_down(&mut site.journal).unwrap();
+    assert_eq!(torn_down.notes, [""; 0]);
+    torn_down.remove(&mut site.journal).unwrap();
+    assert_eq!(site.left(), 0);
+}
+
+#[test]
+fn memory_bounds_a_process_with_its_page_cache() {
+    if !is_root_or_skip("memory_bounds_a_process_with_its_page_cache") {
+        return;
+    }
+    let limit = 32 << 20;
+    let mut site = Site::new();
+    let rig = site
+        .with_order(&limits(Some(limit), Some(0.5), &[0]), 1, Rig::build)
+        .unwrap();
+    assert_eq!(rig.record().limits.memory_bytes, Some(limit));
+    assert_eq!(rig.record().limits.cpus, Some(0.5));
+    assert_eq!(rig.record().limits.pin, [0]);
+    let file = rig.data_directory().join("large");
+    std::fs::write(&file, vec![1; 96 << 20]).unwrap();
+    // What this process has read is charged to it, not to the group.
+    let opened = std::fs::File::open(&file).unwrap();
+    opened.sync_all().unwrap();
+    rustix::fs::fadvise(&opened, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    drop(opened);
+
+    let reader = Running::shell(&format!(
+        "read go; cat '{file}' '{file}' >/dev/null; read end",
+        file = file.display()
+    ));
+    rig.admit(reader.0.id()).unwrap();
+    let group = rig.group().unwrap().clone();
+    let memory = group.memory.unwrap();
+    let mut reader = reader;
+    use std::io::Write;
+    reader.0.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+    let (usage, highest) = if group.version == 1 {
+        ("memory.usage_in_bytes", "memory.max_usage_in_bytes")
+    } else {
+        ("memory.current", "memory.peak")
+    };
+    let read = |name: &str| -> u64 {
+        let text = std::fs::read_to_string(memory.join(name)).unwrap();
+        text.trim().parse().unwrap()
+    };
+    let filled = crate::wait::until(std::time::Duration::from_secs(60), || {
+        read(usage) > limit / 2
+    });
+    assert!(filled, "the page cache counts: {} bytes", read(usage));
+    assert!(read(highest) <= limit, "{} bytes", read(highest));
+
+    let torn_down = rig.tear_down(&mut site.journal).unwrap();
+    assert_eq!(torn_down.notes, [""; 0]);
+    assert!(!memory.exists());
+    assert_eq!(started_ticks(reader.0.id()), None, "it was ended");
+    torn_down.remove(&mut site.journal).unwrap();
+}
+
+#[test]
+fn a_process_that_is_gone_is_not_admitted() {
+    let mut site = Site::new();
+    let rig = site.with_order(&RigSpec::default(), 1, Rig::build).unwrap();
+    let mut child = Running::shell("exit");
+    child.0.wait().unwrap();
+    let error = rig.admit(child.0.id()).unwrap_err();
+    assert!(matches!(error, TestbedError::ProcessGone { .. }), "{error}");
+}

@@ -1,0 +1,179 @@
+//! Programs of the system: found, run, waited for no longer than sensible, and recognised if they outlive us.
+
+use crate::TestbedError;
+use crate::processes::MARK_VARIABLE;
+use crate::wait::until;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How long a program may take. Making a filesystem writes a few hundred megabytes at most.
+const LONGEST_RUN: Duration = Duration::from_secs(300);
+
+/// The programs that are used, and the Debian packages that they are in.
+const PACKAGES: [(&str, &str); 8] = [
+    ("blkid", "util-linux"),
+    ("env", "coreutils"),
+    ("fio", "fio"),
+    ("losetup", "mount"),
+    ("mkfs.btrfs", "btrfs-progs"),
+    ("mkfs.ext4", "e2fsprogs"),
+    ("mkfs.xfs", "xfsprogs"),
+    ("mount", "mount"),
+];
+
+/// Where a program is. The administrator's folders are searched too, which are not in everybody's PATH.
+pub(crate) fn find(program: &str) -> Result<PathBuf, TestbedError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(PathBuf::from))
+        .map(|folder| folder.join(program))
+        .find(|candidate| candidate.is_file())
+        .ok_or_else(|| TestbedError::Missing {
+            program: program.to_owned(),
+            package: PACKAGES
+                .iter()
+                .find(|(name, _)| *name == program)
+                .map_or("that has it", |(_, package)| package),
+        })
+}
+
+/// The mark of the tools that a program with a journal of this token runs.
+pub(crate) fn mark_of_tools(token: &str) -> String {
+    format!("tool-{token}")
+}
+
+/// Runs programs.
+#[derive(Clone, Debug)]
+pub(crate) struct Tools {
+    mark: String,
+}
+
+impl Tools {
+    /// For the owner of the journal with this token.
+    pub(crate) fn of(token: &str) -> Self {
+        Self {
+            mark: mark_of_tools(token),
+        }
+    }
+
+    /// Runs a program to its end and returns what it wrote on its standard output.
+    pub(crate) fn run(&self, program: &str, arguments: &[&OsStr]) -> Result<String, TestbedError> {
+        let (output, _) = self.run_for_both(program, arguments)?;
+        Ok(output)
+    }
+
+    /// The first line with something in it that a program says when it is asked, on either output.
+    pub(crate) fn first_line(
+        &self,
+        program: &str,
+        arguments: &[&OsStr],
+    ) -> Result<String, TestbedError> {
+        let (output, errors) = self.run_for_both(program, arguments)?;
+        let both = output.lines().chain(errors.lines());
+        let first = both.map(str::trim).find(|line| !line.is_empty());
+        Ok(first.unwrap_or_default().to_owned())
+    }
+
+    fn run_for_both(
+        &self,
+        program: &str,
+        arguments: &[&OsStr],
+    ) -> Result<(String, String), TestbedError> {
+        let path = find(program)?;
+        let failed = |error| TestbedError::io("run", &path, error);
+        let mut child = Command::new(&path)
+            .args(arguments)
+            .env(MARK_VARIABLE, &self.mark)
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let output = listen(child.stdout.take());
+        let errors = listen(child.stderr.take());
+        let in_time = until(LONGEST_RUN, || has_ended(&mut child));
+        if !in_time {
+            // What is inside the kernel ends later; its readers end with it.
+            let _ = child.kill();
+            return Err(TestbedError::Tool {
+                command: command_line(&path, arguments),
+                output: format!("it had not ended after {} s", LONGEST_RUN.as_secs()),
+                code: None,
+            });
+        }
+        let status = child.wait().map_err(failed)?;
+        let output = output.join().unwrap_or_default();
+        let errors = errors.join().unwrap_or_default();
+        if !status.success() {
+            let said = [errors.trim(), output.trim()]
+                .into_iter()
+                .find(|said| !said.is_empty())
+                .unwrap_or("it said nothing");
+            return Err(TestbedError::Tool {
+                command: command_line(&path, arguments),
+                output: format!("{said} ({status})"),
+                code: status.code(),
+            });
+        }
+        Ok((output, errors))
+    }
+}
+
+fn has_ended(child: &mut Child) -> bool {
+    !matches!(child.try_wait(), Ok(None))
+}
+
+fn listen(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            // What was read until then is all that there is.
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// As it would be typed, for people.
+pub(crate) fn command_line(program: &Path, arguments: &[&OsStr]) -> String {
+    let name = program.file_name().unwrap_or(program.as_os_str());
+    let mut line = name.to_string_lossy().into_owned();
+    for argument in arguments {
+        line.push(' ');
+        line.push_str(&argument.to_string_lossy());
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_fails_is_quoted() {
+        let tools = Tools::of("test");
+        let error = tools
+            .run(
+                "sh",
+                &["-c".as_ref(), "echo no such thing >&2; exit 3".as_ref()],
+            )
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("no such thing (exit status: 3)"), "{error}");
+        let said = tools.run("sh", &["-c".as_ref(), "echo $LC_ALL".as_ref()]);
+        assert_eq!(said.unwrap(), "C\n");
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_named_with_its_package() {
+        let error = find("mkfs.nothing").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "mkfs.nothing is not installed: install the package that has it"
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! Undoing a step: by what the kernel says of the thing now, and never without proof that it is ours.
+
+use crate::TestbedError;
+use crate::directory::remove_abandoned;
+use crate::loops::{self, BackingFile};
+use crate::step::{Making, MountedFrom, Step};
+use crate::tools::Tools;
+use crate::{groups, mounts, processes};
+use std::path::Path;
+
+/// What became of a thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Undone {
+    /// It was gone already, or was never made.
+    WasGone,
+    /// It was there and is gone.
+    Gone,
+    /// It goes by itself: with its last user.
+    Going(String),
+    /// Something is in its place that is not ours.
+    Foreign(String),
+}
+
+/// Undoes a step. What is in use is only forced in the `last` attempt, because what is undone after it may free it.
+pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone, TestbedError> {
+    match &making.step {
+        Step::Directory { path } => remove_abandoned(path),
+        Step::Daemon { mark, mount_point } => undo_daemon(mark, mount_point, last),
+        Step::Loop { backing_file } => undo_loop(tools, backing_file, last),
+        Step::Mount { mount_point, from } => undo_mount(tools, mount_point, from, last),
+        Step::Group { path } => groups::remove(path, making.inode),
+        Step::Controllers { group, controllers } => Ok(groups::disable(group, controllers)),
+        Step::Process {
+            process,
+            started_ticks,
+        } => undo_process(*process, *started_ticks),
+    }
+}
+
+fn undo_process(process: u32, started: u64) -> Result<Undone, TestbedError> {
+    if processes::started_ticks(process) != Some(started) {
+        return Ok(Undone::WasGone);
+    }
+    if processes::end(process, started) {
+        Ok(Undone::Gone)
+    } else {
+        Err(TestbedError::DoesNotEnd { process })
+    }
+}
+
+fn undo_mount(
+    tools: &Tools,
+    point: &Path,
+    from: &MountedFrom,
+    last: bool,
+) -> Result<Undone, TestbedError> {
+    let Some(mounted) = mounts::at(point)? else {
+        return Ok(Undone::WasGone);
+    };
+    let is_ours = match from {
+        MountedFrom::Device(device) => mounted.source == *device,
+        MountedFrom::LoopOver(file) => mounted
+            .source
+            .strip_prefix("/dev")
+            .ok()
+            .and_then(Path::to_str)
+            .is_some_and(|name| file.is_below(tools, name)),
+    };
+    if !is_ours {
+        return Ok(Undone::Foreign(format!(
+            "{} is mounted at {} now, which is not ours; it is left alone",
+            mounted.source.display(),
+            point.display()
+        )));
+    }
+    Ok(match mounts::unmount(point, last)? {
+        true => Undone::Gone,
+        false => Undone::Going(format!(
+            "the filesystem at {} is still in use by a program; it is out of sight and goes with its last user",
+            point.display()
+        )),
+    })
+}
+
+fn undo_loop(
+    tools: &Tools,
+    backing_file: &BackingFile,
+    last: bool,
+) -> Result<Undone, TestbedError> {
+    let devices = backing_file.devices(tools);
+    if devices.is_empty() {
+        return Ok(Undone::WasGone);
+    }
+    for device in devices {
+        if loops::detach(tools, &device, backing_file)? {
+            continue;
+        }
+        if !last {
+            return Err(TestbedError::DeviceBusy { device });
+        }
+        return Ok(Undone::Going(format!(
+            "/dev/{device} is still in use by a program; it goes with its last user"
+        )));
+    }
+    Ok(Undone::Gone)
+}
+
+fn undo_daemon(mark: &str, mount_point: &Path, last: bool) -> Result<Undone, TestbedError> {
+    let is_ours = |mounted: &mounts::Mounted| {
+        (mounted.kind == "fuse" || mounted.kind.starts_with("fuse."))
+            && mounted.source == Path::new("plimsoll-disk")
+    };
+    let mut undone = Undone::WasGone;
+    // First the mount, so that the daemon can finish, unless somebody still uses it.
+    if mounts::at(mount_point)?.is_some_and(|mounted| is_ours(&mounted))
+        && mounts::unmount(mount_point, false).is_ok()
+    {
+        undone = Undone::Gone;
+    }
+    match processes::end_marked(mark) {
+        Ok(0) => {}
+        Ok(_) => undone = Undone::Gone,
+        Err(process) => return Err(TestbedError::DoesNotEnd { process }),
+    }
+    // Without its daemon every request ends with an error, and so what waited for one ends too.
+    match mounts::at(mount_point)? {
+        None => Ok(undone),
+        Some(mounted) if is_ours(&mounted) => Ok(match mounts::unmount(mount_point, last)? {
+            true => Undone::Gone,
+            false => Undone::Going(format!(
+                "the file of the emulated disk at {} is still in use; it goes with its last user",
+                mount_point.display()
+            )),
+        }),
+        Some(mounted) => Ok(Undone::Foreign(format!(
+            "{} is mounted at {} now, which is not ours; it is left alone",
+            mounted.source.display(),
+            mount_point.display()
+        ))),
+    }
+}
