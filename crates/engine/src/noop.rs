@@ -11,6 +11,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     about: "Answers every operation at once and stores nothing: shows the cost and the limits of the load generator itself.",
     keeps_data: false,
     cache_setting: None,
+    usable_cache: 0.0,
     settings: &[],
 };
 

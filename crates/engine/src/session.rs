@@ -94,7 +94,15 @@ pub trait Engine: Send + Sync {
     /// Called when the sessions of a point are about to begin. Engines with a script start it here.
     fn point_begins(&self) {}
 
-    /// Figures since it was opened, by name with unit suffix: counters and gauges of the engine itself. Called about once a second.
+    /// Bytes that data and indexes take on the disk, without the journal. Exact only after [`Engine::settle`].
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    fn data_bytes(&self) -> Result<Option<u64>, EngineError> {
+        Ok(None)
+    }
+
+    /// Figures of the engine itself, by the names in `plimsoll_record::figures`: counters since it was opened, and levels. Called about once a second.
     fn statistics(&self, _into: &mut Vec<(&'static str, f64)>) {}
 
     /// Closes the database and waits until everything is on disk. All sessions are gone by then.

@@ -21,6 +21,8 @@ const LONGEST_WAIT_NS: u64 = 50_000_000;
 pub(crate) struct Collector<'a, C> {
     clock: C,
     grid: Grid,
+    /// When the measured part begins; `None` once the observer knows, or where there is no such part.
+    measuring_from: Option<u64>,
     shared: &'a Shared,
     observer: &'a mut dyn Observer,
     /// For each session, the slice in which it is.
@@ -39,6 +41,7 @@ impl<'a, C: Clock> Collector<'a, C> {
     pub(crate) fn new(
         clock: C,
         grid: Grid,
+        measuring_from: Option<u64>,
         shared: &'a Shared,
         observer: &'a mut dyn Observer,
         spares: Vec<SyncSender<Box<Recorder>>>,
@@ -46,6 +49,7 @@ impl<'a, C: Clock> Collector<'a, C> {
         Self {
             clock,
             grid,
+            measuring_from,
             shared,
             observer,
             reached: vec![0; spares.len()],
@@ -134,8 +138,20 @@ impl<'a, C: Clock> Collector<'a, C> {
         })
     }
 
+    /// Samples all slices that have ended. Between the last one of the warm-up and the first one measured, the observer is told.
     fn sample(&mut self, until_ns: u64) {
-        while self.grid.end_of(self.sampled) <= until_ns {
+        loop {
+            let start_ns = self.grid.start_of(self.sampled);
+            if self
+                .measuring_from
+                .is_some_and(|from_ns| from_ns <= start_ns)
+            {
+                self.measuring_from = None;
+                self.observer.measuring_begins();
+            }
+            if self.grid.end_of(self.sampled) > until_ns {
+                break;
+            }
             self.sample_one(self.sampled);
         }
     }
@@ -205,6 +221,8 @@ mod tests {
         /// Index and completed operations of each slice that was sent.
         sent: Vec<(u32, u64)>,
         samples: u32,
+        /// How many samples were taken before each time that the measured part began.
+        begins: Vec<u32>,
     }
 
     impl Observer for Sums {
@@ -216,6 +234,10 @@ mod tests {
         fn sample(&mut self) -> (WorkerUse, BTreeMap<String, f64>) {
             self.samples += 1;
             Default::default()
+        }
+
+        fn measuring_begins(&mut self) {
+            self.begins.push(self.samples);
         }
     }
 
@@ -241,7 +263,7 @@ mod tests {
         let mut sums = Sums::default();
         let (spares, _taken): (Vec<_>, Vec<_>) = (0..2).map(|_| sync_channel(4)).unzip();
         let grid = Grid::new(0);
-        let mut collector = Collector::new(clock.clone(), grid, &shared, &mut sums, spares);
+        let mut collector = Collector::new(clock.clone(), grid, None, &shared, &mut sums, spares);
         let mut at = |time_ns: u64, parts: Vec<Part>| {
             clock.jump_to(time_ns);
             for part in parts {
@@ -266,7 +288,14 @@ mod tests {
         let shared = Shared::new(u64::MAX);
         let mut sums = Sums::default();
         let (spares, _taken): (Vec<_>, Vec<_>) = (0..2).map(|_| sync_channel(4)).unzip();
-        let mut collector = Collector::new(clock.clone(), Grid::new(0), &shared, &mut sums, spares);
+        let mut collector = Collector::new(
+            clock.clone(),
+            Grid::new(0),
+            None,
+            &shared,
+            &mut sums,
+            spares,
+        );
         clock.jump_to(SLICE_NS + 1);
         collector.take(part(0, 0, 1, 1));
         collector.sample(SLICE_NS + 1);
@@ -276,5 +305,30 @@ mod tests {
         collector.send_complete();
         assert_eq!(collector.sent, 1);
         assert_eq!(sums.sent, [(0, 3)]);
+    }
+
+    /// What an observer of a point with so much warm-up sees when the collector looks at the clock at these times.
+    fn begins(warm_up_ns: u64, looks: &[u64]) -> Vec<u32> {
+        let clock = Jumping::default();
+        let shared = Shared::new(u64::MAX);
+        let mut sums = Sums::default();
+        let grid = Grid::new(warm_up_ns);
+        let from = Some(warm_up_ns);
+        let mut collector = Collector::new(clock, grid, from, &shared, &mut sums, Vec::new());
+        for time_ns in looks {
+            collector.sample(*time_ns);
+        }
+        sums.begins
+    }
+
+    #[test]
+    fn the_measured_part_begins_once_and_between_the_samples_of_its_neighbours() {
+        let warm_up_ns = 3 * SLICE_NS / 2;
+        assert!(begins(warm_up_ns, &[0, SLICE_NS, warm_up_ns - 1]).is_empty());
+        assert_eq!(begins(warm_up_ns, &[warm_up_ns - 1, warm_up_ns]), [2]);
+        let later = [warm_up_ns, warm_up_ns + 1, warm_up_ns + 5 * SLICE_NS];
+        assert_eq!(begins(warm_up_ns, &later), [2]);
+        // Also when this thread was kept from its work for some slices.
+        assert_eq!(begins(warm_up_ns, &[9 * SLICE_NS]), [2]);
     }
 }

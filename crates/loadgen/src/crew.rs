@@ -59,6 +59,8 @@ pub(crate) struct Jobs<'a> {
     pub(crate) operations: Vec<Operation>,
     /// Whether there are intended times.
     pub(crate) open: bool,
+    /// Whether this is a point, with a measured part whose begin the observer is told; the other is a load phase.
+    pub(crate) measured: bool,
 }
 
 /// Where sessions wait until all are made: then they all get the clock, or nothing when the point is given up.
@@ -167,9 +169,22 @@ pub(crate) fn run<C: Clock>(
             }
         }
         jobs.engine.point_begins();
+        let mut measuring_from = jobs.measured.then_some(jobs.warm_up_ns);
+        if measuring_from == Some(0) {
+            // Told before the clock starts, so that whatever the observer does about it takes nothing from the measured part.
+            observer.measuring_begins();
+            measuring_from = None;
+        }
         let clock = start_clock();
         gate.open(Some(clock.clone()));
-        let mut collector = Collector::new(clock.clone(), grid, shared, observer, spares_back);
+        let mut collector = Collector::new(
+            clock.clone(),
+            grid,
+            measuring_from,
+            shared,
+            observer,
+            spares_back,
+        );
         collector.collect(&received);
         let mut all = SessionEnd::default();
         for thread in threads {

@@ -39,6 +39,10 @@ pub trait Observer {
         Default::default()
     }
 
+    /// The warm-up is over, the measured part begins. Called once for each point, at the boundary: after the sample of the last slice of the
+    /// warm-up, and before the clock starts when there is no warm-up. Not called in a load phase, nor when a point ends in its warm-up.
+    fn measuring_begins(&mut self) {}
+
     /// Whether the point is to end now. Asked many times a second.
     fn stop_requested(&mut self) -> bool {
         false
@@ -115,6 +119,7 @@ pub(crate) fn run_point_on<C: Clock>(
                 window_ns,
                 operations,
                 open: false,
+                measured: true,
             };
             run(
                 &jobs,
@@ -147,6 +152,7 @@ pub(crate) fn run_point_on<C: Clock>(
                 window_ns,
                 operations,
                 open: true,
+                measured: true,
             };
             let mut end = run(
                 &jobs,
@@ -184,6 +190,7 @@ pub fn run_load(
         window_ns: u64::MAX,
         operations: vec![Operation::Insert],
         open: false,
+        measured: false,
     };
     run(
         &jobs,

@@ -1,6 +1,6 @@
 //! What the machine and its processes are and did: provenance, use of the CPU, and the machine check.
 //!
-//! Three kinds of things are here:
+//! Four kinds of things are here:
 //!
 //! - **Provenance.** [`Host::machine`] and [`Host::storage`] read what bears on results from `/proc`, `/sys` and `/etc`: the CPU, the
 //!   hypervisor, the limits of the control group, the filesystem under the data and the device under that. What cannot be read is
@@ -8,6 +8,8 @@
 //!   missing line must not cost all others. Every reader takes a root directory, so tests read trees of their own.
 //! - **Use.** A [`WorkerSampler`] says what its own process used since it was asked last, a [`SystemSampler`] what happened to the
 //!   whole machine meanwhile: CPU time that the hypervisor took, and jumps of the wall clock.
+//! - **Watching.** A [`SliceSampler`] gathers figures for each second of a measurement: what the engine tells of itself, what a
+//!   [`DeviceSource`] tells of the device below the data, what a control group uses ([`GroupSource`]), and the machine.
 //! - **Judgement.** A [`Survey`] is what a machine check looks at, and [`findings`] what it thinks of it, with advice. That is a pure
 //!   function of the survey.
 //!
@@ -22,21 +24,29 @@
 //! assert!(used.resident_bytes > 0);
 //! ```
 
+mod device;
 mod findings;
+mod group;
 mod host;
 mod interruptions;
+mod kept_file;
+mod kernel;
 mod limits;
 mod machine;
 mod mounts;
+mod slice_sampler;
 mod storage;
 mod survey;
 mod system;
 mod virtualisation;
 mod worker;
 
+pub use device::{DeviceSource, DeviceTotals, Diskstats};
 pub use findings::{Finding, FindingSeverity, findings};
+pub use group::GroupSource;
 pub use host::Host;
 pub use interruptions::{Interruptions, watch_for_interruptions};
+pub use slice_sampler::{Figures, SliceSampler};
 pub use survey::{Place, Survey};
 pub use system::{SystemSampler, SystemUse};
 pub use worker::WorkerSampler;

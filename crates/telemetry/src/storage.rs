@@ -298,7 +298,10 @@ mod tests {
     #[test]
     fn this_machine_tells_size_and_free_space_of_a_directory_to_be() {
         let storage = Host::here().storage(&std::env::temp_dir().join("not/there/yet"));
-        assert!(storage.filesystem.is_some());
+        // In a plain chroot nothing is mounted at its root, so the filesystem stays open.
+        let mounts = Host::here().mounts();
+        let root_is_mounted = mounts.iter().any(|mount| mount.point == Path::new("/"));
+        assert!(storage.filesystem.is_some() || !root_is_mounted);
         assert!(storage.size_bytes.unwrap() >= storage.free_bytes.unwrap());
     }
 }

@@ -29,11 +29,10 @@ impl SystemSampler {
     /// Begins now.
     #[must_use]
     pub fn start(host: &Host) -> Self {
-        let ticks_per_second = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100);
         Self {
             host: host.clone(),
             stolen_ticks: stolen_ticks(host),
-            ticks_per_second: ticks_per_second.unsigned_abs().max(1),
+            ticks_per_second: ticks_per_second(),
             clocks: Clocks::read(),
         }
     }
@@ -53,6 +52,12 @@ impl SystemSampler {
             elapsed_ns: u64::try_from(clocks.monotonic_ns - self.clocks.monotonic_ns).unwrap_or(0),
         }
     }
+}
+
+/// In which the kernel counts CPU time in `/proc/stat`.
+pub(crate) fn ticks_per_second() -> u64 {
+    let ticks = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100);
+    ticks.unsigned_abs().max(1)
 }
 
 /// The eighth number after `cpu` in `/proc/stat`, proc_stat(5).

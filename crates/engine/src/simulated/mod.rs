@@ -29,6 +29,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     about: "A queue with known answers in place of a database: an M/M/c law or a script of stalls, for tests and teaching.",
     keeps_data: false,
     cache_setting: None,
+    usable_cache: 0.0,
     settings: &[
         Setting {
             name: "servers",

@@ -16,6 +16,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     about: "MongoDB's storage engine inside this program: the same caches, pages, journal and disk accesses as mongod, without a server between.",
     keeps_data: true,
     cache_setting: Some("cache_size"),
+    usable_cache: 0.8,
     settings: &[
         Setting {
             name: "cache_size",

@@ -22,6 +22,8 @@ use std::sync::{Arc, Mutex};
 pub(super) const COLLECTION: &CStr = c"table:collection";
 /// Keys and record ids.
 pub(super) const INDEX: &CStr = c"table:index";
+/// The files in which WiredTiger keeps these tables.
+const DATA_FILES: [&str; 2] = ["collection.wt", "index.wt"];
 
 /// Opens it in the directory of the opening.
 pub(crate) fn open(opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
@@ -273,6 +275,20 @@ impl Engine for WiredTiger {
                 })
             }
         }
+    }
+
+    /// The lengths of the files of the collection and its index: compressed, with the free room inside them. Journal, history store and
+    /// WiredTiger's metadata are not in it.
+    fn data_bytes(&self) -> Result<Option<u64>, EngineError> {
+        let mut bytes = 0;
+        for name in DATA_FILES {
+            let path = self.directory.join(name);
+            match std::fs::metadata(&path) {
+                Ok(metadata) => bytes += metadata.len(),
+                Err(source) => return Err(EngineError::Path { path, source }),
+            }
+        }
+        Ok(Some(bytes))
     }
 
     fn statistics(&self, into: &mut Vec<(&'static str, f64)>) {

@@ -101,13 +101,20 @@ impl Session for Server {
     }
 }
 
-/// Keeps all slices.
+/// Keeps all slices, and counts how often the measured part began.
 #[derive(Default)]
-struct Keep(Vec<Slice>);
+struct Keep {
+    slices: Vec<Slice>,
+    begins: u32,
+}
 
 impl Observer for Keep {
     fn slice(&mut self, slice: Slice) {
-        self.0.push(slice);
+        self.slices.push(slice);
+    }
+
+    fn measuring_begins(&mut self) {
+        self.begins += 1;
     }
 }
 
@@ -115,6 +122,7 @@ impl Observer for Keep {
 struct Measured {
     end: PointEnd,
     slices: Vec<Slice>,
+    begins: u32,
 }
 
 impl Measured {
@@ -182,12 +190,16 @@ fn measure(spec: &PointSpec, end_of: impl FnMut(u64) -> u64 + Send + 'static) ->
     let mut keep = Keep::default();
     let end = run_point_on(&server, &workload(&mix), spec, &mix, &mut keep, || clock).unwrap();
     let mut slices: Vec<Slice> = Vec::new();
-    keep.0.sort_by_key(|slice| slice.index);
-    for slice in keep.0 {
+    keep.slices.sort_by_key(|slice| slice.index);
+    for slice in keep.slices {
         match slices.last_mut() {
             Some(last) if last.index == slice.index => last.merge(&slice),
             _ => slices.push(slice),
         }
     }
-    Measured { end, slices }
+    Measured {
+        end,
+        slices,
+        begins: keep.begins,
+    }
 }

@@ -146,3 +146,17 @@ fn slices_in_which_nothing_completes_are_slices() {
     ];
     assert_eq!(table(&measured), expected);
 }
+
+#[test]
+fn the_observer_is_told_once_that_the_measured_part_begins() {
+    for (warm_up, duration) in [(0, 500), (500, 500), (2_500, 2_250)] {
+        let closed = spec(closed(), warm_up * MILLISECOND, duration * MILLISECOND);
+        assert_eq!(measure(&closed, each_millisecond).begins, 1);
+        let open = spec(
+            open(1_000.0, Arrivals::Constant),
+            warm_up * MILLISECOND,
+            duration * MILLISECOND,
+        );
+        assert_eq!(measure(&open, |begin| begin + 100).begins, 1);
+    }
+}

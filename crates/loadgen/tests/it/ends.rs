@@ -43,6 +43,20 @@ fn a_wish_to_stop_ends_a_closed_loop_and_keeps_what_was_measured() {
 }
 
 #[test]
+fn a_point_that_is_stopped_in_its_warm_up_has_no_measured_part() {
+    let (engine, mut keep, _) = stopping();
+    let mix = Mix::preset("c").unwrap();
+    let spec = PointSpec {
+        warm_up_ns: 3_600_000_000_000,
+        operations: None,
+        ..closed(3, 0)
+    };
+    let workload = workload(&key_space(1_000), &mix);
+    let end = run_point(&engine, &workload, &spec, &mix, &mut keep).unwrap();
+    assert_eq!((end.cut_short, end.measured_ns, keep.begins), (true, 0, 0));
+}
+
+#[test]
 fn a_wish_to_stop_ends_an_open_loop() {
     let (engine, mut keep, calls) = stopping();
     let mix = Mix::preset("c").unwrap();
@@ -71,6 +85,7 @@ fn a_wish_to_stop_ends_a_load() {
     let loader = key_space(1 << 40).loader(1);
     let end = run_load(&engine, &loader, 2, &mut keep).unwrap();
     assert!(end.cut_short);
+    assert_eq!(keep.begins, 0, "nothing is measured in a load phase");
     let unfinished = end.unfinished.map_or(0, |unfinished| unfinished.count());
     assert_eq!(keep.completed() + unfinished, calls.load(Ordering::Relaxed));
 }

@@ -157,16 +157,21 @@ pub fn remembering() -> (Fake, Asked) {
     (fake, asked)
 }
 
-/// Keeps all slices, and asks to stop when it is told to.
+/// Keeps all slices, counts how often a measured part began, and asks to stop when it is told to.
 #[derive(Default)]
 pub struct Keep {
     pub slices: Vec<Slice>,
+    pub begins: u32,
     pub stop: Option<Box<dyn Fn() -> bool>>,
 }
 
 impl Observer for Keep {
     fn slice(&mut self, slice: Slice) {
         self.slices.push(slice);
+    }
+
+    fn measuring_begins(&mut self) {
+        self.begins += 1;
     }
 
     fn stop_requested(&mut self) -> bool {
@@ -177,8 +182,8 @@ impl Observer for Keep {
 impl Keep {
     pub fn stopping_when(stop: impl Fn() -> bool + 'static) -> Self {
         Self {
-            slices: Vec::new(),
             stop: Some(Box::new(stop)),
+            ..Self::default()
         }
     }
 

@@ -5,6 +5,10 @@ mod opening;
 mod operations;
 mod settings;
 
+use super::KIND;
+use super::engine::WiredTiger;
+use super::statistics::Statistics;
+use crate::registry::completed;
 use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
 use plimsoll_experiment::{SettingValue, Settings};
 use plimsoll_workload::{
@@ -24,7 +28,7 @@ fn open(
     directory: &Path,
     data: &DataSpec,
     settings: &[(&str, SettingValue)],
-) -> Result<Box<dyn Engine>, EngineError> {
+) -> Result<Box<WiredTiger>, EngineError> {
     let mut all = Settings::default();
     all.0
         .insert("cache_size".into(), SettingValue::Bytes(32 << 20));
@@ -33,13 +37,13 @@ fn open(
         all.0.insert((*name).into(), value.clone());
     }
     let opening = Opening {
-        settings: &all,
+        settings: &completed(&KIND, &all)?,
         directory: Some(directory),
         seed: 1,
         data,
         allocator: "system",
     };
-    crate::open("wiredtiger", &opening)
+    WiredTiger::open(&opening).map(Box::new)
 }
 
 fn message<T>(result: Result<T, EngineError>) -> String {
@@ -129,4 +133,11 @@ fn statistic(engine: &dyn Engine, name: &str) -> f64 {
         .find(|(known, _)| *known == name)
         .unwrap_or_else(|| panic!("there is no {name}"))
         .1
+}
+
+/// One of WiredTiger's counters that is no figure, by its number.
+fn counter(engine: &WiredTiger, number: u32) -> f64 {
+    let connection = engine.connection().unwrap();
+    let mut statistics = Statistics::open(&connection).unwrap();
+    statistics.value(number).unwrap()
 }

@@ -1,6 +1,7 @@
 //! What happens around the operations: opening, settling, closing, and everything that can be wrong with them.
 
 use super::*;
+use plimsoll_record::figures;
 
 #[test]
 fn data_survives_closing() {
@@ -89,9 +90,9 @@ fn each_durable_change_has_waited_for_the_disk() {
             ("journal_flush_interval", hour),
         ];
         let engine = open(directory.path(), &data, &settings).unwrap();
-        let before = statistic(&*engine, "journal_syncs");
+        let before = statistic(&*engine, figures::ENGINE_JOURNAL_SYNCS);
         load(&mut *engine.session().unwrap(), &key_space);
-        let syncs = statistic(&*engine, "journal_syncs") - before;
+        let syncs = statistic(&*engine, figures::ENGINE_JOURNAL_SYNCS) - before;
         // One session waits for one change at a time, so that no flush serves two.
         assert_eq!(syncs >= 40.0, durable, "{syncs}");
         engine.close().unwrap();
@@ -133,11 +134,14 @@ fn every_state_after_the_load_keeps_the_data() {
         let key_space = KeySpace::new(&data).unwrap();
         let engine = open(directory.path(), &data, &[("after_load", text(state))]).unwrap();
         let keys = load(&mut *engine.session().unwrap(), &key_space);
-        let checkpoints = statistic(&*engine, "checkpoints");
+        let checkpoints = statistic(&*engine, figures::ENGINE_CHECKPOINTS);
         engine.settle().unwrap();
-        let read_pages = statistic(&*engine, "cache_read_pages");
+        let read_pages = statistic(&*engine, figures::ENGINE_PAGES_READ);
         match state {
-            "checkpoint" => assert_eq!(statistic(&*engine, "checkpoints"), checkpoints + 1.0),
+            "checkpoint" => assert_eq!(
+                statistic(&*engine, figures::ENGINE_CHECKPOINTS),
+                checkpoints + 1.0
+            ),
             // 300 documents of 1.2 kB fill more than ten pages of 32 kB.
             "reopen" => assert!(read_pages < 10.0, "{read_pages}"),
             _ => assert!(read_pages > 10.0, "{read_pages}"),

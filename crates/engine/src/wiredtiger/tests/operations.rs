@@ -1,14 +1,14 @@
 //! Each operation does what it says.
 
 use super::*;
-use crate::registry::completed;
-use crate::wiredtiger::KIND;
-use crate::wiredtiger::engine::{COLLECTION, WiredTiger};
+use crate::wiredtiger::engine::COLLECTION;
+use plimsoll_record::figures;
+use plimsoll_wiredtiger_sys as wt;
 use plimsoll_workload::{FieldLength, Verification};
 use tempfile::TempDir;
 
 struct Loaded {
-    engine: Box<dyn Engine>,
+    engine: Box<WiredTiger>,
     session: Box<dyn Session>,
     key_space: Arc<KeySpace>,
     /// In order.
@@ -96,7 +96,7 @@ fn an_update_replaces_one_field() {
         );
     }
     // A value of 100 bytes is less than a tenth of the document.
-    assert_eq!(statistic(&*engine, "cursor_modifies"), 20.0);
+    assert_eq!(counter(&engine, wt::WT_STAT_CONN_CURSOR_MODIFY), 20.0);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn an_update_of_everything_writes_the_document_again() {
         read(&mut *session, &keys[2], FieldChoice::All).unwrap(),
         record(change)
     );
-    assert_eq!(statistic(&*engine, "cursor_modifies"), 0.0);
+    assert_eq!(counter(&engine, wt::WT_STAT_CONN_CURSOR_MODIFY), 0.0);
 }
 
 #[test]
@@ -222,10 +222,10 @@ fn scans_go_in_the_order_of_keys_up_to_their_limit() {
         5,
         "without what was deleted"
     );
-    let visited = statistic(&*engine, "cursor_nexts");
+    let visited = counter(&engine, wt::WT_STAT_CONN_CURSOR_NEXT);
     assert_eq!(rows(&mut *session, &keys[0], 7), 7);
     assert_eq!(
-        statistic(&*engine, "cursor_nexts") - visited,
+        counter(&engine, wt::WT_STAT_CONN_CURSOR_NEXT) - visited,
         6.0,
         "one step between two rows"
     );
@@ -266,7 +266,7 @@ fn changes_that_meet_are_repeated_and_counted() {
             let outcome = session.update(&keys[0], change);
             (format!("{outcome:?}"), session.retries())
         });
-        while statistic(&engine, "transaction_rollbacks") < 1.0 {
+        while statistic(&engine, figures::ENGINE_ROLLBACKS) < 1.0 {
             std::thread::yield_now();
         }
         blocking.commit().unwrap();

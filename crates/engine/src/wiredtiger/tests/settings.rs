@@ -1,9 +1,10 @@
 //! Settings reach WiredTiger.
 
 use super::*;
-use crate::registry::completed;
-use crate::wiredtiger::KIND;
 use crate::wiredtiger::configuration::Configuration;
+use plimsoll_record::figures;
+use plimsoll_wiredtiger_sys as wt;
+use std::collections::BTreeSet;
 
 fn notes(settings: &[(&str, SettingValue)]) -> std::collections::BTreeMap<String, String> {
     let directory = tempfile::tempdir().unwrap();
@@ -148,7 +149,7 @@ fn updates_can_be_whole() {
     let keys = load(&mut *session, &key_space);
     let mut asker = updates(&key_space, false);
     assert_ok(session.update(&keys[0], changes(&mut asker)));
-    assert_eq!(statistic(&*engine, "cursor_modifies"), 0.0);
+    assert_eq!(counter(&engine, wt::WT_STAT_CONN_CURSOR_MODIFY), 0.0);
 }
 
 #[test]
@@ -194,26 +195,112 @@ fn statistics_follow_what_is_done() {
     let mut session = engine.session().unwrap();
     let keys = load(&mut *session, &key_space);
     // One insert in each table.
-    assert!(statistic(&*engine, "cursor_inserts") >= 400.0);
-    assert!(statistic(&*engine, "transaction_commits") >= 200.0);
+    assert!(counter(&engine, wt::WT_STAT_CONN_CURSOR_INSERT) >= 400.0);
+    assert!(counter(&engine, wt::WT_STAT_CONN_TXN_COMMIT) >= 200.0);
     assert_eq!(
-        statistic(&*engine, "cache_max_bytes"),
+        statistic(&*engine, figures::ENGINE_CACHE_MAXIMUM),
         32.0 * 1024.0 * 1024.0
     );
-    assert!(statistic(&*engine, "cache_bytes") > 200.0 * 1_000.0);
-    assert_eq!(statistic(&*engine, "checkpoint_running"), 0.0);
-    let before = statistic(&*engine, "cursor_searches");
+    assert!(statistic(&*engine, figures::ENGINE_CACHE_USED) > 200.0 * 1_000.0);
+    assert!(statistic(&*engine, figures::ENGINE_JOURNAL_BYTES) > 0.0);
+    assert_eq!(statistic(&*engine, figures::ENGINE_CHECKPOINT_RUNNING), 0.0);
+    let before = counter(&engine, wt::WT_STAT_CONN_CURSOR_SEARCH);
     for key in &keys {
         assert_ok(session.read(key, FieldChoice::All, None));
     }
     assert_eq!(
-        statistic(&*engine, "cursor_searches") - before,
+        counter(&engine, wt::WT_STAT_CONN_CURSOR_SEARCH) - before,
         400.0,
         "one search in each table"
     );
-    let mut names = Vec::new();
-    engine.statistics(&mut names);
-    assert_eq!(names.len(), 33);
+    // All that the contract has of an engine is there, under its names.
+    let mut told = Vec::new();
+    engine.statistics(&mut told);
+    let told: BTreeSet<&str> = told.into_iter().map(|(name, _)| name).collect();
+    let of_engines = figures::ALL.iter().copied();
+    let of_engines = of_engines.filter(|name| name.starts_with("engine."));
+    assert_eq!(told, of_engines.collect());
+}
+
+/// A cache of a fraction of the data: what is read is read from files, one block for one page, and pages make room for each other.
+#[test]
+fn pages_that_are_not_in_the_cache_are_read_as_blocks() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = verifiable(6_000);
+    let key_space = KeySpace::new(&data).unwrap();
+    let settings = [("after_load", text("reopen"))];
+    let small = [
+        settings[0].clone(),
+        ("cache_size", SettingValue::Bytes(2 << 20)),
+    ];
+    let engine = open(directory.path(), &data, &settings).unwrap();
+    let keys = load(&mut *engine.session().unwrap(), &key_space);
+    engine.settle().unwrap();
+    engine.close().unwrap();
+
+    let passes = |settings: &[(&str, SettingValue)]| {
+        let engine = open(directory.path(), &data, settings).unwrap();
+        let mut session = engine.session().unwrap();
+        let mut pass = || {
+            let figures = [
+                figures::ENGINE_PAGES_READ,
+                figures::ENGINE_BLOCK_READS,
+                figures::ENGINE_BLOCK_READ_BYTES,
+                figures::ENGINE_EVICTIONS,
+            ];
+            let before = figures.map(|name| statistic(&*engine, name));
+            // Far apart, so that each read needs another page.
+            for key in keys.iter().step_by(97).cycle().take(500) {
+                assert_ok(session.read(key, FieldChoice::All, None));
+            }
+            let mut after = figures.map(|name| statistic(&*engine, name));
+            for (after, before) in after.iter_mut().zip(before) {
+                *after -= before;
+            }
+            after
+        };
+        let both = [pass(), pass()];
+        drop(session);
+        engine.close().unwrap();
+        both
+    };
+    for [pages, blocks, bytes, evictions] in passes(&small) {
+        assert!(pages >= 100.0, "{pages} pages");
+        assert!(
+            (blocks - pages).abs() <= 0.05 * pages,
+            "{blocks} blocks, {pages} pages"
+        );
+        assert!(
+            bytes >= 4_096.0 * blocks,
+            "{bytes} bytes in {blocks} blocks"
+        );
+        assert!(evictions > 0.0);
+    }
+    let [first, second] = passes(&settings);
+    assert!(first[1] >= 50.0, "{first:?}");
+    assert!(second[1] <= 5.0, "all is in the cache: {second:?}");
+}
+
+#[test]
+fn data_are_the_files_of_collection_and_index() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = verifiable(500);
+    let key_space = KeySpace::new(&data).unwrap();
+    let engine = open(
+        directory.path(),
+        &data,
+        &[("after_load", text("checkpoint"))],
+    )
+    .unwrap();
+    load(&mut *engine.session().unwrap(), &key_space);
+    engine.settle().unwrap();
+    let bytes = engine.data_bytes().unwrap().unwrap();
+    let length = |name: &str| directory.path().join(name).metadata().unwrap().len();
+    assert_eq!(bytes, length("collection.wt") + length("index.wt"));
+    // 500 records of 1 kB hardly compress to a tenth.
+    assert!(bytes > 50_000, "{bytes}");
+    std::fs::remove_file(directory.path().join("index.wt")).unwrap();
+    assert!(message(engine.data_bytes()).contains("index.wt"));
 }
 
 #[test]
