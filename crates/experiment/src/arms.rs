@@ -138,9 +138,10 @@ impl Reader<'_, '_> {
         let says = |key: &str| own.iter().any(|entry| entry.key == key);
         for entry in defaults {
             let key = entry.key.as_str();
-            // A number of records and a size are two ways to say one thing.
-            let said = says(key)
-                || (matches!(key, "records" | "size") && (says("records") || says("size")));
+            // These are three ways to say one thing.
+            let amounts = ["records", "size", "working_set"];
+            let said =
+                says(key) || (amounts.contains(&key) && amounts.iter().any(|amount| says(amount)));
             let Some(shape) = shape_of(key, engine) else {
                 continue;
             };

@@ -15,6 +15,8 @@ pub struct EngineKind {
     pub keeps_data: bool,
     /// Name of the setting that is its cache size, if it has one: plans check it against memory.
     pub cache_setting: Option<&'static str>,
+    /// Share of its cache that it fills before it begins to evict, 0 to 1.
+    pub usable_cache: f64,
     /// Everything that can be set.
     pub settings: &'static [Setting],
 }

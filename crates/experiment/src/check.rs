@@ -2,17 +2,22 @@
 
 use crate::arms::{ReadArm, entries};
 use crate::document::{self, Entry, Kind};
+use crate::estimate::{loaded_bytes, stored_bytes};
 use crate::format::{FILE, MOST_RUNS};
 use crate::judging::{Judging, Names};
 use crate::load::{check_arrivals, check_points, load_phase, loads};
 use crate::measurement::measurement;
 use crate::mistake::Mistake;
+use crate::needs::inserted_at;
 use crate::problems::{Collector, Problems};
 use crate::reader::{Checked, Reader, Value, join};
+use crate::rig::{RigReader, Stored};
+use crate::scales::scaled;
 use crate::settle::Origins;
 use crate::source::{Place, SourceText};
+use crate::working_set::{MeasureRecords, Measured};
 use crate::workload::WorkloadReader;
-use crate::{Arm, EngineKind, PLAN_VERSION, Plan, Point, Source, order};
+use crate::{Arm, EngineKind, LoadPhase, Measurement, PLAN_VERSION, Plan, Point, Source, order};
 use plimsoll_schedule::Load;
 use plimsoll_workload::Mix;
 use std::io::{self, Read};
@@ -29,8 +34,10 @@ pub struct Surroundings<'a> {
     pub limits: Limits,
     /// Values from the command line, which win over the file.
     pub overrides: &'a Overrides,
-    /// Reads a text file that the experiment refers to: the only side effect of checking.
+    /// Reads a text file that the experiment refers to.
     pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
+    /// Finds out what a record takes on disk, where data is asked for as a share of the cache.
+    pub measure: &'a MeasureRecords<'a>,
 }
 
 /// What a machine has, as far as an experiment can ask too much of it.
@@ -38,12 +45,15 @@ pub struct Surroundings<'a> {
 pub struct Limits {
     /// Memory in bytes.
     pub memory_bytes: u64,
+    /// Processors, numbered from 0.
+    pub cores: u32,
 }
 
 impl Limits {
     /// Of a machine that is not known, as when a file is only looked at: nothing is too much.
     pub const UNKNOWN: Self = Self {
         memory_bytes: u64::MAX,
+        cores: u32::MAX,
     };
 }
 
@@ -62,6 +72,8 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// `--directory`, for every arm.
     pub directory: Option<PathBuf>,
+    /// `--scale`; without it, or with `laptop`, the file as written.
+    pub scale: Option<String>,
 }
 
 /// Reads a text file of at most 1 MiB that is a plain file: what [`Surroundings::read_file`] should be outside of tests.
@@ -117,60 +129,45 @@ fn make<'s>(
         problems.add("", Some(root.place), mistake);
         return None;
     };
-    let mut reader = Reader {
-        problems,
-        engines: given.engines,
-    };
-    let start = Place {
-        start: root.place.start,
-        end: root.place.start,
-    };
-    let file = Checked {
-        place: root.place,
-        value: Value::Map(reader.object("", &FILE, file_entries, start)),
-    };
+    let (chosen, other_scales) = scaled(file_entries, given.overrides.scale.as_deref(), problems);
+    for other in &other_scales {
+        keys_and_values(&other.entries, root.place, given, problems);
+    }
+    let file_entries = chosen.entries.as_slice();
+    let (file, read_arms) = keys_and_values(file_entries, root.place, given, problems);
     let raw = |name: &str| file_entries.iter().find(|entry| entry.key == name);
-    let read_arms = reader.arms(
-        raw("arms").map_or(&[], |entry| entries(&entry.value)),
-        raw("defaults").map_or(&[], |entry| entries(&entry.value)),
-    );
 
     let mut origins = Origins::new(source);
     let name = origins.settle("", &FILE, Some(&file), "name");
     let question = origins.settle("", &FILE, Some(&file), "question");
+    let load_place = raw("load").map(|entry| entry.key_place);
+    // How much a run inserts bears on the disks of the arms; loads and measurement get their origins in their own place below.
+    let foreseen = load_and_measurement(
+        &file,
+        load_place,
+        given,
+        &mut Origins::new(source),
+        problems,
+    );
     let (mixes, arms) = subject(
         &file,
         raw("workload"),
+        &foreseen,
         &read_arms,
         given,
         problems,
         &mut origins,
     );
 
-    let loads = file
-        .get("load")
-        .map(|load| loads(load, &mut origins, problems));
-    let (complete, stages_ns) = loads
-        .as_ref()
-        .map_or((false, None), |loads| (loads.complete, loads.stages_ns));
-    let loads = loads.map_or_else(Vec::new, |loads| loads.loads);
-    if let Some(entry) = raw("load") {
-        check_points(
-            (loads.len() * mixes.len()) as u64,
-            entry.key_place,
-            problems,
-        );
+    let Asking {
+        loads,
+        complete,
+        load_phase,
+        measurement,
+    } = load_and_measurement(&file, load_place, given, &mut origins, problems);
+    if let Some(place) = load_place {
+        check_points((loads.len() * mixes.len()) as u64, place, problems);
     }
-    let load_phase = load_phase(file.get("load_phase"), &mut origins);
-    let load_place = raw("load").map(|entry| entry.key_place);
-    let measurement = measurement(
-        file.get("measurement"),
-        stages_ns,
-        load_place,
-        given.overrides,
-        &mut origins,
-        problems,
-    );
     check_arrivals(&loads, &measurement, load_place, problems);
     let run_count = u64::from(measurement.blocks) * read_arms.len() as u64;
     if run_count > MOST_RUNS {
@@ -220,6 +217,7 @@ fn make<'s>(
         measurement.seed,
     );
     Some(Plan {
+        scale: chosen.name,
         version: PLAN_VERSION,
         name: name.map_or_else(String::new, |name| name.to_string()),
         question: question.map(|question| question.to_string()),
@@ -236,6 +234,70 @@ fn make<'s>(
     })
 }
 
+/// How hard, how long and how often.
+struct Asking {
+    loads: Vec<Load>,
+    /// Whether all of the loads were understood.
+    complete: bool,
+    load_phase: LoadPhase,
+    measurement: Measurement,
+}
+
+fn load_and_measurement<'s>(
+    file: &Checked,
+    load_place: Option<Place>,
+    given: &Surroundings<'_>,
+    origins: &mut Origins<'s>,
+    problems: &mut Collector<'s>,
+) -> Asking {
+    let loads = file
+        .get("load")
+        .map(|load| loads(load, origins, problems))
+        .unwrap_or_default();
+    let load_phase = load_phase(file.get("load_phase"), origins);
+    let measurement = measurement(
+        file.get("measurement"),
+        loads.stages_ns,
+        load_place,
+        given.overrides,
+        origins,
+        problems,
+    );
+    Asking {
+        loads: loads.loads,
+        complete: loads.complete,
+        load_phase,
+        measurement,
+    }
+}
+
+/// Every key and value by itself.
+fn keys_and_values(
+    file_entries: &[Entry],
+    place: Place,
+    given: &Surroundings<'_>,
+    problems: &mut Collector<'_>,
+) -> (Checked, Vec<ReadArm>) {
+    let mut reader = Reader {
+        problems,
+        engines: given.engines,
+    };
+    let start = Place {
+        start: place.start,
+        end: place.start,
+    };
+    let file = Checked {
+        place,
+        value: Value::Map(reader.object("", &FILE, file_entries, start)),
+    };
+    let raw = |name: &str| file_entries.iter().find(|entry| entry.key == name);
+    let arms = reader.arms(
+        raw("arms").map_or(&[], |entry| entries(&entry.value)),
+        raw("defaults").map_or(&[], |entry| entries(&entry.value)),
+    );
+    (file, arms)
+}
+
 fn mixes_are_complete(file: &Checked, understood: usize) -> bool {
     let mixes = file
         .get("workload")
@@ -247,6 +309,7 @@ fn mixes_are_complete(file: &Checked, understood: usize) -> bool {
 fn subject<'s>(
     file: &Checked,
     entry: Option<&Entry>,
+    asking: &Asking,
     read_arms: &[ReadArm],
     given: &Surroundings<'_>,
     problems: &mut Collector<'s>,
@@ -264,9 +327,16 @@ fn subject<'s>(
         given,
         workload,
         key_place: entry.key_place,
+        measured: Measured::default(),
     };
     let base = reader.data();
     let mixes = reader.mixes();
+    let mut inserted = 0.0;
+    for (mix, _) in &mixes {
+        for load in &asking.loads {
+            inserted += inserted_at(load, mix, &asking.measurement);
+        }
+    }
     let mut arms = Vec::new();
     for arm in read_arms {
         let Some(engine) = arm.engine else { continue };
@@ -275,16 +345,29 @@ fn subject<'s>(
             engines: given.engines,
         };
         let settings = settings_reader.settings(arm, &engine, &given.limits, reader.origins);
-        let Some(data) = reader.data_of(&base, arm) else {
+        let Some((data, working_set)) = reader.data_of(&base, arm, &engine, &settings) else {
             continue;
         };
+        let directory = directory(arm, &engine, given, reader.origins);
+        let mut rig_reader = RigReader {
+            problems: reader.problems,
+            origins: reader.origins,
+            limits: &given.limits,
+        };
+        let stored = Stored {
+            loaded_bytes: loaded_bytes(&data, working_set.as_ref()),
+            inserted_bytes: stored_bytes(&data, inserted),
+        };
+        let rig = rig_reader.rig(arm, &engine, &settings, stored);
         arms.push(Arm {
             name: arm.name.clone(),
             about: arm.text("about").map(str::to_owned),
             engine: engine.name.to_owned(),
             settings,
             data,
-            directory: directory(arm, &engine, given, reader.origins),
+            working_set,
+            directory,
+            rig,
         });
     }
     let data: Vec<_> = arms.iter().map(|arm| arm.data.clone()).collect();

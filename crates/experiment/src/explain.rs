@@ -1,25 +1,14 @@
 //! What a plan would do, before it does it: in which order, for how long, needing how much, and where each value comes from.
 
+use crate::disk_words::{disk_line, filesystem_line, limits_line};
+use crate::estimate::data_bytes;
+use crate::limits::price_words;
 use crate::mistake::bytes;
-use crate::units::shortened;
-use crate::{Arm, EngineKind, Order, Origin, Plan, Point, units};
+use crate::needs::{cache_bytes, held_bytes, needs};
+use crate::units::shortened_to;
+use crate::{Arm, EngineKind, Needs, Order, Origin, Plan, Point, WorkingSet, units};
 use plimsoll_schedule::Load;
 use serde::Serialize;
-
-/// Records that an engine stores in a second, about: embedded WiredTiger on two cores does 43,000 to 70,000 of 1 kB.
-const LOADED_RECORDS_PER_SECOND: f64 = 50_000.0;
-/// Bytes that an engine stores in a second, about: what binds where records are large.
-const LOADED_BYTES_PER_SECOND: f64 = 50e6;
-/// Bytes on disk for a byte of a record: 1.2 kB for ten fields of 100 bytes, measured on WiredTiger with snappy.
-const DISK_PER_BYTE: f64 = 1.15;
-/// Bytes on disk that each record takes besides, mostly in the index.
-const DISK_PER_RECORD: f64 = 40.0;
-/// Checkpoints write anew before they free what they replace: at worst there is everything twice.
-const DISK_COPIES: f64 = 2.0;
-/// Journal, metadata and the statistics of an engine.
-const DISK_BESIDES: f64 = 256e6;
-/// The program itself with its histograms.
-const MEMORY_BESIDES: f64 = 100e6;
 
 /// What a plan would do. The figures of [`Needs`] are estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,21 +52,20 @@ pub struct ArmExplanation {
     pub data_bytes: u64,
     /// Bytes of the engine's cache, if it has one.
     pub cache_bytes: Option<u64>,
-}
-
-/// What an experiment needs. Runs are made one after the other, so disk and memory are those of the largest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Needs {
-    /// Number of runs.
-    pub runs: u64,
-    /// Warm-up and measuring of all points of all runs, nanoseconds: exact, unless points end early.
-    pub measuring_ns: u64,
-    /// Storing the data before the points, for all runs, nanoseconds.
-    pub loading_ns: u64,
-    /// Bytes of disk at the worst moment.
+    /// How the number of records was chosen, where the data is a share of the cache.
+    pub working_set: Option<WorkingSet>,
+    /// Bytes that its data takes on its disk or in its directory at the worst moment, about, and at most the capacity of its disk.
     pub disk_bytes: u64,
-    /// Bytes of memory of the process that is measured, without the page cache.
-    pub memory_bytes: u64,
+    /// What the data lies on; `None` for a plain directory.
+    pub disk: Option<String>,
+    /// What is made on the disk.
+    pub filesystem: Option<String>,
+    /// Limits of what is under test.
+    pub limits: Option<String>,
+    /// Name of the published machine.
+    pub machine: Option<String>,
+    /// What it costs.
+    pub price: Option<String>,
 }
 
 /// Explains a plan. `engines` are those that it was checked against.
@@ -99,7 +87,7 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
         arms: plan
             .arms
             .iter()
-            .map(|arm| explain_arm(arm, engines))
+            .map(|arm| explain_arm(plan, arm, engines))
             .collect(),
         points: plan
             .points
@@ -115,27 +103,22 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
     }
 }
 
-fn explain_arm(arm: &Arm, engines: &[EngineKind]) -> ArmExplanation {
+fn explain_arm(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> ArmExplanation {
     ArmExplanation {
         name: arm.name.clone(),
         about: arm.about.clone(),
         engine: arm.engine.clone(),
         records: arm.data.key_count(),
-        data_bytes: data_bytes(arm) as u64,
+        data_bytes: data_bytes(&arm.data) as u64,
         cache_bytes: cache_bytes(arm, engines),
+        working_set: arm.working_set,
+        disk_bytes: held_bytes(plan, arm, engines) as u64,
+        disk: arm.rig.disk.as_ref().map(disk_line),
+        filesystem: arm.rig.filesystem.as_ref().map(filesystem_line),
+        limits: limits_line(&arm.rig.limits),
+        machine: arm.rig.machine.clone(),
+        price: arm.rig.price.as_ref().map(price_words),
     }
-}
-
-fn data_bytes(arm: &Arm) -> f64 {
-    arm.data.mean_record_bytes() * arm.data.key_count() as f64
-}
-
-fn kind<'e>(arm: &Arm, engines: &'e [EngineKind]) -> Option<&'e EngineKind> {
-    engines.iter().find(|kind| kind.name == arm.engine)
-}
-
-fn cache_bytes(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
-    arm.settings.bytes(kind(arm, engines)?.cache_setting?)
 }
 
 fn point_text(plan: &Plan, point: &Point) -> String {
@@ -148,56 +131,35 @@ fn point_text(plan: &Plan, point: &Point) -> String {
     format!("mix {mix}, {kind} loop, {}", point.load)
 }
 
-fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
-    let measurement = &plan.measurement;
-    let point_ns = measurement
-        .warm_up_ns
-        .saturating_add(measurement.duration_ns);
-    let run_ns = point_ns.saturating_mul(plan.points.len() as u64);
-    let (mut loading_seconds, mut disk, mut memory) = (0.0, 0f64, 0f64);
-    for arm in &plan.arms {
-        memory = memory.max(cache_bytes(arm, engines).unwrap_or(0) as f64 + MEMORY_BESIDES);
-        if !kind(arm, engines).is_some_and(|kind| kind.keeps_data) {
-            continue;
-        }
-        let (records, bytes) = (arm.data.key_count() as f64, data_bytes(arm));
-        loading_seconds +=
-            (records / LOADED_RECORDS_PER_SECOND).max(bytes / LOADED_BYTES_PER_SECOND);
-        let all_records = records + inserted_records(plan, point_ns);
-        let on_disk =
-            all_records * (arm.data.mean_record_bytes() * DISK_PER_BYTE + DISK_PER_RECORD);
-        disk = disk.max(on_disk * DISK_COPIES + DISK_BESIDES);
-    }
-    loading_seconds *= f64::from(measurement.blocks);
-    Needs {
-        runs: plan.runs.len() as u64,
-        measuring_ns: run_ns.saturating_mul(plan.runs.len() as u64),
-        loading_ns: (loading_seconds * 1e9) as u64,
-        disk_bytes: disk as u64,
-        memory_bytes: memory as u64,
-    }
-}
-
-/// Records that the points of one run insert, about.
-fn inserted_records(plan: &Plan, point_ns: u64) -> f64 {
-    let mut records = 0.0;
-    for point in &plan.points {
-        let expected = point.load.expected_arrivals(point_ns);
-        let operations = expected.unwrap_or(LOADED_RECORDS_PER_SECOND * point_ns as f64 / 1e9);
-        let most = plan
-            .measurement
-            .operations
-            .map_or(f64::INFINITY, |most| most as f64);
-        let operations = operations.min(most);
-        records += operations * plan.mixes[point.mix as usize].insert_share();
-    }
-    records
-}
-
 /// Nanoseconds for the eye: whole seconds.
 fn about(nanos: u64) -> String {
     const SECOND: u64 = 1_000_000_000;
     units::duration(nanos.saturating_add(SECOND / 2) / SECOND * SECOND)
+}
+
+impl PlanExplanation {
+    /// What the arms stand on, where any of them stands on something.
+    fn write_rigs(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut rows = Vec::new();
+        for arm in &self.arms {
+            let machine = match (&arm.machine, &arm.price) {
+                (Some(machine), Some(price)) => Some(format!("{machine}, {price}")),
+                (one, other) => one.clone().or_else(|| other.clone()),
+            };
+            let parts = [&arm.disk, &arm.filesystem, &arm.limits, &machine];
+            if parts.iter().all(|part| part.is_none()) {
+                continue;
+            }
+            let mut row = vec![arm.name.clone()];
+            row.extend(parts.map(|part| part.clone().unwrap_or_else(|| "-".to_owned())));
+            rows.push(row);
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\ndisk, filesystem, limits, machine")?;
+        write_table(f, &rows)
+    }
 }
 
 impl std::fmt::Display for PlanExplanation {
@@ -221,7 +183,8 @@ impl std::fmt::Display for PlanExplanation {
         let total = self
             .needs
             .measuring_ns
-            .saturating_add(self.needs.loading_ns);
+            .saturating_add(self.needs.loading_ns)
+            .saturating_add(self.needs.calibration_ns);
         let most = if self.may_end_early { "at most " } else { "" };
         write!(
             f,
@@ -236,6 +199,13 @@ impl std::fmt::Display for PlanExplanation {
                 about(self.needs.loading_ns)
             )?;
         }
+        if self.needs.calibration_ns > 0 {
+            write!(
+                f,
+                ", about {} of holding disks against their description",
+                about(self.needs.calibration_ns)
+            )?;
+        }
         writeln!(f)?;
         match self.needs.disk_bytes {
             0 => writeln!(f, "disk    nothing but the results")?,
@@ -245,11 +215,26 @@ impl std::fmt::Display for PlanExplanation {
                 bytes(disk_bytes as f64)
             )?,
         }
-        writeln!(
+        write!(
             f,
             "memory  about {} without the page cache",
             bytes(self.needs.memory_bytes as f64)
         )?;
+        if self.needs.disk_memory_bytes > 0 {
+            let disks = bytes(self.needs.disk_memory_bytes as f64);
+            write!(f, ", up to about {disks} for emulated disks")?;
+        }
+        writeln!(f)?;
+        let mut needed = Vec::new();
+        if self.needs.root {
+            needed.push("root".to_owned());
+        }
+        if !self.needs.packages.is_empty() {
+            needed.push(format!("the packages {}", self.needs.packages.join(", ")));
+        }
+        if !needed.is_empty() {
+            writeln!(f, "needs   {}", needed.join(", "))?;
+        }
 
         writeln!(f, "\narms")?;
         let mut rows = Vec::new();
@@ -263,10 +248,14 @@ impl std::fmt::Display for PlanExplanation {
                     || "no cache".to_owned(),
                     |cache| format!("cache {}", units::size(cache)),
                 ),
+                arm.working_set.map_or_else(String::new, |set| {
+                    format!("working set {}", units::share(set.share))
+                }),
                 arm.about.clone().unwrap_or_default(),
             ]);
         }
         write_table(f, &rows)?;
+        self.write_rigs(f)?;
 
         let how = match self.order {
             Order::Shuffled => format!("shuffled in each block, seed {}", self.seed),
@@ -287,7 +276,7 @@ impl std::fmt::Display for PlanExplanation {
             .map(|origin| {
                 vec![
                     origin.path.clone(),
-                    shortened(&origin.value),
+                    shortened_to(&origin.value, 80),
                     origin.source.to_string(),
                 ]
             })

@@ -4,6 +4,7 @@
 //! key means.
 
 use crate::SettingKind;
+use crate::rig_format::{DISK_OR_PRESET, FILESYSTEM_OR_KIND, LIMITS, PRICE};
 use crate::shape::{Choice, Key, Keys, Need, Object, Shape};
 use Need::{Default, Optional, Required};
 
@@ -30,7 +31,7 @@ pub(crate) const DEFAULT_ENGINE: &str = "wiredtiger";
 
 const MOST_RECORDS: u64 = 1_000_000_000_000;
 const MOST_SESSIONS: u64 = 10_000;
-const FLAG: Shape = Shape::Value(SettingKind::Flag);
+pub(crate) const FLAG: Shape = Shape::Value(SettingKind::Flag);
 const WEIGHT: Shape = number(0.0, 1e12);
 const SHARE: Shape = number(0.0, 1.0);
 const SESSIONS: Shape = count(1, MOST_SESSIONS);
@@ -38,6 +39,8 @@ const PRESET: Shape = choice(&plimsoll_workload::Mix::PRESETS);
 const FIELD_BYTES: Shape = size(1, 64 << 20);
 const RECORDS: Shape = count(1, MOST_RECORDS);
 const DATA_SIZE: Shape = size(1, 1 << 50);
+/// Of the cache that an engine can use; the data can be many times as large.
+const WORKING_SET: Shape = number(1e-4, 1e4);
 const SCAN_RECORDS: Shape = count(1, u32::MAX as u64);
 const ARRIVALS: Shape = choice(&["constant", "poisson"]);
 const DISTRIBUTIONS: Shape = choice(&[
@@ -49,35 +52,35 @@ const DISTRIBUTIONS: Shape = choice(&[
     "exponential",
 ]);
 
-const RATE: Shape = Shape::Rate { least: 1e-3 };
+pub(crate) const RATE: Shape = Shape::Rate { least: 1e-3 };
 /// In a stage nothing may be asked for a while.
 const STAGE_RATE: Shape = Shape::Rate { least: 0.0 };
 
-const fn count(min: u64, max: u64) -> Shape {
+pub(crate) const fn count(min: u64, max: u64) -> Shape {
     Shape::Value(SettingKind::Count { min, max })
 }
 
-const fn size(min: u64, max: u64) -> Shape {
+pub(crate) const fn size(min: u64, max: u64) -> Shape {
     Shape::Value(SettingKind::Size { min, max })
 }
 
-const fn number(min: f64, max: f64) -> Shape {
+pub(crate) const fn number(min: f64, max: f64) -> Shape {
     Shape::Value(SettingKind::Number { min, max })
 }
 
-const fn duration(min_ns: u64, max_ns: u64) -> Shape {
+pub(crate) const fn duration(min_ns: u64, max_ns: u64) -> Shape {
     Shape::Value(SettingKind::Duration { min_ns, max_ns })
 }
 
-const fn choice(words: &'static [&'static str]) -> Shape {
+pub(crate) const fn choice(words: &'static [&'static str]) -> Shape {
     Shape::Value(SettingKind::Choice(words))
 }
 
-const fn list(of: &'static Shape, least: usize, most: usize) -> Shape {
+pub(crate) const fn list(of: &'static Shape, least: usize, most: usize) -> Shape {
     Shape::List { of, least, most }
 }
 
-const fn keyed(keys: Keys, of: &'static Shape, least: usize, most: usize) -> Shape {
+pub(crate) const fn keyed(keys: Keys, of: &'static Shape, least: usize, most: usize) -> Shape {
     Shape::Keyed {
         keys,
         of,
@@ -103,6 +106,7 @@ macro_rules! object {
         };
     };
 }
+pub(crate) use object;
 
 object! {
     /// The whole file.
@@ -134,6 +138,10 @@ object! {
     "thresholds" = list(&Shape::Any(&[Shape::Bound, Shape::Object(&THRESHOLD)]), 1, 100), Optional, "[\"throughput >= 10k\"]";
         "Bounds that must hold for every point that they concern; where one does not, the program ends with exit code \
          99.";
+    "scales" = keyed(Keys::Names("scale"), &Shape::Scale, 1, 20), Optional, "{full: {measurement: {blocks: 12}}}";
+        "The same experiment at other sizes, chosen with `--scale`. Each is a part of a file that is laid over this one: maps are \
+         merged key by key, everything else is replaced, and a key with nothing behind it is removed. The file as written is the \
+         scale `laptop`.";
 }
 
 object! {
@@ -144,6 +152,9 @@ object! {
     "size" = DATA_SIZE, Optional, "120MB";
         "Size of the data instead of a number of records: keys, field names and values, before the engine adds or \
          compresses anything. The number of records follows from the mean size of one.";
+    "working_set" = WORKING_SET, Optional, "138%";
+        "Size of the data on disk as a share of the cache that the engine can use, instead of a number of records. A small load \
+         measures what a record takes on disk.";
     "preset" = PRESET, Optional, "a";
         "One of YCSB's core workloads: a (half reads, half updates), b (95 % reads, 5 % updates), c (reads), d (reads \
          of the latest, 5 % inserts), e (short scans, 5 % inserts), f (half reads, half read-modify-writes).";
@@ -166,7 +177,7 @@ object! {
     "table" = Shape::Name, Default("usertable"), "usertable";
         "Name of the table or collection.";
     one of ["preset", "mixes"];
-    at most one of ["records", "size"];
+    at most one of ["records", "size", "working_set"];
 }
 
 object! {
@@ -271,10 +282,23 @@ object! {
         "Number of records, where it is not that of the workload.";
     "size" = DATA_SIZE, Optional, "480MB";
         "Size of the data, where it is not that of the workload.";
+    "working_set" = WORKING_SET, Optional, "138%";
+        "Size of the data on disk as a share of the cache that the engine can use, where it is not that of the workload.";
     "directory" = Shape::Text { most: 1_000 }, Optional, "/mnt/data";
-        "Folder in which the data directory is made, found from the folder of the experiment file; without it, the \
-         program's own place.";
-    at most one of ["records", "size"];
+        "Folder in which the data directory is made, or the emulated disk is kept, found from the folder of the experiment file; \
+         without it, the program's own place.";
+    "disk" = DISK_OR_PRESET, Optional, "san-raid10";
+        "The disk that the data lies on, with a filesystem of its own: the name of a preset, or its figures; `none` for a plain \
+         directory, which is also what there is without this key.";
+    "filesystem" = FILESYSTEM_OR_KIND, Default("xfs"), "ext4";
+        "What is made on the disk, with its stock options unless more is said. Only with a disk.";
+    "limits" = Shape::Object(&LIMITS), Optional, "{memory: 382MiB, cpus: 1.5}";
+        "What is under test may use no more, the page cache that it fills included.";
+    "machine" = Shape::Text { most: 40 }, Optional, "m3.medium";
+        "A published machine, by name: limits of memory and processors, and a price. What `limits` and `price` say beside it wins.";
+    "price" = Shape::Object(&PRICE), Optional, "{per_hour: 0.07, currency: USD}";
+        "What the arm costs.";
+    at most one of ["records", "size", "working_set"];
 }
 
 object! {
@@ -363,6 +387,9 @@ object! {
          machine can pass for a difference.";
     "seed" = count(0, u64::MAX), Default("42"), "42";
         "Of everything random: the same seed asks the same things in the same order.";
+    "shaped_from" = choice(&["load", "warm-up", "measuring"]), Default("load"), "warm-up";
+        "From when on emulated disks are as slow as they were asked to be: from the storing of the data, from the warm-up of each \
+         point, or from its measured part. Before, they have no limits.";
 }
 
 object! {
@@ -381,12 +408,15 @@ object! {
     COMPARE: "What is judged, and where."
     "baseline" = Shape::Text { most: 40 }, Optional, "in-cache";
         "The arm that the others are compared with; without it, the first.";
+    "pairs" = list(&list(&Shape::Text { most: 40 }, 2, 2), 1, 1_000), Optional, "[[xfs, ext4]]";
+        "Arms that are compared with each other, the baseline of each pair first, instead of all with one.";
     "primary" = list(&Shape::Metric, 1, 20), Default("[throughput, response.p99]"), "[throughput, response.p99]";
         "Metrics that decide. All others are shown as exploratory.";
     "at" = Shape::Object(&AT), Optional, "{threads: 16}";
         "The load at which each mix is judged; without it, where the baseline is best.";
     "margins" = keyed(Keys::Metrics, &SHARE, 0, 20), Default("{throughput: 3%}, 5% for all others"), "{throughput: 3%, response.p99: 5%}";
         "Smallest difference that matters in practice.";
+    at most one of ["baseline", "pairs"];
 }
 
 object! {

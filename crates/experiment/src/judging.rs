@@ -74,9 +74,15 @@ impl Judging<'_, '_> {
                     baseline = name;
                 }
             }
-            None => self
-                .origins
-                .add("compare.baseline", baseline.clone(), Source::Default),
+            None if get("pairs").is_none() => {
+                self.origins
+                    .add("compare.baseline", baseline.clone(), Source::Default);
+            }
+            None => {}
+        }
+        let pairs = get("pairs").map_or_else(Vec::new, |list| self.pairs(list));
+        if let Some((first, _)) = pairs.first() {
+            baseline.clone_from(first);
         }
         let mut primary = Vec::new();
         match get("primary") {
@@ -110,11 +116,41 @@ impl Judging<'_, '_> {
                 .add("compare.at", "where the baseline is best", Source::Default);
         }
         Compare {
+            pairs,
             baseline,
             margins: self.margins(&primary, get("margins")),
             primary,
             at,
         }
+    }
+
+    /// Pairs of arms, each once.
+    fn pairs(&mut self, list: &Checked) -> Vec<(String, String)> {
+        let mut pairs = Vec::new();
+        for (index, item) in list.items().iter().enumerate() {
+            let [baseline, other] = item.items() else {
+                continue;
+            };
+            let path = format!("compare.pairs[{index}]");
+            let names = (self.arm(&path, baseline), self.arm(&path, other));
+            let (Some(baseline), Some(other)) = names else {
+                continue;
+            };
+            if baseline == other {
+                self.problems.add(&path, Some(item.place), Mistake::SameArm);
+                continue;
+            }
+            let text = format!("{other} with {baseline}");
+            let pair = (baseline, other);
+            if pairs.contains(&pair) {
+                let mistake = Mistake::Repeated { value: text };
+                self.problems.add(&path, Some(item.place), mistake);
+                continue;
+            }
+            self.origins.add_file(&path, text, item.place);
+            pairs.push(pair);
+        }
+        pairs
     }
 
     /// The margins of the file, and the defaults of the primary metrics that it leaves out.

@@ -3,15 +3,19 @@
 //! [`check`] reads the text (YAML) against tables of all keys, together with what surrounds it: the engines that there are, the
 //! memory of the machine, the flags of the command line ([`Surroundings`]). It gives a [`Plan`], or [`Problems`]: everything that is wrong,
 //! at once, each mistake underlined in the text with what to do about it. [`explain`] says what a plan would do before it is done.
-//! Nothing here runs anything; the only side effect is reading a file that the experiment names, through a function that is handed in.
+//! Nothing here runs anything; the only side effects are reading a file that the experiment names, and finding out what a record takes on
+//! disk where data is asked for as a share of the cache, both through functions that are handed in.
 //!
 //! How the types fit together: an [`EngineKind`] lists its [`Setting`]s, each of a [`SettingKind`]; a file's value for one becomes a
 //! [`SettingValue`] in the [`Settings`] of an [`Arm`]. A plan has arms, mixes and [`Point`]s, the [`PlannedRun`]s in their order, what is
-//! judged ([`Objective`], [`Compare`], [`Threshold`]), and the [`Origin`] of every value. [`schema`] and [`reference_markdown`] describe
+//! judged ([`Objective`], [`Compare`], [`Threshold`]), and the [`Origin`] of every value. What an arm stands on is its
+//! [`RigSpec`](plimsoll_record::RigSpec): a disk, perhaps one of [`disk_presets`], with a filesystem, limits and a price. [`schema`] and [`reference_markdown`] describe
 //! the same tables to editors and to people. [`units`] reads and writes sizes, counts, durations, rates and shares.
 //!
 //! ```
-//! use plimsoll_experiment::{EngineKind, Limits, Overrides, Surroundings, check, explain, read_text_file};
+//! use plimsoll_experiment::{
+//!     EngineKind, Limits, Overrides, Surroundings, cannot_measure, check, explain, read_text_file,
+//! };
 //! use std::path::Path;
 //!
 //! let engines = [EngineKind {
@@ -19,6 +23,7 @@
 //!     about: "Returns at once.",
 //!     keeps_data: false,
 //!     cache_setting: None,
+//!     usable_cache: 0.0,
 //!     settings: &[],
 //! }];
 //! let surroundings = Surroundings {
@@ -27,6 +32,7 @@
 //!     limits: Limits::UNKNOWN,
 //!     overrides: &Overrides::default(),
 //!     read_file: &read_text_file,
+//!     measure: &cannot_measure,
 //! };
 //!
 //! let text = "
@@ -50,38 +56,56 @@
 mod arms;
 mod catalogue;
 mod check;
+mod differences;
+mod disk;
+mod disk_words;
 mod document;
+mod estimate;
 mod explain;
 mod format;
 mod judging;
+mod limits;
 mod load;
 mod measurement;
 mod mistake;
 mod mixes;
 mod nearest;
+mod needs;
 mod order;
 mod plan;
 mod plan_hash;
+mod presets;
 mod problems;
 mod reader;
 mod reference;
+mod rig;
+mod rig_format;
+mod rig_mistake;
 mod scalar;
+mod scales;
 mod schema;
 mod settle;
 mod shape;
 mod source;
 pub mod units;
+mod working_set;
 mod workload;
 
 pub use catalogue::{EngineKind, Setting, SettingKind, SettingValue, Settings};
 pub use check::{Limits, Overrides, Surroundings, check, read_text_file};
-pub use explain::{ArmExplanation, Needs, PlanExplanation, explain};
+pub use differences::{Difference, differences};
+pub use disk::disk_by_text;
+pub use explain::{ArmExplanation, PlanExplanation, explain};
 pub use mistake::Mistake;
+pub use needs::Needs;
 pub use plan::{
     Arm, Compare, Direction, LoadAt, LoadPhase, Measurement, Metric, Objective, Order, Origin,
-    PLAN_VERSION, Plan, PlannedRun, Point, Source, Threshold,
+    PLAN_VERSION, Plan, PlannedRun, Point, Source, Threshold, WorkingSet,
 };
 pub use plan_hash::text_hash;
+pub use presets::{DiskPreset, MachinePreset, disk_presets, machine_presets};
 pub use problems::{Problem, Problems};
 pub use reference::{REFERENCE_BEGIN, REFERENCE_END, reference_markdown, with_reference};
+pub use rig_mistake::RigMistake;
 pub use schema::{schema, schema_text};
+pub use working_set::{MeasureRecords, cannot_measure};

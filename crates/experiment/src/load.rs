@@ -11,6 +11,7 @@ use crate::{LoadAt, LoadPhase, Measurement, SettingValue, units};
 use plimsoll_schedule::{Arrivals, Load, MOST_ARRIVALS, Stage};
 
 /// The loads at which every mix is measured.
+#[derive(Default)]
 pub(crate) struct Loads {
     pub loads: Vec<Load>,
     /// Whether all of it was understood.

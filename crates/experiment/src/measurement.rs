@@ -7,6 +7,7 @@ use crate::reader::{Checked, join};
 use crate::settle::Origins;
 use crate::source::Place;
 use crate::{Measurement, Order, Overrides, SettingValue, Source, units};
+use plimsoll_record::ShapedFrom;
 
 const PATH: &str = "measurement";
 
@@ -87,7 +88,13 @@ pub(crate) fn measurement(
     let seed = origins
         .settle_or_flag(PATH, &MEASUREMENT, map, "seed", seed)
         .and_then(|value| value.whole());
+    let shaped_from = match origins.settle(PATH, &MEASUREMENT, map, "shaped_from") {
+        Some(SettingValue::Text(word)) if word == "warm-up" => ShapedFrom::WarmUp,
+        Some(SettingValue::Text(word)) if word == "measuring" => ShapedFrom::Measuring,
+        _ => ShapedFrom::Load,
+    };
     Measurement {
+        shaped_from,
         warm_up_ns: warm_up_ns.unwrap_or(0),
         duration_ns,
         operations,

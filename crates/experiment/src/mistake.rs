@@ -1,6 +1,7 @@
 //! Everything that can be wrong with an experiment file, as data.
 
 use crate::nearest::nearest;
+use crate::rig_mistake::RigMistake;
 use crate::units::{self, UnitError, shortened};
 use std::fmt;
 
@@ -302,6 +303,23 @@ pub enum Mistake {
         /// As written.
         text: String,
     },
+    /// A pair of an arm with itself.
+    #[error("an arm cannot be compared with itself")]
+    SameArm,
+    /// A scale that there is not.
+    #[error("there is no scale {}", quoted(.name))]
+    UnknownScale {
+        /// As given.
+        name: String,
+        /// Those that there are.
+        scales: Vec<String>,
+    },
+    /// A scale with the name of the file as written.
+    #[error("the file as written is the scale `{}`", crate::scales::OWN_SCALE)]
+    OwnScale,
+    /// Something about disk, filesystem, limits, price or working set.
+    #[error(transparent)]
+    Rig(#[from] RigMistake),
     /// A value given on the command line that is out of range.
     #[error("{flag} {value} is out of range: at least {least}, at most {most}")]
     FlagOutOfRange {
@@ -365,6 +383,10 @@ impl Mistake {
             Self::UnknownMix { .. } => "unknown-mix",
             Self::NotAPoint { .. } => "not-a-point",
             Self::BadThreshold { .. } => "bad-threshold",
+            Self::SameArm => "same-arm",
+            Self::UnknownScale { .. } => "unknown-scale",
+            Self::OwnScale => "own-scale",
+            Self::Rig(mistake) => mistake.code(),
             Self::FlagOutOfRange { .. } => "flag-out-of-range",
         }
     }
@@ -430,6 +452,10 @@ impl Mistake {
             Self::BadThreshold { .. } => {
                 "write a metric, >= or <=, and a bound, such as `throughput >= 10k` or `response.p99 <= 5ms`".into()
             }
+            Self::SameArm => "write the names of two arms, the baseline first".into(),
+            Self::UnknownScale { name, scales } => nearest_or_all(name, scales, "the scales are"),
+            Self::OwnScale => "choose another name".into(),
+            Self::Rig(mistake) => return mistake.help(),
             Self::WrongKind { .. }
             | Self::Unit(_)
             | Self::OutOfRange { .. }
@@ -467,7 +493,7 @@ fn did_you_mean(word: &str) -> String {
     format!("did you mean `{word}`?")
 }
 
-fn nearest_or_all(word: &str, valid: &[String], lead: &str) -> String {
+pub(crate) fn nearest_or_all(word: &str, valid: &[String], lead: &str) -> String {
     match nearest(word, valid) {
         Some(nearest) => did_you_mean(nearest),
         None => format!("{lead} {}", few(valid)),
@@ -507,7 +533,7 @@ fn list(words: &[&str], link: &str) -> String {
     }
 }
 
-fn quoted(text: &str) -> impl fmt::Display {
+pub(crate) fn quoted(text: &str) -> impl fmt::Display {
     format!("`{}`", shortened(text))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Settings;
 use crate::scalar::percentile;
+use plimsoll_record::{RigSpec, ShapedFrom};
 use plimsoll_schedule::Load;
 use plimsoll_workload::{DataSpec, Mix};
 use schemars::JsonSchema;
@@ -22,6 +23,9 @@ pub struct Plan {
     pub name: String,
     /// From the file.
     pub question: Option<String>,
+    /// The scale that was chosen, where it is not the file's own.
+    #[serde(default)]
+    pub scale: Option<String>,
     /// What is being compared; the first is the baseline unless `compare` says otherwise.
     pub arms: Vec<Arm>,
     /// The mixes of operations, in order.
@@ -57,8 +61,25 @@ pub struct Arm {
     pub settings: Settings,
     /// What is stored in it. Arms may differ in size.
     pub data: DataSpec,
-    /// Parent of the data directory; `None` is the program's own place.
+    /// How the number of records was chosen, where the file gives it as a share of the cache.
+    #[serde(default)]
+    pub working_set: Option<WorkingSet>,
+    /// Parent of the data directory, or of the emulated disk; `None` is the program's own place.
     pub directory: Option<PathBuf>,
+    /// Disk, filesystem, limits and price.
+    #[serde(default)]
+    pub rig: RigSpec,
+}
+
+/// A size of the data as a share of the cache that the engine can use.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkingSet {
+    /// 1.38 is 138 %.
+    pub share: f64,
+    /// What the engine fills of its cache before it begins to evict, bytes.
+    pub usable_cache_bytes: u64,
+    /// Data and indexes on the disk, as measured with a small load, bytes.
+    pub bytes_per_record: f64,
 }
 
 /// One load setting of one mix.
@@ -102,6 +123,9 @@ pub struct Measurement {
     pub order: Order,
     /// Of everything random.
     pub seed: u64,
+    /// From when on emulated disks are as asked.
+    #[serde(default)]
+    pub shaped_from: ShapedFrom,
 }
 
 /// What counts as good service: every condition must hold.
@@ -198,6 +222,9 @@ impl Metric {
 pub struct Compare {
     /// Name of the arm that the others are compared with.
     pub baseline: String,
+    /// Baseline and other arm of each comparison; empty: every other arm with the baseline.
+    #[serde(default)]
+    pub pairs: Vec<(String, String)>,
     /// Metrics that decide; all others are exploratory.
     pub primary: Vec<Metric>,
     /// Index of the point at which each mix is judged; `None` lets the judge take the baseline's best point of each mix.

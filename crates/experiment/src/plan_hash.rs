@@ -1,16 +1,18 @@
 //! The fingerprint of a plan: equal when the same things would be measured.
 
 use crate::Plan;
+use plimsoll_record::{DiskChoice, RigSpec, ShapedFrom};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 impl Plan {
-    /// SHA-256, in hexadecimal digits, of everything that bears on the measuring: arms with their engines, settings, data and directories;
-    /// mixes, points, load phase, measurement, and the runs in their order.
+    /// SHA-256, in hexadecimal digits, of everything that bears on the measuring: arms with their engines, settings, data, directories, disks,
+    /// filesystems and limits; mixes, points, load phase, measurement, and the runs in their order.
     ///
     /// What does not count: comments, layout and the order of keys in the file, where a value comes from, the experiment's name and
-    /// question, what the arms are about, and what is judged afterwards (objective, comparison, thresholds). So the runs of an experiment are
-    /// still its runs after a threshold was changed.
+    /// question, what the arms are about, what they cost, whether disks are traced, and what is judged afterwards (objective, comparison,
+    /// thresholds). So the runs of an experiment are still its runs after a threshold was changed. Where the data is a share of the cache,
+    /// the share counts and not the number of records, which follows from a measurement.
     ///
     /// # Panics
     /// Never: all parts of a plan can be written as JSON.
@@ -18,13 +20,29 @@ impl Plan {
     pub fn hash(&self) -> String {
         let mut arms = Vec::new();
         for arm in &self.arms {
-            arms.push(json!({
+            let mut measured = json!({
                 "name": arm.name,
                 "engine": arm.engine,
                 "settings": arm.settings,
                 "data": arm.data,
                 "directory": arm.directory,
-            }));
+            });
+            if let Some(set) = arm.working_set {
+                measured["data"]["records"] = Value::Null;
+                measured["working_set"] = json!([set.share, set.usable_cache_bytes]);
+            }
+            let rig = without_bystanders(&arm.rig);
+            // Arms that stand on nothing in particular have the fingerprint that they had before there were disks.
+            if rig != RigSpec::default() {
+                measured["rig"] = json!(rig);
+            }
+            arms.push(measured);
+        }
+        let mut measurement = json!(self.measurement);
+        if self.measurement.shaped_from == ShapedFrom::default()
+            && let Some(map) = measurement.as_object_mut()
+        {
+            map.remove("shaped_from");
         }
         let measured = json!({
             "version": self.version,
@@ -32,13 +50,25 @@ impl Plan {
             "mixes": self.mixes,
             "points": self.points,
             "load_phase": self.load_phase,
-            "measurement": self.measurement,
+            "measurement": measurement,
             "runs": self.runs,
         });
         let mut text = String::new();
         write_sorted(&measured, &mut text);
         text_hash(&text)
     }
+}
+
+/// What bears on the measuring of that which an arm stands on.
+fn without_bystanders(rig: &RigSpec) -> RigSpec {
+    let mut rig = RigSpec {
+        price: None,
+        ..rig.clone()
+    };
+    if let Some(DiskChoice::Emulated { spec }) = &mut rig.disk {
+        spec.trace_requests = 0;
+    }
+    rig
 }
 
 /// SHA-256 of a text, in hexadecimal digits: of the experiment file, for the record.

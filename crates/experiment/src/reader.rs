@@ -3,7 +3,7 @@
 use crate::document::{Entry, Kind, Node};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
-use crate::scalar::{is_name, percentile, scalar};
+use crate::scalar::{is_name, percentile, scalar, table_percentile};
 use crate::shape::{Keys, Need, Object, Shape};
 use crate::source::Place;
 use crate::units::shortened;
@@ -102,7 +102,7 @@ pub(crate) struct Reader<'r, 's> {
 }
 
 impl Reader<'_, '_> {
-    /// A value that should have this shape. Arms are read by [`crate::arms`].
+    /// A value that should have this shape. Arms are read by [`crate::arms`], scales by [`crate::scales`].
     pub(crate) fn read(&mut self, path: &str, shape: &Shape, node: &Node) -> Checked {
         let value = match shape {
             Shape::Any(shapes) => match pick(shapes, node) {
@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
                 Kind::Null => Value::Map(self.object(path, object, &[], node.place)),
                 _ => self.wrong_kind(path, shape, node),
             },
-            Shape::Arm | Shape::Defaults => match &node.kind {
+            Shape::Arm | Shape::Defaults | Shape::Scale => match &node.kind {
                 Kind::Map(_) | Kind::Null => Value::Map(Vec::new()),
                 _ => self.wrong_kind(path, shape, node),
             },
@@ -275,6 +275,11 @@ impl Reader<'_, '_> {
                     name: entry.key.clone(),
                 }),
                 Keys::Percentiles if percentile(&entry.key).is_none() => {
+                    Some(Mistake::BadPercentile {
+                        name: entry.key.clone(),
+                    })
+                }
+                Keys::TablePercentiles if table_percentile(&entry.key).is_none() => {
                     Some(Mistake::BadPercentile {
                         name: entry.key.clone(),
                     })

@@ -1,9 +1,11 @@
 //! The reference of every key, for `docs/experiment-file.md`: made from the same tables as the reader.
 
+use crate::disk_words::figures_line;
 use crate::format::{ARM, FILE};
+use crate::presets::{disk_presets, machine_presets};
 use crate::schema::bounds;
 use crate::shape::{Keys, Need, Object, Shape};
-use crate::{EngineKind, SettingKind};
+use crate::{EngineKind, SettingKind, units};
 
 /// The generated part of the documentation stands between these lines.
 pub const REFERENCE_BEGIN: &str = "<!-- reference: begin (generated) -->";
@@ -14,7 +16,7 @@ pub const REFERENCE_END: &str = "<!-- reference: end -->";
 #[must_use]
 pub fn reference_markdown(engines: &[EngineKind]) -> String {
     let mut text = String::new();
-    section("", "The file", &FILE, &mut text);
+    section("", "The file", &FILE, &mut text, &mut Vec::new());
     for kind in engines {
         text.push_str(&format!(
             "### Settings of engine `{}`\n\n{}\n\n",
@@ -39,7 +41,52 @@ pub fn reference_markdown(engines: &[EngineKind]) -> String {
         }
         text.push('\n');
     }
+    presets(&mut text);
     text
+}
+
+/// Published disks and machines.
+fn presets(text: &mut String) {
+    text.push_str(
+        "### Disks by name\n\nFor `disk` of an arm and for `preset` in it. Those marked * are faster the larger they are: the figures are \
+         for the capacity shown.\n\n| disk | what it is | figures | source | as of |\n|---|---|---|---|---|\n",
+    );
+    for disk in disk_presets() {
+        let mark = if disk.grows() { " *" } else { "" };
+        let figures = figures_line(&disk.spec, disk.grows());
+        row(
+            text,
+            [
+                format!("{}{mark}", code(&disk.name)),
+                disk.about.clone(),
+                figures,
+                disk.source.clone(),
+                disk.date.clone(),
+            ],
+        );
+    }
+    text.push_str(
+        "\n### Machines by name\n\nFor `machine` of an arm.\n\n\
+         | machine | what it is | processors | memory | price | source | as of |\n|---|---|---|---|---|---|---|\n",
+    );
+    for machine in machine_presets() {
+        row(
+            text,
+            [
+                code(&machine.name),
+                machine.about.clone(),
+                machine.cores.to_string(),
+                units::size(machine.memory_bytes),
+                format!(
+                    "{} {} an hour",
+                    machine.price.per_hour, machine.price.currency
+                ),
+                machine.source.clone(),
+                machine.date.clone(),
+            ],
+        );
+    }
+    text.push('\n');
 }
 
 /// Puts a new reference between the two markers of a document; `None` when they are not there.
@@ -53,8 +100,22 @@ pub fn with_reference(document: &str, engines: &[EngineKind]) -> Option<String> 
     ))
 }
 
-/// A table of the keys of a map, and those of the maps inside of it.
-fn section(path: &str, title: &str, object: &Object, text: &mut String) {
+/// A table of the keys of a map, and those of the maps inside of it. What is `told` already is only referred to.
+fn section(
+    path: &str,
+    title: &str,
+    object: &'static Object,
+    text: &mut String,
+    told: &mut Vec<(&'static Object, String)>,
+) {
+    let known = told
+        .iter()
+        .find(|(earlier, _)| std::ptr::eq(*earlier, object));
+    if let Some((_, first)) = known {
+        text.push_str(&format!("### {title}\n\nThe same as {}.\n\n", code(first)));
+        return;
+    }
+    told.push((object, path.to_owned()));
     text.push_str(&format!("### {title}\n\n{}\n\n", object.about));
     for choice in object.choices {
         let keys: Vec<String> = choice.keys.iter().map(|key| code(key)).collect();
@@ -91,7 +152,7 @@ fn section(path: &str, title: &str, object: &Object, text: &mut String) {
             format!("{path}.{}", key.name)
         };
         for (path, inner) in inner_objects(&path, &key.shape) {
-            section(&path, &format!("`{path}`"), inner, text);
+            section(&path, &format!("`{path}`"), inner, text, told);
         }
     }
 }
@@ -133,6 +194,8 @@ fn value(shape: &Shape) -> String {
             .collect::<Vec<_>>()
             .join(", "),
         Shape::Rate { .. } => "rate".into(),
+        Shape::Bandwidth => "size per second".into(),
+        Shape::CountOrOff { .. } => "count, or `off`".into(),
         Shape::Metric => "a metric".into(),
         Shape::Bound => "a metric with a bound".into(),
         Shape::List {
@@ -144,7 +207,7 @@ fn value(shape: &Shape) -> String {
         Shape::Keyed { keys, of, .. } => {
             let keys = match keys {
                 Keys::Names(what) => format!("{what} names"),
-                Keys::Percentiles => "percentiles".into(),
+                Keys::Percentiles | Keys::TablePercentiles => "percentiles".into(),
                 Keys::Metrics => "metrics".into(),
             };
             format!("map of {keys} to: {}", value(of))
@@ -152,6 +215,7 @@ fn value(shape: &Shape) -> String {
         Shape::Object(_) => "a map, see below".into(),
         Shape::Arm => "an arm, see below".into(),
         Shape::Defaults => "keys of an arm but `about`".into(),
+        Shape::Scale => "a part of a file".into(),
         Shape::Any(shapes) => shapes.iter().map(value).collect::<Vec<_>>().join("; or "),
     };
     bounds(shape).map_or(words.clone(), |bounds| format!("{words}, {bounds}"))

@@ -16,17 +16,19 @@ pub(crate) fn is_name(word: &str) -> bool {
 
 /// The number of `p99.9`, above 0 and at most 100.
 pub(crate) fn percentile(word: &str) -> Option<f64> {
+    let percentile = table_percentile(word)?;
+    (percentile > 0.0).then_some(percentile)
+}
+
+/// The number of `p99.9`, from 0 to 100.
+pub(crate) fn table_percentile(word: &str) -> Option<f64> {
     let digits = word.strip_prefix('p')?;
     let plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
     if !plain || digits.len() > 12 || digits.starts_with('.') || digits.ends_with('.') {
         return None;
     }
     let percentile: f64 = digits.parse().ok()?;
-    if percentile > 0.0 && percentile <= 100.0 {
-        Some(percentile)
-    } else {
-        None
-    }
+    (percentile <= 100.0).then_some(percentile)
 }
 
 /// Reads one scalar.
@@ -53,6 +55,9 @@ pub(crate) fn scalar(shape: &Shape, text: &str) -> Result<SettingValue, Mistake>
             }
             Err(out_of_range(text, units::rate(*least), units::rate(most)))
         }
+        Shape::Bandwidth => bandwidth(text),
+        Shape::CountOrOff { .. } if text.eq_ignore_ascii_case("off") => Ok(SettingValue::Count(0)),
+        Shape::CountOrOff { most } => setting(SettingKind::Count { min: 1, max: *most }, text),
         Shape::Metric if Metric::parse(text).is_some() => Ok(SettingValue::Text(text.to_owned())),
         Shape::Metric => Err(Mistake::UnknownMetric {
             metric: text.to_owned(),
@@ -63,7 +68,8 @@ pub(crate) fn scalar(shape: &Shape, text: &str) -> Result<SettingValue, Mistake>
         | Shape::Object(_)
         | Shape::Any(_)
         | Shape::Arm
-        | Shape::Defaults => Err(Mistake::WrongKind {
+        | Shape::Defaults
+        | Shape::Scale => Err(Mistake::WrongKind {
             expected: shape.expected(),
             found: "text",
         }),
@@ -125,6 +131,16 @@ pub(crate) fn setting(kind: SettingKind, text: &str) -> Result<SettingValue, Mis
                 .ok_or_else(|| not_one_of(text, words))
         }
         SettingKind::Text => free_text(text, 10_000),
+    }
+}
+
+/// Bytes per second, with or without `/s`.
+fn bandwidth(text: &str) -> Result<SettingValue, Mistake> {
+    let without = text.trim();
+    let without = without.strip_suffix("/s").unwrap_or(without);
+    match units::parse_size(without)? {
+        0 => Err(out_of_range(text, "1B/s".into(), "16EiB/s".into())),
+        bytes => Ok(SettingValue::Bytes(bytes)),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::document::{self, Kind, Node};
 use crate::format::{ARM, FILE};
 use crate::problems::Collector;
+use crate::scales::can_be_scaled;
 use crate::shape::{Key, Keys, Need, Object, Shape};
 use crate::source::SourceText;
 use crate::{EngineKind, Setting, SettingKind, units};
@@ -15,6 +16,10 @@ const COUNT: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *[kKMG]?$";
 const DURATION: &str = r"^(0|([0-9][0-9_]*(\.[0-9]+)? *(ns|us|µs|ms|s|m|min|h|d) *)+)$";
 const NUMBER: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *%?$";
 const RATE: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *[kKMG]?(/s)?$";
+const BANDWIDTH: &str =
+    r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *(B|[kK]B|MB|GB|TB|[kK]iB|MiB|GiB|TiB)?(/s)?$";
+const COUNT_OR_OFF: &str =
+    r"^([oO][fF][fF]|[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *[kKMG]?)$";
 const NAME: &str = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$";
 const PERCENTILE: &str = r"^p[0-9]+(\.[0-9]+)?$";
 const METRIC: &str =
@@ -118,6 +123,11 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
         Shape::Text { most } => json!({ "type": "string", "maxLength": most }),
         Shape::Value(kind) => setting_kind(kind),
         Shape::Rate { .. } => pattern(RATE, true),
+        Shape::Bandwidth => pattern(BANDWIDTH, true),
+        // `off` without quotes is text in YAML 1.2, and a flag to editors that read YAML 1.1.
+        Shape::CountOrOff { .. } => {
+            json!({ "anyOf": [pattern(COUNT_OR_OFF, true), { "const": false }] })
+        }
         Shape::Metric => pattern(METRIC, false),
         Shape::Bound => pattern(BOUND, false),
         Shape::List { of, least, most } => {
@@ -138,7 +148,7 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
         } => {
             let names = match keys {
                 Keys::Names(_) => NAME,
-                Keys::Percentiles => PERCENTILE,
+                Keys::Percentiles | Keys::TablePercentiles => PERCENTILE,
                 Keys::Metrics => METRIC,
             };
             json!({
@@ -159,11 +169,25 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
         }
         Shape::Arm => return arm(engines, true),
         Shape::Defaults => return arm(engines, false),
+        Shape::Scale => return scale(),
     };
     let Value::Object(map) = value else {
         return Map::new();
     };
     map
+}
+
+/// A part of a file: its first keys are checked here, what is in them only when it is laid over the file.
+fn scale() -> Map<String, Value> {
+    let mut properties = Map::new();
+    for key in FILE.keys.iter().filter(|key| can_be_scaled(key.name)) {
+        properties.insert(key.name.to_owned(), json!({ "description": key.about }));
+    }
+    let mut schema = Map::new();
+    schema.insert("type".into(), json!("object"));
+    schema.insert("additionalProperties".into(), json!(false));
+    schema.insert("properties".into(), Value::Object(properties));
+    schema
 }
 
 /// An arm with the settings of all engines; which engine has which is told in their descriptions.

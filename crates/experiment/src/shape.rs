@@ -21,6 +21,13 @@ pub(crate) enum Shape {
         /// At least.
         least: f64,
     },
+    /// Bytes per second.
+    Bandwidth,
+    /// A count, or `off` for none.
+    CountOrOff {
+        /// At most.
+        most: u64,
+    },
     /// The word of a metric.
     Metric,
     /// A metric with a bound: `throughput >= 10k`.
@@ -46,6 +53,8 @@ pub(crate) enum Shape {
     Arm,
     /// What arms have in common.
     Defaults,
+    /// A part of a file that is laid over it.
+    Scale,
 }
 
 /// Which keys an author may choose.
@@ -55,6 +64,8 @@ pub(crate) enum Keys {
     Names(&'static str),
     /// `p50`, `p99.9`.
     Percentiles,
+    /// The same, and `p0`.
+    TablePercentiles,
     /// Words of metrics.
     Metrics,
 }
@@ -123,8 +134,13 @@ impl Shape {
             Self::Value(SettingKind::Flag) => "true or false".into(),
             Self::Value(SettingKind::Choice(words)) => format!("one of {}", words.join(", ")),
             Self::Rate { .. } => "a rate such as 20k".into(),
+            Self::Bandwidth => "a bandwidth such as 125MiB/s".into(),
+            Self::CountOrOff { .. } => "a whole number such as 1M, or off".into(),
             Self::Metric => "a metric such as throughput".into(),
             Self::Bound => "a bound such as throughput >= 10k".into(),
+            Self::List { of, least, .. } if *least > 1 => {
+                format!("a list of {least}, each {}", of.expected())
+            }
             Self::List { of, .. } => format!("{}, or a list of such", of.expected()),
             Self::Keyed {
                 keys: Keys::Names(what),
@@ -135,6 +151,10 @@ impl Shape {
                 ..
             } => "a map of percentiles such as {p99: 10ms}".into(),
             Self::Keyed {
+                keys: Keys::TablePercentiles,
+                ..
+            } => "a map of percentiles such as {p0: 1ms, p50: 3ms, p100: 40ms}".into(),
+            Self::Keyed {
                 keys: Keys::Metrics,
                 ..
             } => "a map of metrics such as {throughput: 3%}".into(),
@@ -143,6 +163,7 @@ impl Shape {
                 format!("a map with keys such as {}", names.join(", "))
             }
             Self::Arm | Self::Defaults => "a map of settings such as {cache_size: 256MiB}".into(),
+            Self::Scale => "a part of an experiment such as {measurement: {blocks: 12}}".into(),
             Self::Any(shapes) => {
                 let texts: Vec<_> = shapes.iter().map(Self::expected).collect();
                 texts.join(", or ")
@@ -157,7 +178,7 @@ impl Shape {
     pub(crate) fn is_map(&self) -> bool {
         matches!(
             self,
-            Self::Keyed { .. } | Self::Object(_) | Self::Arm | Self::Defaults
+            Self::Keyed { .. } | Self::Object(_) | Self::Arm | Self::Defaults | Self::Scale
         )
     }
 }

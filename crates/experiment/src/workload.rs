@@ -7,8 +7,12 @@ use crate::problems::Collector;
 use crate::reader::{Checked, Field, Value, join};
 use crate::settle::{Origins, written_count};
 use crate::source::Place;
-use crate::{SettingValue, Surroundings, units};
+use crate::working_set::{MeasureRecords, Measured, working_set_words};
+use crate::{EngineKind, SettingValue, Settings, Surroundings, WorkingSet, units};
 use plimsoll_workload::{DataSpec, FieldLength, KeyOrder, Wrong};
+
+/// Keys that say how much data there is.
+const AMOUNTS: [&str; 3] = ["records", "size", "working_set"];
 
 /// Reads the part of the file about what is stored and asked.
 pub(crate) struct WorkloadReader<'w, 's> {
@@ -18,6 +22,8 @@ pub(crate) struct WorkloadReader<'w, 's> {
     /// The checked map, and the place of its key.
     pub workload: &'w Checked,
     pub key_place: Place,
+    /// What a record takes on disk, as far as it was asked.
+    pub measured: Measured,
 }
 
 impl WorkloadReader<'_, '_> {
@@ -44,9 +50,15 @@ impl WorkloadReader<'_, '_> {
     /// Everything about the records but their number.
     pub(crate) fn data(&mut self) -> DataSpec {
         let mut data = DataSpec::with_records(1);
-        // These two are decided arm by arm; the origin of the workload's own value stands here.
+        // These are decided arm by arm; the origin of the workload's own value stands here.
         self.settle("records");
         self.settle("size");
+        if let Some(share) = self.workload.get("working_set")
+            && let Some(number) = share.number()
+        {
+            self.origins
+                .add_file("workload.working_set", units::share(number), share.place);
+        }
         self.fields(&mut data);
         if let Some(SettingValue::Text(order)) = self.settle("key_order") {
             data.key_order = if order == "ordered" {
@@ -144,13 +156,19 @@ impl WorkloadReader<'_, '_> {
     }
 
     /// The data of one arm: what the arm says, else the defaults, else the workload.
-    pub(crate) fn data_of(&mut self, base: &DataSpec, arm: &ReadArm) -> Option<DataSpec> {
+    pub(crate) fn data_of(
+        &mut self,
+        base: &DataSpec,
+        arm: &ReadArm,
+        engine: &EngineKind,
+        settings: &Settings,
+    ) -> Option<(DataSpec, Option<WorkingSet>)> {
         let mut data = base.clone();
-        let of_arm = ["records", "size"]
+        let of_arm = AMOUNTS
             .into_iter()
             .find_map(|key| arm.given.get(key).map(|given| (key, &given.checked, true)));
         let of_workload = || {
-            ["records", "size"]
+            AMOUNTS
                 .into_iter()
                 .find_map(|key| self.workload.get(key).map(|checked| (key, checked, false)))
         };
@@ -164,6 +182,9 @@ impl WorkloadReader<'_, '_> {
             );
             return None;
         };
+        if key == "working_set" {
+            return self.working_set(arm, checked, base, engine, settings);
+        }
         let amount = checked.whole()?;
         data.records = amount;
         if key == "size" {
@@ -191,7 +212,49 @@ impl WorkloadReader<'_, '_> {
         if own || key == "size" {
             self.origins.add_file(&path, text, checked.place);
         }
-        self.check_data(&data, checked.place).then_some(data)
+        self.check_data(&data, checked.place)
+            .then_some((data, None))
+    }
+
+    /// As much data as is a share of the cache.
+    fn working_set(
+        &mut self,
+        arm: &ReadArm,
+        share: &Checked,
+        base: &DataSpec,
+        engine: &EngineKind,
+        settings: &Settings,
+    ) -> Option<(DataSpec, Option<WorkingSet>)> {
+        // Measuring takes its time, and of a file with mistakes nothing comes anyway.
+        let measure: &MeasureRecords<'_> = if self.problems.is_empty() {
+            self.given.measure
+        } else {
+            &|_, _, data| Ok(data.mean_record_bytes())
+        };
+        let chosen = self
+            .measured
+            .choose(share, engine, settings, base, measure)?;
+        let (records, set) = match chosen {
+            Ok(chosen) => chosen,
+            Err(mistake) => {
+                let path = arm
+                    .given
+                    .get("working_set")
+                    .map(|given| given.path.as_str());
+                let path = path.unwrap_or("workload.working_set");
+                self.problems.add(path, Some(share.place), mistake);
+                return None;
+            }
+        };
+        let path = join(&join("arms", &arm.name), "records");
+        self.origins
+            .add_file(&path, working_set_words(records, &set), share.place);
+        let data = DataSpec {
+            records,
+            ..base.clone()
+        };
+        self.check_data(&data, share.place)
+            .then_some((data, Some(set)))
     }
 
     /// What the workload says of the data, at the place of what is wrong.

@@ -15,8 +15,8 @@
 mod read;
 mod write;
 
-pub(crate) use read::shortened;
 pub use read::{parse_count, parse_duration, parse_rate, parse_share, parse_size};
+pub(crate) use read::{shortened, shortened_to};
 pub use write::{
     count, duration, rate, share, size, write_count, write_duration, write_rate, write_share,
     write_size,

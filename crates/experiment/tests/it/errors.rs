@@ -1,7 +1,7 @@
 //! Every mistake on its screen. The expectation is read by people: see `snapshots/`.
 
-use crate::{SMALLEST, check_with, problems};
-use plimsoll_experiment::Overrides;
+use crate::{SMALLEST, check_with, problems, surroundings};
+use plimsoll_experiment::{Overrides, Surroundings, cannot_measure, check, disk_by_text};
 
 /// The screen for a file, as it looks without colours.
 fn screen(text: &str) -> String {
@@ -105,8 +105,72 @@ screens! {
     a_comparison_at_a_stage: with("load: {stages: {steps: [{rate: 5k, duration: 10s}]}}") + "compare: {at: {rate: 5k}}\n";
     thresholds: with("thresholds: [\"throughput > 10k\", response.p99, \"latency <= 5ms\", \"response.p99 <= 5\", \"throughput >= 5ms\", {arm: one}]");
     thresholds_for_nobody: with("thresholds: [{metric: errors <= 1%, arm: two, mix: a, at: {threads: 3}}]");
+    disks_that_there_are_not: rig("disk: spining-disk");
+    disks_that_cannot_be: rig("disk: {iops: 0, read_iops: -5, bandwidth: 0, latency: soon, queue_depth: 0, backing: cloud, trace: none, capacity: 100000001, colour: blue}");
+    figures_that_contradict_each_other: rig("disk: {iops: 600, read_latency: {lognormal: {median: 20ms, p99: 5ms}}, write_latency: {table: {p0: 3ms, p50: 1ms, p101: 5ms}}, burst: {iops: 300, credits: 1M}}");
+    bursts_that_nothing_refills: rig("disk: {latency: {table: {p50: 1ms}}, burst: {iops: 300, credits: 1M, start: 200%}}");
+    a_disk_too_small_for_the_data: rig("disk: {preset: gp3, capacity: 512MiB}, records: 1M") + "scales: {full: {arms: {two: {disk: none}}}}
+";
+    devices_that_may_not_be_erased: rig("disk: {device: /dev/sdb}").replace("{one:", "{three: {disk: {device: /dev/disk/by-id/one, erase: false, iops: 5}}, four: {disk: {preset: gp3, erase: true}}, five: {disk: {device: /dev/disk/by-id/../sda, erase: true}}, one:");
+    filesystems: rig("filesystem: xfs").replace("{one:", "{three: {disk: gp3, filesystem: zfs}, four: {disk: gp3, filesystem: {kind: ext4, mkfs: '-O ^has_journal; rm -rf /', mount: $(reboot)}}, one:");
+    a_disk_for_an_engine_that_keeps_nothing: rig("engine: noop, disk: gp3, filesystem: ext4");
+    limits_that_cannot_hold: rig("limits: {memory: 100MiB, cpus: 5, pin: [0, 4]}").replace("{one:", "{three: {limits: {memory: 9GiB, cpus: 0, pin: []}}, one:");
+    machines_that_there_are_not: rig("machine: m3.medum").replace("{one:", "{three: {machine: r5.2xlarge}, four: {machine: r5.2xlarge, limits: {memory: 2GiB, cpus: 2}}, one:");
+    prices: rig("price: {per_hour: -0.07, currency: dollars, date: September}").replace("{one:", "{three: {price: {date: 2014-13}}, one:");
+    working_sets: rig("engine: noop, working_set: 138%").replace("{one:", "{three: {working_set: 0%}, four: {working_set: 92%, records: 1k}, five: {working_set: 0.01%, cache_size: 1MiB}, one:");
+    working_set_and_records: with("workload: {records: 1k, working_set: 92%, preset: c}");
+    pairs: with("arms: {one: {engine: noop}, two: {engine: noop}}") + "compare: {pairs: [[one, tow], [one, one], [one, two], [one, two], [one], two]}
+";
+    pairs_and_a_baseline: with("arms: {one: {engine: noop}, two: {engine: noop}}") + "compare: {baseline: one, pairs: [[one, two]]}
+";
+    scales: SMALLEST.to_owned() + "scales: {full: {measurment: null, measurement: {blocks: 0}, plimsoll: 2}, laptop: {}, my scale: 3, twice: {workload: {size: 5MB}, name: }}
+";
     control_characters: with("question: \"first \\x1b[31mred\"") + "\u{1b}[2J: 1\n";
     other_scripts: with("arms: {größe: {engine: noop}}").replace("name: small", "name: ä # 漢字\nquestion: \"漢字: {\"\n日本: 1");
+}
+
+/// A file with an arm of WiredTiger that has this, and one that has nothing.
+fn rig(arm: &str) -> String {
+    with(&format!("arms: {{one: {{{arm}}}, two: }}"))
+}
+
+#[test]
+fn a_scale_that_there_is_not() {
+    let text = format!("{SMALLEST}scales: {{full: {{measurement: {{blocks: 12}}}}}}\n");
+    let overrides = Overrides {
+        scale: Some("ful".into()),
+        ..Overrides::default()
+    };
+    let problems = check_with(&text, &overrides).unwrap_err();
+    insta::assert_snapshot!(problems.render(false, 100));
+}
+
+/// Where nothing can be stored, a share of the cache is no number of records.
+#[test]
+fn a_working_set_that_cannot_be_measured() {
+    let text = rig("working_set: 92%");
+    let overrides = Overrides::default();
+    let surroundings = Surroundings {
+        measure: &cannot_measure,
+        ..surroundings(&overrides)
+    };
+    let problems = check(&text, "experiment.yaml", &surroundings).unwrap_err();
+    insta::assert_snapshot!(problems.render(false, 100));
+}
+
+#[test]
+fn disks_by_text() {
+    let screens: Vec<String> = [
+        "gp4",
+        "[1]",
+        "",
+        "{iops: 0, device: /dev/sda}",
+        "{capacity: 5000000}",
+    ]
+    .into_iter()
+    .map(|text| disk_by_text(text).unwrap_err().render(false, 100))
+    .collect();
+    insta::assert_snapshot!(screens.join("\n"));
 }
 
 /// Nine levels of nine copies each.

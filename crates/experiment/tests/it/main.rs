@@ -2,12 +2,15 @@
 
 mod errors;
 mod plans;
+mod rigs;
 mod robust;
 mod schema;
 
 use plimsoll_experiment::{
-    EngineKind, Limits, Overrides, Plan, Problems, Setting, SettingKind, Surroundings, check,
+    EngineKind, Limits, Overrides, Plan, Problems, Setting, SettingKind, Settings, Surroundings,
+    check,
 };
+use plimsoll_workload::DataSpec;
 use std::io;
 use std::path::Path;
 
@@ -18,6 +21,7 @@ static ENGINES: [EngineKind; 3] = [
         about: "MongoDB's storage engine, embedded.",
         keeps_data: true,
         cache_setting: Some("cache_size"),
+        usable_cache: 0.8,
         settings: &[
             Setting {
                 name: "cache_size",
@@ -68,6 +72,7 @@ static ENGINES: [EngineKind; 3] = [
         about: "Service times from a law.",
         keeps_data: false,
         cache_setting: None,
+        usable_cache: 0.0,
         settings: &[Setting {
             name: "servers",
             about: "Operations served at once.",
@@ -83,6 +88,7 @@ static ENGINES: [EngineKind; 3] = [
         about: "Returns at once.",
         keeps_data: false,
         cache_setting: None,
+        usable_cache: 0.0,
         settings: &[],
     },
 ];
@@ -105,17 +111,29 @@ fn read_file(path: &Path) -> io::Result<String> {
     }
 }
 
-fn check_with(text: &str, overrides: &Overrides) -> Result<Plan, Problems> {
-    let surroundings = Surroundings {
+/// What a record of the tests takes on disk.
+fn measure(engine: &str, _: &Settings, data: &DataSpec) -> Result<f64, String> {
+    assert_eq!(engine, "wiredtiger");
+    assert!(data.records > 0);
+    Ok(1_243.0)
+}
+
+fn surroundings(overrides: &Overrides) -> Surroundings<'_> {
+    Surroundings {
         base_dir: Path::new("/experiments"),
         engines: &ENGINES,
         limits: Limits {
             memory_bytes: 8 << 30,
+            cores: 4,
         },
         overrides,
         read_file: &read_file,
-    };
-    check(text, "experiment.yaml", &surroundings)
+        measure: &measure,
+    }
+}
+
+fn check_with(text: &str, overrides: &Overrides) -> Result<Plan, Problems> {
+    check(text, "experiment.yaml", &surroundings(overrides))
 }
 
 fn plan(text: &str) -> Plan {

@@ -242,8 +242,15 @@ fn all_studies_are_right() {
             .is_some_and(|extension| extension == "yaml")
         {
             let text = std::fs::read_to_string(&path).unwrap();
-            let problems = check_with(&text, &Overrides::default()).err();
-            assert!(problems.is_none(), "{}", problems.unwrap());
+            let full = text.contains("\n  full:\n").then(|| "full".to_owned());
+            for scale in [None, full] {
+                let overrides = Overrides {
+                    scale,
+                    ..Overrides::default()
+                };
+                let problems = check_with(&text, &overrides).err();
+                assert!(problems.is_none(), "{}", problems.unwrap());
+            }
             studies += 1;
         }
     }
@@ -301,6 +308,7 @@ fn flags_win_over_the_file() {
         operations: Some(500),
         seed: Some(9),
         directory: Some(PathBuf::from("/elsewhere")),
+        scale: None,
     };
     let plan = check_with(EVERY_KEY, &overrides).unwrap();
     assert_eq!((plan.measurement.blocks, plan.runs.len()), (2, 6));

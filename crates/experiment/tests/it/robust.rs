@@ -1,13 +1,15 @@
 //! Nothing that anybody writes makes the program panic, and what is right survives being written down.
 
 use crate::{ENGINES, SMALLEST, check_with, plan};
-use plimsoll_experiment::{Overrides, Plan, explain};
+use plimsoll_experiment::{Overrides, Plan, disk_by_text, explain};
 use proptest::prelude::*;
 
 const EVERY_KEY: &str = include_str!("every_key.yaml");
+const RIGS: &str = include_str!("rigs.yaml");
 
 /// Checks and looks at everything that there is to see.
 fn look_at(text: &str) {
+    let _ = disk_by_text(text);
     match check_with(text, &Overrides::default()) {
         Ok(plan) => {
             let _ = explain(&plan, &ENGINES).to_string();
@@ -130,25 +132,37 @@ proptest! {
 
     #[test]
     fn spoilt_files_are_read_or_refused(
-        every_key: bool,
+        file in prop::sample::select(vec![EVERY_KEY, SMALLEST, RIGS]),
         changes in prop::collection::vec((0f64..1.0, 0f64..1.0, any::<u8>().prop_map(|how| how % 8), piece()), 1..6),
     ) {
-        let text = if every_key { EVERY_KEY } else { SMALLEST };
-        look_at(&mutated(text.to_owned(), changes));
+        look_at(&mutated(file.to_owned(), changes));
     }
 
     /// Every value of every key, replaced by anything.
     #[test]
-    fn any_value_is_read_or_refused(place in 0usize..200, value in piece()) {
-        let places: Vec<usize> = EVERY_KEY.match_indices(": ").map(|(at, _)| at + 2).collect();
+    fn any_value_is_read_or_refused(
+        file in prop::sample::select(vec![EVERY_KEY, RIGS]),
+        place in 0usize..200,
+        value in piece(),
+    ) {
+        let places: Vec<usize> = file.match_indices(": ").map(|(at, _)| at + 2).collect();
         let start = places[place % places.len()];
-        let rest = &EVERY_KEY[start..];
+        let rest = &file[start..];
         let length = rest.find([',', '\n', '}', ']']).unwrap_or(rest.len());
-        look_at(&format!("{}{value}{}", &EVERY_KEY[..start], &rest[length..]));
+        look_at(&format!("{}{value}{}", &file[..start], &rest[length..]));
     }
 
     #[test]
-    fn a_plan_survives_being_written_down(text in file()) {
+    fn any_disk_is_read_or_refused(pieces in prop::collection::vec(piece(), 0..8), flow: bool) {
+        let text = pieces.concat();
+        let text = if flow { format!("{{preset: gp2, {text}}}") } else { text };
+        if let Ok(disk) = disk_by_text(&text) {
+            prop_assert!(disk.capacity_bytes % 4096 == 0 && disk.capacity_bytes > 0);
+        }
+    }
+
+    #[test]
+    fn a_plan_survives_being_written_down(text in prop_oneof![file(), Just(RIGS.to_owned())]) {
         let plan = plan(&text);
         let json = serde_json::to_string(&plan).unwrap();
         let again: Plan = serde_json::from_str(&json).unwrap();

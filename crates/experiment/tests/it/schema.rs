@@ -42,6 +42,7 @@ fn right_files_fit_the_schema() {
     let files = [
         SMALLEST,
         include_str!("every_key.yaml"),
+        include_str!("rigs.yaml"),
         include_str!("../../../../studies/quickstart.yaml"),
     ];
     for file in files {
@@ -79,6 +80,31 @@ fn wrong_files_do_not_fit_the_schema() {
             "{closed: {threads: 1}, open: {rates: 5}}",
         ),
         ("name: small", "name: small\nthresholds: [latency <= 5ms]"),
+        ("engine: noop", "disk: {iops: fast}"),
+        ("engine: noop", "disk: {capacity: 4GiB, colour: blue}"),
+        (
+            "engine: noop",
+            "disk: {latency: {table: {50: 1ms, p99: 2ms}}}",
+        ),
+        (
+            "engine: noop",
+            "disk: {preset: gp3, device: /dev/disk/by-id/a}",
+        ),
+        ("engine: noop", "disk: gp3, filesystem: zfs"),
+        ("engine: noop", "limits: {memory: 12 apples}"),
+        ("engine: noop", "limits: {pin: []}"),
+        ("engine: noop", "working_set: 92%, records: 5"),
+        ("engine: noop", "price: {per_hour: free}"),
+        (
+            "name: small",
+            "name: small\nscales: {full: {measurment: {}}}",
+        ),
+        ("name: small", "name: small\nscales: {full: {plimsoll: 1}}"),
+        (
+            "name: small",
+            "name: small\nmeasurement: {shaped_from: now}",
+        ),
+        ("name: small", "name: small\ncompare: {pairs: [[one]]}"),
         (
             "name: small",
             "name: small\nobjective: {response: {99: 5ms}}",

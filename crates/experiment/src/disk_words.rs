@@ -1,0 +1,168 @@
+//! The figures of a disk in people's units, by the keys of the file.
+
+use crate::units;
+use plimsoll_record::{
+    Backing, DiskBurst, DiskChoice, DiskLatency, DiskSpec, FilesystemSpec, LimitsSpec,
+};
+
+/// Every figure that a disk has, in the order of the format. With `one_latency` that of reads and writes is one figure where both are alike.
+pub(crate) fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, String)> {
+    let mut words = vec![("capacity", units::size(disk.capacity_bytes))];
+    let rates = [
+        ("iops", disk.iops.joint),
+        ("read_iops", disk.iops.read),
+        ("write_iops", disk.iops.write),
+    ];
+    for (key, rate) in rates {
+        words.extend(rate.map(|rate| (key, units::rate(rate))));
+    }
+    let bandwidths = [
+        ("bandwidth", disk.bandwidth.joint),
+        ("read_bandwidth", disk.bandwidth.read),
+        ("write_bandwidth", disk.bandwidth.write),
+    ];
+    for (key, bandwidth) in bandwidths {
+        words.extend(bandwidth.map(|bytes| (key, bandwidth_words(bytes))));
+    }
+    words.extend(
+        disk.io_unit_bytes
+            .map(|bytes| ("io_unit", units::size(bytes))),
+    );
+    let mut latency = |key, law: &DiskLatency| {
+        words.extend(latency_words(law).map(|text| (key, text)));
+    };
+    if one_latency && disk.read_latency == disk.write_latency {
+        latency("latency", &disk.read_latency);
+    } else {
+        latency("read_latency", &disk.read_latency);
+        latency("write_latency", &disk.write_latency);
+    }
+    latency("flush", &disk.flush_latency);
+    words.extend(
+        disk.queue_depth
+            .map(|depth| ("queue_depth", depth.to_string())),
+    );
+    words.extend(
+        disk.burst
+            .as_ref()
+            .map(|burst| ("burst", burst_words(burst))),
+    );
+    words.push(("backing", backing_word(disk.backing).to_owned()));
+    let trace = match disk.trace_requests {
+        0 => "off".to_owned(),
+        requests => format!("{} requests", units::count(requests)),
+    };
+    words.push(("trace", trace));
+    words
+}
+
+/// A disk in one line: `san-raid10: 2GiB, 600 IOPS, latency 7ms, in memory`.
+pub(crate) fn disk_line(disk: &DiskChoice) -> String {
+    let spec = match disk {
+        DiskChoice::Emulated { spec } => spec,
+        DiskChoice::Device { path } => return path.display().to_string(),
+    };
+    let mut figures = figures_line(spec, true);
+    figures.push_str(match spec.backing {
+        Backing::Memory => ", in memory",
+        Backing::File => ", in a file",
+    });
+    match &spec.preset {
+        Some(preset) => format!("{preset}: {figures}"),
+        None => figures,
+    }
+}
+
+/// The figures that make a disk as fast as it is, in one line: `2GiB, 600 IOPS, latency 7ms`.
+pub(crate) fn figures_line(spec: &DiskSpec, with_capacity: bool) -> String {
+    let mut parts = Vec::new();
+    for (key, text) in disk_words(spec, true) {
+        parts.push(match key {
+            "capacity" if with_capacity => text,
+            "bandwidth" => text,
+            "iops" => format!("{} IOPS", text.trim_end_matches("/s")),
+            "capacity" | "backing" | "trace" | "io_unit" => continue,
+            _ => format!("{} {text}", key.replace('_', " ")),
+        });
+    }
+    parts.join(", ")
+}
+
+/// A filesystem in one line: `xfs (mkfs -m reflink=0; mount noatime)`.
+pub(crate) fn filesystem_line(spec: &FilesystemSpec) -> String {
+    let mut options = Vec::new();
+    if !spec.mkfs.is_empty() {
+        options.push(format!("mkfs {}", spec.mkfs.join(" ")));
+    }
+    if !spec.mount.is_empty() {
+        options.push(format!("mount {}", spec.mount.join(",")));
+    }
+    match options.as_slice() {
+        [] => spec.kind.name().to_owned(),
+        options => format!("{} ({})", spec.kind.name(), options.join("; ")),
+    }
+}
+
+/// Limits in one line: `382MiB of memory, 1.5 processors, on 0 and 1`; `None` where nothing is limited.
+pub(crate) fn limits_line(limits: &LimitsSpec) -> Option<String> {
+    let mut parts = Vec::new();
+    parts.extend(
+        limits
+            .memory_bytes
+            .map(|bytes| format!("{} of memory", units::size(bytes))),
+    );
+    parts.extend(limits.cpus.map(|cpus| {
+        let plural = if cpus == 1.0 { "" } else { "s" };
+        format!("{cpus} processor{plural}")
+    }));
+    if !limits.pin.is_empty() {
+        let numbers: Vec<String> = limits.pin.iter().map(u32::to_string).collect();
+        parts.push(format!("on processor {}", numbers.join(", ")));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn backing_word(backing: Backing) -> &'static str {
+    match backing {
+        Backing::Memory => "memory",
+        Backing::File => "file",
+    }
+}
+
+fn bandwidth_words(bytes_per_second: f64) -> String {
+    format!("{}/s", units::size(bytes_per_second.round() as u64))
+}
+
+/// `None` where nothing is added.
+pub(crate) fn latency_words(law: &DiskLatency) -> Option<String> {
+    match law {
+        DiskLatency::None => None,
+        DiskLatency::Constant { ns } => Some(units::duration(*ns)),
+        DiskLatency::Lognormal { median_ns, p99_ns } => Some(format!(
+            "lognormal, median {}, p99 {}",
+            units::duration(*median_ns),
+            units::duration(*p99_ns)
+        )),
+        DiskLatency::Table { points } => {
+            let points: Vec<String> = points
+                .iter()
+                .map(|(percentile, ns)| format!("p{percentile} {}", units::duration(*ns)))
+                .collect();
+            Some(points.join(", "))
+        }
+    }
+}
+
+fn burst_words(burst: &DiskBurst) -> String {
+    let mut text = units::rate(burst.iops);
+    if let Some(bandwidth) = burst.bandwidth {
+        text.push_str(&format!(", {}", bandwidth_words(bandwidth)));
+    }
+    text.push_str(&format!(
+        ", {} of {} credits, {} come in",
+        units::share(burst.start),
+        units::count(burst.credits as u64),
+        units::rate(burst.refill)
+    ));
+    text
+}

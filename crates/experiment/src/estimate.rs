@@ -1,0 +1,62 @@
+//! How much the data takes, estimated before it is there.
+
+use crate::{Arm, WorkingSet};
+use plimsoll_record::FilesystemKind;
+use plimsoll_workload::DataSpec;
+
+/// Bytes on disk for a byte of a record: 1.2 kB for ten fields of 100 bytes, measured on WiredTiger with snappy.
+const DISK_PER_BYTE: f64 = 1.15;
+/// Bytes on disk that each record takes besides, mostly in the index.
+const DISK_PER_RECORD: f64 = 40.0;
+/// Checkpoints write anew before they free what they replace: at worst there is everything twice.
+const DISK_COPIES: f64 = 2.0;
+/// Journal, metadata and the statistics of an engine.
+const DISK_BESIDES: f64 = 256e6;
+
+/// Bytes of all records as asked, on average.
+pub(crate) fn data_bytes(data: &DataSpec) -> f64 {
+    data.mean_record_bytes() * data.key_count() as f64
+}
+
+/// Bytes on disk of so many records.
+pub(crate) fn stored_bytes(data: &DataSpec, records: f64) -> f64 {
+    records * (data.mean_record_bytes() * DISK_PER_BYTE + DISK_PER_RECORD)
+}
+
+/// Bytes on disk after the load. Where the records were chosen by what they take, that is what they take, whatever was measured: a disk
+/// that is made for it must not differ from one measurement to the next.
+pub(crate) fn loaded_bytes(data: &DataSpec, working_set: Option<&WorkingSet>) -> f64 {
+    match working_set {
+        Some(set) => set.share * set.usable_cache_bytes as f64,
+        None => stored_bytes(data, data.key_count() as f64),
+    }
+}
+
+/// See [`loaded_bytes`].
+pub(crate) fn loaded_bytes_of(arm: &Arm) -> f64 {
+    loaded_bytes(&arm.data, arm.working_set.as_ref())
+}
+
+/// The least capacity for so much data: checkpoints and the journal need room beside it, and each filesystem some for itself.
+pub(crate) fn least_capacity(loaded_bytes: f64, filesystem: FilesystemKind) -> u64 {
+    let own: u64 = match filesystem {
+        FilesystemKind::Xfs => 300 << 20,
+        FilesystemKind::Ext4 => 64 << 20,
+        FilesystemKind::Btrfs => 256 << 20,
+    };
+    own.saturating_add((loaded_bytes * 1.25) as u64)
+}
+
+/// Bytes on disk at the worst moment, where so many are stored at the end.
+pub(crate) fn most_held(stored_bytes: f64) -> f64 {
+    stored_bytes * DISK_COPIES + DISK_BESIDES
+}
+
+/// A capacity that suffices with all that is written beside the data: four times what is loaded, and what there is at the worst moment
+/// when records were inserted as well; at least 2 GiB, in whole GiB.
+pub(crate) fn ample_capacity(loaded_bytes: f64, inserted_bytes: f64) -> u64 {
+    const GIB: u64 = 1 << 30;
+    let ample = (4.0 * loaded_bytes).max(most_held(loaded_bytes + inserted_bytes));
+    let whole = (ample / GIB as f64).ceil() as u64;
+    whole.max(2).saturating_mul(GIB)
+}

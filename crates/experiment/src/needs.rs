@@ -1,0 +1,201 @@
+//! What an experiment needs of the machine: time, disk, memory and programs, estimated.
+
+use crate::estimate::{data_bytes, loaded_bytes_of, most_held, stored_bytes};
+use crate::{Arm, EngineKind, Measurement, Plan};
+use plimsoll_record::{
+    Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, RigSpec, ShapedFrom,
+};
+use plimsoll_schedule::Load;
+use plimsoll_workload::Mix;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Records that an engine stores in a second, about: embedded WiredTiger on two cores does 43,000 to 70,000 of 1 kB.
+const LOADED_RECORDS_PER_SECOND: f64 = 50_000.0;
+/// Bytes that an engine stores in a second, about: what binds where records are large.
+const LOADED_BYTES_PER_SECOND: f64 = 50e6;
+/// Bytes of one request while data is stored, about.
+const STORING_REQUEST: f64 = 32_768.0;
+/// Holding one emulated disk against its description, about.
+const CALIBRATION_NS: u64 = 25_000_000_000;
+/// Of one request in a trace.
+const TRACE_BYTES: f64 = 32.0;
+/// The program itself with its histograms.
+const MEMORY_BESIDES: f64 = 100e6;
+
+/// What an experiment needs. Runs are made one after the other, so disk and memory are those of the largest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Needs {
+    /// Number of runs.
+    pub runs: u64,
+    /// Warm-up and measuring of all points of all runs, nanoseconds: exact, unless points end early.
+    pub measuring_ns: u64,
+    /// Storing the data before the points, for all runs, nanoseconds.
+    pub loading_ns: u64,
+    /// Holding emulated disks against their description, once for each that differs, nanoseconds.
+    pub calibration_ns: u64,
+    /// Bytes of this machine's disk at the worst moment, files of emulated disks included.
+    pub disk_bytes: u64,
+    /// Bytes of memory of the process that is measured, without the page cache.
+    pub memory_bytes: u64,
+    /// Bytes of memory of emulated disks that are kept there, and of their traces, at the worst moment.
+    pub disk_memory_bytes: u64,
+    /// Whether the program must be run by root, for disks, filesystems or limits.
+    pub root: bool,
+    /// Debian packages of programs that are called.
+    pub packages: Vec<String>,
+}
+
+fn kind<'e>(arm: &Arm, engines: &'e [EngineKind]) -> Option<&'e EngineKind> {
+    engines.iter().find(|kind| kind.name == arm.engine)
+}
+
+/// Bytes of the cache of an arm's engine.
+pub(crate) fn cache_bytes(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
+    arm.settings.bytes(kind(arm, engines)?.cache_setting?)
+}
+
+/// Bytes on disk at the worst moment of a run.
+pub(crate) fn held_bytes(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> f64 {
+    if !kind(arm, engines).is_some_and(|kind| kind.keeps_data) {
+        return 0.0;
+    }
+    let inserted = stored_bytes(&arm.data, inserted_records(plan));
+    let held = most_held(loaded_bytes_of(arm) + inserted);
+    match &arm.rig.disk {
+        Some(DiskChoice::Emulated { spec }) => held.min(spec.capacity_bytes as f64),
+        _ => held,
+    }
+}
+
+/// Warm-up and measuring of one point.
+fn point_ns(measurement: &Measurement) -> u64 {
+    measurement
+        .warm_up_ns
+        .saturating_add(measurement.duration_ns)
+}
+
+/// What a plan needs.
+pub(crate) fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
+    let measurement = &plan.measurement;
+    let run_ns = point_ns(measurement).saturating_mul(plan.points.len() as u64);
+    let (mut loading_seconds, mut disk, mut memory, mut disk_memory) = (0.0, 0f64, 0f64, 0f64);
+    for arm in &plan.arms {
+        memory = memory.max(cache_bytes(arm, engines).unwrap_or(0) as f64 + MEMORY_BESIDES);
+        if !kind(arm, engines).is_some_and(|kind| kind.keeps_data) {
+            continue;
+        }
+        let (records, bytes) = (arm.data.key_count() as f64, data_bytes(&arm.data));
+        loading_seconds += (records / LOADED_RECORDS_PER_SECOND)
+            .max(bytes / LOADED_BYTES_PER_SECOND)
+            .max(disk_seconds(plan, arm));
+        let held = held_bytes(plan, arm, engines);
+        match &arm.rig.disk {
+            None => disk = disk.max(held),
+            Some(DiskChoice::Device { .. }) => {}
+            Some(DiskChoice::Emulated { spec }) => {
+                let trace = spec.trace_requests as f64 * TRACE_BYTES;
+                if spec.backing == Backing::File {
+                    disk = disk.max(held);
+                    disk_memory = disk_memory.max(trace);
+                } else {
+                    disk_memory = disk_memory.max(held + trace);
+                }
+            }
+        }
+    }
+    loading_seconds *= f64::from(measurement.blocks);
+    Needs {
+        runs: plan.runs.len() as u64,
+        measuring_ns: run_ns.saturating_mul(plan.runs.len() as u64),
+        loading_ns: (loading_seconds * 1e9) as u64,
+        calibration_ns: CALIBRATION_NS * distinct_disks(plan),
+        disk_bytes: disk as u64,
+        memory_bytes: memory as u64,
+        disk_memory_bytes: disk_memory as u64,
+        root: plan.arms.iter().any(|arm| needs_root(&arm.rig)),
+        packages: packages(plan),
+    }
+}
+
+/// Time that the disk of an arm takes to store its data, where it is already as slow as it was asked to be.
+fn disk_seconds(plan: &Plan, arm: &Arm) -> f64 {
+    let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
+        return 0.0;
+    };
+    if plan.measurement.shaped_from != ShapedFrom::Load {
+        return 0.0;
+    }
+    let least = |rates: DiskRates| {
+        let joint = rates.joint.unwrap_or(f64::INFINITY);
+        joint.min(rates.write.unwrap_or(f64::INFINITY))
+    };
+    let burst = spec.burst.map_or(0.0, |burst| burst.iops);
+    let by_requests = least(spec.iops).max(burst) * STORING_REQUEST;
+    loaded_bytes_of(arm) / by_requests.min(least(spec.bandwidth))
+}
+
+/// Disks that differ in what bears on their speed: each is held against its description once.
+fn distinct_disks(plan: &Plan) -> u64 {
+    let mut seen: Vec<DiskSpec> = Vec::new();
+    for arm in &plan.arms {
+        let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
+            continue;
+        };
+        let speed = DiskSpec {
+            preset: None,
+            capacity_bytes: 0,
+            trace_requests: 0,
+            ..spec.clone()
+        };
+        if !seen.contains(&speed) {
+            seen.push(speed);
+        }
+    }
+    seen.len() as u64
+}
+
+fn needs_root(rig: &RigSpec) -> bool {
+    rig.disk.is_some() || rig.limits.memory_bytes.is_some() || rig.limits.cpus.is_some()
+}
+
+/// Packages of the programs that make disks and filesystems.
+fn packages(plan: &Plan) -> Vec<String> {
+    let mut packages = BTreeSet::new();
+    for arm in &plan.arms {
+        if let Some(DiskChoice::Emulated { .. }) = &arm.rig.disk {
+            packages.insert("fio".to_owned());
+        }
+        if let Some(filesystem) = &arm.rig.filesystem {
+            let package = match filesystem.kind {
+                FilesystemKind::Xfs => "xfsprogs",
+                FilesystemKind::Ext4 => "e2fsprogs",
+                FilesystemKind::Btrfs => "btrfs-progs",
+            };
+            packages.insert(package.to_owned());
+        }
+    }
+    packages.into_iter().collect()
+}
+
+/// Records that the points of one run insert, about.
+fn inserted_records(plan: &Plan) -> f64 {
+    plan.points
+        .iter()
+        .map(|point| {
+            let mix = &plan.mixes[point.mix as usize];
+            inserted_at(&point.load, mix, &plan.measurement)
+        })
+        .sum()
+}
+
+/// Records that one point inserts, about.
+pub(crate) fn inserted_at(load: &Load, mix: &Mix, measurement: &Measurement) -> f64 {
+    let point_ns = point_ns(measurement);
+    let expected = load.expected_arrivals(point_ns);
+    let operations = expected.unwrap_or(LOADED_RECORDS_PER_SECOND * point_ns as f64 / 1e9);
+    let most = measurement
+        .operations
+        .map_or(f64::INFINITY, |most| most as f64);
+    operations.min(most) * mix.insert_share()
+}

@@ -1,0 +1,254 @@
+//! What can be wrong with that which an arm stands on, as data.
+
+use crate::mistake::{bytes, nearest_or_all, quoted};
+use crate::units;
+
+/// One thing that is wrong with a disk, a filesystem, limits, a machine, a price or a working set.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RigMistake {
+    /// A disk or machine that no preset describes.
+    #[error("there is no {what} {}", quoted(.name))]
+    UnknownPreset {
+        /// `disk` or `machine`.
+        what: &'static str,
+        /// As written.
+        name: String,
+        /// Those that there are.
+        presets: Vec<String>,
+    },
+    /// A disk under an engine that keeps nothing on one.
+    #[error("the engine {engine} keeps no data on a disk")]
+    DiskWithoutData {
+        /// Which.
+        engine: &'static str,
+    },
+    /// A filesystem where nothing is there to make it on.
+    #[error("there is no disk to make a filesystem on")]
+    FilesystemWithoutDisk,
+    /// A device without the word that it may be erased.
+    #[error(
+        "everything on this device would be lost, and `erase: true` does not say that it may be"
+    )]
+    EraseMissing,
+    /// `erase` without a device.
+    #[error("an emulated disk holds nothing that could be lost")]
+    EraseWithoutDevice,
+    /// A device by a name that another one can have after the next start.
+    #[error("{} is no name that stays with a device", quoted(.path))]
+    DeviceName {
+        /// As written.
+        path: String,
+    },
+    /// A figure of an emulated disk beside a device.
+    #[error("`{key}` says nothing of a device, which is as fast as it is")]
+    FigureOfDevice {
+        /// Which.
+        key: String,
+    },
+    /// A device where only an emulated disk will do.
+    #[error("a device cannot be described here")]
+    DeviceNotHere,
+    /// A capacity that is no multiple of a block.
+    #[error("{capacity} is no multiple of 4096 bytes")]
+    CapacityNotBlocks {
+        /// As written.
+        capacity: String,
+    },
+    /// A disk into which the data does not fit.
+    #[error("the disk of {} is too small: the data of arm {} needs at least {}", units::size(*.capacity_bytes), quoted(.arm), bytes(*.needed_bytes as f64))]
+    DiskBelowData {
+        /// Of the disk.
+        capacity_bytes: u64,
+        /// Which.
+        arm: String,
+        /// With its filesystem.
+        needed_bytes: u64,
+    },
+    /// A percentile below one that it cannot be below.
+    #[error("the 99th percentile, {}, is below the median, {}", units::duration(*.p99_ns), units::duration(*.median_ns))]
+    PercentileBelowMedian {
+        /// Nanoseconds.
+        median_ns: u64,
+        /// Nanoseconds.
+        p99_ns: u64,
+    },
+    /// A table in which a higher percentile is shorter.
+    #[error("p{upper} is shorter than p{lower}")]
+    TableNotAscending {
+        /// Percentile.
+        lower: f64,
+        /// Percentile.
+        upper: f64,
+    },
+    /// A burst that is slower than the disk without.
+    #[error("the burst of {} is slower than the disk without it, {}", units::rate(*.burst_iops), units::rate(*.iops))]
+    BurstBelowDisk {
+        /// Requests per second.
+        burst_iops: f64,
+        /// Requests per second.
+        iops: f64,
+    },
+    /// Nothing says how fast credits come in.
+    #[error("nothing says how fast credits come in: the disk has no `iops`")]
+    BurstWithoutRefill,
+    /// More than this machine has.
+    #[error("{asked} {what} are asked for, and this machine has {has}")]
+    MoreThanMachine {
+        /// `processors` or `of memory`.
+        what: &'static str,
+        /// In people's units.
+        asked: String,
+        /// In people's units.
+        has: String,
+    },
+    /// A processor that there is not.
+    #[error("there is no processor {number}")]
+    NoProcessor {
+        /// Counted from 0.
+        number: u64,
+        /// How many there are.
+        cores: u32,
+    },
+    /// Less memory than the engine needs to start.
+    #[error("{} of memory are too little for a cache of {}", units::size(*.memory_bytes), units::size(*.cache_bytes))]
+    MemoryBelowCache {
+        /// Limit.
+        memory_bytes: u64,
+        /// Of the engine.
+        cache_bytes: u64,
+    },
+    /// No three letters.
+    #[error("{} is no currency", quoted(.currency))]
+    BadCurrency {
+        /// As written.
+        currency: String,
+    },
+    /// No year, month or day.
+    #[error("{} is no date", quoted(.date))]
+    BadDate {
+        /// As written.
+        date: String,
+    },
+    /// A price with a part missing.
+    #[error("the price has no `{key}`")]
+    PriceWithout {
+        /// Which.
+        key: &'static str,
+    },
+    /// A character that belongs to a shell.
+    #[error("{} stands in these options, which go through no shell", quoted(&.character.to_string()))]
+    ShellCharacter {
+        /// Which.
+        character: char,
+    },
+    /// A share of a cache that there is not.
+    #[error("the engine {engine} has no cache that the data could be a share of")]
+    WorkingSetWithoutCache {
+        /// Which.
+        engine: &'static str,
+    },
+    /// The bytes of a record are not known.
+    #[error("what a record takes on disk could not be measured: {reason}")]
+    NotMeasured {
+        /// Why.
+        reason: String,
+    },
+    /// Not even one record, or more than can be.
+    #[error("{share} of {} are {records} records", bytes(*.usable_bytes as f64))]
+    WorkingSetOutOfRange {
+        /// As written.
+        share: String,
+        /// Of the cache.
+        usable_bytes: u64,
+        /// What it would be.
+        records: String,
+    },
+}
+
+impl RigMistake {
+    /// A stable word for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownPreset { .. } => "unknown-preset",
+            Self::DiskWithoutData { .. } => "disk-without-data",
+            Self::FilesystemWithoutDisk => "filesystem-without-disk",
+            Self::EraseMissing => "erase-missing",
+            Self::EraseWithoutDevice => "erase-without-device",
+            Self::DeviceName { .. } => "device-name",
+            Self::FigureOfDevice { .. } => "figure-of-device",
+            Self::DeviceNotHere => "device-not-here",
+            Self::CapacityNotBlocks { .. } => "capacity-not-blocks",
+            Self::DiskBelowData { .. } => "disk-below-data",
+            Self::PercentileBelowMedian { .. } => "percentile-below-median",
+            Self::TableNotAscending { .. } => "table-not-ascending",
+            Self::BurstBelowDisk { .. } => "burst-below-disk",
+            Self::BurstWithoutRefill => "burst-without-refill",
+            Self::MoreThanMachine { .. } => "more-than-machine",
+            Self::NoProcessor { .. } => "no-processor",
+            Self::MemoryBelowCache { .. } => "memory-below-cache",
+            Self::BadCurrency { .. } => "bad-currency",
+            Self::BadDate { .. } => "bad-date",
+            Self::PriceWithout { .. } => "price-without",
+            Self::ShellCharacter { .. } => "shell-character",
+            Self::WorkingSetWithoutCache { .. } => "working-set-without-cache",
+            Self::NotMeasured { .. } => "not-measured",
+            Self::WorkingSetOutOfRange { .. } => "working-set-out-of-range",
+        }
+    }
+
+    /// What to do about it.
+    pub(crate) fn help(&self) -> Option<String> {
+        let text = match self {
+            Self::UnknownPreset { name, presets, .. } => {
+                nearest_or_all(name, presets, "the presets are")
+            }
+            Self::DiskWithoutData { .. } => "remove the disk, or name another engine".into(),
+            Self::FilesystemWithoutDisk => {
+                "name a disk, for example `disk: gp3`; a plain directory has the filesystem that it lies on".into()
+            }
+            Self::EraseMissing => "write `erase: true` only when you are sure of the device".into(),
+            Self::EraseWithoutDevice => "remove `erase`".into(),
+            Self::DeviceName { .. } => {
+                "use a name under /dev/disk/by-id or another /dev/disk/by-*: `ls -l /dev/disk/by-id` shows them".into()
+            }
+            Self::FigureOfDevice { .. } => "remove it, or describe an emulated disk".into(),
+            Self::DeviceNotHere => "give the name of a preset, or figures such as {iops: 600, latency: 7ms}".into(),
+            Self::CapacityNotBlocks { .. } => "write it in KiB, MiB or GiB".into(),
+            Self::DiskBelowData { .. } => {
+                "leave `capacity` away for one that suffices, or store less".into()
+            }
+            Self::PercentileBelowMedian { .. } => "write the shorter one as `median`".into(),
+            Self::TableNotAscending { .. } => "a higher percentile takes at least as long".into(),
+            Self::BurstBelowDisk { .. } => "remove the burst, or raise its `iops`".into(),
+            Self::BurstWithoutRefill => "write `iops` for the disk, or `refill` for the burst".into(),
+            Self::MoreThanMachine { .. } => {
+                "say what this machine can give, for example `limits: {memory: 1GiB, cpus: 1}`".into()
+            }
+            Self::NoProcessor { cores: 1, .. } => "this machine has processor 0 alone".into(),
+            Self::NoProcessor { cores, .. } => {
+                format!("this machine has the processors 0 to {}", cores - 1)
+            }
+            Self::MemoryBelowCache { cache_bytes, .. } => format!(
+                "the engine needs its cache and 32 MiB besides to start: at least {}, and what is more is page cache",
+                units::size(cache_bytes.saturating_add(MEMORY_BESIDES_CACHE))
+            ),
+            Self::BadCurrency { .. } => "write its three letters, such as USD or EUR".into(),
+            Self::BadDate { .. } => "write for example 2014-09 or 2014-09-30".into(),
+            Self::PriceWithout { .. } => {
+                "write for example `price: {per_hour: 0.07, currency: USD}`".into()
+            }
+            Self::ShellCharacter { .. } => {
+                "options are letters, digits and -_=,.:/+@%^, with spaces between them".into()
+            }
+            Self::WorkingSetWithoutCache { .. } => "write `records` or `size` instead".into(),
+            Self::NotMeasured { .. } => "write `records` or `size` instead".into(),
+            Self::WorkingSetOutOfRange { .. } => "choose another share, or another cache".into(),
+        };
+        Some(text)
+    }
+}
+
+/// What an engine needs to start besides its cache.
+pub(crate) const MEMORY_BESIDES_CACHE: u64 = 32 << 20;
