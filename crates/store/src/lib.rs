@@ -46,6 +46,7 @@
 //!     command: "plimsoll run cache.yaml".to_owned(),
 //!     started_at: "2026-11-21T03:44:00Z".to_owned(),
 //!     ended_at: None,
+//!     calibrations: Vec::new(),
 //!     runs: Vec::new(),
 //! })?;
 //! store.finish(&id, "2026-11-21T03:48:00Z")?;

@@ -6,7 +6,7 @@ use crate::rows::{
 };
 use crate::{Store, StoreError};
 use plimsoll_record::{
-    ExperimentRecord, PointEnd, PointLabel, PointRecord, RunRecord, RunState, Slice,
+    Calibration, ExperimentRecord, PointEnd, PointLabel, PointRecord, RunRecord, RunState, Slice,
 };
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 
@@ -107,6 +107,39 @@ impl Store {
             )
             .map_err(|error| self.sqlite(error))?;
         Ok(())
+    }
+
+    /// Adds what fio found of a disk to an experiment that is being worked on.
+    ///
+    /// # Errors
+    /// [`StoreError::NotClaimed`], or when the store cannot be written.
+    pub fn add_calibration(
+        &mut self,
+        id: &str,
+        calibration: &Calibration,
+    ) -> Result<(), StoreError> {
+        let (key, _) = self.key_of(id)?;
+        if !self.claims.holds(key) {
+            return Err(StoreError::NotClaimed { id: id.to_owned() });
+        }
+        let mut head = self.experiment_head(key)?;
+        head.calibrations.push(calibration.clone());
+        self.connection
+            .execute(
+                "UPDATE experiment SET record = ?2 WHERE key = ?1",
+                params![key, head.to_json()],
+            )
+            .map_err(|error| self.sqlite(error))?;
+        Ok(())
+    }
+
+    /// An experiment without its runs.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`], or when the store cannot be read.
+    pub fn head(&self, id: &str) -> Result<ExperimentRecord, StoreError> {
+        let (key, _) = self.key_of(id)?;
+        self.experiment_head(key)
     }
 
     /// Writes the head of a run as it begins. Its load phase and points are not written.
@@ -383,6 +416,7 @@ mod tests {
             command: String::new(),
             started_at: String::new(),
             ended_at: None,
+            calibrations: Vec::new(),
             runs: Vec::new(),
         }
     }
@@ -401,6 +435,8 @@ mod tests {
             machine: Machine::default(),
             storage: None,
             records_loaded: None,
+            data_bytes: None,
+            rig: None,
             load: None,
             points: Vec::new(),
             warnings: Vec::new(),

@@ -1,7 +1,9 @@
 //! What is written comes back.
 
 use crate::sample;
-use plimsoll_record::{ExperimentRecord, PointRecord, RunRecord, RunState};
+use plimsoll_record::{
+    Calibration, DiskSpec, ExperimentRecord, FioResult, PointRecord, RunRecord, RunState,
+};
 use plimsoll_store::{PointId, RunId, Store, StoreError};
 use proptest::prelude::*;
 
@@ -221,4 +223,34 @@ fn an_id_is_given_once() {
         store.import(sample::whole_experiment("mine")),
         Err(StoreError::IdTaken { .. })
     ));
+}
+
+#[test]
+fn what_fio_found_is_kept_with_its_experiment() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&directory.path().join("results.db")).unwrap();
+    let id = store.begin(&sample::experiment("")).unwrap();
+    let calibration = Calibration {
+        disk: DiskSpec::unlimited(1 << 30),
+        at: "2026-11-21T03:44:00Z".into(),
+        fio_version: "fio-3.33".into(),
+        checks: Vec::new(),
+        results: vec![FioResult {
+            label: "random reads".into(),
+            command: "fio --rw=randread".into(),
+            json: serde_json::json!({ "jobs": [] }),
+        }],
+    };
+    store.add_calibration(&id, &calibration).unwrap();
+    let kept = std::slice::from_ref(&calibration);
+    assert_eq!(store.head(&id).unwrap().calibrations, kept);
+    assert_eq!(store.load(&id).unwrap().calibrations, kept);
+    drop(store);
+    // Who does not work on the experiment may not add to it.
+    let mut other = Store::open(&directory.path().join("results.db")).unwrap();
+    let refused = other.add_calibration(&id, &calibration).unwrap_err();
+    assert!(
+        matches!(refused, StoreError::NotClaimed { .. }),
+        "{refused}"
+    );
 }

@@ -39,6 +39,7 @@ pub fn experiment(id: &str) -> ExperimentRecord {
         command: "plimsoll run cache.yaml".to_owned(),
         started_at: "2026-11-21T03:44:00Z".to_owned(),
         ended_at: None,
+        calibrations: Vec::new(),
         runs: Vec::new(),
     }
 }
@@ -58,6 +59,8 @@ pub fn run(arm: &str, block: u32) -> RunRecord {
         machine: Machine::default(),
         storage: None,
         records_loaded: None,
+        data_bytes: None,
+        rig: None,
         load: None,
         points: Vec::new(),
         warnings: Vec::new(),
