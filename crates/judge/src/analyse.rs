@@ -1,9 +1,9 @@
 //! The way from a record to an analysis.
 
 use crate::arms::arms;
-use crate::comparison::{baseline, comparisons};
+use crate::comparison::comparisons;
 use crate::curve::{curves, load_phase};
-use crate::difference::differences;
+use crate::difference::{differences, pair_differences};
 use crate::headline::headline;
 use crate::sample::{ArmSamples, samples};
 use crate::select::Selection;
@@ -22,16 +22,18 @@ use std::collections::BTreeMap;
 pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     let plan = plan_of(record)?;
     let selection = Selection::of(record, &plan);
-    let samples = samples(&selection, &plan);
+    let samples = samples(&selection, &plan, &record.calibrations);
     let differences = differences(&plan, &selection);
     let curves = curves(&plan, &samples);
-    let comparisons = comparisons(&plan, &samples);
+    let mut comparisons = comparisons(&plan, &samples);
+    crate::because::explain(&mut comparisons.all, &curves);
 
     let mut warnings = selection.warnings.clone();
     warnings.extend(crate::warnings::of_points(&plan, &samples));
     let runs = selection.finished.iter().flat_map(BTreeMap::values);
     warnings.extend(crate::warnings::of_runs(runs.flat_map(|run| &run.warnings)));
     warnings.extend(crate::difference::warnings(&differences, &selection));
+    warnings.extend(crate::rig::working_sets(&plan, &selection));
     warnings.extend(few_blocks(&selection));
     crate::warnings::sort(&mut warnings);
 
@@ -40,12 +42,13 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         name: record.name.clone(),
         question: record.question.clone(),
         headline: headline(&plan, &selection.progress, &comparisons, &curves, &warnings),
-        arms: arms(&plan, &selection, baseline(&plan)),
+        arms: arms(&plan, &selection, &record.calibrations),
         mixes: plan.mixes.iter().map(|mix| mix.name.clone()).collect(),
         validity: validity(&plan, &selection, &samples, &warnings),
         load_phase: load_phase(&plan, &samples),
         comparisons: comparisons.all,
         thresholds: thresholds(&plan, &samples),
+        pairs: pair_differences(&plan, &selection),
         progress: selection.progress,
         curves,
         differences,

@@ -1,7 +1,8 @@
 //! What a report may say.
 
+use crate::{Cause, FigureSummary, Figures};
 use plimsoll_experiment::{Direction, Metric};
-use plimsoll_record::{LoadKind, Storage, Warning};
+use plimsoll_record::{Calibration, LoadKind, RigRecord, RigSpec, Storage, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ pub struct Analysis {
     pub name: String,
     /// From the file.
     pub question: Option<String>,
-    /// One to three plain sentences with the intervals: the answer.
+    /// The answer in plain sentences: one to three with the intervals, one with the causes where they are known, one if runs are missing.
     pub headline: Vec<String>,
     /// How far the experiment got.
     pub progress: Progress,
@@ -32,6 +33,8 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// What differs between arms.
     pub differences: Vec<Difference>,
+    /// The same for the two arms of each comparison by themselves, in the order in which they are compared.
+    pub pairs: Vec<PairDifferences>,
     /// Bounds from the file.
     pub thresholds: Vec<ThresholdResult>,
     /// Seconds of the measured points, for drawing.
@@ -83,8 +86,52 @@ pub struct ArmSummary {
     pub records: u64,
     /// Where its data lay.
     pub storage: Option<Storage>,
-    /// Whether the others are compared with it.
+    /// Whether others are compared with it.
     pub baseline: bool,
+    /// What it stands on, as asked.
+    pub rig: RigSpec,
+    /// What it stood on in its first finished run, as made.
+    pub made: Option<RigRecord>,
+    /// Size of the data against the engine's cache, where the file asks for one.
+    pub working_set: Option<WorkingSetResult>,
+    /// What fio found of its emulated disk, the latest where there are several.
+    pub calibration: Option<CalibrationResult>,
+}
+
+/// A working set as asked and as it came out.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkingSetResult {
+    /// Of the cache that the engine can use: 1.38 is 138 %.
+    pub asked: f64,
+    /// The same as measured after the load, the median of the runs; `None` where the engine does not tell its bytes.
+    pub got: Option<f64>,
+    /// Records that were chosen for it.
+    pub records: u64,
+    /// Data and indexes after the load, bytes.
+    pub data_bytes: Option<f64>,
+    /// Cache that the engine can use, bytes.
+    pub usable_cache_bytes: u64,
+}
+
+/// Whether an emulated disk is what was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationResult {
+    /// Whether every figure is as asked.
+    pub passed: bool,
+    /// When, UTC, RFC 3339.
+    pub at: String,
+    /// Every figure that was compared.
+    pub checks: Vec<plimsoll_record::CalibrationCheck>,
+}
+
+impl From<&Calibration> for CalibrationResult {
+    fn from(calibration: &Calibration) -> Self {
+        Self {
+            passed: calibration.passed(),
+            at: calibration.at.clone(),
+            checks: calibration.checks.clone(),
+        }
+    }
 }
 
 /// How one gate stands over all points.
@@ -104,7 +151,7 @@ pub enum ValidityState {
 /// One entry of the validity strip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validity {
-    /// Short name: errors, Little's law, rate achieved, generator, steadiness, records, blocks, machine.
+    /// Short name: errors, Little's law, rate achieved, generator, steadiness, records, blocks, disk, machine.
     pub name: String,
     /// How it stands.
     pub state: ValidityState,
@@ -190,6 +237,10 @@ pub struct CurvePoint {
     pub errors: u64,
     /// Whether every run met the objective of the file, if it has one.
     pub meets_objective: Option<bool>,
+    /// What was watched, over the valid runs.
+    pub figures: FigureSummary,
+    /// What held it back; `None` where nothing was watched. Of the valid runs, or of all where none is valid.
+    pub cause: Option<Cause>,
     /// Each run by itself.
     pub results: Vec<PointResult>,
 }
@@ -219,6 +270,8 @@ pub struct PointResult {
     pub generator_lag_p99_ns: Option<f64>,
     /// Achieved over offered rate in an open loop.
     pub achieved: Option<f64>,
+    /// What was watched.
+    pub figures: Figures,
 }
 
 /// How a series settled.
@@ -330,6 +383,19 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// In one sentence.
     pub sentence: String,
+    /// What held both arms back, as a sentence to stand beside the other; `None` where nothing was watched, or both did all that was asked.
+    pub because: Option<String>,
+}
+
+/// What differs between the two arms of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairDifferences {
+    /// A.
+    pub baseline: String,
+    /// B.
+    pub arm: String,
+    /// Declared factors first.
+    pub differences: Vec<Difference>,
 }
 
 /// Something that differs between arms.
@@ -373,6 +439,8 @@ pub struct TimeSeries {
     pub cut_seconds: f64,
     /// In order.
     pub seconds: Vec<SeriesSecond>,
+    /// What was watched in each of the seconds; empty where nothing was.
+    pub figures: Vec<Figures>,
     /// Stalls: begin and end, seconds from the start of the point.
     pub stalls: Vec<(f64, f64)>,
 }

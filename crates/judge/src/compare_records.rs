@@ -133,7 +133,8 @@ impl<'a> Read<'a> {
         };
         let mut selection = Selection::of(record, &plan);
         let runs = selection.finished.swap_remove(arm);
-        let samples = ArmSamples::of(&plan.arms[arm], &runs, plan.points.len(), &Asked::by(&plan));
+        let asked = Asked::by(&plan, &record.calibrations);
+        let samples = ArmSamples::of(&plan.arms[arm], &runs, plan.points.len(), &asked);
         let warnings = crate::warnings::of_arm(name, &samples);
         let runs = runs.into_values().collect();
         Ok(Self {

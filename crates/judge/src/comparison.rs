@@ -1,4 +1,4 @@
-//! Every arm against the baseline, over the blocks in which both have a valid point.
+//! Every arm against its baseline, over the blocks in which both have a valid point.
 
 use crate::deciding::deciding_point;
 use crate::estimate::CONFIDENCE;
@@ -24,11 +24,47 @@ pub(crate) struct Comparisons {
 }
 
 /// Index of the arm that the others are compared with: the one named, or the first.
-pub(crate) fn baseline(plan: &Plan) -> usize {
+fn baseline(plan: &Plan) -> usize {
     plan.arms
         .iter()
         .position(|arm| arm.name == plan.compare.baseline)
         .unwrap_or(0)
+}
+
+/// Baseline and other arm of each comparison, by their places in the plan: those that the file names, or every other arm with the baseline. A pair that names
+/// an arm which the plan does not have, or one arm twice, is left out.
+pub(crate) fn pairs(plan: &Plan) -> Vec<[usize; 2]> {
+    let named = |name: &str| plan.arms.iter().position(|arm| arm.name == name);
+    let mut pairs = Vec::new();
+    if plan.compare.pairs.is_empty() {
+        let baseline = baseline(plan);
+        for arm in 0..plan.arms.len() {
+            if arm != baseline {
+                pairs.push([baseline, arm]);
+            }
+        }
+        return pairs;
+    }
+    for (baseline, other) in &plan.compare.pairs {
+        if let (Some(baseline), Some(other)) = (named(baseline), named(other))
+            && baseline != other
+            && !pairs.contains(&[baseline, other])
+        {
+            pairs.push([baseline, other]);
+        }
+    }
+    pairs
+}
+
+/// Every arm that others are compared with.
+pub(crate) fn baselines(plan: &Plan) -> Vec<usize> {
+    if plan.compare.pairs.is_empty() {
+        return vec![baseline(plan)];
+    }
+    pairs(plan)
+        .into_iter()
+        .map(|[baseline, _]| baseline)
+        .collect()
 }
 
 /// Metrics that decide: those of the file, each once; throughput where it names none.
@@ -45,23 +81,22 @@ pub(crate) fn primaries(plan: &Plan) -> Vec<Metric> {
     metrics
 }
 
-/// Compares every arm with the baseline: each mix, each point, each metric.
+/// Compares the arms of every pair: each mix, each point, each metric.
 ///
-/// The metrics that decide about one arm under one mix are judged together, so that the chance of any false word among them stays at 5 % (Holm). Each arm
+/// The metrics that decide about one pair under one mix are judged together, so that the chance of any false word among them stays at 5 % (Holm). Each pair
 /// and each mix is a question of its own; everything else is exploratory and judged by itself.
 pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples]) -> Comparisons {
-    let baseline = baseline(plan);
     let primary_metrics = primaries(plan);
     let (mut primary, mut exploratory) = (Vec::new(), Vec::new());
     let mut unjudged = Vec::new();
     for (mix_index, mix) in plan.mixes.iter().enumerate() {
-        let deciding = deciding_point(plan, mix_index, arms, baseline);
-        if let Err(reason) = &deciding {
-            unjudged.push((mix.name.clone(), reason.clone()));
-        }
-        for arm in 0..plan.arms.len() {
-            if arm == baseline {
-                continue;
+        for pair in pairs(plan) {
+            let deciding = deciding_point(plan, mix_index, arms, pair[0]);
+            if let Err(reason) = &deciding {
+                let remark = (mix.name.clone(), reason.clone());
+                if !unjudged.contains(&remark) {
+                    unjudged.push(remark);
+                }
             }
             let mut deciding_pairs = Vec::new();
             for (point_index, point) in plan.points.iter().enumerate() {
@@ -71,7 +106,7 @@ pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples]) -> Comparisons {
                 let is_deciding = deciding.as_ref() == Ok(&point_index);
                 for metric in metrics(&primary_metrics) {
                     let decides = is_deciding && primary_metrics.contains(&metric);
-                    let pairs = Pairs::of(plan, arms, [baseline, arm], point_index, metric);
+                    let pairs = Pairs::of(plan, arms, pair, point_index, metric);
                     if decides {
                         deciding_pairs.push(pairs);
                     } else if !pairs.values.is_empty() {
@@ -263,6 +298,7 @@ fn comparison(
         pairs: pairs.values,
         verdict,
         sentence,
+        because: None,
         baseline,
         arm,
     }

@@ -2,10 +2,13 @@
 
 use crate::estimate::CONFIDENCE;
 use crate::extract::units;
+use crate::rules::cause;
 use crate::sample::{ArmSamples, Sample};
 use crate::select::as_u32;
-use crate::{Curve, CurvePoint, Estimate, Knee, LatencySummary, Scalability};
-use plimsoll_experiment::{Metric, Plan};
+use crate::{
+    Curve, CurvePoint, Estimate, FigureSummary, Figures, Knee, LatencySummary, Scalability,
+};
+use plimsoll_experiment::{Arm, Metric, Plan};
 use plimsoll_record::{LoadKind, Operation};
 use plimsoll_stats::{KneeMethod, LoadPoint, Peak, ScalabilityPoint, has_bent, knee};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +32,7 @@ pub(crate) fn curves(plan: &Plan, arms: &[ArmSamples]) -> Vec<Curve> {
             });
             let points: Vec<CurvePoint> = of_mix
                 .iter()
-                .map(|samples| curve_point(&arm.name, samples))
+                .map(|samples| curve_point(plan, arm, samples))
                 .collect();
             curves.push(Curve {
                 arm: arm.name.clone(),
@@ -48,7 +51,7 @@ pub(crate) fn load_phase(plan: &Plan, arms: &[ArmSamples]) -> Vec<CurvePoint> {
     let mut phases = Vec::new();
     for (arm, samples) in plan.arms.iter().zip(arms) {
         if !samples.load.is_empty() {
-            phases.push(curve_point(&arm.name, &samples.load));
+            phases.push(curve_point(plan, arm, &samples.load));
         }
     }
     phases
@@ -63,7 +66,7 @@ pub(crate) fn number(load: LoadKind) -> f64 {
 }
 
 /// Samples of one point, of which there is at least one.
-fn curve_point(arm: &str, samples: &[Sample]) -> CurvePoint {
+fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePoint {
     let valid: Vec<&Sample> = samples
         .iter()
         .filter(|sample| sample.result.valid)
@@ -94,13 +97,14 @@ fn curve_point(arm: &str, samples: &[Sample]) -> CurvePoint {
             LatencySummary::over_blocks(distributions),
         );
     }
+    let watched: Vec<&Figures> = valid.iter().map(|sample| &sample.extract.figures).collect();
     let judged: Vec<bool> = samples
         .iter()
         .filter_map(|sample| sample.meets_objective)
         .collect();
     let label = &samples[0].label;
     CurvePoint {
-        arm: arm.to_owned(),
+        arm: arm.name.clone(),
         point: label.point,
         load_label: label.load_label.clone(),
         load: label.load,
@@ -121,6 +125,8 @@ fn curve_point(arm: &str, samples: &[Sample]) -> CurvePoint {
         not_found,
         errors,
         meets_objective: (!judged.is_empty()).then(|| judged.iter().all(|met| *met)),
+        figures: FigureSummary::over_blocks(&watched),
+        cause: cause(plan, arm, samples),
         results: samples.iter().map(|sample| sample.result.clone()).collect(),
     }
 }

@@ -1,9 +1,9 @@
 //! What differs between the arms: what the file says, and everything else that the runs themselves report.
 
-use crate::Difference;
 use crate::select::Selection;
+use crate::{Difference, PairDifferences};
 use plimsoll_experiment::{Arm, Order, Plan};
-use plimsoll_record::{RunRecord, Warning, WarningId};
+use plimsoll_record::{DiskChoice, RigRecord, RunRecord, Warning, WarningId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const BLOCKS_BY_CHANCE: usize = 4;
 /// What no two runs have in common.
 const OF_THE_RUN: [&str; 2] = ["storage.directory", "storage.free_bytes"];
+
+/// What no two loop devices have in common.
+const OF_A_LOOP_DEVICE: [&str; 2] = ["storage.device", "storage.other.loop_backing_file"];
 
 /// One arm with the runs that count. Reports call it by its label.
 pub(crate) struct Seen<'a> {
@@ -34,53 +37,114 @@ pub(crate) fn differences(plan: &Plan, selection: &Selection<'_>) -> Vec<Differe
     differences
 }
 
+/// What differs between the two arms of each comparison, one entry for each pair in the order in which they are compared.
+pub(crate) fn pair_differences(plan: &Plan, selection: &Selection<'_>) -> Vec<PairDifferences> {
+    let mut pairs = Vec::new();
+    for [baseline, other] in crate::comparison::pairs(plan) {
+        let seen = [baseline, other].map(|index| Seen {
+            label: plan.arms[index].name.clone(),
+            arm: &plan.arms[index],
+            runs: selection.finished[index].values().copied().collect(),
+        });
+        pairs.push(PairDifferences {
+            baseline: plan.arms[baseline].name.clone(),
+            arm: plan.arms[other].name.clone(),
+            differences: between(&seen),
+        });
+    }
+    pairs
+}
+
 /// Everything that differs between arms, of one plan or of several. An arm without runs has nothing to report.
 pub(crate) fn between(seen: &[Seen<'_>]) -> Vec<Difference> {
     let mut differences = Vec::new();
-    for (what, values) in table(
-        seen.iter()
-            .map(|one| (one.label.clone(), declared(one.arm))),
-    ) {
+    let mut names = Vec::new();
+    for (what, values) in declared(seen.iter().map(|one| one.arm)) {
+        names.push(what.clone());
+        let labels = seen.iter().map(|one| one.label.clone());
         differences.push(Difference {
             what,
-            values,
+            values: labels.zip(values).collect(),
             declared: true,
         });
     }
-    let declared: BTreeSet<String> = differences.iter().map(|one| one.what.clone()).collect();
-    let other_engine = declared.contains("engine");
-    let other_settings = seen.iter().any(|one| {
-        one.arm
-            .settings
-            .0
-            .keys()
-            .any(|name| declared.contains(name))
-    });
+    let said = Declared { names, seen };
 
     let with_runs = seen.iter().filter(|one| !one.runs.is_empty());
-    let mut found = Vec::new();
     for (what, values) in table(with_runs.map(|one| (one.label.clone(), reported(&one.runs)))) {
-        let said_already = match what.split_once('.') {
-            Some(("settings", name)) => other_engine || declared.contains(name),
-            // The engine's notes restate its settings in its own words.
-            Some(("engine", "version")) => false,
-            Some(("engine", _)) => other_engine || other_settings,
-            _ => false,
-        };
-        if !said_already {
-            // Another engine has another version, another directory may lie on another disk: that much was declared.
-            let follows = (other_engine && what == "engine.version")
-                || (declared.contains("directory") && what.starts_with("storage."));
-            found.push(Difference {
+        if !said.restates(&what) {
+            differences.push(Difference {
+                declared: said.implies(&what),
                 what,
                 values,
-                declared: follows,
             });
         }
     }
-    differences.append(&mut found);
     differences.sort_by_key(|difference| !difference.declared);
     differences
+}
+
+/// What the file says about the arms' differences, to tell what else follows from it.
+struct Declared<'a> {
+    names: Vec<String>,
+    seen: &'a [Seen<'a>],
+}
+
+impl Declared<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|one| one == name)
+    }
+
+    /// Whether this or something below it is declared: `disk` and `disk.iops` are both of the disk.
+    fn is_about(&self, topic: &str) -> bool {
+        self.names.iter().any(|name| {
+            name.strip_prefix(topic)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    }
+
+    /// Whether what was found only repeats what the file says.
+    fn restates(&self, what: &str) -> bool {
+        let other_engine = self.has("engine");
+        match what.split_once('.') {
+            Some(("settings", name)) => other_engine || self.has(name),
+            // The engine's notes restate its settings in its own words.
+            Some(("engine", "version")) => false,
+            Some(("engine", _)) => {
+                let mut settings = self.seen.iter().flat_map(|one| one.arm.settings.0.keys());
+                other_engine || settings.any(|name| self.has(name))
+            }
+            Some(("rig", limits)) if limits.starts_with("limits") => self.is_about("limits"),
+            _ => false,
+        }
+    }
+
+    /// Whether it comes with what the file says: another engine has another version, another filesystem another mkfs, another directory may lie on another disk.
+    fn implies(&self, what: &str) -> bool {
+        let other_place = self.has("directory") || self.other_kind_of_disk();
+        match what {
+            "engine.version" => self.has("engine"),
+            "storage.filesystem" | "storage.mount_options" | "rig.mkfs" | "rig.mkfs_version" => {
+                self.is_about("filesystem") || other_place
+            }
+            "storage.size_bytes" => self.is_about("disk") || other_place,
+            // An arm without limits has no control group.
+            "rig.control_groups" => self.is_about("limits"),
+            _ => what.starts_with("storage.") && other_place,
+        }
+    }
+
+    /// Whether one arm is on an emulated disk, another on a device or in a directory.
+    fn other_kind_of_disk(&self) -> bool {
+        let kind = |one: &Seen<'_>| match &one.arm.rig.disk {
+            None => 0,
+            Some(DiskChoice::Emulated { .. }) => 1,
+            Some(DiskChoice::Device { .. }) => 2,
+        };
+        self.seen
+            .windows(2)
+            .any(|pair| kind(&pair[0]) != kind(&pair[1]))
+    }
 }
 
 /// Warnings about what was found by looking, and about runs of one experiment made under different conditions.
@@ -134,16 +198,33 @@ pub(crate) fn warnings(differences: &[Difference], selection: &Selection<'_>) ->
 /// The factors alone, for each arm by its index.
 pub(crate) fn factors(plan: &Plan) -> Vec<BTreeMap<String, String>> {
     let mut factors = vec![BTreeMap::new(); plan.arms.len()];
-    for (what, values) in table(
-        plan.arms
-            .iter()
-            .map(|arm| (arm.name.clone(), declared(arm))),
-    ) {
-        for (of_arm, (_, value)) in factors.iter_mut().zip(values) {
+    for (what, values) in declared(plan.arms.iter()) {
+        for (of_arm, value) in factors.iter_mut().zip(values) {
             of_arm.insert(what.clone(), value);
         }
     }
     factors
+}
+
+/// What the file says of the arms where it is not the same of all: (what, value of each arm). Every arm is held against the first.
+fn declared<'a>(mut arms: impl Iterator<Item = &'a Arm>) -> Vec<(String, Vec<String>)> {
+    let mut rows: Vec<(String, Vec<String>)> = Vec::new();
+    let Some(first) = arms.next() else {
+        return rows;
+    };
+    let others: Vec<&Arm> = arms.collect();
+    for (index, other) in others.iter().enumerate() {
+        for one in plimsoll_experiment::differences(first, other) {
+            let place = rows.iter().position(|(what, _)| *what == one.what);
+            let place = place.unwrap_or_else(|| {
+                // Arms without an entry of their own are as the first.
+                rows.push((one.what, vec![one.left; others.len() + 1]));
+                rows.len() - 1
+            });
+            rows[place].1[index + 1] = one.right;
+        }
+    }
+    rows
 }
 
 /// Rows of which not all values are equal: (what, (arm, value) in the order of the arms).
@@ -174,20 +255,6 @@ fn table(
     rows
 }
 
-/// An arm as the file has it.
-fn declared(arm: &Arm) -> BTreeMap<String, String> {
-    let mut values = BTreeMap::new();
-    flatten("data", &arm.data, &mut values);
-    values.insert("engine".into(), arm.engine.clone());
-    for (setting, value) in &arm.settings.0 {
-        values.insert(setting.clone(), value.to_string());
-    }
-    if let Some(directory) = &arm.directory {
-        values.insert("directory".into(), directory.display().to_string());
-    }
-    values
-}
-
 /// What the runs of an arm report: each value that occurred, in words.
 fn reported(runs: &[&RunRecord]) -> BTreeMap<String, String> {
     let mut occurred: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -205,6 +272,9 @@ fn reported(runs: &[&RunRecord]) -> BTreeMap<String, String> {
             flatten("engine", &engine.notes, &mut values);
             flatten("settings", &engine.settings, &mut values);
         }
+        if let Some(rig) = &run.rig {
+            flatten_rig(rig, &mut values);
+        }
         values.retain(|what, _| !OF_THE_RUN.contains(&what.as_str()));
         for (what, value) in values {
             occurred.entry(what).or_default().insert(value);
@@ -215,6 +285,25 @@ fn reported(runs: &[&RunRecord]) -> BTreeMap<String, String> {
         .into_iter()
         .map(|(what, values)| (what, in_words(values)))
         .collect()
+}
+
+/// What was made for the run. The device is another one in every run, and the mount options are those of the storage.
+fn flatten_rig(rig: &RigRecord, values: &mut BTreeMap<String, String>) {
+    if let Some(command) = &rig.mkfs {
+        let device = rig.device.as_deref().unwrap_or_default();
+        let words = command.split_whitespace().filter(|word| *word != device);
+        values.insert("rig.mkfs".into(), words.collect::<Vec<_>>().join(" "));
+    }
+    flatten("rig.mkfs_version", &rig.mkfs_version, values);
+    flatten("rig.control_groups", &rig.control_groups, values);
+    flatten("rig.limits", &rig.limits, values);
+    if let Some(options) = &rig.mount_options {
+        values.insert("storage.mount_options".into(), options.clone());
+    }
+    let is_loop = |device: &String| device.starts_with("/dev/loop");
+    if rig.device.as_ref().is_some_and(is_loop) {
+        values.retain(|what, _| !OF_A_LOOP_DEVICE.contains(&what.as_str()));
+    }
 }
 
 /// Every field of a value under a dotted name; absent fields are left out.

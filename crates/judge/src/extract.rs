@@ -1,9 +1,9 @@
 //! One point of one run in numbers: slices added up after the warm-up.
 
-use crate::SeriesSecond;
-use crate::Steadiness;
 use crate::distribution::{Distribution, add_units};
 use crate::steadiness::{Settling, rate, seconds, settling};
+use crate::telemetry::{by_second, figures};
+use crate::{Figures, SeriesSecond, Steadiness};
 use plimsoll_experiment::Metric;
 use plimsoll_record::{Completed, Histogram, Latencies, Operation, PointRecord, Slice, Status};
 use std::collections::BTreeMap;
@@ -93,6 +93,10 @@ pub(crate) struct Reading {
 pub(crate) struct Extract {
     /// Every slice, warm-up included.
     pub(crate) seconds: Vec<SeriesSecond>,
+    /// What was watched in each of them; empty where nothing was.
+    pub(crate) figures_by_second: Vec<Figures>,
+    /// What was watched after the cut.
+    pub(crate) figures: Figures,
     /// Index of the first slice after the asked warm-up.
     pub(crate) first_measured: usize,
     /// Warm-up found beyond the asked one.
@@ -115,7 +119,7 @@ pub(crate) struct Extract {
 
 impl Extract {
     /// Reads a point, with percentiles at `asked`. A load phase is one job from its first to its last record: nothing of it is cut.
-    pub(crate) fn of(point: &PointRecord, asked: &[f64]) -> Self {
+    pub(crate) fn of(point: &PointRecord, asked: &[f64], cores: u32) -> Self {
         let seconds = seconds(point);
         let first_measured = point
             .slices
@@ -123,8 +127,13 @@ impl Extract {
             .position(|slice| !slice.warm_up)
             .unwrap_or(point.slices.len());
         let measured: Vec<&Slice> = point.slices[first_measured..].iter().collect();
+        let sessions = point.label.load.sessions();
+        let figures_by_second = by_second(&point.slices, cores, sessions);
         let settling = match point.label.point {
-            Some(_) => settling(&seconds[first_measured..]),
+            Some(_) => {
+                let watched = figures_by_second.get(first_measured..).unwrap_or_default();
+                settling(&seconds[first_measured..], watched)
+            }
             None => Settling {
                 cut: 0,
                 steadiness: Steadiness::Unknown,
@@ -132,6 +141,7 @@ impl Extract {
             },
         };
         let (cut, kept) = measured.split_at(settling.cut);
+        let figures = figures(kept, cores, sessions);
         let (cut, kept) = (Totals::of(cut), Totals::of(kept));
 
         let mut response = kept.units(Status::Ok, Latencies::response);
@@ -170,12 +180,20 @@ impl Extract {
             throughput: rate(kept.completed.ok, kept.seconds),
             cpu_per_operation_ns,
             seconds,
+            figures_by_second,
+            figures,
             first_measured,
             settling,
             response,
             service,
             by_operation,
         }
+    }
+
+    /// What was watched in each second after the cut; empty where nothing was.
+    pub(crate) fn kept_figures(&self) -> &[Figures] {
+        let cut = self.first_measured + self.settling.cut;
+        self.figures_by_second.get(cut..).unwrap_or_default()
     }
 
     /// Share of the units due that were unfinished at the end.

@@ -1,13 +1,14 @@
 //! The answer in one to three sentences.
 
+use crate::because::cause_of;
 use crate::comparison::Comparisons;
 use crate::select::counted;
 use crate::words::{self, list};
-use crate::{Curve, CurvePoint, Judgement, Progress};
+use crate::{CauseKind, Comparison, Curve, CurvePoint, Judgement, Progress};
 use plimsoll_experiment::Plan;
 use plimsoll_record::{Severity, Warning};
 
-/// Sentences at most; one more may say that runs are missing.
+/// Sentences at most; one more may say what held the arms back, and one that runs are missing.
 const SENTENCES: usize = 3;
 
 /// What the whole comes to.
@@ -45,6 +46,7 @@ pub(crate) fn headline(
         curves.iter().map(one_curve).collect()
     };
     shorten(&mut sentences, comparisons);
+    sentences.extend(why(comparisons, curves));
     let mut deciding = comparisons
         .all
         .iter()
@@ -65,21 +67,81 @@ pub(crate) fn headline(
     sentences
 }
 
-/// The deciding comparisons, those with a clear answer first, then the mixes that have none.
+/// The deciding comparisons, those with a clear answer first, then the mixes that have none. Where there are too many to be said one by one, the largest effects
+/// come first.
 fn verdicts(comparisons: &Comparisons) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for clear in [true, false] {
-        for comparison in &comparisons.all {
-            let is_clear = comparison.verdict.judgement != Judgement::Inconclusive;
-            if comparison.primary && is_clear == clear {
-                sentences.push(comparison.sentence.clone());
-            }
-        }
+    let mut deciding: Vec<&Comparison> = comparisons
+        .all
+        .iter()
+        .filter(|comparison| comparison.primary)
+        .collect();
+    let is_unclear = |one: &&Comparison| one.verdict.judgement == Judgement::Inconclusive;
+    deciding.sort_by_key(is_unclear);
+    if deciding.len() > SENTENCES {
+        let clear = deciding.iter().take_while(|one| !is_unclear(one)).count();
+        deciding[..clear].sort_by(|left, right| effect(right).total_cmp(&effect(left)));
     }
+    let mut sentences: Vec<String> = deciding
+        .into_iter()
+        .map(|comparison| comparison.sentence.clone())
+        .collect();
     for (mix, reason) in &comparisons.unjudged {
         sentences.push(format!("Workload {mix} cannot be judged: {reason}."));
     }
     sentences
+}
+
+/// How far a comparison is from no difference, the same for twice and for half.
+fn effect(comparison: &Comparison) -> f64 {
+    let ratio = 1.0 + comparison.verdict.estimate.unwrap_or(0.0);
+    if ratio > 0.0 {
+        ratio.ln().abs()
+    } else {
+        f64::INFINITY
+    }
+}
+
+/// What held the arms back where they are judged: for few comparisons in full, for many counted.
+fn why(comparisons: &Comparisons, curves: &[Curve]) -> Option<String> {
+    let deciding: Vec<&Comparison> = comparisons
+        .all
+        .iter()
+        .filter(|comparison| comparison.primary)
+        .collect();
+    if let [only] = deciding[..] {
+        return only.because.clone();
+    }
+    let mut places: Vec<(&str, &str, u32)> = Vec::new();
+    for one in deciding {
+        for arm in [&one.baseline, &one.arm] {
+            let place = (arm.as_str(), one.mix.as_str(), one.point);
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+    }
+    let mut counts: Vec<(CauseKind, usize)> = Vec::new();
+    for (arm, mix, point) in places {
+        let Some(cause) = cause_of(curves, arm, mix, point) else {
+            continue;
+        };
+        match counts.iter_mut().find(|(kind, _)| *kind == cause.kind) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((cause.kind, 1)),
+        }
+    }
+    if counts.is_empty() {
+        return None;
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let parts: Vec<String> = counts
+        .iter()
+        .map(|(kind, count)| format!("{} ({})", kind.name(), counted(*count, "point")))
+        .collect();
+    Some(format!(
+        "What holds the arms back where they are judged: {}.",
+        list(&parts)
+    ))
 }
 
 /// Keeps the first sentences and counts the rest.
@@ -95,7 +157,7 @@ fn shorten(sentences: &mut Vec<String>, comparisons: &Comparisons) {
         (Judgement::Equivalent, "equivalent"),
         (Judgement::Inconclusive, "inconclusive"),
     ] {
-        let is_it = |comparison: &&crate::Comparison| {
+        let is_it = |comparison: &&Comparison| {
             comparison.primary && comparison.verdict.judgement == judgement
         };
         let count = comparisons.all.iter().filter(is_it).count();
@@ -166,5 +228,8 @@ fn one_curve(curve: &Curve) -> String {
         }
     }
     sentence.push('.');
+    if let Some(cause) = &peak.cause {
+        sentence.push_str(&format!(" There: {}.", cause.sentence));
+    }
     sentence
 }

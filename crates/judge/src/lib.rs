@@ -10,9 +10,12 @@
 //!   extract       the slices after it added up (distribution: what a unit of work is, and its percentiles)
 //!   gates         what a point must pass before its numbers may be compared
 //!   sample        the three above for every point of every run
+//!   telemetry     what was watched, as figures that can be compared (figures)
+//!   rules         what held a point back: the first rule that holds (evidence, identity, cause)
+//!   rig           whether disk, memory and working set were what was asked
 //!   curve         points over blocks (estimate), knee, scalability
 //!   deciding      at which load a mix is judged
-//!   comparison    every arm against the baseline, paired over blocks; sentence and words say it
+//!   comparison    every arm against its baseline, paired over blocks; sentence and words say it
 //!   difference    what differs between the arms, declared or found
 //!   threshold     the bounds of the file
 //!   warnings, validity, headline
@@ -47,6 +50,8 @@
 mod analyse;
 mod analysis;
 mod arms;
+mod because;
+mod cause;
 mod compare_records;
 mod comparison;
 mod curve;
@@ -55,14 +60,20 @@ mod difference;
 mod distribution;
 mod error;
 mod estimate;
+mod evidence;
 mod extract;
+mod figures;
 mod gates;
 mod headline;
+mod identity;
 mod outcome;
+mod rig;
+mod rules;
 mod sample;
 mod select;
 mod sentence;
 mod steadiness;
+mod telemetry;
 mod threshold;
 mod validity;
 mod warnings;
@@ -70,10 +81,14 @@ mod words;
 
 pub use analyse::{analyse, plan_of};
 pub use analysis::{
-    Analysis, ArmSummary, BlockOrder, Comparison, Curve, CurvePoint, Difference, Estimate,
-    Judgement, Knee, LatencySummary, PointResult, Progress, Scalability, SeriesSecond, Steadiness,
-    ThresholdResult, TimeSeries, Validity, ValidityState, Verdict,
+    Analysis, ArmSummary, BlockOrder, CalibrationResult, Comparison, Curve, CurvePoint, Difference,
+    Estimate, Judgement, Knee, LatencySummary, PairDifferences, PointResult, Progress, Scalability,
+    SeriesSecond, Steadiness, ThresholdResult, TimeSeries, Validity, ValidityState, Verdict,
+    WorkingSetResult,
 };
+pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};
 pub use error::JudgeError;
+pub use figures::{FigureKind, FigureSummary, FigureUnit, Figures};
 pub use outcome::Outcome;
+pub use rules::cause_rules;

@@ -2,10 +2,11 @@
 
 use crate::extract::{Extract, Reading, units};
 use crate::gates::{Gated, Limits, gate};
+use crate::rig::remarks;
 use crate::select::Selection;
 use crate::{PointResult, Steadiness, TimeSeries};
 use plimsoll_experiment::{Arm, Metric, Objective, Plan};
-use plimsoll_record::{PointLabel, PointRecord, RunRecord, Severity, Warning};
+use plimsoll_record::{Calibration, PointLabel, PointRecord, RunRecord, Severity, Warning};
 use plimsoll_stats::stalls;
 use std::collections::BTreeMap;
 
@@ -23,6 +24,10 @@ pub(crate) struct Sample {
     stalls: Vec<(f64, f64)>,
     /// Seconds of warm-up asked.
     warm_up_seconds: f64,
+    /// Processors of the machine.
+    pub(crate) cores: u32,
+    /// Processors that the control group of the program may use, where that is limited.
+    pub(crate) cpu_limit: Option<f64>,
 }
 
 /// All samples of one arm.
@@ -39,11 +44,12 @@ pub(crate) struct Asked<'a> {
     objective: Option<&'a Objective>,
     limits: Limits,
     percentiles: Vec<f64>,
+    calibrations: &'a [Calibration],
 }
 
 impl<'a> Asked<'a> {
     /// The percentiles of every report, and those that the plan names.
-    pub(crate) fn by(plan: &'a Plan) -> Self {
+    pub(crate) fn by(plan: &'a Plan, calibrations: &'a [Calibration]) -> Self {
         let mut percentiles = vec![50.0, 95.0, 99.0, 99.9];
         let named = plan
             .compare
@@ -68,6 +74,7 @@ impl<'a> Asked<'a> {
             objective: plan.objective.as_ref(),
             limits: Limits::of(plan),
             percentiles,
+            calibrations,
         }
     }
 }
@@ -75,8 +82,12 @@ impl<'a> Asked<'a> {
 /// Extracts and gates every point of the runs that count; one entry for each arm of the plan.
 ///
 /// Nearly all of the time that judging takes is spent here, adding up histograms, so the arms are read side by side.
-pub(crate) fn samples(selection: &Selection<'_>, plan: &Plan) -> Vec<ArmSamples> {
-    let asked = &Asked::by(plan);
+pub(crate) fn samples(
+    selection: &Selection<'_>,
+    plan: &Plan,
+    calibrations: &[Calibration],
+) -> Vec<ArmSamples> {
+    let asked = &Asked::by(plan, calibrations);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(plan.arms.len());
         for (arm, runs) in plan.arms.iter().zip(&selection.finished) {
@@ -131,10 +142,12 @@ impl ArmSamples {
 
 impl Sample {
     fn of(point: &PointRecord, run: &RunRecord, arm: &Arm, asked: &Asked<'_>) -> Self {
-        let extract = Extract::of(point, &asked.percentiles);
+        let extract = Extract::of(point, &asked.percentiles, run.machine.cores);
         let gated = gate(&extract, point, run, arm, asked.limits);
         let stalls = stalled(&extract);
         let mut warnings = gated.warnings.clone();
+        let is_point = point.label.point.is_some();
+        warnings.extend(remarks(&extract, is_point, run, arm, asked.calibrations));
         if point.label.point.is_some() {
             for (begin, end) in &stalls {
                 let message =
@@ -166,6 +179,7 @@ impl Sample {
             generator_share: gated.generator_share,
             generator_lag_p99_ns: gated.generator_lag_p99_ns,
             achieved: gated.achieved,
+            figures: extract.figures.clone(),
         };
         let warm_up_seconds = point.warm_up_ns as f64 / 1e9;
         Self {
@@ -175,6 +189,8 @@ impl Sample {
             meets_objective,
             stalls,
             warm_up_seconds,
+            cores: run.machine.cores,
+            cpu_limit: run.machine.cpu_limit,
         }
     }
 
@@ -200,6 +216,7 @@ impl Sample {
             warm_up_seconds: self.warm_up_seconds,
             cut_seconds,
             seconds: self.extract.seconds,
+            figures: self.extract.figures_by_second,
             stalls: self.stalls,
         }
     }

@@ -1,10 +1,13 @@
 //! The second of each slice, and how many of the first measured ones are still warm-up.
 
-use crate::{SeriesSecond, Steadiness};
+use crate::{Figures, SeriesSecond, Steadiness};
 use plimsoll_record::{Histogram, Operation, PointRecord, Slice, Status};
 use plimsoll_stats::{Scale, Signal, WarmUp, median, warm_up};
 
 use crate::distribution::add_units;
+
+/// Points of a hundred by which a share must be off before the cut to have a vote.
+const TELLING: f64 = 0.05;
 
 /// Every slice of a point in a few numbers, in order, warm-up included.
 pub(crate) fn seconds(point: &PointRecord) -> Vec<SeriesSecond> {
@@ -59,11 +62,16 @@ pub(crate) struct Settling {
     pub(crate) remark: Option<String>,
 }
 
-/// Looks for warm-up that goes on after the one asked for, in throughput and in the logarithm of the median response.
+/// Looks for warm-up that goes on after the one asked for, in throughput, in the logarithm of the median response, and in the shares of the engine's cache that
+/// are full and dirty. The cut is moved on to the end of a checkpoint.
 ///
-/// `measured` are the seconds after the asked warm-up. A second without any operation has no median; operations then took at least that second, which is
+/// A share has a vote only where it tells of a warm-up: known in every second, with a cut found in it by itself, before which it was on average at
+/// least 5 points off, and steady after it. Such a vote can move the cut and nothing else: a point whose throughput and response are steady
+/// stays so, whatever its cache goes on doing, as a dirty share rises and falls with every checkpoint.
+///
+/// `measured` are the seconds after the asked warm-up, `watched` what was watched in them (empty where nothing was). A second without any operation has no median; operations then took at least that second, which is
 /// put in its place. A last slice of less than half the usual length says too little to vote.
-pub(crate) fn settling(measured: &[SeriesSecond]) -> Settling {
+pub(crate) fn settling(measured: &[SeriesSecond], watched: &[Figures]) -> Settling {
     let longest = measured
         .iter()
         .map(|second| second.length)
@@ -80,7 +88,7 @@ pub(crate) fn settling(measured: &[SeriesSecond]) -> Settling {
     }
     in_units_of_median(&mut throughput);
     in_units_of_median(&mut p50);
-    let signals = [
+    let mut signals = vec![
         Signal {
             samples: &throughput,
             scale: Scale::Linear,
@@ -90,7 +98,27 @@ pub(crate) fn settling(measured: &[SeriesSecond]) -> Settling {
             scale: Scale::Logarithmic,
         },
     ];
-    let (cut, steadiness, remark) = match warm_up(&signals, &[]) {
+    let watched = &watched[..watched.len().min(voting.len())];
+    let ends = checkpoint_ends(watched);
+    let mut found = warm_up(&signals, &ends);
+    let mut shares = Vec::new();
+    if matches!(found, Ok(WarmUp::Steady { .. })) && watched.len() == voting.len() {
+        shares.extend(telling(watched, |one| one.engine_cache_fill));
+        shares.extend(telling(watched, |one| one.engine_cache_dirty));
+    }
+    for samples in &shares {
+        signals.push(Signal {
+            samples,
+            scale: Scale::Share,
+        });
+        match warm_up(&signals, &ends) {
+            Ok(WarmUp::Steady { cut }) => found = Ok(WarmUp::Steady { cut }),
+            _ => {
+                signals.pop();
+            }
+        }
+    }
+    let (cut, steadiness, remark) = match found {
         Ok(WarmUp::Steady { cut }) => {
             let cut_seconds = voting[..cut].iter().map(|second| second.length).sum();
             (cut, Steadiness::Steady { cut_seconds }, None)
@@ -120,6 +148,41 @@ pub(crate) fn settling(measured: &[SeriesSecond]) -> Settling {
         steadiness,
         remark,
     }
+}
+
+/// A share that tells of a warm-up, if it does.
+fn telling(watched: &[Figures], share: impl Fn(&Figures) -> Option<f64>) -> Option<Vec<f64>> {
+    let samples: Option<Vec<f64>> = watched.iter().map(share).collect();
+    let samples = samples?;
+    let signal = Signal {
+        samples: &samples,
+        scale: Scale::Share,
+    };
+    let Ok(WarmUp::Steady { cut }) = warm_up(&[signal], &[]) else {
+        return None;
+    };
+    let (before, after) = samples.split_at(cut);
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let tells = cut > 0 && (mean(before) - mean(after)).abs() >= TELLING;
+    tells.then_some(samples)
+}
+
+/// Numbers of seconds from the start after which a checkpoint was over.
+fn checkpoint_ends(watched: &[Figures]) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut was_running = false;
+    for (index, second) in watched.iter().enumerate() {
+        let is_running = second.checkpoint_share.is_some_and(|share| share >= 0.5);
+        let completed = match second.checkpoints {
+            Some(count) => count > 0.0,
+            None => was_running && !is_running,
+        };
+        if completed {
+            ends.push(index + 1);
+        }
+        was_running = is_running;
+    }
+    ends
 }
 
 /// Neither the cut nor the drift depends on the unit. But the median of a histogram has three digits and is often the same in every second, and only ones
@@ -169,7 +232,7 @@ mod tests {
         for (index, slow) in measured[..5].iter_mut().enumerate() {
             slow.throughput = 300.0 + 50.0 * index as f64;
         }
-        let settling = settling(&measured);
+        let settling = settling(&measured, &[]);
         assert_eq!(settling.cut, 5);
         assert_eq!(settling.steadiness, Steadiness::Steady { cut_seconds: 5.0 });
     }
@@ -180,15 +243,15 @@ mod tests {
         for slow in &mut measured[..10] {
             slow.p50_ns = Some(50_000.0);
         }
-        assert_eq!(settling(&measured).cut, 10);
+        assert_eq!(settling(&measured, &[]).cut, 10);
     }
 
     #[test]
     fn few_slices_cannot_be_judged() {
-        let found = settling(&steady(9));
+        let found = settling(&steady(9), &[]);
         assert_eq!(found.steadiness, Steadiness::Unknown);
         assert_eq!(found.remark.as_deref(), Some("9 slices, 10 are needed"));
-        assert_eq!(settling(&[]).cut, 0);
+        assert_eq!(settling(&[], &[]).cut, 0);
     }
 
     #[test]
@@ -196,7 +259,7 @@ mod tests {
         let climbing: Vec<SeriesSecond> = (0..60)
             .map(|i| second(500.0 + 10.0 * f64::from(i), Some(1e6)))
             .collect();
-        assert_eq!(settling(&climbing).steadiness, Steadiness::NotSteady);
+        assert_eq!(settling(&climbing, &[]).steadiness, Steadiness::NotSteady);
     }
 
     #[test]
@@ -204,7 +267,7 @@ mod tests {
         let mut measured = steady(40);
         measured[20] = second(0.0, None);
         assert_eq!(
-            settling(&measured).steadiness,
+            settling(&measured, &[]).steadiness,
             Steadiness::Steady { cut_seconds: 0.0 }
         );
     }
@@ -213,7 +276,7 @@ mod tests {
     fn a_perfectly_even_series_is_not_cut() {
         for p50_ns in [80_063.0, 1_234.0, 3.0] {
             let even = vec![second(0.1 * p50_ns, Some(p50_ns)); 60];
-            assert_eq!(settling(&even).cut, 0, "{p50_ns}");
+            assert_eq!(settling(&even, &[]).cut, 0, "{p50_ns}");
         }
     }
 
@@ -225,8 +288,92 @@ mod tests {
             ..second(90_000.0, Some(5.0))
         });
         assert_eq!(
-            settling(&measured).steadiness,
+            settling(&measured, &[]).steadiness,
             Steadiness::Steady { cut_seconds: 0.0 }
         );
+    }
+
+    /// Seconds with these shares of the cache full and dirty.
+    fn shares(fill: impl Fn(usize) -> f64, dirty: impl Fn(usize) -> f64) -> Vec<Figures> {
+        (0..60)
+            .map(|index| Figures {
+                engine_cache_fill: Some(fill(index)),
+                engine_cache_dirty: Some(dirty(index)),
+                ..Figures::default()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_cache_that_fills_moves_the_cut() {
+        let filling = shares(|i| (0.4 + 0.03 * i as f64).min(0.8), |_| 0.01);
+        let found = settling(&steady(60), &filling);
+        assert!((10..=20).contains(&found.cut), "{}", found.cut);
+        assert!(matches!(found.steadiness, Steadiness::Steady { .. }));
+    }
+
+    #[test]
+    fn no_share_makes_a_steady_point_unsteady() {
+        let courses: [fn(usize) -> f64; 7] = [
+            |_| 0.8,
+            |i| 0.8 + 0.002 * (i * 7 % 5) as f64,
+            // Filling to the end, and emptying.
+            |i| 0.1 + 0.01 * i as f64,
+            |i| 0.9 - 0.01 * i as f64,
+            // Rising and falling with checkpoints, and one single rise.
+            |i| 0.01 * (i % 20) as f64,
+            |i| 0.002 * (i % 60) as f64,
+            // A jump near the end.
+            |i| if i < 55 { 0.1 } else { 0.5 },
+        ];
+        for (number, fill) in courses.iter().enumerate() {
+            for (other, dirty) in courses.iter().enumerate() {
+                let found = settling(&steady(60), &shares(fill, dirty));
+                let is_steady = matches!(found.steadiness, Steadiness::Steady { .. });
+                assert!(is_steady, "{number}, {other}: {:?}", found.steadiness);
+                assert!(found.cut <= 30, "{number}, {other}: {}", found.cut);
+            }
+        }
+    }
+
+    #[test]
+    fn even_shares_cut_nothing() {
+        let even = shares(|i| 0.8 + 0.002 * (i * 7 % 5) as f64, |_| 0.05);
+        assert_eq!(settling(&steady(60), &even).cut, 0);
+        assert_eq!(settling(&steady(60), &shares(|_| 0.0, |_| 0.0)).cut, 0);
+    }
+
+    #[test]
+    fn a_share_that_is_not_known_throughout_has_no_vote() {
+        let mut filling = shares(|i| (0.4 + 0.03 * i as f64).min(0.8), |_| 0.01);
+        filling[30].engine_cache_fill = None;
+        assert_eq!(settling(&steady(60), &filling).cut, 0);
+    }
+
+    #[test]
+    fn the_cut_moves_on_to_the_end_of_a_checkpoint() {
+        let mut measured = steady(60);
+        for slow in &mut measured[..5] {
+            slow.throughput = 300.0;
+        }
+        let counted = |at: usize| -> Vec<Figures> {
+            (0..60)
+                .map(|index| Figures {
+                    checkpoints: Some(f64::from(u8::from(index == at))),
+                    ..Figures::default()
+                })
+                .collect()
+        };
+        assert_eq!(settling(&measured, &counted(11)).cut, 12);
+        // Not past the half, and not where there was nothing to cut.
+        assert_eq!(settling(&measured, &counted(50)).cut, 5);
+        assert_eq!(settling(&steady(60), &counted(11)).cut, 0);
+        let running: Vec<Figures> = (0..60)
+            .map(|index| Figures {
+                checkpoint_share: Some(f64::from(u8::from((4..9).contains(&index)))),
+                ..Figures::default()
+            })
+            .collect();
+        assert_eq!(settling(&measured, &running).cut, 10);
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::estimate::CONFIDENCE;
 use crate::gates::{GENERATOR_LIMIT, LAG_LIMIT};
+use crate::rig::emulated;
 use crate::sample::{ArmSamples, Sample};
 use crate::select::{Selection, counted};
 use crate::words::percent;
 use crate::{Progress, Steadiness, Validity, ValidityState};
-use plimsoll_experiment::{Order, Plan};
+use plimsoll_experiment::{Arm, Order, Plan};
 use plimsoll_record::{LoadKind, Warning, WarningId};
 use plimsoll_stats::{LITTLE_TOLERANCE, fewest_blocks};
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ pub(crate) fn validity(
     strip.extend(generator(&points));
     strip.push(steadiness(&points));
     strip.push(records(selection, &all));
+    strip.extend(disk(plan, &points));
     strip.push(machine(warnings));
     if plan.arms.len() > 1 {
         strip.push(sameness(plan, warnings));
@@ -319,6 +321,53 @@ fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
             counted(runs.len(), "load")
         ),
     )
+}
+
+/// Emulated disks: whether each was held against its description and stayed what it was.
+fn disk(plan: &Plan, points: &[&Sample]) -> Option<Validity> {
+    let has_one = |arm: &&Arm| emulated(&arm.rig).is_some();
+    let arms = plan.arms.iter().filter(has_one).count();
+    if arms == 0 {
+        return None;
+    }
+    let mut state = ValidityState::Good;
+    let mut remarks = Vec::new();
+    for (id, words, gravity) in [
+        (
+            WarningId::DiskNotCalibrated,
+            "not known to be what was asked",
+            ValidityState::Bad,
+        ),
+        (
+            WarningId::DiskUnshaped,
+            "without limits",
+            ValidityState::Bad,
+        ),
+        (
+            WarningId::EmulatorLate,
+            "answered late",
+            ValidityState::Caution,
+        ),
+        (
+            WarningId::IdentityBroken,
+            "did more than its limits allow",
+            ValidityState::Caution,
+        ),
+    ] {
+        let count = having(points, id);
+        if count > 0 {
+            remarks.push(format!("{words} in {}", counted(count, "point")));
+            if state == ValidityState::Good {
+                state = gravity;
+            }
+        }
+    }
+    let text = if remarks.is_empty() {
+        format!("{} as asked", counted(arms, "emulated disk"))
+    } else {
+        remarks.join("; ")
+    };
+    Some(entry("disk", state, text))
 }
 
 fn machine(warnings: &[Warning]) -> Validity {

@@ -61,6 +61,35 @@ pub(crate) fn grouped(value: f64, decimals: usize) -> String {
     text
 }
 
+/// A plain number with at least three significant digits, zeros at the end left out: `5,088`, `16.2`, `0.117`, `0.000213`, `1.5`.
+pub(crate) fn number(value: f64) -> String {
+    let size = value.abs();
+    let decimals = match () {
+        () if size >= 100.0 => 0,
+        () if size >= 10.0 => 1,
+        () if size >= 1.0 => 2,
+        () if size >= 1e-9 => (2.0 - size.log10().floor()) as usize,
+        () => 0,
+    };
+    let text = grouped(value, decimals);
+    if !text.contains('.') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Bytes with three significant digits, in units of 1024: `512 B`, `16.2 KiB`, `125 MiB`.
+pub(crate) fn bytes(value: f64) -> String {
+    let mut value = value;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if value < 1023.5 {
+            return format!("{} {unit}", number((value * 100.0).round() / 100.0));
+        }
+        value /= 1024.0;
+    }
+    format!("{} TiB", number(value))
+}
+
 /// A share with the decimals that make it worth reading: `61.2 %`.
 pub(crate) fn percent(share: f64, decimals: usize) -> String {
     format!("{} %", grouped(share * 100.0, decimals))
@@ -230,6 +259,28 @@ mod tests {
         }
         let slower = Change::style(Metric::Response { percentile: 99.0 }, 0.5, None);
         assert_eq!(slower.estimate(0.5), "50 % longer");
+    }
+
+    #[test]
+    fn plain_numbers_and_bytes_have_three_digits() {
+        let rows = [
+            (5_088.4, "5,088"),
+            (600.0, "600"),
+            (16.23, "16.2"),
+            (1.512, "1.51"),
+            (0.05, "0.05"),
+            (4.0, "4"),
+            (4.999, "5"),
+            (0.117, "0.117"),
+            (0.000_213_4, "0.000213"),
+            (0.0, "0"),
+        ];
+        for (value, text) in rows {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!(bytes(512.0), "512 B");
+        assert_eq!(bytes(16_600.0), "16.2 KiB");
+        assert_eq!(bytes(131_072_000.0), "125 MiB");
     }
 
     #[test]

@@ -136,8 +136,8 @@ fn another_engine_brings_its_own_version_and_settings() {
     assert_eq!(
         found(&analysis),
         [
-            ("cache_size", true),
             ("engine", true),
+            ("cache_size", true),
             ("engine.version", true)
         ]
     );

@@ -8,7 +8,8 @@ use plimsoll_judge::{Analysis, Comparison, CurvePoint, analyse};
 use plimsoll_record::{
     Completed, EngineDescription, ExperimentRecord, ExperimentState, Histogram, Latencies,
     LoadKind, Machine, OpenLatencies, Operation, OperationSlice, PointEnd, PointLabel, PointRecord,
-    Program, RECORD_VERSION, RunRecord, RunState, Slice, Status, WarningId, WorkerUse,
+    Program, RECORD_VERSION, RigSpec, RunRecord, RunState, ShapedFrom, Slice, Status, WarningId,
+    WorkerUse,
 };
 use plimsoll_schedule::{Arrivals, Load};
 use plimsoll_workload::{DataSpec, Mix};
@@ -128,12 +129,15 @@ impl Laboratory {
             engine: "simulated".into(),
             settings: Settings::default(),
             data: DataSpec::with_records(1_000),
+            working_set: None,
             directory: None,
+            rig: RigSpec::default(),
         };
         let plan = Plan {
             version: PLAN_VERSION,
             name: "laboratory".into(),
             question: None,
+            scale: None,
             arms: arms.iter().map(arm).collect(),
             mixes,
             points,
@@ -145,10 +149,12 @@ impl Laboratory {
                 blocks,
                 order: Order::Shuffled,
                 seed: 1,
+                shaped_from: ShapedFrom::default(),
             },
             objective: None,
             compare: Compare {
                 baseline: arms[0].into(),
+                pairs: Vec::new(),
                 primary: vec![Metric::Throughput],
                 at: None,
                 margins: BTreeMap::from([
@@ -210,6 +216,7 @@ impl Laboratory {
             command: String::new(),
             started_at: "2026-03-01T10:00:00Z".into(),
             ended_at: None,
+            calibrations: Vec::new(),
             runs: self.runs.clone(),
         }
     }
@@ -262,6 +269,8 @@ pub fn finished_run(planned: PlannedRun, arm: &str, points: Vec<PointRecord>) ->
         },
         storage: None,
         records_loaded: Some(1_000),
+        data_bytes: None,
+        rig: None,
         load: None,
         points,
         warnings: Vec::new(),

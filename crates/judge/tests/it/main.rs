@@ -3,10 +3,15 @@
 
 mod laboratory;
 
+mod watched;
+
 mod bad_input;
+mod causes;
 mod curves;
 mod differences;
 mod gates;
 mod mutilated;
+mod pairs;
 mod records;
+mod rigs;
 mod verdicts;

@@ -1,15 +1,22 @@
 //! No record, however damaged, makes the judge panic or lets it show a number that is none.
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, histogram};
+use crate::watched::{Watched, calibrated, disk, watch};
 use plimsoll_experiment::{LoadAt, Metric, Threshold};
 use plimsoll_judge::{Analysis, Estimate, analyse, compare_records};
-use plimsoll_record::{ExperimentRecord, LoadKind, PointRecord, RunState};
+use plimsoll_record::{DiskChoice, ExperimentRecord, LoadKind, PointRecord, RunState, figures};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
 /// Two arms, closed, with everything that a plan can ask.
 static CLOSED: LazyLock<ExperimentRecord> = LazyLock::new(|| {
-    let mut lab = Laboratory::closed(&["a", "b"], &["c", "a"], &[1, 4], 2).measure(|case| Shown {
+    let mut lab = Laboratory::closed(&["a", "b"], &["c", "a"], &[1, 4], 2);
+    for arm in &mut lab.plan.arms {
+        arm.rig.disk = Some(DiskChoice::Emulated {
+            spec: disk(Some(600.0)),
+        });
+    }
+    let mut lab = lab.measure(|case| Shown {
         seconds: 2,
         ..Shown::closed(case, 1e4 * SPREAD[case.block as usize].exp())
     });
@@ -23,7 +30,8 @@ static CLOSED: LazyLock<ExperimentRecord> = LazyLock::new(|| {
         mix: None,
         at: Some(LoadAt::Threads(4)),
     });
-    lab.record()
+    watch(&mut lab, &Watched::default(), &[]);
+    calibrated(&lab, 0.0)
 });
 
 /// The same, open.
@@ -74,6 +82,9 @@ enum Injury {
     OddPercentile(f64),
     OddMargin(f64),
     MixBeyond,
+    OddTelemetry(f64),
+    OddLimit(f64),
+    EmptyCalibration,
 }
 
 fn injury() -> impl Strategy<Value = Injury> {
@@ -106,6 +117,17 @@ fn injury() -> impl Strategy<Value = Injury> {
         prop_oneof![Just(-1.0), Just(0.0), Just(100.0), Just(1e9)].prop_map(OddPercentile),
         prop_oneof![Just(-1.0), Just(0.0), Just(1e300)].prop_map(OddMargin),
         Just(MixBeyond),
+        prop_oneof![
+            Just(f64::NAN),
+            Just(-1.0),
+            Just(0.0),
+            Just(1.0),
+            Just(1e17),
+            Just(f64::MAX)
+        ]
+        .prop_map(OddTelemetry),
+        prop_oneof![Just(-1.0), Just(0.0), Just(1e-300), Just(1e300)].prop_map(OddLimit),
+        Just(EmptyCalibration),
     ]
 }
 
@@ -152,6 +174,11 @@ fn injure_point(point: &mut PointRecord, injury: &Injury, which: usize) {
                 sessions: 0,
             }
         }
+        (Injury::OddTelemetry(value), Some(slice), _) => {
+            for name in figures::ALL {
+                slice.telemetry.insert((*name).to_owned(), *value);
+            }
+        }
         _ => {}
     }
 }
@@ -172,6 +199,11 @@ fn injure(record: &mut ExperimentRecord, injury: &Injury, which: usize) {
         Injury::OddMargin(margin) => {
             record.plan["compare"]["margins"]["throughput"] = (*margin).into()
         }
+        Injury::OddLimit(limit) => {
+            record.plan["arms"][0]["rig"]["disk"]["spec"]["iops"]["joint"] = (*limit).into();
+            record.plan["arms"][0]["rig"]["limits"]["cpus"] = (*limit).into();
+        }
+        Injury::EmptyCalibration => record.calibrations.clear(),
         Injury::MixBeyond => {
             if let Some(point) = record.plan["points"].get_mut(0) {
                 point["mix"] = 77.into();
@@ -231,6 +263,16 @@ fn check(analysis: &Analysis) {
         .chain(&analysis.load_phase)
     {
         assert!(point.valid_runs <= point.runs);
+        let summary = &point.figures;
+        for figures in [&summary.median, &summary.lowest, &summary.highest] {
+            let values = figures.values();
+            let is_number = |value: &f64| value.is_finite() && *value >= 0.0;
+            assert!(values.iter().flatten().all(is_number), "{figures:?}");
+        }
+        if let Some(cause) = &point.cause {
+            let text = format!("{} ", cause.sentence);
+            assert!(!text.contains("NaN") && !text.contains("inf "), "{text}");
+        }
         for estimate in [
             &point.throughput,
             &point.response.p99,

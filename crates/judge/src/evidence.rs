@@ -1,0 +1,196 @@
+//! What the rules about causes look at: one arm at one point, the median of each figure over its runs.
+
+use crate::identity::{bursting, identities};
+use crate::rig::emulated;
+use crate::sample::Sample;
+use crate::{FigureSummary, Figures, IdentityCheck};
+use plimsoll_experiment::{Arm, Plan};
+use plimsoll_record::{DiskSpec, LoadKind, Operation, ShapedFrom, WarningId};
+use plimsoll_stats::median;
+
+/// Fewest seconds with a checkpoint, and without one, that are compared.
+const FEWEST_SECONDS: usize = 3;
+
+/// One arm at one point.
+pub(crate) struct Evidence<'a> {
+    pub(crate) figures: Figures,
+    pub(crate) load: LoadKind,
+    /// Processors of the machine, as far as known.
+    pub(crate) cores: f64,
+    /// Processors that what is under test may use, where that is limited.
+    pub(crate) cpu_limit: Option<f64>,
+    /// The emulated disk, where its limits hold.
+    pub(crate) disk: Option<&'a DiskSpec>,
+    /// One for each of its limits.
+    pub(crate) identities: Vec<IdentityCheck>,
+    /// Runs in which the generator was the limit, and all.
+    pub(crate) generator_limited: (usize, usize),
+    /// Share of the sessions' time spent outside the engine.
+    pub(crate) generator_share: Option<f64>,
+    /// Lowest share of an open loop's rate that was achieved in a run.
+    pub(crate) achieved: Option<f64>,
+    /// Lowest share that counts as achieved.
+    pub(crate) achieved_limit: f64,
+    /// Operations that write.
+    pub(crate) writing: Option<Writing>,
+    /// Throughput beside and during checkpoints.
+    pub(crate) checkpoints: Option<AroundCheckpoints>,
+}
+
+/// Operations that change a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Writing {
+    /// For each second.
+    pub(crate) per_second: f64,
+    /// Mean service time, nanoseconds.
+    pub(crate) mean_ns: f64,
+}
+
+/// Operations per second in seconds with and without a checkpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AroundCheckpoints {
+    pub(crate) with: f64,
+    pub(crate) without: f64,
+}
+
+impl<'a> Evidence<'a> {
+    /// Of the valid samples, or of all where none is valid; `None` without any.
+    pub(crate) fn of(plan: &Plan, arm: &'a Arm, samples: &[Sample]) -> Option<Self> {
+        let valid: Vec<&Sample> = samples
+            .iter()
+            .filter(|sample| sample.result.valid)
+            .collect();
+        let considered = if valid.is_empty() {
+            samples.iter().collect()
+        } else {
+            valid
+        };
+        let first = considered.first()?;
+        let watched: Vec<&Figures> = considered
+            .iter()
+            .map(|sample| &sample.extract.figures)
+            .collect();
+        let figures = FigureSummary::over_blocks(&watched).median;
+
+        // Before it is shaped, an emulated disk has no limits.
+        let is_load = first.label.point.is_none();
+        let is_shaped = !is_load || plan.measurement.shaped_from == ShapedFrom::Load;
+        let disk = emulated(&arm.rig).filter(|_| is_shaped);
+        let checks = disk.map_or_else(Vec::new, |disk| {
+            let shares: Vec<f64> = considered
+                .iter()
+                .map(|sample| bursting(disk, sample.extract.kept_figures()))
+                .collect();
+            identities(disk, &figures, median(&shares).unwrap_or(0.0))
+        });
+        let is_limited = |sample: &&&Sample| {
+            let mut warnings = sample.result.warnings.iter();
+            warnings.any(|warning| warning.id == WarningId::GeneratorLimited)
+        };
+        let of_machine = considered.iter().filter_map(|sample| sample.cpu_limit);
+        let pinned = arm.rig.limits.pin.len() as f64;
+        let cpu_limit = of_machine
+            .chain(arm.rig.limits.cpus)
+            .chain((pinned > 0.0).then_some(pinned))
+            .reduce(f64::min);
+        let middle = |pick: &dyn Fn(&Sample) -> Option<f64>| {
+            let values: Vec<f64> = considered
+                .iter()
+                .filter_map(|sample| pick(sample))
+                .collect();
+            median(&values)
+        };
+        Some(Self {
+            figures,
+            load: first.label.load,
+            cores: f64::from(first.cores),
+            cpu_limit,
+            disk,
+            identities: checks,
+            generator_limited: (
+                considered.iter().filter(is_limited).count(),
+                considered.len(),
+            ),
+            generator_share: middle(&|sample| sample.result.generator_share),
+            achieved: considered
+                .iter()
+                .filter_map(|sample| sample.result.achieved)
+                .reduce(f64::min),
+            achieved_limit: crate::gates::Limits::of(plan).achieved,
+            writing: middle(&|sample| Some(writing(sample)?.per_second))
+                .zip(middle(&|sample| Some(writing(sample)?.mean_ns)))
+                .map(|(per_second, mean_ns)| Writing {
+                    per_second,
+                    mean_ns,
+                }),
+            checkpoints: middle(&|sample| Some(around_checkpoints(sample)?.with))
+                .zip(middle(&|sample| Some(around_checkpoints(sample)?.without)))
+                .map(|(with, without)| AroundCheckpoints { with, without }),
+        })
+    }
+
+    /// Sessions at work.
+    pub(crate) fn sessions(&self) -> f64 {
+        f64::from(self.load.sessions()).max(1.0)
+    }
+
+    /// Of the sessions' time, how much device reads took. Read-ahead can make it more than all.
+    pub(crate) fn waiting_for_reads(&self) -> Option<f64> {
+        let reads = self.figures.device_reads_per_second?;
+        if reads == 0.0 {
+            return Some(0.0);
+        }
+        Some(reads * self.figures.device_read_ns? / 1e9 / self.sessions())
+    }
+
+    /// Of the sessions' time, how much operations that write took.
+    pub(crate) fn in_writes(&self) -> Option<f64> {
+        let writing = self.writing?;
+        Some(writing.per_second * writing.mean_ns / 1e9 / self.sessions())
+    }
+
+    /// Processors that the worker can use at once: one for each session, but no more than there are.
+    pub(crate) fn usable_processors(&self) -> f64 {
+        self.sessions().min(self.cores.max(1.0))
+    }
+}
+
+/// Operations of a sample that change a record. The parts of a read-modify-write are counted as read and update, so it is not counted again.
+fn writing(sample: &Sample) -> Option<Writing> {
+    let (mut count, mut sum_ns) = (0.0, 0.0);
+    for operation in [Operation::Update, Operation::Insert, Operation::Delete] {
+        if let Some(one) = sample.extract.by_operation.get(&operation) {
+            count += one.count as f64;
+            sum_ns += one.count as f64 * one.mean_ns;
+        }
+    }
+    let seconds = sample.extract.kept_seconds;
+    (count > 0.0 && seconds > 0.0).then(|| Writing {
+        per_second: count / seconds,
+        mean_ns: sum_ns / count,
+    })
+}
+
+/// Throughput in seconds with and without a checkpoint, where there are enough of both.
+fn around_checkpoints(sample: &Sample) -> Option<AroundCheckpoints> {
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for second in sample.extract.kept_figures() {
+        let (Some(share), Some(rate)) = (second.checkpoint_share, second.operations_per_second)
+        else {
+            continue;
+        };
+        if share >= 0.5 {
+            with.push(rate);
+        } else {
+            without.push(rate);
+        }
+    }
+    if with.len() < FEWEST_SECONDS || without.len() < FEWEST_SECONDS {
+        return None;
+    }
+    let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
+    Some(AroundCheckpoints {
+        with: mean(&with),
+        without: mean(&without),
+    })
+}

@@ -1,0 +1,232 @@
+//! What was watched at a point, in figures that can be compared between points: shares, rates, and costs per operation.
+
+use serde::{Deserialize, Serialize};
+
+/// What a figure is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FigureUnit {
+    /// Part of a whole: 0.03 is 3 %.
+    Share,
+    /// A plain number.
+    Count,
+    /// Times a second.
+    PerSecond,
+    /// Times an operation.
+    PerOperation,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Nanoseconds an operation.
+    NanosecondsPerOperation,
+    /// Bytes.
+    Bytes,
+    /// Bytes a second.
+    BytesPerSecond,
+    /// Bytes an operation.
+    BytesPerOperation,
+    /// CPU time per time: 1.5 is one and a half processors.
+    Processors,
+}
+
+/// Name, unit and meaning of one figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FigureKind {
+    /// Name of the field in [`Figures`], which never changes.
+    pub name: &'static str,
+    /// In a few words, for tables.
+    pub label: &'static str,
+    /// What it is counted in.
+    pub unit: FigureUnit,
+}
+
+macro_rules! figures {
+    ($($(#[$doc:meta])* $name:ident = $label:literal, $unit:ident;)*) => {
+        /// What was watched, over the seconds that count. `None` where it is not known, or where there was nothing that it could be a share of.
+        ///
+        /// An operation is a unit of work, however it ended. Levels are averaged over time.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Figures {
+            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<f64>,)*
+        }
+
+        impl Figures {
+            /// Every figure, in the order in which tables show them.
+            pub const ALL: &'static [FigureKind] = &[$(FigureKind {
+                name: stringify!($name),
+                label: $label,
+                unit: FigureUnit::$unit,
+            },)*];
+
+            /// The values in the order of [`Self::ALL`].
+            #[must_use]
+            pub fn values(&self) -> Vec<Option<f64>> {
+                vec![$(self.$name,)*]
+            }
+
+            /// One figure of several, each by itself: the values that are known are handed to `summary`.
+            pub(crate) fn over(of: &[&Self], summary: impl Fn(&[f64]) -> Option<f64>) -> Self {
+                Self {
+                    $($name: summary(&of.iter().filter_map(|one| one.$name).collect::<Vec<f64>>()),)*
+                }
+            }
+        }
+    };
+}
+
+figures! {
+    /// Operations per second.
+    operations_per_second = "operations", PerSecond;
+
+    /// Pages that the engine found in its cache, of all that operations asked for: 1 - read / requested.
+    engine_cache_hit_ratio = "engine cache hits", Share;
+    /// Of the engine's cache, how much is used.
+    engine_cache_fill = "engine cache fill", Share;
+    /// Of the engine's cache, how much is changed and not yet written.
+    engine_cache_dirty = "engine cache dirty", Share;
+    /// Read into the engine's cache.
+    engine_read_bytes_per_second = "read into the engine's cache", BytesPerSecond;
+    /// Pages read into the engine's cache for each operation.
+    engine_pages_read_per_operation = "pages read into the cache", PerOperation;
+    /// Pages evicted, by anyone.
+    evictions_per_operation = "evictions", PerOperation;
+    /// Pages evicted by threads that had an operation to do.
+    evictions_by_application_per_operation = "evictions by application threads", PerOperation;
+    /// Of the sessions' time, how much was spent evicting or waiting for room in the cache.
+    engine_cache_wait = "sessions waiting for the cache", Share;
+    /// Transactions rolled back.
+    rollbacks_per_operation = "rollbacks", PerOperation;
+    /// Times that the journal was forced to the disk.
+    journal_syncs_per_second = "journal syncs", PerSecond;
+    /// Mean time of one of them.
+    journal_sync_ns = "time of a journal sync", Nanoseconds;
+    /// Of the time, in how much a journal sync was under way: their times summed, over the time.
+    journal_sync_share = "journal syncing", Share;
+    /// Written to the journal.
+    journal_bytes_per_second = "written to the journal", BytesPerSecond;
+    /// Checkpoints completed.
+    checkpoints = "checkpoints", Count;
+    /// Of the time, in how much a checkpoint was under way.
+    checkpoint_share = "checkpoints under way", Share;
+
+    /// Bytes that the page cache answered, of all that the engine asked the operating system for: 1 - read from the device / asked. Zero where the device
+    /// read more than was asked (read-ahead, metadata).
+    page_cache_hit_ratio = "page cache hits", Share;
+    /// What the engine asked of the operating system for its data.
+    asked_bytes_per_second = "asked of the operating system", BytesPerSecond;
+    /// What the page cache answered of it.
+    page_cache_bytes_per_second = "from the page cache", BytesPerSecond;
+
+    /// Reads at the device.
+    device_reads_per_second = "device reads", PerSecond;
+    /// Writes at the device.
+    device_writes_per_second = "device writes", PerSecond;
+    /// Flushes at the device.
+    device_flushes_per_second = "device flushes", PerSecond;
+    /// Read from the device.
+    device_read_bytes_per_second = "read from the device", BytesPerSecond;
+    /// Written to the device.
+    device_written_bytes_per_second = "written to the device", BytesPerSecond;
+    /// Mean latency of reads.
+    device_read_ns = "latency of device reads", Nanoseconds;
+    /// Mean latency of writes.
+    device_write_ns = "latency of device writes", Nanoseconds;
+    /// Mean latency of flushes.
+    device_flush_ns = "latency of device flushes", Nanoseconds;
+    /// Mean number of requests in flight.
+    device_queue = "device queue", Count;
+    /// Of the time, in how much the device had something to do.
+    device_utilisation = "device busy", Share;
+    /// Reads at the device for each operation.
+    device_reads_per_operation = "device reads", PerOperation;
+    /// Writes at the device for each operation.
+    device_writes_per_operation = "device writes", PerOperation;
+    /// Read from the device for each operation.
+    device_read_bytes_per_operation = "read from the device", BytesPerOperation;
+    /// Written to the device for each operation.
+    device_written_bytes_per_operation = "written to the device", BytesPerOperation;
+    /// Burst credits left.
+    device_credits = "burst credits", Count;
+    /// Of the time, in how much the emulated disk was as asked.
+    device_shaped = "disk as asked", Share;
+
+    /// CPU time of the worker for each operation.
+    worker_cpu_ns_per_operation = "CPU of the worker", NanosecondsPerOperation;
+    /// CPU time of the whole machine for each operation.
+    machine_cpu_ns_per_operation = "CPU of the machine", NanosecondsPerOperation;
+    /// Processors that the worker kept busy.
+    worker_processors = "processors of the worker", Processors;
+    /// Of the worker's CPU time, how much was spent in the kernel.
+    worker_kernel_share = "worker in the kernel", Share;
+    /// Processors that the control group of what is under test kept busy.
+    group_processors = "processors of the control group", Processors;
+    /// Processors' time that was not idle, stolen time not counted.
+    machine_busy = "processors busy", Share;
+    /// Processors' time in the kernel.
+    machine_kernel = "processors in the kernel", Share;
+    /// Processors' time that the hypervisor took.
+    machine_steal = "processors stolen", Share;
+    /// Processors' time idle while something waited for a disk.
+    machine_iowait = "processors waiting for a disk", Share;
+    /// Context switches of the machine.
+    context_switches_per_operation = "context switches", PerOperation;
+    /// Of the time, in how much some task waited for a processor.
+    pressure_cpu = "some task waits for CPU", Share;
+    /// Of the time, in how much some task waited for a disk.
+    pressure_io = "some task waits for a disk", Share;
+    /// Of the time, in how much some task waited for memory.
+    pressure_memory = "some task waits for memory", Share;
+    /// Time in which the control group was held back by its CPU limit, over the time. Some kernels count it for each processor, so it may exceed 1.
+    throttled = "held back by the CPU limit", Share;
+
+    /// Memory charged to the control group.
+    group_memory_bytes = "memory of the control group", Bytes;
+    /// Of it, the memory of processes.
+    group_processes_bytes = "of it, processes", Bytes;
+    /// Of it, page cache.
+    group_page_cache_bytes = "of it, page cache", Bytes;
+    /// Page cache of the whole machine.
+    machine_page_cache_bytes = "page cache of the machine", Bytes;
+    /// Pages of the page cache that were read again soon after they had been given up.
+    refaults_per_operation = "refaults", PerOperation;
+
+    /// CPU time that watching took, of all processors' time.
+    watching = "cost of watching", Share;
+}
+
+impl Figures {
+    /// Whether nothing was watched: at most what the worker itself counts is known.
+    #[must_use]
+    pub fn is_unwatched(&self) -> bool {
+        let own = Self {
+            operations_per_second: self.operations_per_second,
+            worker_cpu_ns_per_operation: self.worker_cpu_ns_per_operation,
+            worker_processors: self.worker_processors,
+            worker_kernel_share: self.worker_kernel_share,
+            ..Self::default()
+        };
+        *self == own
+    }
+}
+
+/// The figures of one arm at one point over its valid runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FigureSummary {
+    /// Median over the blocks.
+    pub median: Figures,
+    /// Lowest of the blocks.
+    pub lowest: Figures,
+    /// Highest of the blocks.
+    pub highest: Figures,
+}
+
+impl FigureSummary {
+    /// Of one value of each figure for each run.
+    pub(crate) fn over_blocks(runs: &[&Figures]) -> Self {
+        Self {
+            median: Figures::over(runs, plimsoll_stats::median),
+            lowest: Figures::over(runs, |values| values.iter().copied().reduce(f64::min)),
+            highest: Figures::over(runs, |values| values.iter().copied().reduce(f64::max)),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Whether what an arm stood on is what was asked.
+
+use crate::arms::working_set;
+use crate::extract::Extract;
+use crate::identity::{BROKEN_FROM, bursting, identities};
+use crate::select::{Selection, counted};
+use crate::words::{bytes, duration, number, percent};
+use plimsoll_experiment::{Arm, Plan};
+use plimsoll_record::{
+    Calibration, CalibrationCheck, DiskChoice, DiskSpec, RigSpec, RunRecord, Warning, WarningId,
+};
+
+/// Highest p99 of the emulator's lateness, as a share of the mean latency at the device.
+pub(crate) const LATE_SHARE: f64 = 0.05;
+/// Highest p99 of the emulator's lateness, nanoseconds.
+pub(crate) const LATE_NS: u64 = 500_000;
+/// Of the memory limit, how much processes may take.
+const MEMORY_USED: f64 = 0.95;
+/// How far the working set may be from the one asked, as a share of it.
+const WORKING_SET_OFF: f64 = 0.05;
+
+/// The emulated disk of an arm, if it has one.
+pub(crate) fn emulated(rig: &RigSpec) -> Option<&DiskSpec> {
+    match &rig.disk {
+        Some(DiskChoice::Emulated { spec }) => Some(spec),
+        Some(DiskChoice::Device { .. }) | None => None,
+    }
+}
+
+/// The latest calibration that speaks for the arm's emulated disk.
+pub(crate) fn calibration_of<'a>(
+    rig: &RigSpec,
+    calibrations: &'a [Calibration],
+) -> Option<&'a Calibration> {
+    let disk = emulated(rig)?;
+    let of_disk = calibrations.iter().filter(|one| one.is_of(disk));
+    of_disk.max_by(|left, right| left.at.cmp(&right.at))
+}
+
+/// Whether the disk claims to be any other than the fastest that this machine can emulate.
+fn is_limited(disk: &DiskSpec) -> bool {
+    let unlimited = DiskSpec {
+        preset: disk.preset.clone(),
+        backing: disk.backing,
+        trace_requests: disk.trace_requests,
+        io_unit_bytes: disk.io_unit_bytes,
+        ..DiskSpec::unlimited(disk.capacity_bytes)
+    };
+    *disk != unlimited
+}
+
+/// What there is to say about the disk and the memory of one arm at one point of one run. `is_point` is false for the load phase, in which a disk may be
+/// without limits.
+pub(crate) fn remarks(
+    extract: &Extract,
+    is_point: bool,
+    run: &RunRecord,
+    arm: &Arm,
+    calibrations: &[Calibration],
+) -> Vec<Warning> {
+    let subject = crate::sample::run_subject(run);
+    let mut warnings = Vec::new();
+    let mut warn = |id, message: String| warnings.push(Warning::new(id, &subject, message));
+    if let Some(disk) = emulated(&arm.rig).filter(|disk| is_point && is_limited(disk)) {
+        if let Some(message) = uncalibrated(disk, &arm.rig, calibrations) {
+            warn(WarningId::DiskNotCalibrated, message);
+        }
+        if let Some(share) = extract.figures.device_shaped
+            && share < 1.0
+        {
+            let message = format!(
+                "the disk had no limits for {} of the measured time",
+                percent(1.0 - share, 1)
+            );
+            warn(WarningId::DiskUnshaped, message);
+        }
+        if let Some(message) = late(extract, run) {
+            warn(WarningId::EmulatorLate, message);
+        }
+        let bursting = bursting(disk, extract.kept_figures());
+        for check in identities(disk, &extract.figures, bursting) {
+            if check.ratio > BROKEN_FROM {
+                let message = format!(
+                    "{} {} per operation and a limit of {} allow {} op/s, measured were {}",
+                    number(check.per_operation),
+                    check.kind.name(),
+                    number(check.cap),
+                    number(check.at_most),
+                    number(check.measured)
+                );
+                warn(WarningId::IdentityBroken, message);
+                break;
+            }
+        }
+    }
+    if let (Some(limit), Some(processes)) = (
+        arm.rig.limits.memory_bytes,
+        extract.figures.group_processes_bytes,
+    ) && processes >= MEMORY_USED * limit as f64
+    {
+        let message = format!(
+            "processes took {} of the {} that are allowed",
+            bytes(processes),
+            bytes(limit as f64)
+        );
+        warn(WarningId::MemoryLimit, message);
+    }
+    warnings
+}
+
+/// Why the disk is not known to be what was asked.
+fn uncalibrated(disk: &DiskSpec, rig: &RigSpec, calibrations: &[Calibration]) -> Option<String> {
+    let name = disk.preset.as_deref().unwrap_or("the emulated disk");
+    let Some(calibration) = calibration_of(rig, calibrations) else {
+        return Some(format!("{name} was not calibrated"));
+    };
+    let failed: Vec<&CalibrationCheck> = calibration
+        .checks
+        .iter()
+        .filter(|check| !check.passed())
+        .collect();
+    let first = failed.first()?;
+    let more = match failed.len() {
+        1 => String::new(),
+        count => format!("; so {} more", counted(count - 1, "figure")),
+    };
+    Some(format!(
+        "{name} is not what was asked: {}: {} asked, {} measured{more}",
+        first.what,
+        in_unit(first.asked, &first.unit),
+        in_unit(first.measured, &first.unit)
+    ))
+}
+
+/// A figure of fio in people's units.
+fn in_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => duration(value),
+        "bytes/s" => format!("{}/s", bytes(value)),
+        _ => format!("{} {unit}", number(value)),
+    }
+}
+
+/// Whether the emulator answered later than it should have, where the point used the disk at all.
+fn late(extract: &Extract, run: &RunRecord) -> Option<String> {
+    let lateness = run.rig.as_ref()?.lateness?;
+    let figures = &extract.figures;
+    let reads = figures.device_reads_per_second.unwrap_or(0.0);
+    let writes = figures.device_writes_per_second.unwrap_or(0.0);
+    if lateness.held == 0 || reads + writes < 1.0 {
+        return None;
+    }
+    let total_ns = reads * figures.device_read_ns.unwrap_or(0.0)
+        + writes * figures.device_write_ns.unwrap_or(0.0);
+    let mean_ns = total_ns / (reads + writes);
+    let too_late = lateness.p99_ns > LATE_NS
+        || (mean_ns > 0.0 && lateness.p99_ns as f64 > LATE_SHARE * mean_ns);
+    too_late.then(|| {
+        format!(
+            "answers were up to {} late (p99), requests took {} on average",
+            duration(lateness.p99_ns as f64),
+            duration(mean_ns)
+        )
+    })
+}
+
+/// Arms whose working set came out different from what was asked.
+pub(crate) fn working_sets(plan: &Plan, selection: &Selection<'_>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (arm, runs) in plan.arms.iter().zip(&selection.finished) {
+        if let Some(set) = working_set(arm, runs)
+            && let Some(got) = set.got
+            && (got / set.asked - 1.0).abs() > WORKING_SET_OFF
+        {
+            let message = format!(
+                "the data is {} of the usable cache, {} was asked for",
+                percent(got, 0),
+                percent(set.asked, 0)
+            );
+            warnings.push(Warning::new(WarningId::WorkingSet, &arm.name, message));
+        }
+    }
+    warnings
+}

@@ -1,0 +1,723 @@
+//! The table of rules by which the cause of a point's throughput is named. They are tried in order; the first that holds is the cause.
+//!
+//! `docs/methods.md` shows the table; a test holds the two together.
+
+use crate::evidence::Evidence;
+use crate::words::{self, bytes, duration, number, percent, rate};
+use crate::{CapKind, Cause, CauseKind, Figures, IdentityCheck, RuleResult};
+use plimsoll_experiment::{Arm, Plan};
+use plimsoll_record::LoadKind;
+
+/// Of a limit, how much must be used for it to be the cause.
+const LIMIT_USED: f64 = 0.95;
+/// Of the queue depth, how much must be in flight.
+const QUEUE_USED: f64 = 0.9;
+/// Of the processors' time, how much must be busy or stolen for the processors to be the cause.
+const CPU_USED: f64 = 0.9;
+/// Of the time, how long the CPU limit must hold back.
+const THROTTLED: f64 = 0.1;
+/// Of the sessions' time, how much device reads must take for operations to be said to wait for the disk.
+const WAITING_FOR_DISK: f64 = 0.3;
+/// The same, for its latency to be the cause.
+const LATENCY_BOUND: f64 = 0.7;
+/// Of the sessions' time, how much must be spent on room in the engine's cache.
+const CACHE_WAIT: f64 = 0.3;
+/// Evictions by application threads for each operation, where that time is not known.
+const EVICTIONS: f64 = 0.1;
+/// Of the time, how long a journal sync must be under way.
+const JOURNAL_BUSY: f64 = 0.5;
+/// A writing operation takes at least this share of a journal sync if it waits for one.
+const OF_A_SYNC: f64 = 0.7;
+/// Of the sessions' time, how much writing operations must take.
+const IN_WRITES: f64 = 0.5;
+/// Of the throughput without checkpoints, how much they must cost.
+const CHECKPOINT_COST: f64 = 0.15;
+/// Of the time, how long a device without a known limit must be busy.
+const DEVICE_BUSY: f64 = 0.9;
+/// Of the bytes asked, how much must come from the page cache.
+const PAGE_CACHE_HITS: f64 = 0.5;
+/// Bytes from the page cache for each operation.
+const PAGE_CACHE_BYTES: f64 = 1024.0;
+/// Of the worker's CPU time, how much must be spent in the kernel.
+const KERNEL: f64 = 0.3;
+/// Of anything, below which there is room.
+const ROOM: f64 = 0.8;
+/// Of the time, how long sessions of a closed loop pause when the load is a given one.
+const PAUSING: f64 = 0.8;
+
+/// Said of a limit that is not set.
+const NO_LIMIT: &str = "no such limit";
+/// Said of a disk that other rows judge.
+const LIMITS_KNOWN: &str = "its limits are known";
+
+/// One row of the table.
+struct Rule {
+    kind: CauseKind,
+    /// The condition, for people.
+    when: fn() -> String,
+    /// Whether it holds, and the figures; `None` where a figure is missing.
+    test: fn(&Evidence<'_>) -> Option<(bool, String)>,
+}
+
+/// All of them, in the order in which they are tried.
+const RULES: [Rule; 14] = [
+    Rule {
+        kind: CauseKind::Generator,
+        when: || "most runs of the point failed the gate of the generator".into(),
+        test: generator,
+    },
+    Rule {
+        kind: CauseKind::Offered,
+        when: || {
+            format!(
+                "open loop: every run achieved the rate; closed loop: sessions pause for at least {} of the time",
+                percent(PAUSING, 0)
+            )
+        },
+        test: offered,
+    },
+    Rule {
+        kind: CauseKind::DiskIops,
+        when: || {
+            format!(
+                "the limit of the disk that allows fewest operations counts requests and is used to at least {}; operations wait for the disk (reads take at least {} of the sessions' time), or the processors have room",
+                percent(LIMIT_USED, 0),
+                percent(WAITING_FOR_DISK, 0)
+            )
+        },
+        test: disk_iops,
+    },
+    Rule {
+        kind: CauseKind::DiskBandwidth,
+        when: || "the same, where that limit counts bytes".into(),
+        test: disk_bandwidth,
+    },
+    Rule {
+        kind: CauseKind::DiskQueueDepth,
+        when: || {
+            format!(
+                "on average at least {} of the disk's queue depth are in flight, and there are more sessions than that depth; operations wait as above",
+                percent(QUEUE_USED, 0)
+            )
+        },
+        test: disk_queue_depth,
+    },
+    Rule {
+        kind: CauseKind::CpuLimit,
+        when: || {
+            format!(
+                "at least {} of the CPU limit is used, or it holds back for at least {} of the time",
+                percent(LIMIT_USED, 0),
+                percent(THROTTLED, 0)
+            )
+        },
+        test: cpu_limit,
+    },
+    Rule {
+        kind: CauseKind::PageCache,
+        when: || {
+            format!(
+                "the processors are full as in the next row, the page cache answers at least {} of what the engine asks and at least {} for each operation, and the worker spends at least {} of its CPU time in the kernel",
+                percent(PAGE_CACHE_HITS, 0),
+                bytes(PAGE_CACHE_BYTES),
+                percent(KERNEL, 0)
+            )
+        },
+        test: page_cache,
+    },
+    Rule {
+        kind: CauseKind::Cpu,
+        when: || {
+            format!(
+                "at least {0} of the processors' time is busy or stolen, or the worker uses {0} of the processors that its sessions can use and reads take less than {1} of their time",
+                percent(CPU_USED, 0),
+                percent(WAITING_FOR_DISK, 0)
+            )
+        },
+        test: cpu,
+    },
+    Rule {
+        kind: CauseKind::EngineCache,
+        when: || {
+            format!(
+                "sessions spend at least {} of their time evicting or waiting for room in the cache; where that is not known, they evict at least {EVICTIONS} pages an operation",
+                percent(CACHE_WAIT, 0)
+            )
+        },
+        test: engine_cache,
+    },
+    Rule {
+        kind: CauseKind::Journal,
+        when: || {
+            format!(
+                "a journal sync is under way for at least {} of the time, writing operations take at least {OF_A_SYNC} syncs each and {} of the sessions' time, and there are enough syncs for all of them",
+                percent(JOURNAL_BUSY, 0),
+                percent(IN_WRITES, 0)
+            )
+        },
+        test: journal,
+    },
+    Rule {
+        kind: CauseKind::Checkpoint,
+        when: || {
+            format!(
+                "seconds with a checkpoint are so much slower than those without that the whole loses at least {}",
+                percent(CHECKPOINT_COST, 0)
+            )
+        },
+        test: checkpoint,
+    },
+    Rule {
+        kind: CauseKind::DiskBusy,
+        when: || {
+            format!(
+                "the disk's limits are not known, it is busy for at least {} of the time, and reads take at least {} of the sessions' time",
+                percent(DEVICE_BUSY, 0),
+                percent(WAITING_FOR_DISK, 0)
+            )
+        },
+        test: disk_busy,
+    },
+    Rule {
+        kind: CauseKind::DiskLatency,
+        when: || {
+            format!(
+                "device reads take at least {} of the sessions' time",
+                percent(LATENCY_BOUND, 0)
+            )
+        },
+        test: disk_latency,
+    },
+    Rule {
+        kind: CauseKind::Contention,
+        when: || {
+            format!(
+                "closed loop of several sessions: the processors are busy below {0}, the worker uses less than {0} of the processors that its sessions can use, and reads take less than {1} of their time",
+                percent(ROOM, 0),
+                percent(WAITING_FOR_DISK, 0)
+            )
+        },
+        test: contention,
+    },
+];
+
+/// Every cause with the condition under which it is named, in the order in which they are tried; the first that holds is the cause.
+#[must_use]
+pub fn cause_rules() -> Vec<(CauseKind, String)> {
+    let mut table = Vec::with_capacity(RULES.len());
+    for rule in &RULES {
+        table.push((rule.kind, (rule.when)()));
+    }
+    table
+}
+
+/// The cause of one arm's throughput at one point; `None` without any sample, or where nothing was watched.
+pub(crate) fn cause(plan: &Plan, arm: &Arm, samples: &[crate::sample::Sample]) -> Option<Cause> {
+    let evidence = Evidence::of(plan, arm, samples)?;
+    (!evidence.figures.is_unwatched()).then(|| name(&evidence))
+}
+
+/// Tries every rule.
+fn name(evidence: &Evidence<'_>) -> Cause {
+    let mut rules = Vec::with_capacity(RULES.len());
+    let mut found: Option<(CauseKind, String)> = None;
+    for rule in &RULES {
+        let result = (rule.test)(evidence);
+        if let (None, Some((true, figures))) = (&found, &result) {
+            found = Some((rule.kind, figures.clone()));
+        }
+        rules.push(RuleResult {
+            kind: rule.kind,
+            holds: result.as_ref().map(|(holds, _)| *holds),
+            figures: result.map_or_else(|| "not known".into(), |(_, figures)| figures),
+        });
+    }
+    let (kind, figures) = found.unwrap_or_else(|| (CauseKind::Unknown, ruled_out(&rules)));
+    Cause {
+        kind,
+        sentence: format!("{}: {figures}", kind.name()),
+        identities: evidence.identities.clone(),
+        rules,
+    }
+}
+
+/// What it is not, and what cannot be told.
+fn ruled_out(rules: &[RuleResult]) -> String {
+    let (mut not, mut unknown) = (Vec::new(), Vec::new());
+    for rule in rules {
+        // What is not there cannot hold anything back, and these three say nothing of the engine or the machine.
+        let says_nothing = [NO_LIMIT, LIMITS_KNOWN].contains(&rule.figures.as_str())
+            || matches!(
+                rule.kind,
+                CauseKind::Generator | CauseKind::Offered | CauseKind::Contention
+            );
+        match rule.holds {
+            _ if says_nothing => {}
+            Some(_) => not.push(format!("{} ({})", rule.kind.name(), rule.figures)),
+            None => unknown.push(rule.kind.name().to_owned()),
+        }
+    }
+    let mut parts = Vec::new();
+    if !not.is_empty() {
+        parts.push(format!("ruled out are {}", words::list(&not)));
+    }
+    if !unknown.is_empty() {
+        parts.push(format!("nothing is known of {}", words::list(&unknown)));
+    }
+    parts.join("; ")
+}
+
+fn generator(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let (limited, all) = evidence.generator_limited;
+    let figures = match evidence.generator_share {
+        Some(share) => format!(
+            "{} of the sessions' time spent outside the engine",
+            percent(share, 0)
+        ),
+        None => format!("too late in {limited} of {all} runs"),
+    };
+    Some((2 * limited > all, figures))
+}
+
+fn offered(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let (holds, mut figures) = match evidence.load {
+        LoadKind::Open { rate: asked, .. } => {
+            let achieved = evidence.achieved?;
+            (
+                achieved >= evidence.achieved_limit,
+                format!("{} of {} done", percent(achieved, 1), rate(asked)),
+            )
+        }
+        LoadKind::Closed { think_time_ns, .. } => {
+            let per_second = evidence.figures.operations_per_second?;
+            let pausing = per_second * think_time_ns as f64 / 1e9 / evidence.sessions();
+            (
+                pausing >= PAUSING,
+                format!("sessions pause for {} of the time", percent(pausing, 0)),
+            )
+        }
+    };
+    if holds && let Some(nearest) = evidence.identities.first() {
+        figures.push_str(&format!(
+            "; of the disk's {}, {} are used",
+            limit_name(nearest),
+            percent(nearest.ratio, 0)
+        ));
+    }
+    Some((holds, figures))
+}
+
+fn disk_iops(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    disk_limit(evidence, true)
+}
+
+fn disk_bandwidth(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    disk_limit(evidence, false)
+}
+
+/// The tightest limit of a kind; it is the cause only if it is the tightest of all.
+fn disk_limit(evidence: &Evidence<'_>, requests: bool) -> Option<(bool, String)> {
+    let mut checks = evidence.identities.iter();
+    let Some(check) = checks.find(|check| check.kind.is_iops() == requests) else {
+        return no_limit(evidence, requests).map(|words| (false, words));
+    };
+    let holds = check.binding && check.ratio >= LIMIT_USED && waits_or_has_room(evidence);
+    let figures = if check.ratio >= LIMIT_USED {
+        identity_words(check, &evidence.figures)
+    } else {
+        format!(
+            "{} of {} used",
+            amount(check, check.used),
+            amount(check, check.cap)
+        )
+    };
+    Some((holds, figures))
+}
+
+/// Why there is no check of a limit: it is not set, or nothing is asked of the disk. `None` where that is not known.
+fn no_limit(evidence: &Evidence<'_>, requests: bool) -> Option<String> {
+    let disk = evidence.disk?;
+    let rates = if requests { disk.iops } else { disk.bandwidth };
+    if rates.read.or(rates.write).or(rates.joint).is_none() {
+        return Some(NO_LIMIT.into());
+    }
+    let reads = evidence.figures.device_reads_per_operation?;
+    let writes = evidence.figures.device_writes_per_operation?;
+    (reads + writes == 0.0).then(|| "the disk is idle".into())
+}
+
+/// `598 of 600 used, 0.117 device reads per operation, so at most 5,130 op/s; measured 5,088`.
+fn identity_words(check: &IdentityCheck, figures: &Figures) -> String {
+    let reads = figures.device_reads_per_operation.unwrap_or(0.0);
+    let only_reads = figures
+        .device_writes_per_operation
+        .is_some_and(|writes| writes < 0.01 * reads);
+    let cost = if check.kind.is_iops() {
+        let requests = if only_reads {
+            CapKind::ReadIops.name()
+        } else {
+            check.kind.name()
+        };
+        format!("{} {requests}", number(check.per_operation))
+    } else {
+        let what = check.kind.name().trim_start_matches("bytes ");
+        format!("{} {what}", bytes(check.per_operation))
+    };
+    format!(
+        "{} of {} used, {cost} per operation, so at most {} op/s; measured {}",
+        amount(check, check.used),
+        amount(check, check.cap),
+        number(check.at_most),
+        number(check.measured)
+    )
+}
+
+fn amount(check: &IdentityCheck, value: f64) -> String {
+    if check.kind.is_iops() {
+        number(value)
+    } else {
+        format!("{}/s", bytes(value))
+    }
+}
+
+fn limit_name(check: &IdentityCheck) -> &'static str {
+    if check.kind.is_iops() {
+        "IOPS"
+    } else {
+        "bandwidth"
+    }
+}
+
+/// A disk may be full with work that nobody waits for. Only if operations wait for it, or if the processors leave no other explanation, it is the cause.
+fn waits_or_has_room(evidence: &Evidence<'_>) -> bool {
+    let waits = evidence
+        .waiting_for_reads()
+        .is_some_and(|share| share >= WAITING_FOR_DISK)
+        || engine_cache(evidence).is_some_and(|(holds, _)| holds)
+        || journal(evidence).is_some_and(|(holds, _)| holds);
+    waits || !processors_are_full(evidence).unwrap_or(false)
+}
+
+fn disk_queue_depth(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let disk = evidence.disk?;
+    let Some(depth) = disk.queue_depth.map(f64::from) else {
+        return Some((false, NO_LIMIT.into()));
+    };
+    let queue = evidence.figures.device_queue?;
+    let holds =
+        queue >= QUEUE_USED * depth && evidence.sessions() > depth && waits_or_has_room(evidence);
+    let figures = format!(
+        "{} of {} in flight on average, {} sessions",
+        number(queue),
+        number(depth),
+        number(evidence.sessions())
+    );
+    Some((holds, figures))
+}
+
+fn cpu_limit(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let Some(limit) = evidence.cpu_limit else {
+        let throttled = evidence.figures.throttled.unwrap_or(0.0);
+        let figures = if throttled > 0.0 {
+            held_back(throttled)
+        } else {
+            NO_LIMIT.into()
+        };
+        return Some((throttled >= THROTTLED, figures));
+    };
+    let figures = &evidence.figures;
+    let used = figures.group_processors.or(figures.worker_processors)?;
+    let throttled = figures.throttled.unwrap_or(0.0);
+    let holds = used >= LIMIT_USED * limit || throttled >= THROTTLED;
+    let mut words = format!("{} of {} processors used", number(used), number(limit));
+    if throttled > 0.0 {
+        words.push_str(&format!(", {}", held_back(throttled)));
+    }
+    Some((holds, words))
+}
+
+fn held_back(throttled: f64) -> String {
+    format!(
+        "held back for {} of the time",
+        percent(throttled.min(1.0), 0)
+    )
+}
+
+/// Whether the processors have no room, for the machine as a whole or for the sessions that there are.
+fn processors_are_full(evidence: &Evidence<'_>) -> Option<bool> {
+    let busy = evidence.figures.machine_busy;
+    let stolen = evidence.figures.machine_steal.unwrap_or(0.0);
+    if busy.is_some_and(|busy| busy + stolen >= CPU_USED) {
+        return Some(true);
+    }
+    // Without any word about the machine, the worker's own time says nothing of waiting.
+    busy?;
+    let worker = evidence.figures.worker_processors?;
+    let waiting = evidence.waiting_for_reads().unwrap_or(0.0);
+    Some(worker >= CPU_USED * evidence.usable_processors() && waiting < WAITING_FOR_DISK)
+}
+
+fn page_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let figures = &evidence.figures;
+    let full = processors_are_full(evidence)?;
+    let asked = figures.asked_bytes_per_second?;
+    if asked == 0.0 {
+        return Some((false, "nothing asked of it".into()));
+    }
+    let hits = figures.page_cache_hit_ratio?;
+    let per_operation = figures.page_cache_bytes_per_second? / figures.operations_per_second?;
+    let kernel = figures.worker_kernel_share?;
+    let holds =
+        full && hits >= PAGE_CACHE_HITS && per_operation >= PAGE_CACHE_BYTES && kernel >= KERNEL;
+    let words = format!(
+        "{} of {}/s that the engine asks for, {} an operation; {} of the worker's CPU time is spent in the kernel",
+        percent(hits, 0),
+        bytes(asked),
+        bytes(per_operation),
+        percent(kernel, 0)
+    );
+    Some((holds, words))
+}
+
+fn cpu(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let figures = &evidence.figures;
+    let full = processors_are_full(evidence)?;
+    let busy = figures.machine_busy?;
+    let mut words = format!(
+        "{} of {} busy",
+        percent(busy, 0),
+        processors(evidence.cores)
+    );
+    if let Some(worker) = figures.worker_processors {
+        let others = (busy * evidence.cores - worker).max(0.0);
+        words.push_str(&format!(
+            ", {} by engine and client in the worker, {} by everything else",
+            number(worker),
+            number(others)
+        ));
+        if full && busy < CPU_USED {
+            words.push_str(&format!(
+                "; {} can use no more than {}",
+                counted(evidence.sessions(), "session"),
+                processors(evidence.usable_processors())
+            ));
+        }
+    }
+    if let Some(stolen) = figures.machine_steal
+        && stolen >= 0.005
+    {
+        words.push_str(&format!(", {} stolen", percent(stolen, 0)));
+    }
+    Some((full, words))
+}
+
+fn processors(count: f64) -> String {
+    counted(count, "processor")
+}
+
+fn counted(count: f64, noun: &str) -> String {
+    let ending = if count == 1.0 { "" } else { "s" };
+    format!("{} {noun}{ending}", number(count))
+}
+
+fn engine_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let figures = &evidence.figures;
+    let evicted = figures.evictions_by_application_per_operation;
+    let (holds, mut words) = match (figures.engine_cache_wait, evicted) {
+        (Some(wait), _) => (
+            wait >= CACHE_WAIT,
+            format!(
+                "sessions spend {} of their time evicting or waiting for room",
+                percent(wait, 0)
+            ),
+        ),
+        (None, Some(evicted)) => (
+            evicted >= EVICTIONS,
+            format!("sessions evict {} pages an operation", number(evicted)),
+        ),
+        (None, None) => return None,
+    };
+    if holds {
+        if let (Some(_), Some(evicted)) = (figures.engine_cache_wait, evicted) {
+            words.push_str(&format!(", {} pages an operation", number(evicted)));
+        }
+        for (share, what) in [
+            (figures.engine_cache_fill, "full"),
+            (figures.engine_cache_dirty, "dirty"),
+        ] {
+            if let Some(share) = share {
+                words.push_str(&format!(", {} {what}", percent(share, 0)));
+            }
+        }
+    }
+    Some((holds, words))
+}
+
+fn journal(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let figures = &evidence.figures;
+    let syncs = figures.journal_syncs_per_second?;
+    if syncs == 0.0 {
+        return Some((false, "no journal sync".into()));
+    }
+    let (busy, sync_ns) = (figures.journal_sync_share?, figures.journal_sync_ns?);
+    let words = format!(
+        "a sync takes {}, one is under way for {} of the time",
+        duration(sync_ns),
+        percent(busy.min(1.0), 0)
+    );
+    let Some(writing) = evidence.writing else {
+        return Some((false, words));
+    };
+    // If operations wait for syncs, one sync serves at most one operation of each session.
+    let enough = syncs * evidence.sessions() >= writing.per_second / 2.0;
+    let holds = busy >= JOURNAL_BUSY
+        && writing.mean_ns >= OF_A_SYNC * sync_ns
+        && evidence.in_writes()? >= IN_WRITES
+        && enough;
+    let words = format!(
+        "{words}, {} syncs for {} writing operations a second, which take {} each",
+        number(syncs),
+        number(writing.per_second),
+        duration(writing.mean_ns)
+    );
+    Some((holds, words))
+}
+
+fn checkpoint(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let share = evidence.figures.checkpoint_share?;
+    let words = format!("under way for {} of the time", percent(share, 0));
+    let Some(around) = evidence.checkpoints else {
+        return Some((false, words));
+    };
+    let cost = if around.without > 0.0 {
+        share * (1.0 - around.with / around.without)
+    } else {
+        0.0
+    };
+    let words = format!(
+        "{words}, {} then and {} otherwise",
+        rate(around.with),
+        rate(around.without)
+    );
+    Some((cost >= CHECKPOINT_COST, words))
+}
+
+fn disk_busy(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    if evidence.disk.is_some() {
+        return Some((false, LIMITS_KNOWN.into()));
+    }
+    let busy = evidence.figures.device_utilisation?;
+    let waiting = evidence.waiting_for_reads()?;
+    let mut words = format!("busy for {} of the time", percent(busy, 0));
+    if let Some(queue) = evidence.figures.device_queue {
+        words.push_str(&format!(", {} requests in flight", number(queue)));
+    }
+    words.push_str(&format!(
+        ", reads take {} of the sessions' time; what it could do at most is not known",
+        percent(waiting.min(1.0), 0)
+    ));
+    Some((busy >= DEVICE_BUSY && waiting >= WAITING_FOR_DISK, words))
+}
+
+fn disk_latency(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let figures = &evidence.figures;
+    let waiting = evidence.waiting_for_reads()?;
+    if waiting < LATENCY_BOUND {
+        return Some((
+            false,
+            format!("reads take {} of the sessions' time", percent(waiting, 0)),
+        ));
+    }
+    let (reads, latency_ns) = (figures.device_reads_per_operation?, figures.device_read_ns?);
+    let measured = figures.operations_per_second?;
+    let sessions = counted(evidence.sessions(), "session");
+    let at_most = evidence.sessions() / (reads * latency_ns / 1e9);
+    let mut words = format!(
+        "{sessions}, {} device reads of {} per operation, so at most {} op/s; measured {}",
+        number(reads),
+        duration(latency_ns),
+        number(at_most),
+        number(measured)
+    );
+    if let Some(nearest) = evidence.identities.first() {
+        words.push_str(&format!(
+            "; of the disk's {}, {} are used",
+            limit_name(nearest),
+            percent(nearest.ratio, 0)
+        ));
+    }
+    Some((true, words))
+}
+
+fn contention(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let figures = &evidence.figures;
+    let busy = figures.machine_busy?;
+    let worker = figures.worker_processors?;
+    let waiting = evidence.waiting_for_reads()?;
+    let is_closed = matches!(evidence.load, LoadKind::Closed { .. });
+    let holds = is_closed
+        && evidence.sessions() > 1.0
+        && busy < ROOM
+        && worker < ROOM * evidence.usable_processors()
+        && waiting < WAITING_FOR_DISK;
+    let mut words = format!(
+        "of {} {} compute and {} wait for device reads",
+        counted(evidence.sessions(), "session"),
+        number(worker),
+        number(waiting * evidence.sessions())
+    );
+    if holds {
+        words.push_str(&format!(
+            ", the others wait for each other; {} of {} busy",
+            percent(busy, 0),
+            processors(evidence.cores)
+        ));
+        if let Some(switches) = figures.context_switches_per_operation {
+            words.push_str(&format!(
+                ", {} context switches an operation",
+                number(switches)
+            ));
+        }
+    }
+    Some((holds, words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEGIN: &str = "<!-- causes: begin, written by crates/judge/src/rules.rs -->\n";
+    const END: &str = "<!-- causes: end -->";
+
+    /// The table in `docs/methods.md` is this one. To write it: `PLIMSOLL_WRITE_DOCS=1 cargo test -p plimsoll-judge rules`.
+    #[test]
+    fn the_page_has_the_table() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/methods.md");
+        let page = std::fs::read_to_string(&path).expect("docs/methods.md is in the repository");
+        let (before, rest) = page.split_once(BEGIN).expect("the page has the first mark");
+        let (found, after) = rest
+            .split_once(END)
+            .expect("the page has the second mark after the first");
+        let mut table = "| cause | named when |\n|---|---|\n".to_owned();
+        for (kind, when) in cause_rules() {
+            table.push_str(&format!("| {} | {when} |\n", kind.name()));
+        }
+        if std::env::var_os("PLIMSOLL_WRITE_DOCS").is_some() {
+            std::fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}"))
+                .expect("docs/methods.md can be written");
+            return;
+        }
+        assert_eq!(
+            found, table,
+            "docs/methods.md is out of date: run again with PLIMSOLL_WRITE_DOCS=1"
+        );
+    }
+
+    #[test]
+    fn each_cause_has_one_rule() {
+        let mut kinds: Vec<CauseKind> = RULES.iter().map(|rule| rule.kind).collect();
+        kinds.sort();
+        kinds.dedup();
+        assert_eq!(kinds.len(), RULES.len());
+    }
+}

@@ -1,0 +1,398 @@
+//! Points whose limit is known because it was put there.
+
+use crate::laboratory::{Laboratory, SECOND_NS, Shown, histogram};
+use crate::watched::{Watched, analyse, cause, disk, named, one_point, only_point, watch};
+use insta::assert_snapshot;
+use plimsoll_judge::{CapKind, CauseKind};
+use plimsoll_record::{
+    DiskChoice, Latencies, LimitsSpec, Operation, OperationSlice, ShapedFrom, Status, figures,
+};
+
+/// Far beyond both caches: the disk is asked as often as it may be, and nearly all time is waiting.
+fn beyond_caches() -> Watched {
+    Watched {
+        reads: 0.117,
+        read_ns: 26e6,
+        asked_bytes: 0.117 * 16_384.0,
+        processors: 0.3,
+        kernel: 0.3,
+        ..Watched::default()
+    }
+}
+
+#[test]
+fn a_disk_at_its_iops() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 5_088.0);
+    watch(&mut lab, &beyond_caches(), &[]);
+    let cause = cause(&lab);
+    assert_eq!(cause.kind, CauseKind::DiskIops);
+    assert_snapshot!(cause.sentence, @"disk IOPS: 595 of 600 used, 0.117 device reads per operation, so at most 5,128 op/s; measured 5,088");
+    let check = cause.identities[0];
+    assert_eq!((check.kind, check.binding), (CapKind::Iops, true));
+    assert!((check.at_most - 5_128.2).abs() < 0.1, "{check:?}");
+    assert!((check.ratio - 0.992).abs() < 0.001, "{check:?}");
+}
+
+#[test]
+fn a_disk_at_its_bandwidth() {
+    let mut spec = disk(Some(1e6));
+    spec.bandwidth.read = Some(64.0 * 1024.0 * 1024.0);
+    let mut lab = one_point(Some(spec), 16, 4_080.0);
+    let watched = Watched {
+        reads: 1.0,
+        read_ns: 3.8e6,
+        ..beyond_caches()
+    };
+    watch(&mut lab, &watched, &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::DiskBandwidth);
+    assert_snapshot!(sentence, @"disk bandwidth: 63.8 MiB/s of 64 MiB/s used, 16 KiB read per operation, so at most 4,096 op/s; measured 4,080");
+}
+
+#[test]
+fn a_disk_with_few_places() {
+    let mut spec = disk(None);
+    spec.queue_depth = Some(4);
+    let mut lab = one_point(Some(spec), 16, 1_000.0);
+    let watched = Watched {
+        reads: 1.0,
+        read_ns: 14e6,
+        ..beyond_caches()
+    };
+    watch(&mut lab, &watched, &[]);
+    assert_eq!(named(&lab).0, CauseKind::DiskQueueDepth);
+}
+
+#[test]
+fn sessions_that_wait_for_a_disk_with_room() {
+    // One session, 7 ms each: 143 of 600.
+    let mut lab = one_point(Some(disk(Some(600.0))), 1, 140.0);
+    let watched = Watched {
+        reads: 1.0,
+        read_ns: 7e6,
+        processors: 0.02,
+        ..beyond_caches()
+    };
+    watch(&mut lab, &watched, &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::DiskLatency);
+    assert_snapshot!(sentence, @"disk latency: 1 session, 1 device reads of 7.00 ms per operation, so at most 143 op/s; measured 140; of the disk's IOPS, 23 % are used");
+}
+
+#[test]
+fn a_device_without_known_limits() {
+    let mut lab = one_point(None, 16, 2_000.0);
+    lab.plan.arms[0].rig.disk = Some(DiskChoice::Device {
+        path: "/dev/disk/by-id/one".into(),
+    });
+    let watched = Watched {
+        reads: 1.0,
+        read_ns: 7.5e6,
+        ..beyond_caches()
+    };
+    watch(&mut lab, &watched, &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::DiskBusy);
+    assert_snapshot!(sentence, @"disk: busy for 100 % of the time, 15 requests in flight, reads take 94 % of the sessions' time; what it could do at most is not known");
+}
+
+#[test]
+fn full_processors() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 1e5);
+    watch(&mut lab, &Watched::default(), &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Cpu);
+    assert_snapshot!(sentence, @"CPU: 98 % of 2 processors busy, 1.9 by engine and client in the worker, 0.05 by everything else");
+}
+
+#[test]
+fn one_session_can_fill_one_processor_only() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 1, 1e5);
+    let watched = Watched {
+        processors: 0.97,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Cpu);
+    assert_snapshot!(sentence, @"CPU: 51 % of 2 processors busy, 0.97 by engine and client in the worker, 0.05 by everything else; 1 session can use no more than 1 processor");
+}
+
+#[test]
+fn writing_back_in_the_background_does_not_make_a_point_disk_bound() {
+    // In cache, with the last of the load still being written at all that the disk can do.
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 1e5);
+    let watched = Watched {
+        writes_per_second: 600.0,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, &[]);
+    let cause = cause(&lab);
+    assert_eq!(cause.kind, CauseKind::Cpu);
+    assert!(cause.identities[0].ratio > 0.99);
+}
+
+#[test]
+fn in_cache_points_are_not_disk_bound_on_any_disk() {
+    for iops in [150.0, 600.0, 5_000.0] {
+        for sessions in [1, 2, 16, 64] {
+            for processors in [0.5, 1.0, 1.9] {
+                let mut lab = one_point(Some(disk(Some(iops))), sessions, 1e5);
+                let watched = Watched {
+                    reads: 1e-5,
+                    read_ns: 7e6,
+                    processors,
+                    ..Watched::default()
+                };
+                watch(&mut lab, &watched, &[]);
+                let (kind, sentence) = named(&lab);
+                let is_disk = matches!(
+                    kind,
+                    CauseKind::DiskIops
+                        | CauseKind::DiskBandwidth
+                        | CauseKind::DiskQueueDepth
+                        | CauseKind::DiskLatency
+                        | CauseKind::DiskBusy
+                );
+                assert!(!is_disk, "{sessions} sessions, {processors}: {sentence}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cpu_limit() {
+    let mut lab = one_point(Some(disk(None)), 16, 1e5);
+    lab.plan.arms[0].rig.limits = LimitsSpec {
+        cpus: Some(0.5),
+        ..LimitsSpec::default()
+    };
+    let watched = Watched {
+        processors: 0.5,
+        ..Watched::default()
+    };
+    let more = [
+        (figures::GROUP_CPU, 0.49 * SECOND_NS as f64),
+        (figures::GROUP_CPU_THROTTLED, 0.6 * SECOND_NS as f64),
+    ];
+    watch(&mut lab, &watched, &more);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::CpuLimit);
+    assert_snapshot!(sentence, @"CPU limit: 0.49 of 0.5 processors used, held back for 60 % of the time");
+}
+
+#[test]
+fn data_from_the_page_cache() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 30_000.0);
+    let watched = Watched {
+        reads: 0.002,
+        read_ns: 7e6,
+        asked_bytes: 14_000.0,
+        processors: 1.9,
+        kernel: 0.5,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::PageCache);
+    assert_snapshot!(sentence, @"page cache: 100 % of 401 MiB/s that the engine asks for, 13.6 KiB an operation; 50 % of the worker's CPU time is spent in the kernel");
+}
+
+#[test]
+fn an_engine_cache_without_room() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 5_000.0);
+    let watched = Watched {
+        processors: 0.6,
+        ..Watched::default()
+    };
+    let more = [
+        (figures::ENGINE_CACHE_WAIT, 9.6e9),
+        (figures::ENGINE_EVICTIONS_BY_APPLICATION, 2_000.0),
+        (figures::ENGINE_CACHE_USED, 95e6),
+        (figures::ENGINE_CACHE_MAXIMUM, 100e6),
+        (figures::ENGINE_CACHE_DIRTY, 20e6),
+    ];
+    watch(&mut lab, &watched, &more);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::EngineCache);
+    assert_snapshot!(sentence, @"engine cache: sessions spend 60 % of their time evicting or waiting for room, 0.4 pages an operation, 95 % full, 20 % dirty");
+}
+
+#[test]
+fn writes_that_wait_for_the_journal() {
+    let mut lab = one_point(Some(disk(Some(5_000.0))), 8, 1_000.0);
+    let watched = Watched {
+        writes_per_second: 140.0,
+        processors: 0.2,
+        ..Watched::default()
+    };
+    let more = [
+        (figures::ENGINE_JOURNAL_SYNCS, 135.0),
+        (figures::ENGINE_JOURNAL_SYNC_TIME, 135.0 * 7.1e6),
+    ];
+    watch(&mut lab, &watched, &more);
+    for slice in lab.points().flat_map(|point| &mut point.slices) {
+        slice.operations = vec![OperationSlice {
+            operation: Operation::Update,
+            status: Status::Ok,
+            latencies: Latencies {
+                service: histogram(8_000_000, slice.completed.ok),
+                open: None,
+            },
+        }];
+    }
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Journal);
+    assert_snapshot!(sentence, @"journal: a sync takes 7.10 ms, one is under way for 96 % of the time, 135 syncs for 1,000 writing operations a second, which take 8.00 ms each");
+}
+
+#[test]
+fn checkpoints_that_cost() {
+    let mut lab = Laboratory::closed(&["arm"], &["c"], &[8], 6).measure(|case| Shown {
+        seconds: 40,
+        ..Shown::closed(case, 10_000.0)
+    });
+    let watched = Watched {
+        processors: 0.8,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, &[]);
+    for slice in lab.points().flat_map(|point| &mut point.slices) {
+        let running = slice.index % 10 < 5;
+        let name = figures::ENGINE_CHECKPOINT_RUNNING.to_owned();
+        slice.telemetry.insert(name, f64::from(u8::from(running)));
+        if running && !slice.warm_up {
+            slice.completed.ok = 2_000;
+            slice.operations[0].latencies.service = histogram(800_000, 2_000);
+        }
+    }
+    // Sessions that are slower part of the time are in calls all the time; the mean of the point says so.
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Checkpoint, "{sentence}");
+    assert!(
+        sentence.ends_with("2,000 op/s then and 10,000 op/s otherwise"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn sessions_that_wait_for_each_other() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 40_000.0);
+    let watched = Watched {
+        processors: 0.9,
+        ..Watched::default()
+    };
+    let more = [(figures::MACHINE_CONTEXT_SWITCHES, 88_000.0)];
+    watch(&mut lab, &watched, &more);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Contention);
+    assert_snapshot!(sentence, @"contention: of 16 sessions 0.9 compute and 0 wait for device reads, the others wait for each other; 48 % of 2 processors busy, 2.2 context switches an operation");
+}
+
+#[test]
+fn an_open_loop_at_ease() {
+    let mut lab = Laboratory::open(&["arm"], &["c"], &[2_000.0], 6);
+    lab.plan.arms[0].rig.disk = Some(DiskChoice::Emulated {
+        spec: disk(Some(600.0)),
+    });
+    let mut lab = lab.measure(|_| Shown {
+        throughput: 2_000.0,
+        response_ns: 200_000.0,
+        errors: 0,
+        seconds: 12,
+        busy: 0.25,
+    });
+    watch(&mut lab, &beyond_caches(), &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Offered);
+    assert_snapshot!(sentence, @"load as asked: 100.0 % of 2,000 op/s done; of the disk's IOPS, 39 % are used");
+}
+
+#[test]
+fn a_generator_that_is_the_limit() {
+    let mut lab = Laboratory::closed(&["arm"], &["c"], &[8], 6).measure(|case| Shown {
+        busy: 0.5,
+        response_ns: 40_000.0,
+        ..Shown::closed(case, 1e5)
+    });
+    watch(&mut lab, &Watched::default(), &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Generator);
+    assert_snapshot!(sentence, @"load generator: 50 % of the sessions' time spent outside the engine");
+}
+
+#[test]
+fn what_is_unknown_says_what_it_is_not() {
+    // One session that neither computes nor waits for reads.
+    let mut lab = one_point(Some(disk(Some(600.0))), 1, 1_000.0);
+    let watched = Watched {
+        processors: 0.2,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Unknown);
+    assert_snapshot!(sentence, @"unknown: ruled out are disk IOPS (the disk is idle), page cache (nothing asked of it), CPU (12 % of 2 processors busy, 0.2 by engine and client in the worker, 0.05 by everything else) and disk latency (reads take 0 % of the sessions' time); nothing is known of engine cache, journal and checkpoints");
+}
+
+#[test]
+fn nothing_watched_has_no_cause() {
+    let lab = one_point(None, 4, 1e5);
+    assert_eq!(only_point(&lab.analyse()).cause, None);
+}
+
+#[test]
+fn a_disk_that_is_shaped_later_has_no_limits_in_the_load() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 5_088.0);
+    watch(&mut lab, &beyond_caches(), &[]);
+    for run in &mut lab.runs {
+        let mut load = run.points[0].clone();
+        load.label.point = None;
+        run.load = Some(load);
+    }
+    let of_load = |lab: &Laboratory| analyse(lab).load_phase[0].cause.clone().unwrap();
+    assert_eq!(of_load(&lab).kind, CauseKind::DiskIops);
+    lab.plan.measurement.shaped_from = ShapedFrom::WarmUp;
+    let cause = of_load(&lab);
+    assert_eq!(cause.identities, []);
+    assert_ne!(cause.kind, CauseKind::DiskIops);
+}
+
+#[test]
+fn figures_are_derived_and_summed_up() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 5_000.0);
+    let watched = Watched {
+        asked_bytes: 0.4 * 16_384.0,
+        reads: 0.1,
+        ..beyond_caches()
+    };
+    let more = [
+        (figures::ENGINE_PAGES_REQUESTED, 20_000.0),
+        (figures::ENGINE_PAGES_READ, 2_000.0),
+        (figures::WATCHING, 4e6),
+    ];
+    watch(&mut lab, &watched, &more);
+    let analysis = analyse(&lab);
+    let summary = &only_point(&analysis).figures;
+    let close = |found: Option<f64>, expected: f64| {
+        assert!(
+            (found.unwrap() - expected).abs() < 1e-6 * expected.max(1.0),
+            "{found:?} {expected}"
+        );
+    };
+    let of = &summary.median;
+    close(of.engine_cache_hit_ratio, 0.9);
+    close(of.page_cache_hit_ratio, 0.75);
+    close(of.page_cache_bytes_per_second, 0.3 * 16_384.0 * 5_000.0);
+    close(of.device_reads_per_second, 500.0);
+    close(of.device_reads_per_operation, 0.1);
+    close(of.device_read_ns, 26e6);
+    close(of.device_queue, 13.0);
+    close(of.device_utilisation, 1.0);
+    close(of.worker_cpu_ns_per_operation, 0.3e9 / 5_000.0);
+    close(of.machine_busy, 0.175);
+    close(of.watching, 0.002);
+    assert_eq!(of.journal_sync_ns, None);
+    assert_eq!((&summary.lowest, &summary.highest), (of, of));
+    assert_eq!(analysis.series[0].figures.len(), 13);
+}

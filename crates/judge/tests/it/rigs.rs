@@ -1,0 +1,247 @@
+//! Whether what an arm stood on was what was asked.
+
+use crate::laboratory::{Laboratory, Shown, warns};
+use crate::watched::{Watched, analyse, calibrated, disk, one_point, only_point, watch};
+use plimsoll_experiment::WorkingSet;
+use plimsoll_judge::{Analysis, ValidityState};
+use plimsoll_record::{DiskChoice, Lateness, LimitsSpec, RigRecord, WarningId, figures};
+
+/// Beyond the caches on a disk of 600 IOPS and 7 ms, so many of them used.
+fn on_a_disk(used: f64) -> Laboratory {
+    let mut lab = one_point(Some(disk(Some(600.0))), 16, 10.0 * used);
+    let watched = Watched {
+        reads: 0.1,
+        read_ns: 26e6,
+        processors: 0.3,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, &[(figures::DEVICE_SHAPED, 1.0)]);
+    lab
+}
+
+fn message(analysis: &Analysis, id: WarningId) -> &str {
+    let mut warnings = analysis.warnings.iter();
+    &warnings.find(|warning| warning.id == id).unwrap().message
+}
+
+#[test]
+fn a_calibrated_disk_is_good() {
+    let analysis = analyse(&on_a_disk(598.0));
+    assert_eq!(analysis.warnings, []);
+    assert_eq!(only_point(&analysis).valid_runs, 6);
+    assert!(analysis.arms[0].calibration.as_ref().unwrap().passed);
+    let strip = analysis.validity.iter().find(|one| one.name == "disk");
+    assert_eq!(strip.unwrap().state, ValidityState::Good);
+}
+
+#[test]
+fn a_disk_without_calibration_is_not_valid() {
+    let analysis = on_a_disk(598.0).analyse();
+    assert_eq!(only_point(&analysis).valid_runs, 0);
+    assert_eq!(
+        message(&analysis, WarningId::DiskNotCalibrated),
+        "the emulated disk was not calibrated (block 1; likewise in 5 other runs)"
+    );
+    let strip = analysis.validity.iter().find(|one| one.name == "disk");
+    assert_eq!(strip.unwrap().state, ValidityState::Bad);
+}
+
+#[test]
+fn a_disk_that_is_another_one_is_not_valid() {
+    let record = calibrated(&on_a_disk(598.0), -0.1);
+    let analysis = plimsoll_judge::analyse(&record).unwrap();
+    assert_eq!(only_point(&analysis).valid_runs, 0);
+    assert_eq!(
+        message(&analysis, WarningId::DiskNotCalibrated),
+        "the emulated disk is not what was asked: random reads of 4 KiB, 16 jobs: 600 IOPS asked, 540 IOPS measured (block 1; likewise in 5 other runs)"
+    );
+}
+
+#[test]
+fn the_calibration_of_another_disk_does_not_count() {
+    let lab = on_a_disk(598.0);
+    let mut record = calibrated(&lab, 0.0);
+    record.calibrations[0].disk.iops.joint = Some(150.0);
+    let analysis = plimsoll_judge::analyse(&record).unwrap();
+    assert!(warns(&analysis, WarningId::DiskNotCalibrated));
+}
+
+#[test]
+fn a_disk_that_claims_nothing_needs_no_calibration() {
+    let mut lab = one_point(Some(disk(None)), 16, 1e5);
+    watch(&mut lab, &Watched::default(), &[]);
+    assert_eq!(lab.analyse().warnings, []);
+}
+
+#[test]
+fn a_second_without_limits_is_not_valid() {
+    let mut lab = on_a_disk(598.0);
+    let point = lab.points().next().unwrap();
+    let name = figures::DEVICE_SHAPED.to_owned();
+    point.slices[6].telemetry.insert(name, 0.0);
+    let analysis = analyse(&lab);
+    assert_eq!(only_point(&analysis).valid_runs, 5);
+    assert_eq!(
+        message(&analysis, WarningId::DiskUnshaped),
+        "the disk had no limits for 8.3 % of the measured time (block 1)"
+    );
+}
+
+#[test]
+fn more_than_the_limit_allows_is_said() {
+    let analysis = analyse(&on_a_disk(660.0));
+    assert_eq!(only_point(&analysis).valid_runs, 6);
+    assert_eq!(
+        message(&analysis, WarningId::IdentityBroken),
+        "0.1 device requests per operation and a limit of 600 allow 6,000 op/s, measured were 6,600 (block 1; likewise in 5 other runs)"
+    );
+    assert!(!warns(
+        &analyse(&on_a_disk(615.0)),
+        WarningId::IdentityBroken
+    ));
+}
+
+#[test]
+fn a_late_emulator_is_said() {
+    let with = |p99_ns: u64| {
+        let mut lab = on_a_disk(598.0);
+        for run in &mut lab.runs {
+            run.rig = Some(RigRecord {
+                lateness: Some(Lateness {
+                    held: 1_000,
+                    p99_ns,
+                    ..Lateness::default()
+                }),
+                ..RigRecord::default()
+            });
+        }
+        analyse(&lab)
+    };
+    assert_eq!(
+        message(&with(600_000), WarningId::EmulatorLate),
+        "answers were up to 600 µs late (p99), requests took 26.0 ms on average (block 1; likewise in 5 other runs)"
+    );
+    assert!(!warns(&with(400_000), WarningId::EmulatorLate));
+}
+
+#[test]
+fn a_full_memory_limit_is_said() {
+    let mut lab = on_a_disk(598.0);
+    lab.plan.arms[0].rig.limits = LimitsSpec {
+        memory_bytes: Some(256 << 20),
+        ..LimitsSpec::default()
+    };
+    for slice in lab.points().flat_map(|point| &mut point.slices) {
+        let name = figures::GROUP_MEMORY_PROCESSES.to_owned();
+        slice.telemetry.insert(name, 250.0 * 1024.0 * 1024.0);
+    }
+    assert_eq!(
+        message(&analyse(&lab), WarningId::MemoryLimit),
+        "processes took 250 MiB of the 256 MiB that are allowed (block 1; likewise in 5 other runs)"
+    );
+}
+
+#[test]
+fn a_working_set_that_came_out_different_is_noted() {
+    let with = |bytes: u64| {
+        let mut lab = on_a_disk(598.0);
+        lab.plan.arms[0].working_set = Some(WorkingSet {
+            share: 1.38,
+            usable_cache_bytes: 100_000_000,
+            bytes_per_record: 1_000.0,
+        });
+        for run in &mut lab.runs {
+            run.data_bytes = Some(bytes);
+        }
+        analyse(&lab)
+    };
+    let near = with(140_000_000);
+    assert!(!warns(&near, WarningId::WorkingSet));
+    let set = near.arms[0].working_set.unwrap();
+    assert_eq!((set.asked, set.got), (1.38, Some(1.4)));
+    assert_eq!(
+        message(&with(160_000_000), WarningId::WorkingSet),
+        "the data is 160 % of the usable cache, 138 % was asked for"
+    );
+}
+
+/// Two arms on disks of 150 and 600 IOPS.
+fn two_disks() -> Laboratory {
+    let mut lab = Laboratory::closed(&["slow", "fast"], &["c"], &[16], 6);
+    for (arm, iops) in lab.plan.arms.iter_mut().zip([150.0, 600.0]) {
+        arm.rig.disk = Some(DiskChoice::Emulated {
+            spec: disk(Some(iops)),
+        });
+    }
+    let mut lab = lab.measure(|case| {
+        let iops = if case.arm == "slow" { 149.0 } else { 598.0 };
+        Shown::closed(case, 10.0 * iops)
+    });
+    let watched = Watched {
+        reads: 0.1,
+        read_ns: 26e6,
+        processors: 0.3,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, &[]);
+    lab
+}
+
+#[test]
+fn a_verdict_has_the_causes_of_both_arms_beside_it() {
+    let analysis = analyse(&two_disks());
+    insta::assert_snapshot!(analysis.headline.join("\n"), @r"
+    Workload c at 16 threads: fast is better than slow: throughput 4.0 times as high (96.9 % interval 4.0 to 4.0 times, 6 blocks).
+    Because slow is held back by disk IOPS: 149 of 150 used, 0.1 device reads per operation, so at most 1,500 op/s; measured 1,490; and fast is held back by disk IOPS: 598 of 600 used, 0.1 device reads per operation, so at most 6,000 op/s; measured 5,980.
+    ");
+    assert_eq!(
+        analysis.headline.get(1),
+        analysis.comparisons[0].because.as_ref()
+    );
+}
+
+#[test]
+fn what_differs_between_two_rigs_is_listed() {
+    let mut lab = two_disks();
+    for run in &mut lab.runs {
+        let loop_device = format!("/dev/loop{}", run.block * 2 + run.position);
+        run.rig = Some(RigRecord {
+            mkfs: Some(format!("mkfs.xfs -q {loop_device}")),
+            mkfs_version: Some("6.6.0".into()),
+            mount_options: Some("rw,relatime".into()),
+            device: Some(loop_device),
+            ..RigRecord::default()
+        });
+    }
+    let found = |lab: &Laboratory| -> Vec<(String, bool)> {
+        let pairs = analyse(lab).pairs;
+        assert_eq!(
+            (pairs[0].baseline.as_str(), pairs[0].arm.as_str()),
+            ("slow", "fast")
+        );
+        let differences = pairs[0].differences.iter();
+        differences
+            .map(|one| (one.what.clone(), one.declared))
+            .collect()
+    };
+    assert_eq!(found(&lab), [("disk.iops".to_owned(), true)]);
+    for run in lab.runs.iter_mut().filter(|run| run.arm == "fast") {
+        let rig = run.rig.as_mut().unwrap();
+        rig.mount_options = Some("rw,noatime".into());
+        rig.mkfs_version = Some("6.7.0".into());
+        run.storage = Some(plimsoll_record::Storage {
+            scheduler: Some("none".into()),
+            readahead_bytes: Some(131_072),
+            ..plimsoll_record::Storage::default()
+        });
+    }
+    let expected = [
+        ("disk.iops".to_owned(), true),
+        ("rig.mkfs_version".to_owned(), false),
+        ("storage.mount_options".to_owned(), false),
+        ("storage.readahead_bytes".to_owned(), false),
+        ("storage.scheduler".to_owned(), false),
+    ];
+    assert_eq!(found(&lab), expected);
+    assert!(warns(&analyse(&lab), WarningId::OtherDifference));
+}
