@@ -1,5 +1,7 @@
 //! Why an experiment cannot go on.
 
+use plimsoll_disk::DiskError;
+use plimsoll_fio::FioError;
 use plimsoll_store::StoreError;
 use plimsoll_testbed::TestbedError;
 use std::path::PathBuf;
@@ -21,4 +23,32 @@ pub enum RunnerError {
         /// Why.
         source: std::io::Error,
     },
+    /// An emulated disk.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// fio.
+    #[error(transparent)]
+    Fio(#[from] FioError),
+    /// Some arms need what this machine or this user does not have.
+    #[error("{}", cannot_run(can, cannot))]
+    ArmsCannotRun {
+        /// Names of the arms that could run.
+        can: Vec<String>,
+        /// The others, and why.
+        cannot: Vec<(String, String)>,
+    },
+    /// fio found an emulated disk to be other than it was asked.
+    #[error("{0}")]
+    NotCalibrated(String),
+}
+
+fn cannot_run(can: &[String], cannot: &[(String, String)]) -> String {
+    let mut text = String::from("nothing was begun, because this experiment cannot run here:");
+    for (arm, why) in cannot {
+        text.push_str(&format!("\n  arm {arm}: {why}"));
+    }
+    if !can.is_empty() {
+        text.push_str(&format!("\nThese arms could run: {}", can.join(", ")));
+    }
+    text
 }

@@ -1,17 +1,22 @@
 //! A whole plan: which runs are missing, one after the other, everything into the store.
 
+use crate::calibration::calibrate_disks;
 use crate::clock_time::now;
 use crate::error::RunnerError;
-use crate::frames::{Frame, Order};
+use crate::frames::{Frame, Order, Standing};
+use crate::rigging::{Rigging, parent_of};
 use crate::supervise::{WorkerEnd, WorkerProgram, supervise};
 use crate::watcher::{Event, Watcher};
-use plimsoll_experiment::{Plan, PlannedRun, explain, text_hash};
+use plimsoll_disk::DaemonProgram;
+use plimsoll_experiment::{Plan, PlannedRun, text_hash};
 use plimsoll_record::{
     ExperimentRecord, ExperimentState, Machine, Program, RECORD_VERSION, RunRecord, RunState,
 };
 use plimsoll_store::{PointId, RunId, Store, StoreError};
 use plimsoll_telemetry::Host;
-use plimsoll_testbed::{DataDirectory, default_parent, leftovers, require_space};
+use plimsoll_testbed::{Journal, abandoned, leftovers, what_runs_here};
+use plimsoll_trace::ExtentMap;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -19,7 +24,7 @@ use std::path::PathBuf;
 const TRIES_OF_A_BROKEN_ARM: u32 = 2;
 
 /// What is to be executed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Execution<'a> {
     /// The checked plan.
     pub plan: &'a Plan,
@@ -31,6 +36,14 @@ pub struct Execution<'a> {
     pub program: Program,
     /// How workers are started.
     pub worker: WorkerProgram,
+    /// How daemons of emulated disks are started.
+    pub daemon: DaemonProgram,
+    /// Where journals of all that is made are kept until it is undone.
+    pub state: PathBuf,
+    /// Where traces of emulated disks are kept.
+    pub traces: PathBuf,
+    /// Whether emulated disks are held against their description first. Without it their points are marked as invalid.
+    pub calibrate: bool,
     /// Begin anew even if there is an unfinished experiment of the same plan.
     pub fresh: bool,
 }
@@ -56,12 +69,19 @@ pub fn execute(
     store: &mut Store,
     watcher: &mut dyn Watcher,
 ) -> Result<Ended, RunnerError> {
-    let plan = execution.plan;
     let host = Host::here();
     let mut machine = host.machine();
     machine.program_clock = Some(plimsoll_loadgen::program_clock().into());
-    remove_leftovers(plan, watcher)?;
-    let (id, earlier) = begin_or_resume(execution, store, &machine)?;
+    undo_what_was_left(execution, watcher)?;
+    all_arms_can_run(execution.plan)?;
+    let begun = begin_or_resume(execution, store, &machine)?;
+    let (id, earlier) = (begun.id, begun.runs);
+    let execution = &Execution {
+        plan: &begun.plan,
+        ..execution.clone()
+    };
+    let plan = execution.plan;
+    let mut journal = Journal::open(&execution.state, &id)?;
     let mut attempts: BTreeMap<(u32, &str), u32> = BTreeMap::new();
     let mut finished: Vec<(u32, &str)> = Vec::new();
     for run in &earlier {
@@ -85,6 +105,10 @@ pub fn execute(
         missing,
     });
 
+    if missing > 0 && execution.calibrate {
+        let daemon = &execution.daemon;
+        calibrate_disks(plan, &id, daemon, &mut journal, store, watcher)?;
+    }
     let mut successes: Vec<u32> = vec![0; plan.arms.len()];
     let mut failures: Vec<u32> = vec![0; plan.arms.len()];
     let mut interrupted = false;
@@ -121,11 +145,13 @@ pub fn execute(
             machine: machine.clone(),
             storage: None,
             records_loaded: None,
+            data_bytes: None,
+            rig: None,
             load: None,
             points: Vec::new(),
             warnings: Vec::new(),
         };
-        let state = one_run(execution, &id, run, head, store, watcher)?;
+        let state = one_run(execution, &id, run, head, &mut journal, store, watcher)?;
         watcher.event(&Event::RunEnds { state: &state });
         match state {
             RunState::Finished => {
@@ -161,12 +187,29 @@ fn key<'a>(plan: &'a Plan, run: &PlannedRun) -> (u32, &'a str) {
     (run.block, plan.arms[run.arm as usize].name.as_str())
 }
 
+/// An experiment that was begun or is gone on with.
+struct Begun {
+    id: String,
+    /// Runs that were made before.
+    runs: Vec<RunRecord>,
+    /// As executed: an experiment that goes on keeps the sizes that were chosen when it began.
+    plan: Plan,
+}
+
 fn begin_or_resume(
     execution: &Execution<'_>,
     store: &mut Store,
     machine: &Machine,
-) -> Result<(String, Vec<RunRecord>), RunnerError> {
-    let plan = execution.plan;
+) -> Result<Begun, RunnerError> {
+    let mut plan = execution.plan.clone();
+    let unfinished = if execution.fresh {
+        None
+    } else {
+        store.find_unfinished(&plan.hash(), &machine.fingerprint())?
+    };
+    if let Some(unfinished) = &unfinished {
+        keep_sizes(&mut plan, &store.head(&unfinished.id)?.plan);
+    }
     let record = ExperimentRecord {
         plimsoll_record: RECORD_VERSION,
         id: String::new(),
@@ -176,36 +219,83 @@ fn begin_or_resume(
         file_text: execution.file_text.into(),
         file_hash: text_hash(execution.file_text),
         plan_hash: plan.hash(),
-        plan: serde_json::to_value(plan).expect("a plan has string keys and plain numbers"),
+        plan: serde_json::to_value(&plan).expect("a plan has string keys and plain numbers"),
         seed: plan.measurement.seed,
         program: execution.program.clone(),
         machine: machine.clone(),
         command: execution.command.into(),
         started_at: now(),
         ended_at: None,
+        calibrations: Vec::new(),
         runs: Vec::new(),
     };
-    let unfinished = if execution.fresh {
-        None
-    } else {
-        store.find_unfinished(&record.plan_hash, &machine.fingerprint())?
-    };
     let Some(unfinished) = unfinished else {
-        return Ok((store.begin(&record)?, Vec::new()));
+        let id = store.begin(&record)?;
+        return Ok(Begun {
+            id,
+            runs: Vec::new(),
+            plan,
+        });
     };
     let runs = store.resume(&unfinished.id)?;
     // The same is measured, but what is judged may have been changed in the file.
     store.revise(&unfinished.id, &record)?;
-    Ok((unfinished.id, runs))
+    Ok(Begun {
+        id: unfinished.id,
+        runs,
+        plan,
+    })
+}
+
+/// The number of records of a working set follows from a small load, which comes out a little different each time.
+fn keep_sizes(plan: &mut Plan, begun: &serde_json::Value) {
+    let Ok(begun) = serde_json::from_value::<Plan>(begun.clone()) else {
+        return;
+    };
+    for arm in &mut plan.arms {
+        let same = begun.arms.iter().find(|other| other.name == arm.name);
+        if let Some(same) = same
+            && arm.working_set.is_some()
+        {
+            arm.data = same.data.clone();
+            arm.working_set = same.working_set;
+        }
+    }
+}
+
+/// Says at the beginning what could only fail later.
+fn all_arms_can_run(plan: &Plan) -> Result<(), RunnerError> {
+    let mut can = Vec::new();
+    let mut cannot = Vec::new();
+    for arm in &plan.arms {
+        match what_runs_here(&arm.rig) {
+            Ok(()) => can.push(arm.name.clone()),
+            Err(why) => cannot.push((arm.name.clone(), why.to_string())),
+        }
+    }
+    if cannot.is_empty() {
+        return Ok(());
+    }
+    Err(RunnerError::ArmsCannotRun { can, cannot })
+}
+
+/// What programs left that were killed: mounts, loop devices, groups, processes, then data directories.
+fn undo_what_was_left(
+    execution: &Execution<'_>,
+    watcher: &mut dyn Watcher,
+) -> Result<(), RunnerError> {
+    for left in abandoned(&execution.state)? {
+        left.undo(&mut |what| watcher.event(&Event::Note(what)))?;
+    }
+    remove_leftovers(execution.plan, watcher)
 }
 
 /// Data directories of programs that were killed.
 fn remove_leftovers(plan: &Plan, watcher: &mut dyn Watcher) -> Result<(), RunnerError> {
     let mut parents: Vec<PathBuf> = Vec::new();
     for arm in &plan.arms {
-        if let Some(parent) = parent_of(plan, &arm.name)?
-            && !parents.contains(&parent)
-        {
+        let parent = parent_of(arm)?;
+        if !parents.contains(&parent) {
             parents.push(parent);
         }
     }
@@ -222,33 +312,20 @@ fn remove_leftovers(plan: &Plan, watcher: &mut dyn Watcher) -> Result<(), Runner
     Ok(())
 }
 
-/// Where an arm's data directory is made, if its engine keeps data.
-fn parent_of(plan: &Plan, arm: &str) -> Result<Option<PathBuf>, RunnerError> {
-    let Some(arm) = plan.arms.iter().find(|candidate| candidate.name == arm) else {
-        return Ok(None);
-    };
-    let keeps_data = plimsoll_engine::kind(&arm.engine).is_some_and(|kind| kind.keeps_data);
-    if !keeps_data {
-        return Ok(None);
-    }
-    Ok(Some(match &arm.directory {
-        Some(directory) => directory.clone(),
-        None => default_parent()?,
-    }))
-}
-
-/// Makes one run and returns how it ended. Fails only when the store fails.
+/// Makes one run and returns how it ended. Fails only when the store fails, or a worker cannot be started at all.
 fn one_run(
     execution: &Execution<'_>,
     id: &str,
     run: &PlannedRun,
     mut head: RunRecord,
+    journal: &mut Journal,
     store: &mut Store,
     watcher: &mut dyn Watcher,
 ) -> Result<RunState, RunnerError> {
     let run_id = store.begin_run(id, &head)?;
-    let directory = match data_directory(execution.plan, id, &head) {
-        Ok(directory) => directory,
+    let arm = &execution.plan.arms[run.arm as usize];
+    let rigging = match Rigging::build(execution, arm, id, &head, journal) {
+        Ok(rigging) => rigging,
         Err(error) => {
             head.state = RunState::Failed {
                 message: error.to_string(),
@@ -258,58 +335,63 @@ fn one_run(
             return Ok(head.state);
         }
     };
-    if let Some(directory) = &directory {
-        head.storage = Some(Host::here().storage(directory.path()));
+    let mut standing = Standing::default();
+    let mut directory = None;
+    if let Some(rigging) = &rigging {
+        let storage = rigging.storage();
+        standing = rigging.standing(&storage);
+        directory = Some(rigging.data_directory().to_owned());
+        head.storage = Some(storage);
     }
-    let order = Order::of(
-        execution.plan,
-        run,
-        directory.as_ref().map(|made| made.path().to_owned()),
-    );
+    let order = Order::of(execution.plan, run, directory, standing);
     let mut stored = Stored {
         store,
         run: run_id,
         head: &mut head,
         point: None,
+        extents: Vec::new(),
     };
     let end = {
         // The watcher is both told of frames and asked for interruptions, so it is shared between the two for the time of the run.
-        let watcher = std::cell::RefCell::new(&mut *watcher);
+        let watcher = RefCell::new(&mut *watcher);
         let interruptions = || watcher.borrow().interruptions();
-        supervise(&execution.worker, &order, &interruptions, |frame| {
-            stored.take(frame, &mut **watcher.borrow_mut())
-        })
+        let is_sound = || {
+            let rigging = rigging.as_ref();
+            rigging.is_none_or(|rigging| rigging.is_sound().is_ok())
+        };
+        let admit = |pid| {
+            let rigging = rigging.as_ref();
+            rigging.map_or(Ok(()), |rigging| rigging.admit(pid))
+        };
+        let take = |frame| stored.take(frame, &mut **watcher.borrow_mut());
+        let worker = &execution.worker;
+        supervise(worker, &order, &interruptions, &is_sound, admit, take)
     };
     watcher.event(&Event::Closing);
-    let removed = match directory {
-        Some(directory) => directory.remove(),
-        None => Ok(()),
-    };
-    head.state = match end? {
-        WorkerEnd::Done => RunState::Finished,
-        WorkerEnd::Stopped => RunState::Interrupted,
-        WorkerEnd::Failed(message) => RunState::Failed { message },
+    let extents = stored.extents;
+    let mut unsound = None;
+    if let Some(mut rigging) = rigging {
+        unsound = rigging.is_sound().err();
+        rigging.extents = extents;
+        let (record, notes) = rigging.tear_down(journal);
+        head.rig = Some(record);
+        for note in notes {
+            watcher.event(&Event::Note(&note));
+        }
+    }
+    head.state = match (end?, unsound) {
+        (WorkerEnd::Stopped, _) => RunState::Interrupted,
+        (WorkerEnd::Done, None) => RunState::Finished,
+        (WorkerEnd::Done, Some(message)) | (WorkerEnd::Failed(message), None) => {
+            RunState::Failed { message }
+        }
+        (WorkerEnd::Failed(worker), Some(cause)) => RunState::Failed {
+            message: format!("{cause}; then {worker}"),
+        },
     };
     head.ended_at = Some(now());
     store.update_run(run_id, &head)?;
-    if let Err(error) = removed {
-        watcher.event(&Event::Note(&error.to_string()));
-    }
     Ok(head.state)
-}
-
-fn data_directory(
-    plan: &Plan,
-    id: &str,
-    head: &RunRecord,
-) -> Result<Option<DataDirectory>, RunnerError> {
-    let Some(parent) = parent_of(plan, &head.arm)? else {
-        return Ok(None);
-    };
-    let need = explain(plan, plimsoll_engine::kinds()).needs.disk_bytes;
-    require_space(&parent, need)?;
-    let label = format!("{}-{}-{}", head.block, head.arm, head.attempt);
-    Ok(Some(DataDirectory::create(&parent, id, &label)?))
 }
 
 /// Writes frames into the store as they come.
@@ -318,6 +400,7 @@ struct Stored<'a> {
     run: RunId,
     head: &'a mut RunRecord,
     point: Option<PointId>,
+    extents: Vec<ExtentMap>,
 }
 
 impl Stored<'_> {
@@ -369,6 +452,11 @@ impl Stored<'_> {
                 self.head.records_loaded = records;
                 self.write_head()?;
             }
+            Frame::Settled { data_bytes } => {
+                self.head.data_bytes = data_bytes;
+                self.write_head()?;
+            }
+            Frame::Extents { map } => self.extents.push(*map),
             Frame::Closing => watcher.event(&Event::Closing),
         }
         Ok(())

@@ -5,12 +5,14 @@
 
 use plimsoll_experiment::{Arm, Measurement, Plan, PlannedRun, Point};
 use plimsoll_record::{EngineDescription, PointEnd, PointLabel, Slice};
+use plimsoll_testbed::GroupPaths;
+use plimsoll_trace::ExtentMap;
 use plimsoll_workload::Mix;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 1;
+pub const FRAMES_VERSION: u32 = 2;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -37,11 +39,31 @@ pub struct Order {
     pub seed: u64,
     /// For engines that keep data.
     pub directory: Option<PathBuf>,
+    /// What the run stands on.
+    pub standing: Standing,
+}
+
+/// What a worker watches and commands of the rig below it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Standing {
+    /// Of the filesystem that was made for the run.
+    pub mount_point: Option<PathBuf>,
+    /// Socket of the emulated disk's daemon.
+    pub control: Option<PathBuf>,
+    /// The block device under the data, as under `/sys/block`.
+    pub device: Option<String>,
+    /// The control group that holds the limits.
+    pub group: Option<GroupPaths>,
 }
 
 impl Order {
     /// The order for one run of a plan.
-    pub(crate) fn of(plan: &Plan, run: &PlannedRun, directory: Option<PathBuf>) -> Self {
+    pub(crate) fn of(
+        plan: &Plan,
+        run: &PlannedRun,
+        directory: Option<PathBuf>,
+        standing: Standing,
+    ) -> Self {
         Self {
             frames: FRAMES_VERSION,
             arm: plan.arms[run.arm as usize].clone(),
@@ -51,6 +73,7 @@ impl Order {
             measurement: plan.measurement.clone(),
             seed: run.seed,
             directory,
+            standing,
         }
     }
 }
@@ -103,6 +126,16 @@ pub enum Frame {
     Counted {
         /// By the engine; `None` where it stores nothing.
         records: Option<u64>,
+    },
+    /// The data are on the disk, as they are before the first point.
+    Settled {
+        /// Bytes of data and indexes, by the engine.
+        data_bytes: Option<u64>,
+    },
+    /// Where the files lie on a traced disk.
+    Extents {
+        /// As of now.
+        map: Box<ExtentMap>,
     },
     /// The engine is being closed.
     Closing,

@@ -15,7 +15,7 @@
 //! [`execute`] needs a program that calls [`work`] when it is started as a worker; the `plimsoll` binary is one:
 //!
 //! ```no_run
-//! use plimsoll_runner::{Event, Execution, Watcher, WorkerProgram, execute};
+//! use plimsoll_runner::{DaemonProgram, Event, Execution, Watcher, WorkerProgram, execute};
 //! # fn plan() -> plimsoll_experiment::Plan { unimplemented!() }
 //! struct Quiet;
 //! impl Watcher for Quiet {
@@ -28,7 +28,11 @@
 //!     file_text: "plimsoll: 1 …",
 //!     command: "plimsoll run file.yaml",
 //!     program: Default::default(),
-//!     worker: WorkerProgram { path: "plimsoll".into(), arguments: vec!["worker".into()] },
+//!     worker: WorkerProgram { path: "plimsoll".into(), arguments: vec!["worker".into()], frugal: Vec::new() },
+//!     daemon: DaemonProgram { path: "plimsoll".into(), arguments: vec!["disk-daemon".into()] },
+//!     state: "/var/lib/plimsoll".into(),
+//!     traces: "/var/lib/plimsoll/traces".into(),
+//!     calibrate: true,
 //!     fresh: false,
 //! };
 //! let ended = execute(&execution, &mut store, &mut Quiet)?;
@@ -36,17 +40,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod calibration;
 mod clock_time;
 mod error;
 mod execute;
 mod frames;
+mod rigging;
+mod sizing;
+mod standing;
 mod supervise;
 mod watcher;
 mod worker;
 
 pub use error::RunnerError;
 pub use execute::{Ended, Execution, execute};
-pub use frames::{FRAMES_VERSION, Frame, Order};
+pub use frames::{FRAMES_VERSION, Frame, Order, Standing};
+pub use plimsoll_disk::DaemonProgram;
+pub use sizing::bytes_per_record;
 pub use supervise::WorkerProgram;
 pub use watcher::{Event, Watcher};
 pub use worker::work;

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const SILENCE: Duration = Duration::from_secs(1_800);
 /// How often the wish to stop is looked for.
 const LOOK: Duration = Duration::from_millis(50);
+/// How often it is looked whether what the run stands on is still there.
+const SOUNDING: Duration = Duration::from_millis(500);
 /// Lines of the worker's standard error that are kept for the message when it dies.
 const LAST_WORDS: usize = 8;
 
@@ -24,6 +26,8 @@ pub struct WorkerProgram {
     pub path: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
+    /// Environment for runs whose memory is limited: what makes the program's allocator give memory back.
+    pub frugal: Vec<(String, String)>,
 }
 
 /// How the worker ended.
@@ -33,18 +37,25 @@ pub(crate) enum WorkerEnd {
     Failed(String),
 }
 
-/// Starts a worker with this order and hands every frame to `take`. `interruptions` of 1 stops it cleanly, of 2 at once. When `take`
+/// Starts a worker, lets `admit` put the process where it belongs, gives it this order, and hands every frame to `take`. A worker that stands on something
+/// that is no longer sound is ended at once. `interruptions` of 1 stops it cleanly, of 2 at once. When `take`
 /// fails, the worker is ended at once and the failure returned.
 pub(crate) fn supervise(
     program: &WorkerProgram,
     order: &Order,
     interruptions: &dyn Fn() -> u32,
+    is_sound: &dyn Fn() -> bool,
+    admit: impl FnOnce(u32) -> Result<(), RunnerError>,
     mut take: impl FnMut(Frame) -> Result<(), RunnerError>,
 ) -> Result<WorkerEnd, RunnerError> {
-    let mut worker = Worker::start(program)?;
+    let is_limited = order.arm.rig.limits.memory_bytes.is_some();
+    let mut worker = Worker::start(program, is_limited)?;
+    // Before it has its order it does nothing, so all that it will ever use is counted and limited.
+    admit(worker.child.id())?;
     worker.write_line(&serde_json::to_string(order).expect("an order is plain data"));
     let mut asked_to_stop = false;
     let mut last_heard = Instant::now();
+    let mut last_sounded = Instant::now();
     let mut end = None;
     loop {
         match worker.frames.recv_timeout(LOOK) {
@@ -74,6 +85,14 @@ pub(crate) fn supervise(
                 return Ok(WorkerEnd::Stopped);
             }
         }
+        if last_sounded.elapsed() > SOUNDING {
+            last_sounded = Instant::now();
+            if !is_sound() {
+                // An engine whose disk is gone may try for ever.
+                worker.kill();
+                return Ok(WorkerEnd::Failed("the worker was ended".into()));
+            }
+        }
         if last_heard.elapsed() > SILENCE && end.is_none() {
             worker.kill();
             return Ok(WorkerEnd::Failed(format!(
@@ -94,10 +113,12 @@ struct Worker {
 }
 
 impl Worker {
-    fn start(program: &WorkerProgram) -> Result<Self, RunnerError> {
+    fn start(program: &WorkerProgram, is_limited: bool) -> Result<Self, RunnerError> {
+        let frugal: &[_] = if is_limited { &program.frugal } else { &[] };
         // A group of its own: an interruption typed at the terminal goes to the runner alone, which ends the worker in order.
         let spawned = Command::new(&program.path)
             .args(&program.arguments)
+            .envs(frugal.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -2,12 +2,13 @@
 
 use crate::clock_time::now;
 use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, STOP};
+use crate::standing::{Disk, Stage, extents, sampler};
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_experiment::Point;
 use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point};
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
 use plimsoll_schedule::Load;
-use plimsoll_telemetry::{Host, SystemSampler, WorkerSampler};
+use plimsoll_telemetry::{Host, SliceSampler, SystemSampler, WorkerSampler};
 use plimsoll_workload::{KeySpace, Workload};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -105,6 +106,10 @@ fn run<W: Write>(
     let engine = open(&order.arm.engine, &opening).map_err(|error| error.to_string())?;
     let measured = measure(order, &*engine, stop, speaker);
     speaker.say(&Frame::Closing);
+    // However the measuring ended, what the engine still has to write need not wait for a slow disk.
+    if let Ok(Some(mut disk)) = Disk::connect(&order.standing, order.measurement.shaped_from) {
+        let _ = disk.enter(Stage::Over, "closing");
+    }
     let closed = engine.close().map_err(|error| error.to_string());
     let finished = measured?;
     closed?;
@@ -125,7 +130,12 @@ fn measure<W: Write>(
     let mut reporter = Reporter {
         speaker,
         stop,
+        engine,
         sampler: WorkerSampler::new(),
+        figures: sampler(&order.standing, &host)?,
+        disk: Disk::connect(&order.standing, order.measurement.shaped_from)?,
+        phase: String::new(),
+        failure: None,
         completed: Completed::default(),
     };
     let asked = order.arm.data.key_count();
@@ -148,6 +158,7 @@ fn measure<W: Write>(
         records: asked,
         started_at: now(),
     });
+    reporter.enter(Stage::Load, "load")?;
     let loader = key_space.loader(order.seed);
     let loaded = reporter.with_machine(&host, |reporter| {
         run_load(engine, &loader, order.load_sessions, reporter)
@@ -168,7 +179,11 @@ fn measure<W: Write>(
             "after the load the engine holds {counted} records, {asked} were asked for{first}"
         ));
     }
+    reporter.enter(Stage::Settling, "settling")?;
     engine.settle().map_err(|error| error.to_string())?;
+    let data_bytes = engine.data_bytes().map_err(|error| error.to_string())?;
+    reporter.speaker.say(&Frame::Settled { data_bytes });
+    reporter.tell_extents(order)?;
 
     for (index, point) in order.points.iter().enumerate() {
         if reporter.stopped() {
@@ -185,13 +200,16 @@ fn measure<W: Write>(
         let workload = Workload::new(&key_space, mix, spec.seed, planned)
             .map_err(|error| error.to_string())?;
         let workload = Arc::new(workload);
+        let label = PointLabel {
+            point: Some(index as u32),
+            mix: mix.name.clone(),
+            load_label: point.load.to_string(),
+            load: load_kind(&point.load, spec.warm_up_ns + spec.duration_ns),
+        };
+        reporter.phase = format!("{}, {}", label.mix, label.load_label);
+        reporter.enter(Stage::WarmUp, "warm-up")?;
         reporter.speaker.say(&Frame::PointBegins {
-            label: PointLabel {
-                point: Some(index as u32),
-                mix: mix.name.clone(),
-                load_label: point.load.to_string(),
-                load: load_kind(&point.load, spec.warm_up_ns + spec.duration_ns),
-            },
+            label,
             warm_up_ns: spec.warm_up_ns,
             duration_ns: spec.duration_ns,
             started_at: now(),
@@ -203,6 +221,8 @@ fn measure<W: Write>(
             return Ok(false);
         }
     }
+    reporter.enter(Stage::Over, "over")?;
+    reporter.tell_extents(order)?;
     Ok(true)
 }
 
@@ -249,14 +269,39 @@ fn load_kind(load: &Load, window_ns: u64) -> LoadKind {
 struct Reporter<'a, W> {
     speaker: &'a mut Speaker<W>,
     stop: &'a AtomicBool,
+    engine: &'a dyn Engine,
     sampler: WorkerSampler,
+    figures: SliceSampler,
+    disk: Option<Disk>,
+    /// The running point in words, for marks in the trace.
+    phase: String,
+    /// Why the running point is worth nothing.
+    failure: Option<String>,
     /// Of the running phase.
     completed: Completed,
 }
 
 impl<W: Write> Reporter<'_, W> {
     fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.speaker.lost
+        self.stop.load(Ordering::Relaxed) || self.speaker.lost || self.failure.is_some()
+    }
+
+    /// Brings the emulated disk, if there is one, into the state of this stage.
+    fn enter(&mut self, stage: Stage, what: &str) -> Result<(), String> {
+        let Some(disk) = &mut self.disk else {
+            return Ok(());
+        };
+        if self.phase.is_empty() {
+            return disk.enter(stage, what);
+        }
+        disk.enter(stage, &format!("{}: {what}", self.phase))
+    }
+
+    fn tell_extents(&mut self, order: &Order) -> Result<(), String> {
+        if let Some(map) = extents(&order.standing)? {
+            self.speaker.say(&Frame::Extents { map: Box::new(map) });
+        }
+        Ok(())
     }
 
     /// Runs a phase, adds what happened to the machine meanwhile, and reports its end. Fails when nothing at all succeeded.
@@ -266,8 +311,15 @@ impl<W: Write> Reporter<'_, W> {
         phase: impl FnOnce(&mut Self) -> Result<PointEnd, LoadError>,
     ) -> Result<PointEnd, String> {
         self.completed = Completed::default();
+        // What happened between the phases belongs to none.
+        let engine = self.engine;
+        self.figures
+            .sample(&mut |into| engine.statistics(into), &mut BTreeMap::new());
         let system = SystemSampler::start(host);
         let mut end = phase(self).map_err(|error| error.to_string())?;
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
         let used = system.since_start();
         end.stolen_ns = used.stolen_ns;
         end.clock_jump_ns = used.clock_jump_ns;
@@ -300,7 +352,15 @@ impl<W: Write> Observer for Reporter<'_, W> {
     }
 
     fn sample(&mut self) -> (WorkerUse, BTreeMap<String, f64>) {
-        (self.sampler.sample(), BTreeMap::new())
+        let mut figures = BTreeMap::new();
+        let engine = self.engine;
+        self.figures
+            .sample(&mut |into| engine.statistics(into), &mut figures);
+        (self.sampler.sample(), figures)
+    }
+
+    fn measuring_begins(&mut self) {
+        self.failure = self.enter(Stage::Measuring, "measuring").err();
     }
 
     fn stop_requested(&mut self) -> bool {

@@ -1,0 +1,113 @@
+//! Every emulated disk is held against its description before anything is measured with it.
+
+use crate::error::RunnerError;
+use crate::rigging::parent_of;
+use crate::watcher::{Event, Watcher};
+use plimsoll_disk::{Control, DaemonProgram};
+use plimsoll_experiment::{Arm, Plan};
+use plimsoll_fio::{FioError, Progress, Watch, calibrate};
+use plimsoll_record::{Calibration, DiskChoice, DiskSpec};
+use plimsoll_store::Store;
+use plimsoll_testbed::{BareDisk, Journal};
+use std::ops::ControlFlow;
+
+/// A machine can be disturbed for a moment; a disk that is wrong is wrong again.
+const TRIES: u32 = 3;
+/// Enough for fio to find other blocks each time, and little enough for memory.
+const CAPACITY_BYTES: u64 = 1 << 30;
+
+/// Calibrates the emulated disks of a plan that were not yet, or without success, and keeps what fio said.
+pub(crate) fn calibrate_disks(
+    plan: &Plan,
+    id: &str,
+    daemon: &DaemonProgram,
+    journal: &mut Journal,
+    store: &mut Store,
+    watcher: &mut dyn Watcher,
+) -> Result<(), RunnerError> {
+    let mut known = store.head(id)?.calibrations;
+    for arm in &plan.arms {
+        let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
+            continue;
+        };
+        let is_known = |one: &Calibration| one.passed() && one.is_of(spec);
+        for attempt in 1..=TRIES {
+            if known.iter().any(is_known) {
+                break;
+            }
+            if watcher.interruptions() > 0 {
+                return Ok(());
+            }
+            watcher.event(&Event::Note(&format!(
+                "calibrating the disk of arm {} with fio",
+                arm.name
+            )));
+            let watched = &mut |_: &Progress<'_>| match watcher.interruptions() {
+                0 => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            };
+            let calibration = match one_disk(arm, spec, id, daemon, journal, watched) {
+                // The user stops it; no run was begun.
+                Err(RunnerError::Fio(FioError::Interrupted)) => return Ok(()),
+                calibrated => calibrated?,
+            };
+            store.add_calibration(id, &calibration)?;
+            if !calibration.passed() {
+                let failed = explain(arm, &calibration);
+                if attempt == TRIES {
+                    return Err(RunnerError::NotCalibrated(failed));
+                }
+                watcher.event(&Event::Note(&format!("{failed}; once more")));
+            }
+            known.push(calibration);
+        }
+    }
+    Ok(())
+}
+
+fn one_disk(
+    arm: &Arm,
+    spec: &DiskSpec,
+    id: &str,
+    daemon: &DaemonProgram,
+    journal: &mut Journal,
+    watch: &mut Watch<'_>,
+) -> Result<Calibration, RunnerError> {
+    let spec = DiskSpec {
+        capacity_bytes: CAPACITY_BYTES,
+        trace_requests: 0,
+        ..spec.clone()
+    };
+    let parent = parent_of(arm)?;
+    let disk = BareDisk::build(&spec, &parent, id, daemon, journal)?;
+    let mut control = Control::connect(disk.control_socket())?;
+    let found = calibrate(
+        &disk.device_path(),
+        &spec,
+        &mut |shaped| control.shape(shaped).map_err(|error| error.to_string()),
+        watch,
+    );
+    let torn_down = disk.tear_down(journal);
+    let calibration = found?;
+    torn_down?;
+    Ok(calibration)
+}
+
+fn explain(arm: &Arm, calibration: &Calibration) -> String {
+    let wrong: Vec<String> = calibration
+        .checks
+        .iter()
+        .filter(|check| !check.passed())
+        .map(|check| {
+            format!(
+                "{}: {:.0} {} asked, {:.0} measured",
+                check.what, check.asked, check.unit, check.measured
+            )
+        })
+        .collect();
+    format!(
+        "the disk of arm {} is not what it was asked to be ({}): this machine is too busy or too slow for it; `plimsoll disk calibrate` tries it alone",
+        arm.name,
+        wrong.join("; ")
+    )
+}

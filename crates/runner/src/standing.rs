@@ -1,0 +1,135 @@
+//! What a worker does with the rig below it: switches the limits of its emulated disk, marks its trace, and watches its figures.
+
+use crate::frames::Standing;
+use plimsoll_disk::{Control, DiskError};
+use plimsoll_record::ShapedFrom;
+use plimsoll_telemetry::{DeviceSource, DeviceTotals, Diskstats, GroupSource, Host, SliceSampler};
+use plimsoll_trace::ExtentMap;
+
+/// Where a run has got to, in the order in which it gets there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    Load,
+    Settling,
+    WarmUp,
+    Measuring,
+    Over,
+}
+
+/// The emulated disk, as far as a worker commands it.
+pub(crate) struct Disk {
+    control: Control,
+    shaped_from: ShapedFrom,
+}
+
+impl Disk {
+    pub(crate) fn connect(
+        standing: &Standing,
+        shaped_from: ShapedFrom,
+    ) -> Result<Option<Self>, String> {
+        let Some(socket) = &standing.control else {
+            return Ok(None);
+        };
+        let control = Control::connect(socket).map_err(|error| error.to_string())?;
+        Ok(Some(Self {
+            control,
+            shaped_from,
+        }))
+    }
+
+    /// The disk is as asked from its stage on, and without limits before, so that what is not measured takes no longer than it must.
+    pub(crate) fn enter(&mut self, stage: Stage, mark: &str) -> Result<(), String> {
+        let shaped = is_shaped(self.shaped_from, stage);
+        let entered = self.control.shape(shaped);
+        entered
+            .and_then(|()| self.control.mark(mark))
+            .map_err(|error: DiskError| error.to_string())
+    }
+}
+
+fn is_shaped(from: ShapedFrom, stage: Stage) -> bool {
+    let first = match from {
+        ShapedFrom::Load => Stage::Load,
+        ShapedFrom::WarmUp => Stage::WarmUp,
+        ShapedFrom::Measuring => Stage::Measuring,
+    };
+    (first..Stage::Over).contains(&stage)
+}
+
+/// Where the files lie now, if the disk below them is traced.
+pub(crate) fn extents(standing: &Standing) -> Result<Option<ExtentMap>, String> {
+    match (&standing.control, &standing.mount_point) {
+        (Some(_), Some(mount_point)) => ExtentMap::take(mount_point)
+            .map(Some)
+            .map_err(|error| error.to_string()),
+        _ => Ok(None),
+    }
+}
+
+/// Watches all that can be watched of the machine, the device and the control group.
+pub(crate) fn sampler(standing: &Standing, host: &Host) -> Result<SliceSampler, String> {
+    let device: Option<Box<dyn DeviceSource>> = match (&standing.control, &standing.device) {
+        (Some(socket), _) => {
+            let control = Control::connect(socket).map_err(|error| error.to_string())?;
+            Some(Box::new(Emulated(control)))
+        }
+        (None, Some(device)) => Some(Box::new(Diskstats::of(device))),
+        (None, None) => None,
+    };
+    let group = standing.group.as_ref().map(|group| GroupSource {
+        version: group.version,
+        memory: group.memory.clone(),
+        cpu: group.cpu.clone(),
+        cpuacct: group.cpuacct.clone(),
+    });
+    Ok(SliceSampler::new(host, device, group))
+}
+
+/// The daemon counts better than the kernel does: it sees each request.
+struct Emulated(Control);
+
+impl DeviceSource for Emulated {
+    fn totals(&mut self) -> Option<DeviceTotals> {
+        let counters = self.0.counters().ok()?;
+        Some(DeviceTotals {
+            reads: counters.reads,
+            writes: counters.writes,
+            flushes: counters.flushes,
+            read_bytes: counters.read_bytes,
+            written_bytes: counters.written_bytes,
+            read_ns: counters.read_ns,
+            write_ns: counters.write_ns,
+            flush_ns: counters.flush_ns,
+            busy_ns: counters.busy_ns,
+            queue_ns: counters.queue_ns,
+            credits: counters.credits,
+            shaped: Some(counters.shaped),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_is_shaped_from_its_stage_to_the_end() {
+        let stages = [
+            Stage::Load,
+            Stage::Settling,
+            Stage::WarmUp,
+            Stage::Measuring,
+            Stage::Over,
+        ];
+        let shaped = |from| stages.map(|stage| is_shaped(from, stage));
+        assert_eq!(shaped(ShapedFrom::Load), [true, true, true, true, false]);
+        assert_eq!(
+            shaped(ShapedFrom::WarmUp),
+            [false, false, true, true, false]
+        );
+        assert_eq!(
+            shaped(ShapedFrom::Measuring),
+            [false, false, false, true, false]
+        );
+    }
+}
