@@ -36,6 +36,17 @@ fn main() {
             "1,000 points: 20 arms, 10 mixes, 5 loads, 8 blocks, 600 s",
             Shape::of(20, 5, 10, 8, 600),
         ),
+        (
+            "12 watched arms, 1 mix, 1 load, 6 blocks, 24 s",
+            Shape::twelve_arms(),
+        ),
+        (
+            "1,000 watched points: 12 arms, 2 mixes, 42 loads, 300 s",
+            Shape {
+                watched: true,
+                ..Shape::of(12, 42, 2, 6, 300)
+            },
+        ),
     ] {
         let (record, analysis) = sample::experiment(&shape);
         let drawn: usize = analysis

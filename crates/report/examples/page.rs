@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! cargo run -p plimsoll-report --example page -- page.html
+//! cargo run -p plimsoll-report --example page -- page.html two-disks
+//! cargo run -p plimsoll-report --example page -- page.html twelve-arms
 //! cargo run -p plimsoll-report --example page -- page.html ARMS LOADS MIXES BLOCKS SECONDS
 //! ```
 
@@ -15,9 +17,12 @@ use sample::Shape;
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().unwrap_or_else(|| "page.html".into());
-    let sizes: Vec<u32> = arguments.filter_map(|size| size.parse().ok()).collect();
-    let shape = match sizes[..] {
-        [arms, loads, mixes, blocks, seconds] => {
+    let rest: Vec<String> = arguments.collect();
+    let sizes: Vec<u32> = rest.iter().filter_map(|size| size.parse().ok()).collect();
+    let shape = match (rest.first().map(String::as_str), &sizes[..]) {
+        (Some("two-disks"), _) => Shape::two_disks(),
+        (Some("twelve-arms"), _) => Shape::twelve_arms(),
+        (_, &[arms, loads, mixes, blocks, seconds]) => {
             Shape::of(arms as usize, loads, mixes as usize, blocks, seconds)
         }
         _ => Shape::quickstart(),

@@ -1,4 +1,5 @@
-//! Prints what a terminal shows, for invented data: `cargo run -p plimsoll-report --example terminal -- 80 ascii`.
+//! Prints what a terminal shows, for invented data: `cargo run -p plimsoll-report --example terminal -- 80 ascii`, or with
+//! `two-disks` or `twelve-arms` at the end for experiments on emulated disks.
 
 #[path = "../tests/sample/mod.rs"]
 #[allow(dead_code)]
@@ -11,8 +12,16 @@ fn main() {
         .nth(1)
         .and_then(|width| width.parse().ok())
         .unwrap_or(80);
-    let unicode = std::env::args().nth(2).as_deref() != Some("ascii");
-    let (record, analysis) = sample::experiment(&sample::Shape::quickstart());
+    let asked = |word: &str| std::env::args().any(|argument| argument == word);
+    let unicode = !asked("ascii");
+    let shape = if asked("two-disks") {
+        sample::Shape::two_disks()
+    } else if asked("twelve-arms") {
+        sample::Shape::twelve_arms()
+    } else {
+        sample::Shape::quickstart()
+    };
+    let (record, analysis) = sample::experiment(&shape);
     print!(
         "{}",
         terminal::summary(

@@ -8,12 +8,14 @@ mod load;
 mod mark;
 mod scale;
 mod time;
+mod watch;
 
 pub(crate) use forest::ForestScale;
 pub(crate) use load::{LoadChart, Quantity, load_number};
 pub(crate) use mark::{ArmStyle, ArmStyles};
-pub(crate) use scale::Axis;
+pub(crate) use scale::{Axis, Plot};
 pub(crate) use time::{SECONDS_DRAWN, TimePanel};
+pub(crate) use watch::WatchPanel;
 
 use maud::{Markup, html};
 use std::fmt;

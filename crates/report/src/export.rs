@@ -1,13 +1,14 @@
-//! Files for other programs: CSV of points and of slices, JSON of record and analysis, logs for the HdrHistogram tools.
+//! Files for other programs: CSV of points, slices and figures, JSON of record and analysis, what fio said, logs for the HdrHistogram tools.
 //!
 //! Every number is in the unit that its column names, unrounded, and without separators. Names stand as they are in the experiment file.
 
+mod figures;
 mod hdr;
 mod points;
 mod slices;
 
-use crate::Report;
-use plimsoll_record::RunRecord;
+use crate::{Report, text};
+use plimsoll_record::{FioResult, RunRecord};
 use std::io::{self, Write};
 
 /// One file of an export: its name and what is in it, not yet written.
@@ -24,8 +25,10 @@ pub struct ExportFile<'a> {
 enum Content<'a> {
     Points(Report<'a>),
     Slices(Report<'a>),
+    Figures(Report<'a>),
     Record(Report<'a>),
     Analysis(Report<'a>),
+    Fio(&'a FioResult),
     HdrLog(&'a RunRecord),
 }
 
@@ -38,10 +41,15 @@ impl ExportFile<'_> {
         match self.content {
             Content::Points(report) => points::write(&report, out)?,
             Content::Slices(report) => slices::write(report.record, out)?,
+            Content::Figures(report) => figures::write(report.analysis, out)?,
             Content::Record(report) => writeln!(out, "{}", report.record.to_json())?,
             Content::Analysis(report) => {
                 serde_json::to_writer_pretty(&mut *out, report.analysis)
                     .map_err(io::Error::from)?;
+                writeln!(out)?;
+            }
+            Content::Fio(result) => {
+                serde_json::to_writer_pretty(&mut *out, &result.json).map_err(io::Error::from)?;
                 writeln!(out)?;
             }
             Content::HdrLog(run) => hdr::write(run, out)?,
@@ -50,7 +58,7 @@ impl ExportFile<'_> {
     }
 }
 
-/// Every file of a report: four tables and documents, and an HDR log for each run that has slices.
+/// Every file of a report: five tables and documents, what fio said in each of its jobs, and an HDR log for each run that has slices.
 #[must_use]
 pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
     let file = |name: &str, about, content| ExportFile {
@@ -70,6 +78,11 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
             Content::Slices(*report),
         ),
         file(
+            "figures.csv",
+            "one row for each point of each run with what was watched there",
+            Content::Figures(*report),
+        ),
+        file(
             "record.json",
             "everything that was measured",
             Content::Record(*report),
@@ -80,6 +93,23 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
             Content::Analysis(*report),
         ),
     ];
+    let results = report
+        .record
+        .calibrations
+        .iter()
+        .flat_map(|calibration| &calibration.results);
+    for (place, result) in results.enumerate() {
+        let name = format!(
+            "calibration-{}-{}.json",
+            place + 1,
+            text::file_stem(&result.label)
+        );
+        files.push(file(
+            &name,
+            "what fio said of an emulated disk",
+            Content::Fio(result),
+        ));
+    }
     for run in &report.record.runs {
         if run
             .points

@@ -24,11 +24,14 @@
 //! ```
 
 mod chart;
+mod figure;
 mod number;
+mod rig;
 mod select;
 mod text;
 mod words;
 
+pub mod disk;
 pub mod export;
 pub mod page;
 pub mod progress;
@@ -37,6 +40,8 @@ pub mod terminal;
 #[cfg(test)]
 #[path = "../tests/sample/mod.rs"]
 mod sample;
+
+pub use rig::describe_disk;
 
 use plimsoll_judge::Analysis;
 use plimsoll_record::ExperimentRecord;

@@ -224,6 +224,29 @@ impl Numbers {
         format!("{number}{}{}", self.gap, UNITS[unit])
     }
 
+    /// The same of a number that may have a fraction.
+    pub(crate) fn bytes_of(self, bytes: f64) -> String {
+        if !bytes.is_finite() || bytes < 0.0 {
+            return self.nothing.into();
+        }
+        self.bytes(bytes.round() as u64)
+    }
+
+    /// A whole number with a unit: 7 ms.
+    pub(crate) fn with_unit(self, value: u64, unit: &str) -> String {
+        format!("{}{}{unit}", self.count(value), self.gap)
+    }
+
+    /// The shortest spelling that gives the number back: 0.07, 0.2016.
+    pub(crate) fn shortest(self, value: f64) -> String {
+        if !value.is_finite() || !(1e-6..1e15).contains(&value.abs()) {
+            return self.significant(value, DIGITS);
+        }
+        let text = format!("{}", value.abs());
+        let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+        self.fixed(value, decimals)
+    }
+
     /// A span for planning: 45 s, 2 min 10 s, 1 h 5 min.
     pub(crate) fn span(self, seconds: f64) -> String {
         let gap = self.gap;

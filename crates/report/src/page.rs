@@ -11,8 +11,10 @@ mod differences;
 mod head;
 mod provenance;
 mod reading;
+mod rig;
 mod time;
 mod warnings;
+mod why;
 
 use crate::Report;
 use crate::chart::{ArmStyle, ArmStyles};
@@ -32,6 +34,10 @@ struct Budget {
     comparison_rows: usize,
     /// Panels of throughput over time.
     panels: usize,
+    /// Of them, those with what was watched below.
+    watched: usize,
+    /// Points of which all figures are shown.
+    figure_rows: usize,
     /// Bytes of the experiment file's text.
     file_bytes: usize,
     /// Places of one warning.
@@ -44,6 +50,8 @@ const FULL: Budget = Budget {
     data_rows: 500,
     comparison_rows: 240,
     panels: 40,
+    watched: 24,
+    figure_rows: 160,
     file_bytes: 64 << 10,
     warning_places: 12,
 };
@@ -54,6 +62,8 @@ const LEAN: Budget = Budget {
     data_rows: 100,
     comparison_rows: 60,
     panels: 8,
+    watched: 4,
+    figure_rows: 30,
     file_bytes: 16 << 10,
     warning_places: 3,
 };
@@ -100,17 +110,25 @@ fn render_within(report: &Report<'_>, budget: Budget) -> String {
         budget,
     };
     let name = text::short(&report.analysis.name, 80);
-    let sections: [(&str, &str, Markup); 9] = [
+    let mut sections: Vec<(&str, &str, Markup)> = vec![
         ("arms", "Arms", arms::section(&page)),
         ("load", "Over the load", curves::section(&page)),
         ("comparisons", "Comparisons", comparisons::section(&page)),
-        ("time", "Over time", time::section(&page)),
-        ("differed", "What differed", differences::section(&page)),
+    ];
+    if why::is_known(report.analysis) {
+        sections.push(("why", "Why", why::section(&page)));
+    }
+    sections.push(("time", "Over time", time::section(&page)));
+    sections.push(("differed", "What differed", differences::section(&page)));
+    if rig::is_known(&page) {
+        sections.push(("rig", "What the arms stand on", rig::section(&page)));
+    }
+    sections.extend([
         ("order", "Order of the blocks", differences::order(&page)),
         ("provenance", "Provenance", provenance::section(&page)),
         ("warnings", "Warnings", warnings::section(&page)),
         ("reading", "How to read this page", reading::section(&page)),
-    ];
+    ]);
     let markup = html! {
         (DOCTYPE)
         html lang="en" {

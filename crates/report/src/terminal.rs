@@ -3,10 +3,11 @@
 //! Styles are written as ANSI sequences; the caller's stream removes them where they are not wanted (`NO_COLOR`, a pipe). Nothing is
 //! told by colour alone. Tables leave out columns rather than wrap.
 
-mod chart;
+pub(crate) mod chart;
 mod comparisons;
+mod overview;
 mod remarks;
-mod screen;
+pub(crate) mod screen;
 mod table;
 
 pub use screen::Screen;
@@ -41,7 +42,10 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     for mix in select::mixes(analysis) {
         one_mix(&mut out, analysis, mix, layout, screen);
     }
-    let deciding: Vec<Row<'_>> = select::primaries(analysis).map(Row::from).collect();
+    // What held the arms back was said of each of them above.
+    let deciding: Vec<Row<'_>> = select::primaries(analysis)
+        .map(|comparison| Row::from(comparison).without_cause())
+        .collect();
     if !deciding.is_empty() {
         comparisons::by_weight(&mut out, &deciding, screen);
     }
@@ -168,6 +172,11 @@ fn one_mix(out: &mut String, analysis: &Analysis, mix: &str, layout: Layout, scr
         out.push_str("  no point was measured\n");
         return;
     }
+    if overview::is_enough(&curves) {
+        overview::draw(out, analysis, mix, screen);
+        overview::why(out, analysis, mix, screen);
+        return;
+    }
     for (place, curve) in curves.iter().enumerate().take(TABLES) {
         let baseline = select::baseline(analysis) == Some(curve.arm.as_str());
         let name = screen.short(&curve.arm, screen.width.saturating_sub(16));
@@ -188,6 +197,12 @@ fn one_mix(out: &mut String, analysis: &Analysis, mix: &str, layout: Layout, scr
     }
     out.push_str(&chart::throughput(&curves, screen));
     knees(out, &curves, screen);
+    let end = out.len();
+    overview::draw(out, analysis, mix, screen);
+    if out.len() > end {
+        out.insert(end, '\n');
+    }
+    overview::why(out, analysis, mix, screen);
 }
 
 fn knees(out: &mut String, curves: &[&Curve], screen: &Screen) {

@@ -13,6 +13,11 @@ pub(crate) const STYLES: usize = 8;
 pub(crate) struct ArmStyle(Option<usize>);
 
 impl ArmStyle {
+    /// The look of the line at a place.
+    pub(crate) fn at(place: usize) -> Self {
+        Self((place < STYLES).then_some(place))
+    }
+
     /// The class of the style sheet that sets colour and dashes.
     pub(crate) fn class(self) -> &'static str {
         const CLASSES: [&str; STYLES] = ["a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"];

@@ -34,6 +34,9 @@ impl Scale {
     }
 }
 
+/// From nothing to all.
+pub(crate) const LEVEL: Scale = Scale::Linear { from: 0.0, to: 1.0 };
+
 /// A scale with its ticks and title.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
@@ -89,6 +92,58 @@ impl Axis {
             scale,
             ticks,
             title: format!("{what}, {}", PAGE.unit(unit)),
+        }
+    }
+
+    /// Shares of a whole, for low charts.
+    pub(crate) fn shares(title: &str) -> Self {
+        let ticks = [(0.0, "0"), (1.0, "100\u{202f}%")];
+        Self {
+            scale: LEVEL,
+            ticks: ticks.map(|(value, label)| (value, label.to_owned())).into(),
+            title: title.into(),
+        }
+    }
+
+    /// Times a second, for low charts.
+    pub(crate) fn low_rate(highest: f64, title: &str) -> Self {
+        Self::low(highest, 1.0, axis_rate, title.into())
+    }
+
+    /// Nanoseconds, for low charts.
+    pub(crate) fn low_latency(highest: f64, title: &str) -> Self {
+        let unit = LatencyUnit::of(highest);
+        let title = format!("{title}, {}", PAGE.unit(unit));
+        Self::low(highest, unit.nanos(), plain, title)
+    }
+
+    /// Bytes, for low charts.
+    pub(crate) fn low_bytes(highest: f64, title: &str) -> Self {
+        let mut unit = (1.0, "B");
+        for larger in [
+            (1024.0, "KiB"),
+            (1_048_576.0, "MiB"),
+            (1_073_741_824.0, "GiB"),
+        ] {
+            if highest >= larger.0 {
+                unit = larger;
+            }
+        }
+        Self::low(highest, unit.0, plain, format!("{title}, {}", unit.1))
+    }
+
+    fn low(highest: f64, unit: f64, spelled: fn(f64) -> String, title: String) -> Self {
+        let (top, values) = linear_ticks(highest / unit, 2);
+        Self {
+            scale: Scale::Linear {
+                from: 0.0,
+                to: top * unit,
+            },
+            ticks: values
+                .into_iter()
+                .map(|value| (value * unit, spelled(value)))
+                .collect(),
+            title,
         }
     }
 

@@ -11,16 +11,21 @@ pub(crate) const BLOCKS: usize = 12;
 /// Places along the time axis; longer series are drawn by the lowest and the highest of each stretch.
 pub(crate) const SECONDS_DRAWN: usize = 150;
 
+/// Of the picture, and of the room at its sides; charts of the same seconds stand below each other.
+pub(super) const WIDTH: f64 = 270.0;
+pub(super) const LEFT: f64 = 38.0;
+pub(super) const RIGHT: f64 = 6.0;
+
 const PLOT: Plot = Plot {
-    width: 270.0,
+    width: WIDTH,
     height: 140.0,
-    left: 38.0,
-    right: 6.0,
+    left: LEFT,
+    right: RIGHT,
     top: 19.0,
     bottom: 22.0,
 };
 
-/// One panel. All panels of a load share `highest`, so that arms can be compared by eye.
+/// One panel. The panels of a load share `highest`, so that arms can be compared by eye, unless they are far apart.
 pub(crate) struct TimePanel<'a> {
     pub(crate) id: String,
     pub(crate) title: String,
@@ -71,10 +76,10 @@ impl TimePanel<'_> {
             g class=(self.style.class()) {
                 @for series in self.blocks.iter().take(BLOCKS) {
                     @let values: Vec<(f64, f64)> = series.seconds.iter().map(|second| (second.at + second.length / 2.0, second.throughput)).collect();
-                    path.block d=(trace(&values, &x, &y).data()) {}
+                    path.block d=(trace(&PLOT, &values, &x, &y).data()) {}
                 }
                 @if self.blocks.len() > 1 {
-                    path.median d=(trace(&median(&self.blocks), &x, &y).data()) {}
+                    path.median d=(trace(&PLOT, &median(&self.blocks), &x, &y).data()) {}
                 }
             }
         };
@@ -121,7 +126,7 @@ fn median(blocks: &[&TimeSeries]) -> Vec<(f64, f64)> {
 }
 
 /// A line through (second, value), interrupted where there is no number, thinned to the lowest and highest of each stretch.
-fn trace(values: &[(f64, f64)], x: &Axis, y: &Axis) -> Path {
+pub(super) fn trace(plot: &Plot, values: &[(f64, f64)], x: &Axis, y: &Axis) -> Path {
     let mut path = Path::default();
     let mut pen_down = false;
     for (at, value) in thinned(values) {
@@ -129,7 +134,7 @@ fn trace(values: &[(f64, f64)], x: &Axis, y: &Axis) -> Path {
             pen_down = false;
             continue;
         }
-        let (px, py) = (PLOT.x(x.scale.share(at)), PLOT.y(y.scale.share(value)));
+        let (px, py) = (plot.x(x.scale.share(at)), plot.y(y.scale.share(value)));
         if pen_down {
             path.line_to(px, py)
         } else {

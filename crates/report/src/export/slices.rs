@@ -4,6 +4,7 @@ use csv::Writer;
 use plimsoll_record::{
     ExperimentRecord, Histogram, OperationSlice, PointRecord, RunRecord, RunState, Slice,
 };
+use std::collections::BTreeSet;
 use std::io::Write;
 
 const WHERE: [&str; 11] = [
@@ -33,15 +34,16 @@ const FIGURES: [&str; 6] = ["p50", "p95", "p99", "p999", "max", "mean"];
 
 pub(super) fn write(record: &ExperimentRecord, out: &mut dyn Write) -> csv::Result<()> {
     let mut table = Writer::from_writer(out);
-    table.write_record(header())?;
+    let watched = watched(record);
+    table.write_record(header(&watched))?;
     for run in &record.runs {
         for point in run.load.iter().chain(&run.points) {
             for slice in &point.slices {
                 if slice.operations.is_empty() {
-                    table.write_record(row(run, point, slice, None))?;
+                    table.write_record(row(run, point, slice, None, &watched))?;
                 }
                 for part in &slice.operations {
-                    table.write_record(row(run, point, slice, Some(part)))?;
+                    table.write_record(row(run, point, slice, Some(part), &watched))?;
                 }
             }
         }
@@ -50,7 +52,20 @@ pub(super) fn write(record: &ExperimentRecord, out: &mut dyn Write) -> csv::Resu
     Ok(())
 }
 
-fn header() -> Vec<String> {
+/// Names of all figures that any slice has, in alphabetical order.
+fn watched(record: &ExperimentRecord) -> BTreeSet<&str> {
+    let points = record
+        .runs
+        .iter()
+        .flat_map(|run| run.load.iter().chain(&run.points));
+    points
+        .flat_map(|point| &point.slices)
+        .flat_map(|slice| slice.telemetry.keys())
+        .map(String::as_str)
+        .collect()
+}
+
+fn header(watched: &BTreeSet<&str>) -> Vec<String> {
     let mut names: Vec<String> = WHERE
         .iter()
         .chain(&SLICE)
@@ -60,6 +75,7 @@ fn header() -> Vec<String> {
     for kind in KINDS {
         names.extend(FIGURES.iter().map(|figure| format!("{kind}_{figure}_ns")));
     }
+    names.extend(watched.iter().map(|name| (*name).to_owned()));
     names
 }
 
@@ -68,6 +84,7 @@ fn row(
     point: &PointRecord,
     slice: &Slice,
     part: Option<&OperationSlice>,
+    watched: &BTreeSet<&str>,
 ) -> Vec<String> {
     let state = match run.state {
         RunState::Started => "started",
@@ -112,6 +129,11 @@ fn row(
                 figures(&mut row, None);
             }
         }
+    }
+    // Of the whole slice as well. What was not seen, or is no number, is an empty field.
+    for name in watched {
+        let value = slice.telemetry.get(*name).filter(|value| value.is_finite());
+        row.push(value.map_or_else(String::new, f64::to_string));
     }
     row
 }

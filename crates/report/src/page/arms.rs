@@ -2,9 +2,9 @@
 
 use super::{NAME, Page, notes};
 use crate::number::PAGE;
-use crate::{select, text, words};
+use crate::{figure, select, text, words};
 use maud::{Markup, html};
-use plimsoll_judge::{Analysis, ArmSummary, Comparison, CurvePoint, Estimate};
+use plimsoll_judge::{Analysis, ArmSummary, Comparison, CurvePoint, Estimate, FigureUnit};
 
 /// One column of figures.
 struct Column {
@@ -64,6 +64,10 @@ const COLUMNS: [Column; 7] = [
 ];
 /// Place of the column that is left out where it says the same as another.
 const SERVICE: usize = 5;
+/// Places of p95 and p99.9.
+const SECONDARY: [usize; 2] = [2, 4];
+/// With more arms, what is the same for all of them is not said of each.
+const FEW: usize = 4;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let analysis = page.report.analysis;
@@ -81,22 +85,21 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             analysis.arms.len()
         ));
     }
-    let open = analysis
-        .curves
-        .iter()
-        .flat_map(|curve| &curve.points)
-        .any(|point| point.service != point.response);
+    let open = points(analysis).any(|point| point.service != point.response);
+    let extra = Extra {
+        objective: points(analysis).any(|point| point.meets_objective.is_some()),
+        page_cache: points(analysis)
+            .any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
+        cause: points(analysis).any(|point| point.cause.is_some()),
+    };
+    // Where causes are told, the table has no room for every percentile; all stand behind the charts.
     let columns: Vec<&Column> = COLUMNS
         .iter()
         .enumerate()
         .filter(|(place, _)| open || *place != SERVICE)
+        .filter(|(place, _)| !extra.cause || !SECONDARY.contains(place))
         .map(|(_, column)| column)
         .collect();
-    let objective = analysis
-        .curves
-        .iter()
-        .flat_map(|curve| &curve.points)
-        .any(|point| point.meets_objective.is_some());
     html! {
         div.scroll tabindex="0" role="region" aria-label="Table of the arms" {
             table.arms {
@@ -106,12 +109,14 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                         @for column in &columns { th.num scope="col" { (column.title) small { (column.unit) } } }
                         th.num scope="col" { "Errors" }
                         th.num scope="col" { "Valid" small { "runs" } }
-                        @if objective { th scope="col" { "Objective" } }
-                        th scope="col" { "Verdict" small { "against the baseline" } }
+                        @if extra.objective { th scope="col" { "Objective" } }
+                        @if extra.page_cache { th.num scope="col" { "Page cache" small { "hits" } } }
+                        @if extra.cause { th scope="col" { "Held back by" small { a href="#why" { "why" } } } }
+                        th scope="col" { "Verdict" small { "against " @if one_baseline(analysis) { "the baseline" } @else { "its pair" } } }
                     }
                 }
                 @for (place, mix) in mixes.iter().enumerate() {
-                    (mix_rows(page, mix, &columns, objective, &shown, place == 0))
+                    (mix_rows(page, mix, &columns, extra, &shown, place == 0))
                 }
             }
         }
@@ -122,6 +127,32 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         (thresholds(analysis))
         (load_phase(page))
     }
+}
+
+/// Columns that are there only where something is in them.
+#[derive(Clone, Copy)]
+struct Extra {
+    objective: bool,
+    page_cache: bool,
+    cause: bool,
+}
+
+impl Extra {
+    fn count(self) -> usize {
+        [self.objective, self.page_cache, self.cause]
+            .into_iter()
+            .filter(|shown| *shown)
+            .count()
+    }
+}
+
+fn points(analysis: &Analysis) -> impl Iterator<Item = &CurvePoint> {
+    analysis.curves.iter().flat_map(|curve| &curve.points)
+}
+
+fn page_cache(point: Option<&CurvePoint>) -> String {
+    let share = point.and_then(|point| point.figures.median.page_cache_hit_ratio);
+    figure::spelled(FigureUnit::Share, share, PAGE)
 }
 
 /// All arms, or as many as fit in the order of the file, those with a look of their own before the others.
@@ -149,7 +180,7 @@ fn mix_rows(
     page: &Page<'_>,
     mix: &str,
     columns: &[&Column],
-    objective: bool,
+    extra: Extra,
     shown: &[&ArmSummary],
     first: bool,
 ) -> Markup {
@@ -168,7 +199,7 @@ fn mix_rows(
     html! {
         tbody {
             tr.mix {
-                th colspan=(columns.len() + 4 + usize::from(objective)) scope="rowgroup" {
+                th colspan=(columns.len() + 4 + extra.count()) scope="rowgroup" {
                     "Mix " (text::short(mix, 80))
                     @match label { Some(label) => { " at " (label) } None => ": no valid point" }
                 }
@@ -179,7 +210,7 @@ fn mix_rows(
                     @match points[row] {
                         Some(point) if point.valid_runs > 0 => {
                             @for (column, best) in columns.iter().zip(&best) {
-                                (figure(column, point, *best == Some(row)))
+                                (number(column, point, *best == Some(row)))
                             }
                             (errors(point))
                         }
@@ -187,7 +218,9 @@ fn mix_rows(
                         None => td.failed colspan=(columns.len() + 1) { "not measured" },
                     }
                     td.num { @if let Some(point) = points[row] { (point.valid_runs) " of " (point.runs) } }
-                    @if objective { td { (objective_word(points[row])) } }
+                    @if extra.objective { td { (objective_word(points[row])) } }
+                    @if extra.page_cache { td.num { (page_cache(points[row])) } }
+                    @if extra.cause { td { (super::why::word(points[row].and_then(|point| point.cause.as_ref()))) } }
                     td { (verdicts(analysis, arm, mix)) }
                 }
             }
@@ -201,7 +234,13 @@ fn arm_cell(page: &Page<'_>, arm: &ArmSummary, small_print: bool) -> Markup {
         (page.arm(&arm.name))
         @if arm.baseline { span.tag { "baseline" } }
         @if let Some(about) = arm.about.as_ref().filter(|_| small_print) { small { (text::short(about, 120)) } }
-        @if small_print { small { (text::short(&arm.engine, NAME)) " · " (words::counted(arm.records, "record", PAGE)) } }
+        @if small_print {
+            @let arms = &page.report.analysis.arms;
+            @if arms.len() <= FEW || arms.iter().any(|other| (&other.engine, other.records) != (&arm.engine, arm.records)) {
+                small { (text::short(&arm.engine, NAME)) " · " (words::counted(arm.records, "record", PAGE)) }
+            }
+            (super::rig::small_print(arm, arms))
+        }
     }
 }
 
@@ -230,7 +269,7 @@ fn best(column: &Column, points: &[Option<&CurvePoint>]) -> Option<usize> {
     best.filter(|_| candidates > 1).map(|(_, row)| row)
 }
 
-fn figure(column: &Column, point: &CurvePoint, best: bool) -> Markup {
+fn number(column: &Column, point: &CurvePoint, best: bool) -> Markup {
     let estimate = (column.of)(point);
     html! {
         td.num.best[best] {
@@ -270,7 +309,10 @@ fn verdicts(analysis: &Analysis, arm: &ArmSummary, mix: &str) -> Markup {
         .take(4)
         .collect();
     html! {
-        @if arm.baseline && mine.is_empty() { span.quiet { "is the baseline" } }
+        @if mine.is_empty() {
+            @if arm.baseline && one_baseline(analysis) { span.quiet { "is the baseline" } }
+            @else if analysis.comparisons.iter().any(|comparison| comparison.baseline == arm.name) { span.quiet { "is a baseline" } }
+        }
         @for comparison in mine {
             div.line {
                 (super::comparisons::word(comparison.verdict.judgement))
@@ -278,6 +320,13 @@ fn verdicts(analysis: &Analysis, arm: &ArmSummary, mix: &str) -> Markup {
             }
         }
     }
+}
+
+fn one_baseline(analysis: &Analysis) -> bool {
+    analysis
+        .comparisons
+        .windows(2)
+        .all(|two| two[0].baseline == two[1].baseline)
 }
 
 fn thresholds(analysis: &Analysis) -> Markup {
@@ -315,12 +364,13 @@ fn load_phase(page: &Page<'_>) -> Markup {
     if points.is_empty() {
         return html! {};
     }
+    let causes = points.iter().any(|point| point.cause.is_some());
     html! {
         details {
             summary { "How the data was loaded" }
             div.scroll tabindex="0" role="region" aria-label="Table of the load phase" {
                 table {
-                    thead { tr { th scope="col" { "Arm" } th scope="col" { "Load" } th.num scope="col" { "Throughput, op/s" } th.num scope="col" { "p50" } th.num scope="col" { "p99" } th.num scope="col" { "Errors" } } }
+                    thead { tr { th scope="col" { "Arm" } th scope="col" { "Load" } th.num scope="col" { "Throughput, op/s" } th.num scope="col" { "p50" } th.num scope="col" { "p99" } th.num scope="col" { "Errors" } @if causes { th scope="col" { "Held back by" } } } }
                     tbody {
                         @for point in points.iter().take(page.budget.arm_rows) {
                             tr {
@@ -330,6 +380,7 @@ fn load_phase(page: &Page<'_>) -> Markup {
                                 td.num { (PAGE.latency(select::median(&point.response.p50))) }
                                 td.num { (PAGE.latency(select::median(&point.response.p99))) }
                                 td.num { (PAGE.count(point.errors)) }
+                                @if causes { td { (super::why::word(point.cause.as_ref())) } }
                             }
                         }
                     }

@@ -31,7 +31,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let shown: usize = groups.iter().map(|group| group.rows.len()).sum();
     html! {
         p.lead {
-            "Each row is an arm against the baseline, paired over the blocks. The shaded strip is the margin within which a difference does not matter. "
+            "Each row is an arm against " @if only { "the baseline" } @else { "that of its pair" } ", paired over the blocks. The shaded strip is the margin within which a difference does not matter. "
             "Only the deciding rows answer the question; the others are exploratory: among many of them, some look different by chance."
         }
         div.scroll tabindex="0" role="region" aria-label="Table of comparisons" {
@@ -39,7 +39,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 thead {
                     tr {
                         th scope="col" { "Mix and load" }
-                        th scope="col" { "Arm" small { "against " @if only { (text::short(&comparisons[0].baseline, NAME)) } @else { "the baseline" } } }
+                        th scope="col" { "Arm" small { "against " @if only { (text::short(&comparisons[0].baseline, NAME)) } @else { "that of its pair" } } }
                         th.picture scope="col" { "Difference" small { "drawn on a scale of ratios" } }
                         th.num scope="col" { "Difference" small { "and its interval" } }
                         th scope="col" { "Verdict" }
@@ -83,6 +83,20 @@ fn groups(comparisons: &[Comparison], limit: usize) -> Vec<Group<'_>> {
             }),
         }
     }
+    // Within a metric, what is compared with the same arm stands together, in the order in which it came.
+    for group in &mut groups {
+        let mut baselines: Vec<&str> = Vec::new();
+        for row in &group.rows {
+            if !baselines.contains(&row.baseline.as_str()) {
+                baselines.push(&row.baseline);
+            }
+        }
+        if baselines.len() > 1 {
+            group
+                .rows
+                .sort_by_key(|row| baselines.iter().position(|name| *name == row.baseline));
+        }
+    }
     groups
 }
 
@@ -100,17 +114,22 @@ fn rows(page: &Page<'_>, group: &Group<'_>, only: bool) -> Markup {
                 td.picture { (scale.axis()) }
                 td.blank colspan="4" {}
             }
-            @for comparison in &group.rows { (row(page, comparison, scale, only)) }
+            @for (place, comparison) in group.rows.iter().enumerate() {
+                @if !only && (place == 0 || group.rows[place - 1].baseline != comparison.baseline) {
+                    tr.pair-of { th colspan="7" scope="rowgroup" { span.quiet { "against " } (page.arm(&comparison.baseline)) } }
+                }
+                (row(page, comparison, scale))
+            }
         }
     }
 }
 
-fn row(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, only: bool) -> Markup {
+fn row(page: &Page<'_>, comparison: &Comparison, scale: ForestScale) -> Markup {
     let verdict = &comparison.verdict;
     html! {
         tr class=(words::judgement(verdict.judgement)) {
             th.what scope="row" { (text::short(&comparison.mix, NAME)) " · " (text::label(&comparison.load_label, NAME)) }
-            td { (page.arm(&comparison.arm)) @if !only { small { "against " (text::short(&comparison.baseline, NAME)) } } }
+            td { (page.arm(&comparison.arm)) }
             td.picture { (scale.row(verdict)) }
             td.num {
                 @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) }
@@ -122,6 +141,7 @@ fn row(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, only: bool)
             td.v {
                 (word(verdict.judgement))
                 @if let Some(reason) = &verdict.reason { small { (text::short(reason, 120)) } }
+                (super::why::of_both(page, comparison))
                 @if let Some(p) = verdict.p_holm.or(verdict.p_value) {
                     small.p { "p " (PAGE.significant(p, 2)) @if verdict.p_holm.is_some() { " (Holm)" } }
                 }

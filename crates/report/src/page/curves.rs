@@ -136,6 +136,7 @@ fn law_row(page: &Page<'_>, arm: &str, law: &Scalability) -> Markup {
 fn data_table(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
     let total: usize = curves.iter().map(|curve| curve.points.len()).sum();
     let points = curves.iter().flat_map(|curve| &curve.points).take(limit);
+    let causes = points.clone().any(|point| point.cause.is_some());
     html! {
         details {
             summary { "The numbers behind both charts" }
@@ -147,10 +148,11 @@ fn data_table(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
                             @for title in ["Throughput, op/s", "interval", "p50", "p95", "p99", "interval", "p99.9", "CPU per op", "Errors", "Valid runs"] {
                                 th.num scope="col" { (title) }
                             }
+                            @if causes { th scope="col" { "Held back by" } }
                             th scope="col" { "Throughput in each block" }
                         }
                     }
-                    tbody { @for point in points { (data_row(page, point)) } }
+                    tbody { @for point in points { (data_row(page, point, causes)) } }
                 }
             }
             @if total > limit { p.remark { "The first " (limit) " of " (total) " points; all are in points.csv." } }
@@ -158,7 +160,7 @@ fn data_table(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
     }
 }
 
-fn data_row(page: &Page<'_>, point: &CurvePoint) -> Markup {
+fn data_row(page: &Page<'_>, point: &CurvePoint, causes: bool) -> Markup {
     let interval = |estimate: &Estimate, spelled: fn(f64) -> String| match estimate.interval {
         Some((low, high)) => format!("{} to {}", spelled(low), spelled(high)),
         None => PAGE.nothing().into(),
@@ -184,6 +186,7 @@ fn data_row(page: &Page<'_>, point: &CurvePoint) -> Markup {
                 td.num { (PAGE.count(point.errors)) }
             }
             td.num { (point.valid_runs) " of " (point.runs) }
+            @if causes { td { (super::why::word(point.cause.as_ref())) } }
             td.each { @for (_, value) in point.throughput.values.iter().take(24) { span { (rate(*value)) } " " } }
         }
     }

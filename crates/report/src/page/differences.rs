@@ -13,6 +13,8 @@ const COLUMNS: usize = 4;
 const ROWS: usize = 100;
 /// Arms listed by name behind one value.
 const LISTED: usize = 8;
+/// Pairs of arms.
+const PAIRS: usize = 40;
 /// Blocks and arms within a block that are drawn.
 const BLOCKS: usize = 64;
 const ARMS: usize = 16;
@@ -63,6 +65,41 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             }
         }
         @if ordered.len() > ROWS { p.remark { "The first " (ROWS) " of " (ordered.len()) " differences; all are in analysis.json." } }
+        (by_pair(page))
+    }
+}
+
+/// The same between the two arms of each comparison, where there are more than two arms.
+fn by_pair(page: &Page<'_>) -> Markup {
+    let analysis = page.report.analysis;
+    if analysis.arms.len() < 3 || analysis.pairs.is_empty() {
+        return html! {};
+    }
+    let value = |difference: &Difference, arm: &str| {
+        let found = difference.values.iter().find(|(name, _)| name == arm);
+        found.map_or_else(
+            || PAGE.nothing().to_owned(),
+            |(_, value)| text::short(value, 60),
+        )
+    };
+    html! {
+        details {
+            summary { "What differed between the arms of each pair" }
+            ul.pairs { @for pair in analysis.pairs.iter().take(PAIRS) {
+                li {
+                    (page.arm(&pair.arm)) span.quiet { " against " } (page.arm(&pair.baseline))
+                    ul { @for difference in pair.differences.iter().take(LISTED) {
+                        li {
+                            strong { (text::short(&difference.what, 80)) } ": "
+                            (value(difference, &pair.arm)) span.quiet { " against " } (value(difference, &pair.baseline))
+                            @if !difference.declared { span.tag { "found" } }
+                        }
+                    } }
+                    @if pair.differences.len() > LISTED { small { "and " (pair.differences.len() - LISTED) " more" } }
+                }
+            } }
+            @if analysis.pairs.len() > PAIRS { p.remark { "The first " (PAIRS) " of " (analysis.pairs.len()) " pairs; all are in analysis.json." } }
+        }
     }
 }
 

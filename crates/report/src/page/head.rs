@@ -11,6 +11,8 @@ use plimsoll_record::ExperimentState;
 
 /// Verdicts that get a card of their own; the others are in the table.
 const CARDS: usize = 6;
+/// Cards that have room for a sentence about what held both arms back.
+const SENTENCES: usize = 3;
 
 pub(super) fn masthead(page: &Page<'_>) -> Markup {
     let (record, analysis) = (page.report.record, page.report.analysis);
@@ -60,7 +62,7 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
             }
             @if !deciding.is_empty() {
                 div.cards {
-                    @for comparison in deciding.iter().take(CARDS) { (card(comparison, scale)) }
+                    @for comparison in deciding.iter().take(CARDS) { (card(page, comparison, scale, deciding.len() <= SENTENCES)) }
                 }
                 @if deciding.len() > CARDS {
                     p.remark { (deciding.len() - CARDS) " more deciding comparisons are in the " a href="#comparisons" { "table" } "." }
@@ -70,7 +72,8 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
     }
 }
 
-fn card(comparison: &Comparison, scale: ForestScale) -> Markup {
+/// `whole`: there is room for a sentence about both arms.
+fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: bool) -> Markup {
     let verdict = &comparison.verdict;
     let word = words::judgement(verdict.judgement);
     html! {
@@ -92,6 +95,10 @@ fn card(comparison: &Comparison, scale: ForestScale) -> Markup {
             p.against {
                 strong { (text::short(&comparison.arm, NAME)) } " against " (text::short(&comparison.baseline, NAME))
                 @if comparison.direction == Direction::LowerIsBetter { "; less is better" }
+            }
+            @match &comparison.because {
+                Some(because) if whole => p.because { (text::label(because, 700)) },
+                _ => (super::why::of_both(page, comparison)),
             }
             p.blocks {
                 (words::counted(verdict.blocks.into(), "block", PAGE))

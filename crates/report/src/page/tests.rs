@@ -1,7 +1,9 @@
 use super::*;
 use crate::sample::{self, Shape};
 use plimsoll_judge::{Analysis, Estimate, LatencySummary};
-use plimsoll_record::{ExperimentRecord, ExperimentState, RunState, Storage, Warning, WarningId};
+use plimsoll_record::{
+    DiskChoice, ExperimentRecord, ExperimentState, RigRecord, RunState, Storage, Warning, WarningId,
+};
 
 fn small() -> (ExperimentRecord, Analysis) {
     sample::experiment(&Shape {
@@ -58,6 +60,60 @@ fn the_conditions() {
     insta::assert_snapshot!("provenance", broken_up(&provenance::section(&page)));
     insta::assert_snapshot!("warnings", broken_up(&warnings::section(&page)));
     insta::assert_snapshot!("reading", broken_up(&reading::section(&page)));
+}
+
+/// Two arms on different disks, watched.
+fn watched() -> (ExperimentRecord, Analysis) {
+    sample::experiment(&Shape {
+        sessions: vec![1, 8],
+        seconds: 14,
+        ..Shape::two_disks()
+    })
+}
+
+#[test]
+fn what_was_watched() {
+    let (record, analysis) = watched();
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("watched-arms", broken_up(&arms::section(&page)));
+    insta::assert_snapshot!("why", broken_up(&why::section(&page)));
+    insta::assert_snapshot!("watched-time", broken_up(&time::section(&page)));
+    insta::assert_snapshot!("rig", broken_up(&rig::section(&page)));
+}
+
+#[test]
+fn twelve_arms_are_told_side_by_side() {
+    let (record, analysis) = sample::experiment(&Shape {
+        blocks: 6,
+        seconds: 4,
+        ..Shape::twelve_arms()
+    });
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("twelve-arms", broken_up(&arms::section(&page)));
+    insta::assert_snapshot!(
+        "twelve-comparisons",
+        broken_up(&comparisons::section(&page))
+    );
+    insta::assert_snapshot!(
+        "twelve-differences",
+        broken_up(&differences::section(&page))
+    );
+    check(&render(&Report {
+        record: &record,
+        analysis: &analysis,
+    }));
+}
+
+#[test]
+fn what_was_not_watched_is_not_mentioned() {
+    let (record, analysis) = small();
+    let html = render(&Report {
+        record: &record,
+        analysis: &analysis,
+    });
+    for absent in ["Held back by", "id=\"why\"", "id=\"rig\"", "page cache"] {
+        assert!(!html.contains(absent), "{absent}");
+    }
 }
 
 #[test]
@@ -218,11 +274,22 @@ fn hostile_strings_stay_text() {
     ] {
         let (mut record, mut analysis) = small();
         spoil(&mut record, &mut analysis, &hostile);
+        check(&render(&Report {
+            record: &record,
+            analysis: &analysis,
+        }));
+        let (mut record, mut analysis) = sample::experiment(&Shape {
+            sessions: vec![16],
+            seconds: 4,
+            ..Shape::twelve_arms()
+        });
+        spoil(&mut record, &mut analysis, &hostile);
         let html = render(&Report {
             record: &record,
             analysis: &analysis,
         });
         check(&html);
+        assert!(html.contains("id=\"why\"") && html.contains("plimsoll disk trace"));
     }
 }
 
@@ -253,6 +320,18 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
         if let Some(engine) = &mut run.engine {
             engine.notes.insert(text(), text());
         }
+        if let Some(rig) = &mut run.rig {
+            spoil_made(rig, hostile);
+        }
+    }
+    for calibration in &mut record.calibrations {
+        calibration.disk.preset = Some(text());
+        calibration.at = text();
+        calibration.fio_version = text();
+        for check in &mut calibration.checks {
+            check.what = text();
+            check.unit = text();
+        }
     }
     analysis.id = text();
     analysis.name = text();
@@ -269,6 +348,22 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
             other: [(text(), text())].into(),
             ..Storage::default()
         });
+        if let Some(rig) = &mut arm.made {
+            spoil_made(rig, hostile);
+        }
+        arm.rig.disk = Some(DiskChoice::Device {
+            path: hostile.into(),
+        });
+        arm.rig.machine = Some(text());
+        if let Some(filesystem) = &mut arm.rig.filesystem {
+            filesystem.mkfs = vec![text()];
+            filesystem.mount = vec![text()];
+        }
+        if let Some(price) = &mut arm.rig.price {
+            price.currency = text();
+            price.source = Some(text());
+            price.date = Some(text());
+        }
     }
     for curve in &mut analysis.curves {
         curve.arm = name(&curve.arm);
@@ -281,6 +376,12 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
             point.load_label = text();
             let latencies = point.by_operation["read"].clone();
             point.by_operation.insert(text(), latencies);
+            if let Some(cause) = &mut point.cause {
+                cause.sentence = text();
+                for rule in &mut cause.rules {
+                    rule.figures = text();
+                }
+            }
         }
     }
     for point in &mut analysis.load_phase {
@@ -293,9 +394,18 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
         comparison.mix = text();
         comparison.load_label = text();
         comparison.sentence = text();
+        comparison.because = Some(text());
         comparison.verdict.reason = Some(text());
     }
-    for difference in &mut analysis.differences {
+    for pair in &mut analysis.pairs {
+        pair.arm = name(&pair.arm);
+        pair.baseline = name(&pair.baseline);
+    }
+    let pairs = analysis.pairs.iter_mut();
+    for difference in pairs
+        .flat_map(|pair| &mut pair.differences)
+        .chain(&mut analysis.differences)
+    {
         difference.what = text();
         for (arm, value) in &mut difference.values {
             *arm = name(arm);
@@ -324,6 +434,17 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
         .push(Warning::new(WarningId::Errors, text(), text()));
 }
 
+fn spoil_made(rig: &mut RigRecord, hostile: &str) {
+    let text = || Some(hostile.to_owned());
+    rig.device = text();
+    rig.mkfs = text();
+    rig.mkfs_version = text();
+    rig.mount_options = text();
+    if let Some(trace) = &mut rig.trace {
+        trace.path = hostile.into();
+    }
+}
+
 #[test]
 fn odd_experiments_still_say_something_true() {
     let nothing = Shape {
@@ -333,6 +454,7 @@ fn odd_experiments_still_say_something_true() {
         blocks: 0,
         seconds: 0,
         slices: false,
+        watched: false,
     };
     let (record, mut analysis) = sample::experiment(&nothing);
     analysis.headline.clear();
@@ -392,6 +514,31 @@ fn numbers_that_are_none_are_never_printed() {
             law.kappa = f64::NAN;
         }
     }
+    let (_, mut watched) = watched();
+    for (curve, other) in analysis.curves.iter_mut().zip(&mut watched.curves) {
+        for (point, other) in curve.points.iter_mut().zip(&mut other.points) {
+            other.figures.median.page_cache_hit_ratio = Some(f64::NAN);
+            other.figures.median.device_queue = Some(f64::INFINITY);
+            point.figures = other.figures.clone();
+            point.cause = other.cause.clone();
+            for check in point
+                .cause
+                .iter_mut()
+                .flat_map(|cause| &mut cause.identities)
+            {
+                check.at_most = f64::INFINITY;
+                check.ratio = f64::NAN;
+            }
+        }
+    }
+    for (series, other) in analysis.series.iter_mut().zip(&watched.series) {
+        series.figures = other.figures.clone();
+        for figures in series.figures.iter_mut().skip(1) {
+            figures.device_read_ns = Some(f64::NAN);
+            figures.machine_busy = Some(f64::INFINITY);
+            figures.device_reads_per_second = None;
+        }
+    }
     for comparison in &mut analysis.comparisons {
         comparison.verdict.estimate = Some(f64::NAN);
         comparison.verdict.interval = Some((-1.0, f64::INFINITY));
@@ -413,6 +560,13 @@ fn large_experiments_stay_within_the_bound_and_say_what_is_left_out() {
         (Shape::of(200, 5, 2, 8, 12), "8 arms stand out"),
         (Shape::of(2, 250, 2, 8, 12), "are left out"),
         (Shape::of(10, 5, 20, 8, 400), "of 20 mixes"),
+        (
+            Shape {
+                watched: true,
+                ..Shape::of(12, 40, 2, 6, 300)
+            },
+            "all are in figures.csv",
+        ),
     ];
     for arm in &mut large[0].0.arms {
         *arm = format!("{arm}{}", "<long name>".repeat(90));

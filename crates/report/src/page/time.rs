@@ -1,10 +1,16 @@
 //! Throughput over the seconds of each point.
 
 use super::{NAME, Page};
-use crate::chart::{SECONDS_DRAWN, TimePanel};
+use crate::chart::{SECONDS_DRAWN, TimePanel, WatchPanel};
 use crate::{select, text};
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, CurvePoint, Steadiness, TimeSeries};
+use plimsoll_record::{DiskChoice, DiskRates};
+
+/// Arms that are drawn even if they have no look of their own.
+const ARMS: usize = 16;
+/// With throughputs that differ by more than this factor, each arm has a scale of its own.
+const APART: f64 = 20.0;
 
 /// The panels of one load of one mix, an arm each.
 struct Group<'a> {
@@ -47,9 +53,10 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             "A thin line is one block, the strong one their median. Dark shade: the warm-up that was asked for. Light shade up to the dashed line: warm-up found beyond it and cut. "
             "A bar at the top marks a stall. Shown are the loads that decide, and every load at which something stalled or did not settle."
         }
-        (panels_of(page, &first, "time"))
+        @if first.iter().flat_map(|group| &group.arms).any(|(_, blocks)| is_watched(blocks)) { (key()) }
+        (panels_of(page, &first, "time", page.budget.watched))
         @if !others.is_empty() {
-            details { summary { "All other loads" } (panels_of(page, &others, "time-more")) }
+            details { summary { "All other loads" } (panels_of(page, &others, "time-more", 0)) }
         }
         @if longest > SECONDS_DRAWN {
             p.remark { "Series longer than " (SECONDS_DRAWN) " seconds are drawn by the lowest and the highest second of each stretch; the medians are of single seconds." }
@@ -61,11 +68,10 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 fn groups<'a>(page: &Page<'a>) -> Vec<Group<'a>> {
     let analysis = page.report.analysis;
     let mut groups: Vec<Group<'a>> = Vec::new();
-    for series in analysis
-        .series
-        .iter()
-        .filter(|series| page.style(&series.arm).own() && !series.seconds.is_empty())
-    {
+    for series in analysis.series.iter().filter(|series| {
+        let drawn = page.style(&series.arm).own() || analysis.arms.len() <= ARMS;
+        drawn && !series.seconds.is_empty()
+    }) {
         let found = groups
             .iter()
             .position(|group| group.mix == series.mix && group.point == series.point);
@@ -117,13 +123,93 @@ fn group<'a>(analysis: &'a Analysis, series: &'a TimeSeries) -> Group<'a> {
     }
 }
 
-fn panels_of(page: &Page<'_>, groups: &[&Group<'_>], id: &str) -> Markup {
+/// What the small charts hold.
+fn key() -> Markup {
+    html! {
+        p.lead.key {
+            "Below the throughput stands what was watched in the block with the middle throughput, on the same seconds. Shaded: a checkpoint. Red line: the limit of the disk. "
+            "Processors, from below: "
+            @for (number, kind) in ["user", "system", "waiting for a disk", "stolen"].iter().enumerate() {
+                @if number > 0 { ", " }
+                svg.swatch.a0 viewBox="0 0 30 14" aria-hidden="true" { rect class={ "cpu cpu-" (number) } x="0" y="1" width="30" height="12" {} }
+                " " (kind)
+            }
+            "."
+        }
+    }
+}
+
+fn is_watched(blocks: &[&TimeSeries]) -> bool {
+    blocks
+        .iter()
+        .any(|series| series.figures.iter().any(|figures| !figures.is_unwatched()))
+}
+
+/// Of the blocks in which something was watched, that with the middle throughput.
+fn middle<'a>(blocks: &[&'a TimeSeries]) -> Option<&'a TimeSeries> {
+    let mut ranked: Vec<(f64, &TimeSeries)> = blocks
+        .iter()
+        .filter(|series| is_watched(&[series]))
+        .map(|series| {
+            let seconds = series.seconds.iter().map(|second| second.throughput);
+            let sum: f64 = seconds.filter(|rate| rate.is_finite()).sum();
+            (sum / series.seconds.len().max(1) as f64, *series)
+        })
+        .collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let middle = ranked.len().checked_sub(1)? / 2;
+    Some(ranked[middle].1)
+}
+
+/// The highest throughput of a second, of each arm.
+fn highest_of(group: &Group<'_>) -> Vec<f64> {
+    let of_arm = |blocks: &[&TimeSeries]| {
+        let seconds = blocks.iter().flat_map(|series| &series.seconds);
+        let rates = seconds.map(|second| second.throughput);
+        rates.filter(|rate| rate.is_finite()).fold(0.0, f64::max)
+    };
+    group
+        .arms
+        .iter()
+        .map(|(_, blocks)| of_arm(blocks))
+        .collect()
+}
+
+/// Whether on one scale the slowest arm would be a line on the ground.
+fn are_apart(highest: &[f64]) -> bool {
+    let most = highest.iter().copied().fold(0.0, f64::max);
+    highest
+        .iter()
+        .any(|rate| *rate > 0.0 && *rate < most / APART)
+}
+
+/// Requests per second that the arm's disk allows.
+fn caps(analysis: &Analysis, arm: &str) -> DiskRates {
+    let arm = analysis.arms.iter().find(|summary| summary.name == arm);
+    match arm.and_then(|arm| arm.rig.disk.as_ref()) {
+        Some(DiskChoice::Emulated { spec }) => spec.iops,
+        Some(DiskChoice::Device { .. }) | None => DiskRates::default(),
+    }
+}
+
+/// The first `watched` panels get what was watched below them.
+fn panels_of(page: &Page<'_>, groups: &[&Group<'_>], id: &str, watched: usize) -> Markup {
+    let mut before = 0;
+    let first: Vec<usize> = groups
+        .iter()
+        .map(|group| {
+            let first = before;
+            before += group.arms.len();
+            first
+        })
+        .collect();
     html! {
         div.groups { @for (place, group) in groups.iter().enumerate() {
-            @let highest = group.arms.iter().flat_map(|(_, blocks)| blocks).flat_map(|series| &series.seconds).map(|second| second.throughput).filter(|rate| rate.is_finite()).fold(0.0, f64::max);
+            @let highest = highest_of(group);
+            @let apart = are_apart(&highest);
             @let last = group.arms.iter().flat_map(|(_, blocks)| blocks).filter_map(|series| series.seconds.last()).map(|second| second.at + second.length).fold(0.0, f64::max);
             div class={ "group g" (group.arms.len().min(4)) } {
-                h3 { (text::short(group.mix, NAME)) " · " (group.label) }
+                h3 { (text::short(group.mix, NAME)) " · " (group.label) @if apart { span.quiet { ", each arm on its own scale" } } }
                 @for (number, (arm, blocks)) in group.arms.iter().enumerate() {
                     figure {
                         figcaption { (page.arm(arm)) }
@@ -132,9 +218,20 @@ fn panels_of(page: &Page<'_>, groups: &[&Group<'_>], id: &str) -> Markup {
                             title: format!("Throughput over time, {}, {}, {}", text::short(arm, NAME), text::short(group.mix, NAME), group.label),
                             style: page.style(arm),
                             blocks: blocks.clone(),
-                            highest,
+                            highest: if apart { highest[number] } else { highest.iter().copied().fold(0.0, f64::max) },
                             last,
                         }.draw())
+                        @if let Some(series) = middle(blocks).filter(|_| first[place] + number < watched) {
+                            @let panel = WatchPanel {
+                                id: format!("{id}-{place}-{number}-watched"),
+                                title: format!("What was watched, {}, {}, {}, block {}", text::short(arm, NAME), text::short(group.mix, NAME), group.label, series.block + 1),
+                                style: page.style(arm),
+                                series,
+                                caps: caps(page.report.analysis, arm),
+                                last,
+                            };
+                            @if let Some(drawn) = panel.draw() { (drawn) }
+                        }
                     }
                 }
             }

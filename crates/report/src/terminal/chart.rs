@@ -1,10 +1,10 @@
-//! Throughput against load in characters: lines in braille dots, a mark of its own for each arm.
+//! Rates against load in characters: lines in braille dots, a mark of its own for each.
 
 use super::screen::{Screen, paint};
 use crate::chart::{Axis, load_number};
 use crate::select;
 use anstyle::{AnsiColor, Style};
-use plimsoll_judge::Curve;
+use plimsoll_judge::{Curve, CurvePoint};
 use plimsoll_record::LoadKind;
 use unicode_width::UnicodeWidthStr;
 
@@ -54,16 +54,51 @@ struct CellContent {
     several: bool,
 }
 
-/// The chart with its legend, or nothing where there are fewer than three loads, no number, or no room.
+/// A line of a chart with its name; `None` is a gap.
+pub(crate) struct Line {
+    pub(crate) name: String,
+    pub(crate) points: Vec<Option<(f64, f64)>>,
+}
+
+/// Throughput over the load with its legend, or nothing where there are fewer than three loads, no number, or no room.
 pub(super) fn throughput(curves: &[&Curve], screen: &Screen) -> String {
+    let lines: Vec<Line> = curves.iter().map(|curve| throughput_line(curve)).collect();
     let drawn = &curves[..curves.len().min(ARMS)];
-    let valid = || {
-        drawn
-            .iter()
-            .flat_map(|curve| &curve.points)
-            .filter(|point| point.valid_runs > 0 && select::median(&point.throughput).is_finite())
+    let open = drawn
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .filter(|point| is_drawn(point))
+        .any(|point| matches!(point.load, LoadKind::Open { .. }));
+    let title = if open { "offered op/s" } else { "threads" };
+    over_load(&lines, title, "op/s", "arms", screen)
+}
+
+fn is_drawn(point: &CurvePoint) -> bool {
+    point.valid_runs > 0 && select::median(&point.throughput).is_finite()
+}
+
+fn throughput_line(curve: &Curve) -> Line {
+    let place = |point: &CurvePoint| {
+        let rate = select::median(&point.throughput);
+        is_drawn(point).then(|| (load_number(point.load), rate))
     };
-    let loads: Vec<f64> = valid().map(|point| load_number(point.load)).collect();
+    Line {
+        name: curve.arm.clone(),
+        points: curve.points.iter().map(place).collect(),
+    }
+}
+
+/// Rates over a load with their legend, or nothing where there are fewer than three loads, no number, or no room. `what` are the lines.
+pub(crate) fn over_load(
+    lines: &[Line],
+    x_title: &str,
+    y_title: &str,
+    what: &str,
+    screen: &Screen,
+) -> String {
+    let drawn = &lines[..lines.len().min(ARMS)];
+    let points = || drawn.iter().flat_map(|line| line.points.iter().flatten());
+    let loads: Vec<f64> = points().map(|point| point.0).collect();
     let mut distinct = loads.clone();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();
@@ -71,25 +106,14 @@ pub(super) fn throughput(curves: &[&Curve], screen: &Screen) -> String {
     if distinct.len() < 3 || screen.width < NARROWEST {
         return String::new();
     }
-    let highest = valid()
-        .map(|point| select::median(&point.throughput))
-        .fold(0.0, f64::max);
-    let open = valid().any(|point| matches!(point.load, LoadKind::Open { .. }));
-    let x = Axis::load(
-        &loads,
-        width / 6,
-        if open {
-            "offered op/s".into()
-        } else {
-            "threads".into()
-        },
-    );
+    let highest = points().map(|point| point.1).fold(0.0, f64::max);
+    let x = Axis::load(&loads, width / 6, x_title.into());
     let y = Axis::rate(highest, 4);
     let mut canvas = vec![vec![CellContent::default(); width]; ROWS];
-    for (arm, curve) in drawn.iter().enumerate() {
-        draw_curve(&mut canvas, arm, curve, &x, &y);
+    for (place, line) in drawn.iter().enumerate() {
+        draw_line(&mut canvas, place, line, &x, &y);
     }
-    let mut out = format!("\n  {:>LABELS$}\n", "op/s");
+    let mut out = format!("\n  {y_title:>LABELS$}\n");
     for (row, cells) in canvas.iter().enumerate() {
         let label = y
             .ticks
@@ -118,7 +142,7 @@ pub(super) fn throughput(curves: &[&Curve], screen: &Screen) -> String {
     ));
     out.push_str(&format!("  {:>LABELS$}  {}\n", "", tick_line(&x, width)));
     out.push_str(&format!("  {:>LABELS$}  {:>width$}\n", "", x.title));
-    legend(&mut out, curves, &canvas, screen);
+    legend(&mut out, lines, what, &canvas, screen);
     out
 }
 
@@ -126,25 +150,24 @@ fn row_of(share: f64) -> usize {
     ROWS - 1 - (share * (ROWS - 1) as f64).round() as usize
 }
 
-fn draw_curve(canvas: &mut [Vec<CellContent>], arm: usize, curve: &Curve, x: &Axis, y: &Axis) {
+fn draw_line(canvas: &mut [Vec<CellContent>], place: usize, drawn: &Line, x: &Axis, y: &Axis) {
     let width = canvas[0].len();
     let (dots_wide, dots_high) = ((width * 2 - 2) as f64, (ROWS * 4 - 4) as f64);
     let mut last: Option<(f64, f64)> = None;
-    for point in &curve.points {
-        let rate = select::median(&point.throughput);
-        if point.valid_runs == 0 || !rate.is_finite() {
+    for point in &drawn.points {
+        let Some((load, rate)) = point else {
             last = None;
             continue;
-        }
-        let share = (x.scale.share(load_number(point.load)), y.scale.share(rate));
+        };
+        let share = (x.scale.share(*load), y.scale.share(*rate));
         let here = (share.0 * dots_wide, share.1 * dots_high);
         if let Some(before) = last {
-            line(canvas, arm, before, here);
+            line(canvas, place, before, here);
         }
         last = Some(here);
         let cell = &mut canvas[row_of(share.1)][(share.0 * (width - 1) as f64).round() as usize];
-        cell.several |= cell.mark.is_some_and(|other| other != arm);
-        cell.mark = Some(arm);
+        cell.several |= cell.mark.is_some_and(|other| other != place);
+        cell.mark = Some(place);
     }
 }
 
@@ -216,14 +239,20 @@ fn tick_line(x: &Axis, width: usize) -> String {
     line
 }
 
-fn legend(out: &mut String, curves: &[&Curve], canvas: &[Vec<CellContent>], screen: &Screen) {
+fn legend(
+    out: &mut String,
+    lines: &[Line],
+    what: &str,
+    canvas: &[Vec<CellContent>],
+    screen: &Screen,
+) {
     let mut line = String::from("  ");
     let mut used = 2;
     let mut entries: Vec<(String, String)> = Vec::new();
-    for (place, curve) in curves.iter().enumerate().take(ARMS) {
+    for (place, line) in lines.iter().enumerate().take(ARMS) {
         entries.push((
             paint(style(place), mark(place, screen.unicode)),
-            screen.short(&curve.arm, 32),
+            screen.short(&line.name, 32),
         ));
     }
     if canvas.iter().flatten().any(|cell| cell.several) {
@@ -232,10 +261,10 @@ fn legend(out: &mut String, curves: &[&Curve], canvas: &[Vec<CellContent>], scre
             "several".into(),
         ));
     }
-    if curves.len() > ARMS {
+    if lines.len() > ARMS {
         entries.push((
             String::new(),
-            format!("{} more arms are not drawn", curves.len() - ARMS),
+            format!("{} more {what} are not drawn", lines.len() - ARMS),
         ));
     }
     for (mark, name) in entries {

@@ -19,6 +19,8 @@ pub(super) struct Row<'a> {
     verdict: &'a Verdict,
     /// Who against whom; empty where a heading says so.
     sides: String,
+    /// What held both back, where that is known.
+    because: Option<&'a str>,
     /// What was counted: blocks, or runs of each side.
     unit: &'static str,
 }
@@ -36,6 +38,7 @@ impl<'a> From<&'a Comparison> for Row<'a> {
                 text::short(&comparison.arm, 40),
                 text::short(&comparison.baseline, 40)
             ),
+            because: comparison.because.as_deref().filter(|_| comparison.primary),
             unit: "block",
         }
     }
@@ -50,7 +53,18 @@ impl<'a> From<&'a UnpairedComparison> for Row<'a> {
             primary: comparison.primary,
             verdict: &comparison.verdict,
             sides: String::new(),
+            because: None,
             unit: "run",
+        }
+    }
+}
+
+impl Row<'_> {
+    /// The same without saying what held its arms back.
+    pub(super) fn without_cause(self) -> Self {
+        Self {
+            because: None,
+            ..self
         }
     }
 }
@@ -105,6 +119,9 @@ fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
             paint(judgement_style(verdict.judgement), &judged)
         ));
         paragraph(out, DIM, &beneath(row, screen), 6, screen);
+        if let Some(because) = row.because {
+            paragraph(out, DIM, because, 6, screen);
+        }
     }
     if rows.len() > ENTRIES {
         out.push_str(&format!(

@@ -26,22 +26,22 @@ impl Default for Screen {
 }
 
 impl Screen {
-    pub(super) fn numbers(&self) -> Numbers {
+    pub(crate) fn numbers(&self) -> Numbers {
         if self.unicode { TERMINAL } else { ASCII }
     }
 
     /// Columns that a text takes.
-    pub(super) fn columns(&self, text: &str) -> usize {
+    pub(crate) fn columns(&self, text: &str) -> usize {
         self.plain(text).width()
     }
 
     /// One line of foreign text, cut to `width`.
-    pub(super) fn short(&self, text: &str, width: usize) -> String {
+    pub(crate) fn short(&self, text: &str, width: usize) -> String {
         self.plain(&text::short(text, width)).into_owned()
     }
 
     /// The same text in what this screen knows. Foreign letters stay: only our own signs have a spelling in ASCII.
-    pub(super) fn plain<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn plain<'a>(&self, text: &'a str) -> Cow<'a, str> {
         const SPELLED: [(char, &str); 9] = [
             ('×', "x"),
             ('…', "~"),
@@ -65,7 +65,7 @@ impl Screen {
 }
 
 /// Text in a style.
-pub(super) fn paint(style: Style, text: &str) -> String {
+pub(crate) fn paint(style: Style, text: &str) -> String {
     if text.is_empty() || style == Style::new() {
         return text.to_owned();
     }

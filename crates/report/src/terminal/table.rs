@@ -22,12 +22,24 @@ enum Column {
     Cpu,
     Errors,
     Valid,
+    Cause,
 }
 
-use Column::{Cpu, Errors, Interval, Load, P50, P95, P99, P999, Rate, Valid};
+use Column::{Cause, Cpu, Errors, Interval, Load, P50, P95, P99, P999, Rate, Valid};
 
 /// From the fullest to the barest; `true` spells numbers out.
-const LAYOUTS: [(bool, &[Column]); 6] = [
+const LAYOUTS: [(bool, &[Column]); 9] = [
+    (
+        true,
+        &[
+            Load, Rate, Interval, P50, P95, P99, P999, Cpu, Errors, Valid, Cause,
+        ],
+    ),
+    (
+        false,
+        &[Load, Rate, Interval, P50, P99, Errors, Valid, Cause],
+    ),
+    (false, &[Load, Rate, P99, Valid, Cause]),
     (
         true,
         &[
@@ -46,8 +58,10 @@ const LAYOUTS: [(bool, &[Column]); 6] = [
     ),
     (false, &[Load, Rate, P50, P99, P999, Errors, Valid]),
     (false, &[Load, Rate, P50, P99, Valid]),
-    (false, &[Load, Rate, P99]),
+    (false, BAREST),
 ];
+
+const BAREST: &[Column] = &[Load, Rate, P99];
 
 /// A choice of columns.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +75,14 @@ impl Layout {
     pub(super) fn of(curves: &[&Curve], screen: &Screen) -> Self {
         let mut layout = Self {
             full: false,
-            columns: &[Load, Rate, P99],
+            columns: BAREST,
         };
+        let caused = |curve: &&Curve| curve.points.iter().any(|point| point.cause.is_some());
+        let with_causes = curves.iter().any(caused);
         for (full, columns) in LAYOUTS {
+            if columns.contains(&Cause) != with_causes && columns != BAREST {
+                continue;
+            }
             layout = Self { full, columns };
             let fits = |curve: &&Curve| {
                 draw(curve, layout, screen)
@@ -144,6 +163,7 @@ fn header(column: Column, curve: &Curve, full: bool) -> String {
         Errors if full => "errors",
         Errors => "err",
         Valid => "valid",
+        Cause => "held back by",
     };
     name.into()
 }
@@ -166,6 +186,10 @@ fn cell(column: Column, point: &CurvePoint, curve: &Curve, full: bool, screen: &
             (false, _) => screen.short(&point.load_label, 24),
         },
         Valid => valid(point, screen),
+        Cause => match &point.cause {
+            Some(cause) => cause.kind.name().into(),
+            None => numbers.nothing().into(),
+        },
         _ if point.valid_runs == 0 => numbers.nothing().into(),
         Errors if point.errors > 0 => paint(
             AnsiColor::Red.on_default(),
@@ -221,7 +245,7 @@ fn errors(count: u64, full: bool, numbers: Numbers) -> String {
 }
 
 /// Valid runs of all, with a mark: all good, something to know, nothing to compare.
-fn valid(point: &CurvePoint, screen: &Screen) -> String {
+pub(super) fn valid(point: &CurvePoint, screen: &Screen) -> String {
     let noticed = point
         .results
         .iter()

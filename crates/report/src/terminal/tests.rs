@@ -47,6 +47,42 @@ fn the_whole_screen_in_ascii() {
 }
 
 #[test]
+fn causes_at_80_and_at_120_columns() {
+    let shape = Shape {
+        sessions: vec![1, 8],
+        ..Shape::two_disks()
+    };
+    for width in [80, 120] {
+        let screen = Screen {
+            width,
+            unicode: true,
+        };
+        let text = shown(&shape, &screen);
+        insta::assert_snapshot!(format!("causes-{width}"), mix_part(&text));
+    }
+}
+
+#[test]
+fn twelve_arms_at_80_and_at_120_columns() {
+    for (width, unicode) in [(80, true), (120, true), (80, false)] {
+        let screen = Screen { width, unicode };
+        let text = shown(&Shape::twelve_arms(), &screen);
+        let name = format!("twelve-{width}{}", if unicode { "" } else { "-ascii" });
+        insta::assert_snapshot!(name, mix_part(&text));
+    }
+}
+
+/// From the first mix to the end of the first comparison.
+fn mix_part(text: &str) -> String {
+    let lines = text.lines().skip_while(|line| !line.starts_with("mix "));
+    let end = lines
+        .clone()
+        .position(|line| line.starts_with("deciding"))
+        .map_or(usize::MAX, |place| place + 4);
+    lines.take(end).collect::<Vec<&str>>().join("\n")
+}
+
+#[test]
 fn styles_are_written_where_a_terminal_wants_them() {
     let (record, analysis) = sample::experiment(&Shape {
         sessions: vec![1],
@@ -155,6 +191,20 @@ fn no_line_is_wider_than_the_screen() {
     for entry in &mut analysis.validity {
         entry.text = long.clone();
     }
+    let (_, watched) = sample::experiment(&Shape::two_disks());
+    for (curve, other) in analysis.curves.iter_mut().zip(&watched.curves) {
+        for (point, other) in curve.points.iter_mut().zip(&other.points) {
+            point.cause = other.cause.clone();
+            point.figures = other.figures.clone();
+            if let Some(cause) = &mut point.cause {
+                cause.sentence = long.clone();
+            }
+            point.arm = curve.arm.clone();
+        }
+    }
+    for comparison in &mut analysis.comparisons {
+        comparison.because = Some(long.clone());
+    }
     let mut days = two_days();
     days.other.arm = long.clone();
     days.other.name = long.clone();
@@ -225,6 +275,7 @@ fn odd_experiments_still_say_something_true() {
         blocks: 0,
         seconds: 0,
         slices: false,
+        watched: false,
     };
     let (record, mut analysis) = sample::experiment(&empty);
     analysis.headline.clear();

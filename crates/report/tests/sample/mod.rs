@@ -1,16 +1,18 @@
 //! A made-up experiment for tests, benches and the example page. Engine, machine and every number in it are invented.
 
+mod testbed;
+
 use plimsoll_experiment::Metric;
 use plimsoll_judge::{
     Analysis, ArmSummary, BlockOrder, Comparison, Curve, CurvePoint, Difference, Estimate,
-    Judgement, Knee, LatencySummary, PointResult, Progress, Scalability, SeriesSecond, Steadiness,
-    ThresholdResult, TimeSeries, Validity, ValidityState, Verdict,
+    FigureSummary, Figures, Judgement, Knee, LatencySummary, PointResult, Progress, Scalability,
+    SeriesSecond, Steadiness, ThresholdResult, TimeSeries, Validity, ValidityState, Verdict,
 };
 use plimsoll_record::{
     Completed, EngineDescription, ExperimentRecord, ExperimentState, Histogram, Latencies,
     LoadKind, Machine, OpenLatencies, Operation, OperationSlice, PointEnd, PointLabel, PointRecord,
-    Program, RECORD_VERSION, RunRecord, RunState, Slice, Status, Storage, Warning, WarningId,
-    WorkerUse,
+    Program, RECORD_VERSION, RigSpec, RunRecord, RunState, Slice, Status, Storage, Warning,
+    WarningId, WorkerUse,
 };
 use std::collections::BTreeMap;
 
@@ -29,6 +31,8 @@ pub struct Shape {
     pub seconds: u32,
     /// Whether the record gets slices with histograms.
     pub slices: bool,
+    /// Whether the arms stand on emulated disks and were watched, so that points have figures and causes.
+    pub watched: bool,
 }
 
 impl Shape {
@@ -41,6 +45,34 @@ impl Shape {
             blocks: 6,
             seconds: 24,
             slices: false,
+            watched: false,
+        }
+    }
+
+    /// Two arms that differ in their disks.
+    #[allow(dead_code)] // Not every user of the sample asks for it.
+    pub fn two_disks() -> Self {
+        Self {
+            arms: vec!["fast-disk".into(), "slow-disk".into()],
+            mixes: vec!["A".into()],
+            watched: true,
+            ..Self::quickstart()
+        }
+    }
+
+    /// Four working sets on three disks.
+    #[allow(dead_code)] // Not every user of the sample asks for it.
+    pub fn twelve_arms() -> Self {
+        let mut arms = Vec::new();
+        for share in ["092", "138", "182", "230"] {
+            arms.extend(["fast", "san", "spindle"].map(|disk| format!("{disk}-{share}")));
+        }
+        Self {
+            arms,
+            sessions: vec![16],
+            mixes: vec!["reads".into()],
+            watched: true,
+            ..Self::quickstart()
         }
     }
 
@@ -53,6 +85,7 @@ impl Shape {
             blocks,
             seconds,
             slices: false,
+            watched: false,
         }
     }
 }
@@ -79,7 +112,11 @@ impl Noise {
 /// Makes up the record and its analysis.
 pub fn experiment(shape: &Shape) -> (ExperimentRecord, Analysis) {
     let analysis = analysis(shape);
-    (record(shape, &analysis), analysis)
+    let mut record = record(shape, &analysis);
+    if shape.watched {
+        testbed::furnish_record(shape, &mut record);
+    }
+    (record, analysis)
 }
 
 struct Law {
@@ -170,7 +207,10 @@ fn label(sessions: u32) -> String {
 fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noise) -> CurvePoint {
     let sessions = shape.sessions[at];
     let law = law(arm, mix);
-    let ideal = throughput(&law, f64::from(sessions));
+    let mut ideal = throughput(&law, f64::from(sessions));
+    if shape.watched {
+        ideal = ideal.min(testbed::most(shape, arm));
+    }
     let per_run: Vec<(u32, f64)> = (0..shape.blocks)
         .map(|block| {
             (
@@ -203,6 +243,7 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
             generator_share: Some(0.012),
             generator_lag_p99_ns: None,
             achieved: None,
+            figures: Figures::default(),
         })
         .collect();
     let throughput = estimate(per_run);
@@ -233,6 +274,8 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
         not_found: 0,
         errors: 0,
         meets_objective: None,
+        figures: FigureSummary::default(),
+        cause: None,
         results,
     }
 }
@@ -326,10 +369,14 @@ fn verdict(pairs: &[(u32, f64, f64)], metric: Metric, margin: f64) -> Verdict {
 fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
     let mut all = Vec::new();
     for metric in [Metric::Throughput, Metric::Response { percentile: 99.0 }] {
-        for curve in curves.iter().filter(|curve| curve.arm != shape.arms[0]) {
+        for curve in curves {
+            let against = testbed::against(shape, &curve.arm);
+            if curve.arm == against {
+                continue;
+            }
             let baseline = curves
                 .iter()
-                .find(|other| other.arm == shape.arms[0] && other.mix == curve.mix);
+                .find(|other| other.arm == against && other.mix == curve.mix);
             let Some(baseline) = baseline else { continue };
             for (at, (a, b)) in baseline.points.iter().zip(&curve.points).enumerate() {
                 let of = |point: &CurvePoint| match metric {
@@ -349,7 +396,7 @@ fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
                 let verdict = verdict(&pairs, metric, margin);
                 let place = format!("{} at {}", curve.mix, a.load_label);
                 all.push(Comparison {
-                    baseline: shape.arms[0].clone(),
+                    baseline: against.to_owned(),
                     arm: curve.arm.clone(),
                     mix: curve.mix.clone(),
                     point: a.point.unwrap_or_default(),
@@ -358,8 +405,9 @@ fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
                     direction: metric.direction(),
                     primary: metric == Metric::Throughput && at + 2 == baseline.points.len().max(2),
                     pairs,
-                    sentence: sentence(&place, &curve.arm, &shape.arms[0], &verdict),
+                    sentence: sentence(&place, &curve.arm, against, &verdict),
                     verdict,
+                    because: None,
                 });
             }
         }
@@ -407,6 +455,7 @@ fn series(shape: &Shape, curves: &[Curve]) -> Vec<TimeSeries> {
                     warm_up_seconds: 4.0,
                     cut_seconds: f64::from(block % 3),
                     seconds,
+                    figures: Vec::new(),
                     stalls: if stalled {
                         vec![(14.0, 18.0)]
                     } else {
@@ -485,6 +534,10 @@ fn arm_summaries(shape: &Shape) -> Vec<ArmSummary> {
             records: 200_000,
             storage: Some(storage()),
             baseline: index == 0,
+            rig: RigSpec::default(),
+            made: None,
+            working_set: None,
+            calibration: None,
         })
         .collect()
 }
@@ -512,7 +565,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
             .collect()
     };
     let comparisons = comparisons(shape, &curves);
-    Analysis {
+    let mut analysis = Analysis {
         id: "k3f9q".into(),
         name: "harbour-depth".into(),
         question: Some("How much throughput does a cache of a quarter of the data cost?".into()),
@@ -554,6 +607,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
                 declared: false,
             },
         ],
+        pairs: Vec::new(),
         thresholds: vec![
             ThresholdResult {
                 text: "throughput >= 50k".into(),
@@ -586,7 +640,11 @@ pub fn analysis(shape: &Shape) -> Analysis {
                 "transparent huge pages are set to always",
             ),
         ],
+    };
+    if shape.watched {
+        testbed::furnish_analysis(shape, &mut analysis);
     }
+    analysis
 }
 
 fn headline(comparisons: &[Comparison]) -> Vec<String> {
@@ -703,6 +761,7 @@ fn record(shape: &Shape, analysis: &Analysis) -> ExperimentRecord {
         command: "plimsoll run studies/harbour-depth.yaml --seed 1871".into(),
         started_at: "2026-03-01T09:00:00Z".into(),
         ended_at: Some("2026-03-01T09:51:42Z".into()),
+        calibrations: Vec::new(),
         runs: runs(shape, analysis),
     }
 }
@@ -732,6 +791,8 @@ fn runs(shape: &Shape, analysis: &Analysis) -> Vec<RunRecord> {
                 machine: Machine::default(),
                 storage: Some(storage()),
                 records_loaded: Some(200_000),
+                data_bytes: None,
+                rig: None,
                 load: None,
                 points: if shape.slices {
                     points(shape, analysis, arm, block.block, minute)

@@ -1,0 +1,256 @@
+//! What was watched over the seconds of one point: small charts below each other, on the time axis of the throughput above them.
+
+use super::scale::{Axis, LEVEL, Plot};
+use super::time::{LEFT, RIGHT, SECONDS_DRAWN, WIDTH, trace};
+use super::{ArmStyle, Path, Px, picture};
+use maud::{Markup, html};
+use plimsoll_judge::{Figures, TimeSeries};
+use plimsoll_record::DiskRates;
+
+/// Height of one chart without the labels of the time axis.
+const HEIGHT: f64 = 72.0;
+/// Of those labels.
+const LABELS: f64 = 18.0;
+
+const PLOT: Plot = Plot {
+    width: WIDTH,
+    height: HEIGHT,
+    left: LEFT,
+    right: RIGHT,
+    top: 24.0,
+    bottom: 5.0,
+};
+
+type Line = Vec<(f64, f64)>;
+/// A moment, and the shares of user, system, waiting and stolen time.
+type Kinds = (f64, [f64; 4]);
+
+/// All charts of one run of one arm.
+pub(crate) struct WatchPanel<'a> {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) style: ArmStyle,
+    pub(crate) series: &'a TimeSeries,
+    /// The disk's limits, drawn as lines.
+    pub(crate) caps: DiskRates,
+    /// End of the time axis, seconds.
+    pub(crate) last: f64,
+}
+
+/// One of the charts.
+struct Row {
+    axis: Axis,
+    /// The first is drawn solid, the second dashed.
+    lines: Vec<Line>,
+    /// Areas on top of each other, each from the one below.
+    areas: Vec<Path>,
+    caps: Vec<f64>,
+}
+
+impl WatchPanel<'_> {
+    /// `None` where nothing of it was watched.
+    pub(crate) fn draw(&self) -> Option<Markup> {
+        let rows = self.rows();
+        if rows.is_empty() {
+            return None;
+        }
+        let x = Axis::seconds(self.last);
+        let bare = Axis {
+            ticks: Vec::new(),
+            ..x.clone()
+        };
+        let content = html! {
+            @for (number, row) in rows.iter().enumerate() {
+                @let axis = if number + 1 == rows.len() { &x } else { &bare };
+                g transform={ "translate(0 " (Px(number as f64 * HEIGHT)) ")" } { (self.row(row, axis)) }
+            }
+        };
+        let size = (WIDTH, rows.len() as f64 * HEIGHT + LABELS);
+        let told: Vec<&str> = rows.iter().map(|row| row.axis.title.as_str()).collect();
+        Some(picture(
+            &self.id,
+            "small",
+            size,
+            &self.title,
+            &format!("Over time: {}.", told.join("; ")),
+            &content,
+        ))
+    }
+
+    fn row(&self, row: &Row, x: &Axis) -> Markup {
+        let at = |seconds: f64| PLOT.x(x.scale.share(seconds));
+        let (top, base) = (PLOT.y(1.0), PLOT.y(0.0));
+        html! {
+            @for (from, to) in self.checkpoints() {
+                rect.checkpoint x=(Px(at(from))) y=(Px(top)) width=(Px(at(to) - at(from))) height=(Px(base - top)) {}
+            }
+            g class=(self.style.class()) {
+                @for (number, area) in row.areas.iter().enumerate() {
+                    path class={ "cpu cpu-" (number) } d=(area.data()) {}
+                }
+            }
+            (PLOT.frame(x, &row.axis))
+            @for cap in &row.caps {
+                path.cap d={ "M" (Px(PLOT.left)) " " (Px(PLOT.y(row.axis.scale.share(*cap)))) "H" (Px(PLOT.x(1.0))) } {}
+            }
+            g class=(self.style.class()) {
+                @for (number, line) in row.lines.iter().enumerate() {
+                    path class={ "watched" @if number > 0 { " second" } } d=(trace(&PLOT, line, x, &row.axis).data()) {}
+                }
+            }
+        }
+    }
+
+    /// A figure at the middle of each second; seconds without it are left out as no number, so that the line is interrupted.
+    fn line(&self, of: impl Fn(&Figures) -> Option<f64>) -> Option<Line> {
+        let seconds = self.series.seconds.iter().zip(&self.series.figures);
+        let line: Line = seconds
+            .map(|(second, figures)| {
+                let value = of(figures).filter(|value| value.is_finite());
+                (second.at + second.length / 2.0, value.unwrap_or(f64::NAN))
+            })
+            .collect();
+        line.iter()
+            .any(|(_, value)| value.is_finite())
+            .then_some(line)
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let mut add = |lines: [Option<Line>; 2], caps: Vec<f64>, axis: &dyn Fn(f64) -> Axis| {
+            let lines: Vec<Line> = lines.into_iter().flatten().collect();
+            if lines.is_empty() {
+                return;
+            }
+            let values = lines.iter().flatten().map(|(_, value)| *value);
+            let highest = values
+                .chain(caps.iter().copied())
+                .filter(|value| value.is_finite())
+                .fold(0.0, f64::max);
+            rows.push(Row {
+                axis: axis(highest),
+                lines,
+                areas: Vec::new(),
+                caps,
+            });
+        };
+        add(
+            [
+                self.line(|figures| figures.engine_cache_fill),
+                self.line(|figures| figures.engine_cache_dirty),
+            ],
+            Vec::new(),
+            &|_| Axis::shares("engine cache: used, dirty (dashed)"),
+        );
+        add(
+            [
+                self.line(|figures| figures.engine_read_bytes_per_second),
+                None,
+            ],
+            Vec::new(),
+            &|highest| Axis::low_bytes(highest, "read into the engine cache, per second"),
+        );
+        let caps = [self.caps.joint, self.caps.read, self.caps.write];
+        add(
+            [
+                self.line(|figures| figures.device_reads_per_second),
+                self.line(|figures| figures.device_writes_per_second),
+            ],
+            caps.into_iter().flatten().collect(),
+            &|highest| Axis::low_rate(highest, "device: reads, writes (dashed) per second"),
+        );
+        add(
+            [
+                self.line(|figures| figures.device_read_ns),
+                self.line(|figures| figures.device_write_ns),
+            ],
+            Vec::new(),
+            &|highest| Axis::low_latency(highest, "device latency: reads, writes (dashed)"),
+        );
+        let areas = self.processors();
+        if !areas.is_empty() {
+            rows.push(Row {
+                axis: Axis::shares("processors: user, system, waiting, stolen"),
+                lines: Vec::new(),
+                areas,
+                caps: Vec::new(),
+            });
+        }
+        rows
+    }
+
+    /// User, system, waiting for a disk, stolen: shares of all processors' time, the means of a few seconds where there are many.
+    fn processors(&self) -> Vec<Path> {
+        let seconds: Vec<Kinds> = self
+            .series
+            .seconds
+            .iter()
+            .zip(&self.series.figures)
+            .filter_map(|(second, figures)| {
+                let busy = figures.machine_busy?;
+                let kernel = figures.machine_kernel.unwrap_or(0.0);
+                let kinds = [
+                    busy - kernel,
+                    kernel,
+                    figures.machine_iowait.unwrap_or(0.0),
+                    figures.machine_steal.unwrap_or(0.0),
+                ];
+                kinds
+                    .iter()
+                    .all(|share| share.is_finite())
+                    .then_some((second.at + second.length / 2.0, kinds))
+            })
+            .collect();
+        if seconds.is_empty() {
+            return Vec::new();
+        }
+        let stretch = seconds.len().div_ceil(SECONDS_DRAWN / 2);
+        let mut stacks: Vec<(f64, [f64; 5])> = Vec::new();
+        for part in seconds.chunks(stretch) {
+            let mean =
+                |of: &dyn Fn(&Kinds) -> f64| part.iter().map(of).sum::<f64>() / part.len() as f64;
+            let mut stack = [0.0; 5];
+            for kind in 0..4 {
+                stack[kind + 1] = stack[kind] + mean(&|second| second.1[kind].max(0.0));
+            }
+            stacks.push((mean(&|second| second.0), stack));
+        }
+        let x = Axis::seconds(self.last);
+        let place = |at: f64, share: f64| (PLOT.x(x.scale.share(at)), PLOT.y(LEVEL.share(share)));
+        (0..4)
+            .map(|kind| {
+                let upper = stacks.iter().map(|(at, stack)| place(*at, stack[kind + 1]));
+                let lower = stacks
+                    .iter()
+                    .rev()
+                    .map(|(at, stack)| place(*at, stack[kind]));
+                let mut path = Path::default();
+                for (number, (px, py)) in upper.chain(lower).enumerate() {
+                    if number == 0 {
+                        path.move_to(px, py);
+                    } else {
+                        path.line_to(px, py);
+                    }
+                }
+                path.close();
+                path
+            })
+            .collect()
+    }
+
+    /// Begin and end of each stretch of seconds in which a checkpoint was under way.
+    fn checkpoints(&self) -> Vec<(f64, f64)> {
+        let mut spans: Vec<(f64, f64)> = Vec::new();
+        for (second, figures) in self.series.seconds.iter().zip(&self.series.figures) {
+            if figures.checkpoint_share.is_none_or(|share| share <= 0.0) {
+                continue;
+            }
+            let end = second.at + second.length;
+            match spans.last_mut() {
+                Some(span) if second.at - span.1 < 1e-6 => span.1 = end,
+                _ => spans.push((second.at, end)),
+            }
+        }
+        spans
+    }
+}

@@ -1,0 +1,152 @@
+//! Figures of what was watched, spelled in their units.
+
+use crate::number::Numbers;
+use plimsoll_judge::{FigureKind, FigureUnit, Figures};
+
+/// What a figure is counted in, where its number does not say it: for the head of a column.
+pub(crate) fn unit(unit: FigureUnit) -> &'static str {
+    match unit {
+        FigureUnit::PerSecond => "per second",
+        FigureUnit::PerOperation
+        | FigureUnit::NanosecondsPerOperation
+        | FigureUnit::BytesPerOperation => "per operation",
+        FigureUnit::BytesPerSecond => "per second",
+        FigureUnit::Share
+        | FigureUnit::Count
+        | FigureUnit::Nanoseconds
+        | FigureUnit::Bytes
+        | FigureUnit::Processors => "",
+    }
+}
+
+/// A number under such a head; a dash where it is not known.
+pub(crate) fn spelled(unit: FigureUnit, value: Option<f64>, numbers: Numbers) -> String {
+    let Some(value) = value.filter(|value| value.is_finite()) else {
+        return numbers.nothing().into();
+    };
+    match unit {
+        FigureUnit::Share => numbers.percent(value),
+        FigureUnit::Count | FigureUnit::PerOperation | FigureUnit::Processors => {
+            numbers.compact_count(value)
+        }
+        FigureUnit::PerSecond => numbers.significant(value, 3),
+        FigureUnit::Nanoseconds | FigureUnit::NanosecondsPerOperation => numbers.latency(value),
+        FigureUnit::Bytes | FigureUnit::BytesPerSecond | FigureUnit::BytesPerOperation => {
+            numbers.bytes_of(value)
+        }
+    }
+}
+
+/// Figures that belong together, in one table.
+pub(crate) struct Theme {
+    pub(crate) title: &'static str,
+    names: &'static [&'static str],
+}
+
+/// What the page shows, from the top of the machine to its bottom. The others are in figures.csv.
+pub(crate) const THEMES: [Theme; 4] = [
+    Theme {
+        title: "Caches",
+        names: &[
+            "engine_cache_hit_ratio",
+            "engine_cache_fill",
+            "engine_cache_dirty",
+            "engine_read_bytes_per_second",
+            "page_cache_hit_ratio",
+            "page_cache_bytes_per_second",
+            "evictions_per_operation",
+            "evictions_by_application_per_operation",
+            "engine_cache_wait",
+        ],
+    },
+    Theme {
+        title: "Disk",
+        names: &[
+            "device_reads_per_second",
+            "device_writes_per_second",
+            "device_reads_per_operation",
+            "device_writes_per_operation",
+            "device_read_ns",
+            "device_write_ns",
+            "device_queue",
+            "device_utilisation",
+            "device_credits",
+        ],
+    },
+    Theme {
+        title: "Processors and memory",
+        names: &[
+            "worker_cpu_ns_per_operation",
+            "machine_cpu_ns_per_operation",
+            "group_processors",
+            "machine_busy",
+            "machine_kernel",
+            "machine_iowait",
+            "machine_steal",
+            "throttled",
+            "group_memory_bytes",
+            "group_page_cache_bytes",
+        ],
+    },
+    Theme {
+        title: "Journal and checkpoints",
+        names: &[
+            "journal_syncs_per_second",
+            "journal_sync_ns",
+            "journal_sync_share",
+            "journal_bytes_per_second",
+            "checkpoints",
+            "checkpoint_share",
+            "rollbacks_per_operation",
+        ],
+    },
+];
+
+impl Theme {
+    /// The places in [`Figures::ALL`] of those of its figures that are known somewhere.
+    pub(crate) fn known(&self, of: &[&Figures]) -> Vec<usize> {
+        let values: Vec<Vec<Option<f64>>> = of.iter().map(|figures| figures.values()).collect();
+        self.names
+            .iter()
+            .filter_map(|name| Figures::ALL.iter().position(|kind| kind.name == *name))
+            .filter(|place| values.iter().any(|values| values[*place].is_some()))
+            .collect()
+    }
+}
+
+/// The figure at a place of [`Figures::ALL`].
+pub(crate) fn kind(place: usize) -> &'static FigureKind {
+    &Figures::ALL[place]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::TERMINAL;
+
+    #[test]
+    fn every_figure_that_is_shown_exists() {
+        for theme in &THEMES {
+            for name in theme.names {
+                assert!(Figures::ALL.iter().any(|kind| kind.name == *name), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn figures_have_sensible_digits_and_units() {
+        for (unit, value, expected) in [
+            (FigureUnit::Share, 0.9713, "97.1 %"),
+            (FigureUnit::Count, 15.98, "16.0"),
+            (FigureUnit::PerOperation, 0.117_23, "0.117"),
+            (FigureUnit::PerSecond, 598.2, "598"),
+            (FigureUnit::Nanoseconds, 26_700_000.0, "26.7 ms"),
+            (FigureUnit::BytesPerSecond, 1_234_567.0, "1.18 MiB"),
+            (FigureUnit::Processors, 1.5, "1.50"),
+            (FigureUnit::Bytes, f64::NAN, "–"),
+        ] {
+            assert_eq!(spelled(unit, Some(value), TERMINAL), expected);
+        }
+        assert_eq!(spelled(FigureUnit::Share, None, TERMINAL), "–");
+    }
+}
