@@ -1,5 +1,9 @@
 //! The command line.
 
+mod disk;
+
+pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
+
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -36,6 +40,9 @@ pub enum Command {
     Plan(Plan),
     /// Say whether this machine is fit to measure on, and what to change.
     Check(Check),
+    /// Measure what a disk can do, hold emulated disks against their description, read their traces.
+    #[command(subcommand)]
+    Disk(Disk),
     /// Show the result of an experiment and write its page.
     Report(Show),
     /// Compare two arms, also of different experiments or days.
@@ -44,7 +51,7 @@ pub enum Command {
     List(List),
     /// Write an experiment's points and slices as CSV, its record and analysis as JSON, and its HDR logs.
     Export(Export),
-    /// Remove data directories that killed runs left behind. Nothing else is touched.
+    /// Undo what killed runs left behind: mounts, loop devices, control groups, processes, data directories. Nothing else is touched.
     Clean(Clean),
     /// Print the JSON Schema of experiment files, for editors.
     Schema(Schema),
@@ -58,6 +65,9 @@ pub enum Command {
     /// One run, on orders from `plimsoll run`.
     #[command(hide = true)]
     Worker,
+    /// One emulated disk, on orders from the program that needs it.
+    #[command(hide = true)]
+    DiskDaemon,
 }
 
 /// An experiment file with values that win over it.
@@ -81,6 +91,9 @@ pub struct ExperimentFile {
     /// Of everything random, in place of the file's.
     #[arg(long)]
     pub seed: Option<u64>,
+    /// A scale that the file describes, such as full.
+    #[arg(long)]
+    pub scale: Option<String>,
     /// Where every arm's data directory is made, in place of the file's.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub directory: Option<PathBuf>,
@@ -115,6 +128,9 @@ pub struct Run {
     /// Begin anew, even if an unfinished run of the same plan is in the store.
     #[arg(long)]
     pub fresh: bool,
+    /// Do not hold emulated disks against their description with fio first. Their points are marked as invalid.
+    #[arg(long)]
+    pub no_calibration: bool,
     /// Print the analysis as JSON.
     #[arg(long)]
     pub json: bool,

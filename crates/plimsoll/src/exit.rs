@@ -1,6 +1,8 @@
 //! Exit codes.
 
 use plimsoll_experiment::Problems;
+use plimsoll_fio::FioError;
+use plimsoll_runner::RunnerError;
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -29,7 +31,7 @@ Exit codes:
    99  a threshold of the experiment is broken
   104  the experiment file is not valid
   105  interrupted; what was measured is kept, the same command goes on
-  106  the measurement is not valid: no valid comparison, or runs failed";
+  106  the measurement is not valid: no valid comparison, runs failed, or a disk is not what was asked";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
@@ -40,9 +42,13 @@ impl From<Exit> for ExitCode {
 /// The code for an error that ended the program.
 pub fn code_of(error: &anyhow::Error) -> Exit {
     if error.downcast_ref::<Problems>().is_some() {
-        Exit::InvalidExperiment
-    } else {
-        Exit::Failed
+        return Exit::InvalidExperiment;
+    }
+    match error.downcast_ref::<RunnerError>() {
+        Some(RunnerError::NotCalibrated(_) | RunnerError::Fio(FioError::NotCarried { .. })) => {
+            Exit::InvalidMeasurement
+        }
+        _ => Exit::Failed,
     }
 }
 

@@ -4,6 +4,7 @@ mod arguments;
 mod check;
 mod clean;
 mod describe;
+mod disk;
 mod exit;
 mod export;
 mod live;
@@ -25,6 +26,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Name of the allocator, for records.
 const ALLOCATOR_NAME: &str = "mimalloc";
 
+/// What makes it keep no memory that nobody uses, at the cost of some system calls: for runs whose memory is limited, where it would take the
+/// place of the page cache. Without, an engine with a cache of 165 MiB takes 400 MiB; with, 280.
+const FRUGAL: [(&str, &str); 3] = [
+    ("MIMALLOC_EAGER_COMMIT", "0"),
+    ("MIMALLOC_ARENA_EAGER_COMMIT", "0"),
+    ("MIMALLOC_PURGE_DELAY", "0"),
+];
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match dispatch(&arguments) {
@@ -42,6 +51,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Run(run) => run::run(run, store),
         Command::Plan(plan) => plan::plan(plan),
         Command::Check(check) => check::check(check, store),
+        Command::Disk(disk) => disk::disk(disk),
         Command::Report(report) => show::report(report, store),
         Command::Compare(compare) => show::compare(compare, store),
         Command::List(list) => show::list(list, store),
@@ -51,9 +61,17 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Completions { shell } => describe::completions(*shell),
         Command::Man => describe::man(),
         Command::Worker => {
-            let finished =
-                plimsoll_runner::work(std::io::stdin(), std::io::stdout(), ALLOCATOR_NAME);
+            let is_frugal = FRUGAL
+                .iter()
+                .all(|(name, _)| std::env::var_os(name).is_some());
+            let allocator = if is_frugal {
+                "mimalloc, giving memory back at once"
+            } else {
+                ALLOCATOR_NAME
+            };
+            let finished = plimsoll_runner::work(std::io::stdin(), std::io::stdout(), allocator);
             Ok(if finished { Exit::Good } else { Exit::Failed })
         }
+        Command::DiskDaemon => disk::daemon(),
     }
 }

@@ -7,6 +7,7 @@ use anyhow::Context;
 use plimsoll_experiment::{
     Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
 };
+use plimsoll_runner::bytes_per_record;
 use plimsoll_telemetry::Host;
 use std::path::Path;
 
@@ -37,6 +38,7 @@ pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
         operations: experiment.operations,
         seed: experiment.seed,
         directory: experiment.directory.clone(),
+        scale: experiment.scale.clone(),
     };
     let surroundings = Surroundings {
         base_dir: whole.parent().unwrap_or(Path::new(".")),
@@ -44,10 +46,16 @@ pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
         limits: if memory_bytes == 0 {
             Limits::UNKNOWN
         } else {
-            Limits { memory_bytes }
+            Limits {
+                memory_bytes,
+                cores: machine.cores,
+            }
         },
         overrides: &overrides,
         read_file: &read_text_file,
+        measure: &|engine, settings, data| {
+            bytes_per_record(engine, settings, data, crate::ALLOCATOR_NAME)
+        },
     };
     let plan = check(&text, &file.display().to_string(), &surroundings);
     Ok(Checked { text, plan })

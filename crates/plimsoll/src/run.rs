@@ -8,8 +8,9 @@ use crate::read::store_path;
 use crate::show;
 use anyhow::Context;
 use plimsoll_record::Program;
-use plimsoll_runner::{Execution, WorkerProgram, execute};
+use plimsoll_runner::{DaemonProgram, Execution, WorkerProgram, execute};
 use plimsoll_store::Store;
+use plimsoll_testbed::default_state_dir;
 use std::path::Path;
 
 /// `plimsoll run`.
@@ -19,7 +20,8 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
         Ok(plan) => plan,
         Err(problems) => return Ok(complain(&problems, arguments.json)?),
     };
-    let mut open = Store::open(&store_path(store)?)?;
+    let store_file = store_path(store)?;
+    let mut open = Store::open(&store_file)?;
     let path = std::env::current_exe()
         .context("cannot find this program's own file to start workers from")?;
     let execution = Execution {
@@ -31,9 +33,19 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
             commit: env!("PLIMSOLL_COMMIT").into(),
         },
         worker: WorkerProgram {
-            path,
+            path: path.clone(),
             arguments: vec!["worker".into()],
+            frugal: crate::FRUGAL
+                .map(|(name, value)| (name.into(), value.into()))
+                .into(),
         },
+        daemon: DaemonProgram {
+            path,
+            arguments: vec!["disk-daemon".into()],
+        },
+        state: default_state_dir()?,
+        traces: store_file.with_file_name("traces"),
+        calibrate: !arguments.no_calibration,
         fresh: arguments.fresh,
     };
     let mut live = Live::new(arguments.quiet)?;

@@ -185,6 +185,12 @@ impl Drop for Laboratory {
 }
 
 impl Running {
+    /// The process id of the program.
+    #[cfg(feature = "wiredtiger")]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The worker process, if there is one at this moment.
     pub fn worker(&self) -> Option<u32> {
         let is_child = |process: &u32| parent(*process) == Some(self.child.id());

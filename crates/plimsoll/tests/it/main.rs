@@ -8,7 +8,10 @@
     reason = "clippy.toml allows it in tests, but sees only functions that are tests themselves"
 )]
 
+mod disks;
 mod ending;
+#[cfg(feature = "wiredtiger")]
+mod killing;
 mod laboratory;
 mod mistakes;
 mod places;

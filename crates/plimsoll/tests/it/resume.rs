@@ -126,10 +126,7 @@ fn slices_outlive_the_runner_and_its_data_is_removed_by_the_next() {
         LONG_RUN.replace("duration: 10m", "duration: 20ms"),
     );
     let short = laboratory.run(&["run", "short.yaml"]);
-    let removed = format!(
-        "removed {}, left behind by a run that was killed",
-        left[0].display()
-    );
+    let removed = format!("the data directory {}", left[0].display());
     assert!(short.err.contains(&removed), "{}", short.err);
     assert_eq!(
         laboratory.data_directories(),
@@ -163,12 +160,18 @@ fn clean_removes_what_a_killed_program_left_behind() {
         panic!("one directory")
     };
     let would = laboratory.run(&["clean", "--dry-run"]);
-    assert_eq!(would.out, format!("would remove {}\n", left.display()));
+    let directory = format!("the data directory {}", left.display());
+    assert_eq!(would.out.matches(&left.display().to_string()).count(), 1);
+    assert!(would.out.contains(&format!("would undo: {directory}")));
     assert!(left.exists());
     let removed = laboratory.run(&["clean"]);
+    assert_eq!(removed.code, Some(0));
+    assert!(removed.out.contains(&directory), "{}", removed.out);
+    assert!(!left.exists());
+    let again = laboratory.run(&["clean"]);
     assert_eq!(
-        (removed.code, removed.out),
-        (Some(0), format!("removed {}\n", left.display()))
+        (again.out.as_str(), again.err.as_str()),
+        ("", "nothing was left behind\n")
     );
 }
 

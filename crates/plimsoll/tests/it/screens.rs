@@ -132,7 +132,7 @@ fn an_export_can_be_read_and_is_never_overwritten() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names.len(), 8, "{names:?}");
+    assert_eq!(names.len(), 9, "{names:?}");
     for name in &names {
         assert!(said.out.contains(name.as_str()), "{name} is not announced");
     }

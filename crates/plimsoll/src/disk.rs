@@ -1,0 +1,35 @@
+//! `plimsoll disk`.
+
+mod calibrate;
+mod characterise;
+mod emulated;
+mod presets;
+mod progress;
+mod trace;
+
+use crate::arguments::Disk;
+use crate::exit::Exit;
+use plimsoll_fio::FioError;
+
+/// `plimsoll disk`.
+pub fn disk(command: &Disk) -> anyhow::Result<Exit> {
+    let ended = match command {
+        Disk::Presets(presets) => presets::presets(presets),
+        Disk::Characterise(characterise) => characterise::characterise(characterise),
+        Disk::Calibrate(calibrate) => calibrate::calibrate(calibrate),
+        Disk::Trace(trace) => trace::trace(trace),
+    };
+    match ended {
+        Err(error) if matches!(error.downcast_ref(), Some(FioError::Interrupted)) => {
+            anstream::eprintln!("interrupted; everything that was made is removed");
+            Ok(Exit::Interrupted)
+        }
+        ended => ended,
+    }
+}
+
+/// The process behind an emulated disk, on the orders of the one that started it.
+pub fn daemon() -> anyhow::Result<Exit> {
+    plimsoll_disk::serve(std::io::stdin(), std::io::stdout())?;
+    Ok(Exit::Good)
+}

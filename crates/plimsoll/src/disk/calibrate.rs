@@ -1,0 +1,135 @@
+//! `plimsoll disk calibrate`.
+
+use super::emulated::{by_text, name, with_disk};
+use super::progress::Shown;
+use crate::arguments;
+use crate::exit::Exit;
+use crate::screen::print;
+use plimsoll_fio::FioError;
+use plimsoll_record::{Calibration, CalibrationCheck, DiskSpec};
+use serde_json::json;
+
+/// Of a disk that is only calibrated: its parts are all alike.
+const CAPACITY_BYTES: u64 = 1 << 30;
+
+/// `plimsoll disk calibrate`: asked, measured, allowed, and the verdict. 106 when a disk is not as asked.
+pub fn calibrate(arguments: &arguments::Calibrate) -> anyhow::Result<Exit> {
+    // A mistake in the last is told before the first is built.
+    let specs: Vec<DiskSpec> = arguments
+        .disks
+        .iter()
+        .map(|text| by_text(text))
+        .collect::<anyhow::Result<_>>()?;
+    let mut shown = Shown::new()?;
+    let mut good = true;
+    let mut all = Vec::new();
+    for (spec, text) in specs.iter().zip(&arguments.disks) {
+        let name = name(spec, text);
+        shown.next(name);
+        let found = match one(spec, &mut shown) {
+            Ok(calibration) => Ok(calibration),
+            Err(error) => match error.downcast::<FioError>()? {
+                error @ FioError::NotCarried { .. } => Err(error),
+                error => return Err(error.into()),
+            },
+        };
+        good &= found.as_ref().is_ok_and(Calibration::passed);
+        match (arguments.json, found) {
+            (true, Ok(calibration)) => all.push(json!({
+                "disk": name, "passed": calibration.passed(), "calibration": calibration,
+            })),
+            (true, Err(error)) => all.push(json!({
+                "disk": name, "passed": false, "error": error.to_string(),
+            })),
+            (false, Ok(calibration)) => print(table(name, &calibration))?,
+            (false, Err(error)) => print(format_args!("{name}\n  NOT HERE  {error}\n\n"))?,
+        }
+    }
+    if arguments.json {
+        print(format_args!("{}\n", serde_json::to_string_pretty(&all)?))?;
+    }
+    Ok(if good {
+        Exit::Good
+    } else {
+        Exit::InvalidMeasurement
+    })
+}
+
+fn one(spec: &DiskSpec, shown: &mut Shown) -> anyhow::Result<Calibration> {
+    let spec = DiskSpec {
+        capacity_bytes: CAPACITY_BYTES,
+        ..spec.clone()
+    };
+    with_disk(&spec, "calibrate", |device, control| {
+        Ok(plimsoll_fio::calibrate(
+            device,
+            &spec,
+            &mut |shaped| control.shape(shaped).map_err(|error| error.to_string()),
+            &mut |progress| shown.watch(progress),
+        )?)
+    })
+}
+
+fn table(name: &str, calibration: &Calibration) -> String {
+    let mut out = format!("{name}, by {}\n", calibration.fio_version);
+    if calibration.checks.is_empty() {
+        out.push_str("  it has no limit and no latency, so there is nothing to check\n\n");
+        return out;
+    }
+    let spelled: Vec<[String; 5]> = calibration.checks.iter().map(cells).collect();
+    let header = ["", "asked", "measured", "off by", "allowed"].map(str::to_owned);
+    let width = |column: usize| {
+        spelled
+            .iter()
+            .chain([&header])
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: [usize; 5] = std::array::from_fn(width);
+    let verdicts = calibration
+        .checks
+        .iter()
+        .map(|check| if check.passed() { "good" } else { "BAD" });
+    for (row, verdict) in [(&header, "")]
+        .into_iter()
+        .chain(spelled.iter().zip(verdicts))
+    {
+        let line = format!(
+            "  {:<4}  {:<what$}  {:>asked$}  {:>measured$}  {:>off$}  {:>allowed$}",
+            verdict,
+            row[0],
+            row[1],
+            row[2],
+            row[3],
+            row[4],
+            what = widths[0],
+            asked = widths[1],
+            measured = widths[2],
+            off = widths[3],
+            allowed = widths[4]
+        );
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out.push('\n');
+    out
+}
+
+fn cells(check: &CalibrationCheck) -> [String; 5] {
+    let (unit, divisor, decimals) = match check.unit.as_str() {
+        "ns" => ("ms", 1e6, 3),
+        "bytes/s" => ("MB/s", 1e6, 2),
+        other => (other, 1.0, 1),
+    };
+    let spelled = |value: f64| format!("{:.decimals$} {unit}", value / divisor);
+    let percent = |value: f64| format!("{:.2} %", value / check.asked * 100.0);
+    let off = check.measured - check.asked;
+    [
+        check.what.clone(),
+        spelled(check.asked),
+        spelled(check.measured),
+        format!("{}{}", if off > 0.0 { "+" } else { "" }, percent(off)),
+        format!("± {}", percent(check.allowed)),
+    ]
+}

@@ -1,0 +1,150 @@
+//! `plimsoll disk characterise`.
+
+use super::emulated::{by_text, is_disk, name, with_disk};
+use super::progress::Shown;
+use crate::arguments;
+use crate::exit::Exit;
+use crate::screen::{print, screen};
+use anyhow::{Context, bail};
+use plimsoll_fio::{
+    Characterisation, Latencies, Measured, Permission, Profile, Row, Target,
+    characterise as measure,
+};
+use plimsoll_record::{DiskChoice, RigSpec};
+use plimsoll_report::disk::{self, DiskLatencies, DiskPicture, DiskRow};
+use plimsoll_testbed::what_runs_here;
+use std::path::Path;
+
+/// `plimsoll disk characterise`: IOPS and latency against block size and requests in flight.
+pub fn characterise(arguments: &arguments::Characterise) -> anyhow::Result<Exit> {
+    let profile = profile(arguments);
+    let text = arguments.target.as_str();
+    let (name, found) = if is_disk(text) {
+        if arguments.erase {
+            bail!("--erase is for block devices; an emulated disk is the program's own");
+        }
+        let spec = by_text(text)?;
+        let mut shown = Shown::new()?;
+        let found = with_disk(&spec, "characterise", |device, control| {
+            control.shape(true)?;
+            let target = Target::Device {
+                path: device.to_owned(),
+                permission: Permission::MadeHere,
+            };
+            Ok(measure(&target, &profile, &mut |progress| {
+                shown.watch(progress)
+            })?)
+        })?;
+        (name(&spec, text).to_owned(), found)
+    } else {
+        let target = target(Path::new(text), arguments.erase)?;
+        let mut shown = Shown::new()?;
+        let found = measure(&target, &profile, &mut |progress| shown.watch(progress))?;
+        (text.to_owned(), found)
+    };
+    show(arguments, &name, &found)?;
+    Ok(Exit::Good)
+}
+
+fn profile(arguments: &arguments::Characterise) -> Profile {
+    let mut profile = if arguments.quick {
+        Profile::quick()
+    } else {
+        Profile::study()
+    };
+    if let Some(size) = arguments.size {
+        profile.size_bytes = size;
+    }
+    if let Some(jobs) = &arguments.jobs {
+        profile.jobs.clone_from(jobs);
+    }
+    if let Some(block) = &arguments.block {
+        profile.block_bytes.clone_from(block);
+    }
+    profile
+}
+
+/// A directory or a device of this machine.
+fn target(path: &Path, erase: bool) -> anyhow::Result<Target> {
+    if !path.exists() {
+        bail!(
+            "{} is no directory and no device, and no published disk has that name: see `plimsoll disk presets`",
+            path.display()
+        );
+    }
+    let target = Target::read_only(path)?;
+    match target {
+        Target::Device { path, .. } if erase => {
+            let choice = DiskChoice::Device { path: path.clone() };
+            what_runs_here(&RigSpec {
+                disk: Some(choice),
+                ..RigSpec::default()
+            })?;
+            Ok(Target::Device {
+                path,
+                permission: Permission::MayBeErased,
+            })
+        }
+        Target::Directory { .. } if erase => {
+            bail!(
+                "--erase is for block devices; in a directory, only the program's own file is written"
+            )
+        }
+        target => Ok(target),
+    }
+}
+
+fn show(
+    arguments: &arguments::Characterise,
+    name: &str,
+    found: &Characterisation,
+) -> anyhow::Result<()> {
+    let picture = DiskPicture {
+        name,
+        at: &found.at,
+        by: &found.fio_version,
+        version: env!("CARGO_PKG_VERSION"),
+        size_bytes: found.size_bytes,
+        rows: found.rows.iter().flat_map(rows).collect(),
+    };
+    if let Some(file) = &arguments.page {
+        std::fs::write(file, disk::page(&picture))
+            .with_context(|| format!("cannot write the page {}", file.display()))?;
+    }
+    if arguments.json {
+        print(format_args!("{}\n", serde_json::to_string_pretty(found)?))?;
+        return Ok(());
+    }
+    print(disk::terminal(&picture, &screen()))?;
+    if let Some(file) = &arguments.page {
+        print(format_args!("\nPage: {}\n", file.display()))?;
+    }
+    Ok(())
+}
+
+fn rows(row: &Row) -> Option<DiskRow> {
+    let Measured {
+        reads,
+        writes,
+        syncs,
+    } = &row.measured;
+    let direction = reads.as_ref().or(writes.as_ref())?;
+    Some(DiskRow {
+        what: row.job.kind.to_string(),
+        block_bytes: row.job.block_bytes,
+        in_flight: row.job.in_flight(),
+        iops: direction.iops,
+        bytes_per_s: direction.bytes_per_s,
+        latency: latencies(&direction.latency),
+        fsync: syncs.as_ref().map(latencies),
+    })
+}
+
+fn latencies(of: &Latencies) -> DiskLatencies {
+    DiskLatencies {
+        mean_ns: of.mean_ns,
+        p50_ns: of.p50_ns,
+        p99_ns: of.p99_ns,
+        p999_ns: of.p999_ns,
+    }
+}

@@ -1,0 +1,64 @@
+//! fio's progress on the standard error, and the user's wish to stop.
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll_fio::Progress;
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// One line that is rewritten on a terminal, a line for each job in a pipe.
+pub struct Shown {
+    bar: Option<ProgressBar>,
+    told: u32,
+    stop: Arc<AtomicBool>,
+}
+
+impl Shown {
+    /// From now on, Ctrl-C is a wish to stop.
+    pub fn new() -> anyhow::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let handler = Arc::clone(&stop);
+        ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed))
+            .context("cannot listen for Ctrl-C")?;
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{msg}").expect("it is a template");
+            ProgressBar::new_spinner().with_style(style)
+        });
+        Ok(Self { bar, told: 0, stop })
+    }
+
+    /// What fio is at.
+    pub fn watch(&mut self, progress: &Progress<'_>) -> ControlFlow<()> {
+        let line = format!("[{}/{}] {}", progress.part, progress.parts, progress.label);
+        match &self.bar {
+            Some(bar) => bar.set_message(line),
+            None if self.told != progress.part => anstream::eprintln!("{line}"),
+            None => {}
+        }
+        self.told = progress.part;
+        if self.stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// The next parts are those of something else.
+    pub fn next(&mut self, what: &str) {
+        self.told = 0;
+        match &self.bar {
+            Some(bar) => bar.println(what),
+            None => anstream::eprintln!("{what}"),
+        }
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

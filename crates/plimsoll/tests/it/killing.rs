@@ -1,0 +1,193 @@
+//! Whatever is killed, and whenever: nothing that was made stays behind, and no slice that was stored is lost.
+//!
+//! `PLIMSOLL_KILLS` sets how often; `./x kills` does it a hundred times.
+
+use crate::laboratory::{Laboratory, is_root_or_skip, send, state, wait_until};
+use plimsoll_record::ExperimentRecord;
+use rustix::process::Signal;
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+/// Two filesystems on emulated disks without limits, so that nothing has to be calibrated, in groups that limit memory and CPU. It would
+/// take hours.
+const EXPERIMENT: &str = "
+plimsoll: 1
+name: killed
+workload: {records: 5k, preset: a}
+defaults:
+  engine: wiredtiger
+  cache_size: 16MiB
+  disk: {capacity: 1GiB, trace: 10k}
+  limits: {memory: 256MiB, cpus: 1.5}
+arms:
+  xfs: {filesystem: xfs}
+  ext4: {filesystem: ext4}
+  file: {filesystem: xfs, disk: {capacity: 1GiB, backing: file}}
+load: {closed: {threads: 2}}
+measurement: {warm_up: 0s, duration: 2s, blocks: 1000}
+";
+
+#[test]
+fn whoever_is_killed_leaves_nothing_behind() {
+    if !is_root_or_skip("whoever_is_killed_leaves_nothing_behind") {
+        return;
+    }
+    let kills = std::env::var("PLIMSOLL_KILLS").map_or(9, |text| text.parse().unwrap());
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", EXPERIMENT);
+    let mut random = Random(0x9e37_79b9);
+    let mut killed: BTreeMap<String, u32> = BTreeMap::new();
+    let mut slices = 0;
+    for number in 0..kills {
+        let running = laboratory.start(&["run", "experiment.yaml", "--quiet"]);
+        let before = laboratory.record_so_far();
+        let waits = random.below(4_000);
+        std::thread::sleep(Duration::from_millis(waits));
+        let targets = laboratory.processes();
+        assert!(!targets.is_empty(), "{}", running.end().err);
+        let target = targets[random.below(targets.len() as u64) as usize];
+        let role = role(target, running.id());
+        let seen = laboratory.record_so_far();
+        send(target, Signal::KILL);
+        if role != "run" {
+            // The run is invalid and the next one begins; then the user stops it.
+            std::thread::sleep(Duration::from_millis(random.below(1_500)));
+            running.send(Signal::INT);
+        }
+        let said = running.end();
+        if role != "run" {
+            assert_ne!(said.code, Some(0), "{said:?}");
+        } else if random.below(2) == 0 {
+            // At once, while what the runner had started may still be there.
+            let cleaned = laboratory.run(&["clean"]);
+            assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
+            assert!(laboratory.processes().is_empty(), "after kill {number}");
+        } else {
+            wait_until("what a killed runner had started", || {
+                laboratory.processes().is_empty()
+            });
+            let cleaned = laboratory.run(&["clean"]);
+            assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
+        }
+        let left = left_behind(&laboratory);
+        assert!(
+            left.is_empty(),
+            "kill {number}, of {role} after {waits} ms, left {left:#?}\n{}",
+            said.err
+        );
+        if let Some(after) = laboratory.record_so_far() {
+            for earlier in [&before, &seen].into_iter().flatten() {
+                nothing_is_lost(earlier, &after);
+            }
+            slices = all_slices(&after);
+        }
+        *killed.entry(role).or_insert(0) += 1;
+    }
+    println!("killed {killed:?}; {slices} slices are there; nothing was left behind");
+}
+
+/// What a process of the laboratory is: the hidden command of the program, or another program's name.
+fn role(process: u32, runner: u32) -> String {
+    if process == runner {
+        return "run".into();
+    }
+    let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let words: Vec<String> = words
+        .split(|byte| *byte == 0)
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    let is_program = words[0].ends_with("plimsoll");
+    match words.get(1) {
+        // For a moment a new process looks like the one that starts it.
+        Some(command) if is_program && command == "run" => "starting".into(),
+        Some(command) if is_program => command.clone(),
+        _ => words[0].rsplit('/').next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Mounts, loop devices, control groups, journals and data directories of this laboratory.
+fn left_behind(laboratory: &Laboratory) -> Vec<String> {
+    let folder = fs::canonicalize(laboratory.path(".")).unwrap();
+    let folder = folder.to_str().unwrap();
+    let mut left = Vec::new();
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    left.extend(
+        mounts
+            .lines()
+            .filter(|line| line.contains(folder))
+            .map(str::to_owned),
+    );
+    for entry in fs::read_dir("/sys/block").unwrap() {
+        let entry = entry.unwrap();
+        let backing =
+            fs::read_to_string(entry.path().join("loop/backing_file")).unwrap_or_default();
+        if backing.contains(folder) {
+            left.push(format!("{} on {backing}", entry.path().display()));
+        }
+    }
+    let id = laboratory.record_so_far().map(|record| record.id);
+    for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
+        let mut folders = vec![std::path::PathBuf::from(root)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if id.as_ref().is_some_and(|id| name.contains(id.as_str())) {
+                    left.push(entry.path().display().to_string());
+                }
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(entry.path());
+                }
+            }
+        }
+    }
+    for journal in fs::read_dir(laboratory.path(".local/state/plimsoll/journal"))
+        .into_iter()
+        .flatten()
+    {
+        left.push(journal.unwrap().path().display().to_string());
+    }
+    left.extend(
+        laboratory
+            .data_directories()
+            .iter()
+            .map(|path| path.display().to_string()),
+    );
+    left
+}
+
+/// Every slice that was in the store is still there, and those of a point that was cut off follow each other without a gap.
+fn nothing_is_lost(earlier: &ExperimentRecord, later: &ExperimentRecord) {
+    for (before, after) in earlier.runs.iter().zip(&later.runs) {
+        assert_eq!(
+            (&before.arm, before.block, before.attempt),
+            (&after.arm, after.block, after.attempt)
+        );
+        for (before, after) in before.points.iter().zip(&after.points) {
+            assert_eq!(after.slices[..before.slices.len()], before.slices[..]);
+            for (index, slice) in after.slices.iter().enumerate() {
+                assert_eq!(slice.index as usize, index);
+            }
+        }
+        assert!(state(before) != "finished" || state(after) == "finished");
+    }
+    assert!(later.runs.len() >= earlier.runs.len());
+}
+
+fn all_slices(record: &ExperimentRecord) -> usize {
+    let points = record.runs.iter().flat_map(|run| &run.points);
+    points.map(|point| point.slices.len()).sum()
+}
+
+/// Steps of SplitMix64: other moments each time, the same in every run of the test.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+}
