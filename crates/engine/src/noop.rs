@@ -10,6 +10,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     name: "noop",
     about: "Answers every operation at once and stores nothing: shows the cost and the limits of the load generator itself.",
     keeps_data: false,
+    server: None,
     cache_setting: None,
     usable_cache: 0.0,
     settings: &[],

@@ -27,6 +27,8 @@ pub struct Opening<'a> {
     pub settings: &'a Settings,
     /// For an engine that keeps data: an existing directory, either empty or with the data of an earlier opening.
     pub directory: Option<&'a Path>,
+    /// Address of the server that was started for it, as its `ServerSpec` gives it; `None` for embedded engines and for servers that the settings name.
+    pub server: Option<&'a str>,
     /// Of everything that the engine draws at random.
     pub seed: u64,
     /// The records that will be stored in it.
@@ -45,6 +47,7 @@ pub struct Opening<'a> {
 /// let opening = Opening {
 ///     settings: &Settings::default(),
 ///     directory: None,
+///     server: None,
 ///     seed: 42,
 ///     data: &DataSpec::with_records(1_000),
 ///     allocator: "system",
@@ -197,6 +200,7 @@ mod tests {
         let opening = Opening {
             settings: &given,
             directory: None,
+            server: None,
             seed: 1,
             data: &data,
             allocator: "system",

@@ -9,6 +9,8 @@ use plimsoll_workload::{FieldChoice, Fields};
 pub enum Outcome {
     /// As asked.
     Ok,
+    /// Kept for a batch that was not sent yet. What happens to it is the outcome of the operation, or of the [`Session::flush`], that sends it.
+    Batched,
     /// The record was not there.
     NotFound,
     /// The engine failed, with its words. Boxed, so that success costs two registers.
@@ -58,6 +60,11 @@ pub trait Session: Send {
 
     /// Removes one record.
     fn delete(&mut self, key: &[u8]) -> Outcome;
+
+    /// Sends the batch that has begun, if there is one. Called once, after the last operation.
+    fn flush(&mut self) -> Option<Outcome> {
+        None
+    }
 
     /// How often this session repeated an operation by itself since it was made, such as after a write conflict.
     fn retries(&self) -> u64 {

@@ -96,6 +96,7 @@ fn operations_do_not_allocate(
     let opening = Opening {
         settings,
         directory,
+        server: None,
         seed: 1,
         data,
         allocator: "counting",

@@ -13,6 +13,8 @@ pub struct EngineKind {
     pub about: &'static str,
     /// Whether it keeps data in a directory, so that disk and a data directory are needed.
     pub keeps_data: bool,
+    /// Preset of the server that is started for an arm that names no other; `None` for embedded engines.
+    pub server: Option<&'static str>,
     /// Name of the setting that is its cache size, if it has one: plans check it against memory.
     pub cache_setting: Option<&'static str>,
     /// Share of its cache that it fills before it begins to evict, 0 to 1.

@@ -22,6 +22,7 @@
 //!     name: "noop",
 //!     about: "Returns at once.",
 //!     keeps_data: false,
+//!     server: None,
 //!     cache_setting: None,
 //!     usable_cache: 0.0,
 //!     settings: &[],

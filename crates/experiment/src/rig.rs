@@ -57,6 +57,7 @@ impl RigReader<'_, '_> {
             disk,
             filesystem,
             limits: self.limits(&path, arm, machine, cache_of(engine, settings)),
+            server: None,
             machine: machine.map(|machine| machine.name.clone()),
             price: self.price(&path, arm, machine),
         }

@@ -131,6 +131,7 @@ fn main() {
     let opening = Opening {
         settings: &Settings::default(),
         directory: None,
+        server: None,
         seed: SEED,
         data: &DataSpec::with_records(RECORDS),
         allocator: "system",

@@ -52,6 +52,7 @@ fn measure(point: &Point) -> (Times, PointEnd) {
     let opening = Opening {
         settings: &settings,
         directory: None,
+        server: None,
         seed: SEED,
         data: &data,
         allocator: "system",

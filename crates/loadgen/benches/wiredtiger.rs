@@ -148,6 +148,7 @@ fn main() {
     let opening = Opening {
         settings: &settings,
         directory: Some(directory.path()),
+        server: None,
         seed: 1,
         data: &data,
         allocator: "mimalloc",

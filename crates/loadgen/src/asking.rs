@@ -203,6 +203,7 @@ impl<C: Clock> Desk<C> {
     fn status(&mut self, operation: Operation, outcome: &Outcome) -> Status {
         match outcome {
             Outcome::Ok => Status::Ok,
+            Outcome::Batched => Status::Batched,
             Outcome::NotFound => Status::NotFound,
             Outcome::Error(message) => {
                 self.end.error(operation, message);

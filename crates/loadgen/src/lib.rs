@@ -32,6 +32,7 @@
 //! let opening = Opening {
 //!     settings: &Settings::default(),
 //!     directory: None,
+//!     server: None,
 //!     seed: 42,
 //!     data: &data,
 //!     allocator: "system",

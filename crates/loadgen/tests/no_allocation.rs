@@ -148,6 +148,7 @@ fn allocations(mix: &str, load: Load) -> Vec<u64> {
     let opening = Opening {
         settings: &Settings::default(),
         directory: None,
+        server: None,
         seed: 1,
         data: &data,
         allocator: "counting",

@@ -127,6 +127,11 @@ figures! {
     /// Page cache pages that were read again soon after they had been given up.
     GROUP_REFAULTS = "group.refaults", Counter;
 
+    /// CPU time of the server that was started for the run.
+    SERVER_CPU = "server.cpu.ns", Counter;
+    /// Memory of that server's process.
+    SERVER_MEMORY = "server.memory.bytes", Level;
+
     /// Bytes that the process under test asked the kernel to read, from page cache or device.
     PROCESS_READ_BYTES = "process.read.bytes", Counter;
     /// CPU time that watching took: all that gathers these figures.

@@ -1,6 +1,7 @@
 //! What an arm stands on: its disk, filesystem, limits and price, as asked and as made.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How long a disk takes beside what its limits make a request wait.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -202,6 +203,49 @@ pub struct Price {
     pub date: Option<String>,
 }
 
+/// A server that the program starts for an arm, on its storage and under its limits, and ends afterwards.
+///
+/// Arguments, environment and address may hold places in braces, filled when it starts: `{data}` its empty data directory, `{run}` a directory for
+/// sockets and the like, `{log}` the file for its log, `{port}` a free port of 127.0.0.1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ServerSpec {
+    /// The preset, such as `mongod`.
+    pub name: String,
+    /// A path, or a name that is looked for on PATH.
+    pub program: String,
+    /// With places in braces.
+    pub arguments: Vec<String>,
+    /// With places in braces.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// What makes it tell its version and end; empty where nothing does.
+    #[serde(default)]
+    pub version_arguments: Vec<String>,
+    /// Under which clients reach it, a URI with places in braces. It is ready when that answers.
+    pub address: String,
+    /// That asks it to end well: `TERM`, `INT` or `QUIT`.
+    pub stop_signal: String,
+    /// How long it may take to become ready.
+    pub ready_within_ns: u64,
+    /// How long it may take to end after the signal; then it is killed, and its run is no good.
+    pub stop_within_ns: u64,
+}
+
+/// A server as it was started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ServerRecord {
+    /// The program's path.
+    pub program: std::path::PathBuf,
+    /// In its own words.
+    pub version: Option<String>,
+    /// The command line.
+    pub command: String,
+    /// Name of the user under which it ran.
+    pub user: Option<String>,
+    /// Where its log is kept, on the machine that measured.
+    pub log: Option<std::path::PathBuf>,
+}
+
 /// What an arm stands on, as asked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RigSpec {
@@ -214,6 +258,9 @@ pub struct RigSpec {
     /// Of the process under test.
     #[serde(default)]
     pub limits: LimitsSpec,
+    /// Started for each run; `None` for embedded engines and for servers that run by themselves.
+    #[serde(default)]
+    pub server: Option<ServerSpec>,
     /// Name of the machine preset that limits and price come from.
     #[serde(default)]
     pub machine: Option<String>,
@@ -292,6 +339,9 @@ pub struct RigRecord {
     pub lateness: Option<Lateness>,
     /// Of the emulated disk.
     pub trace: Option<TraceReference>,
+    /// The server that was started.
+    #[serde(default)]
+    pub server: Option<ServerRecord>,
 }
 
 /// One figure of a disk, as asked and as measured.

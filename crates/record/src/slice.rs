@@ -81,6 +81,8 @@ impl Operation {
 pub enum Status {
     /// As asked.
     Ok,
+    /// Kept by the client for a batch that was not sent yet: its time says nothing, that of the operation that sends the batch does.
+    Batched,
     /// The record was not there.
     NotFound,
     /// The engine failed, or a verification found other data than expected.
@@ -89,13 +91,14 @@ pub enum Status {
 
 impl Status {
     /// All statuses.
-    pub const ALL: [Self; 3] = [Self::Ok, Self::NotFound, Self::Error];
+    pub const ALL: [Self; 4] = [Self::Ok, Self::Batched, Self::NotFound, Self::Error];
 
     /// The name in files and on screens.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
+            Self::Batched => "batched",
             Self::NotFound => "not-found",
             Self::Error => "error",
         }
@@ -189,7 +192,7 @@ impl Completed {
     #[inline]
     pub fn add(&mut self, status: Status) {
         match status {
-            Status::Ok => self.ok += 1,
+            Status::Ok | Status::Batched => self.ok += 1,
             Status::NotFound => self.not_found += 1,
             Status::Error => self.error += 1,
         }

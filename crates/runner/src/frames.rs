@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 2;
+pub const FRAMES_VERSION: u32 = 3;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -54,6 +54,17 @@ pub struct Standing {
     pub device: Option<String>,
     /// The control group that holds the limits.
     pub group: Option<GroupPaths>,
+    /// The server that was started for the run.
+    pub server: Option<RunningServer>,
+}
+
+/// A server that was started for a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunningServer {
+    /// Under which it is reached.
+    pub address: String,
+    /// Its process.
+    pub process: u32,
 }
 
 impl Order {

@@ -78,6 +78,7 @@ impl Rigging {
             control: self.rig.control_socket().map(Path::to_owned),
             device,
             group: self.rig.group().cloned(),
+            server: None,
         }
     }
 

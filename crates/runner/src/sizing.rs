@@ -48,6 +48,7 @@ fn measure(
     let opening = Opening {
         settings,
         directory: Some(directory.path()),
+        server: None,
         seed: SEED,
         data: &data,
         allocator,

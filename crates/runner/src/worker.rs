@@ -99,6 +99,11 @@ fn run<W: Write>(
     let opening = Opening {
         settings: &order.arm.settings,
         directory: order.directory.as_deref(),
+        server: order
+            .standing
+            .server
+            .as_ref()
+            .map(|server| server.address.as_str()),
         seed: order.seed,
         data: &order.arm.data,
         allocator,

@@ -28,6 +28,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     name: "simulated",
     about: "A queue with known answers in place of a database: an M/M/c law or a script of stalls, for tests and teaching.",
     keeps_data: false,
+    server: None,
     cache_setting: None,
     usable_cache: 0.0,
     settings: &[

@@ -84,7 +84,7 @@ fn shares_of_failures_are_as_asked() {
     let (mut errors, mut missing) = (0, 0);
     for _ in 0..100_000 {
         match read(&mut session) {
-            Outcome::Ok => {}
+            Outcome::Ok | Outcome::Batched => {}
             Outcome::NotFound => missing += 1,
             Outcome::Error(_) => errors += 1,
         }

@@ -15,6 +15,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     name: "wiredtiger",
     about: "MongoDB's storage engine inside this program: the same caches, pages, journal and disk accesses as mongod, without a server between.",
     keeps_data: true,
+    server: None,
     cache_setting: Some("cache_size"),
     usable_cache: 0.8,
     settings: &[

@@ -20,6 +20,7 @@ static ENGINES: [EngineKind; 3] = [
         name: "wiredtiger",
         about: "MongoDB's storage engine, embedded.",
         keeps_data: true,
+        server: None,
         cache_setting: Some("cache_size"),
         usable_cache: 0.8,
         settings: &[
@@ -71,6 +72,7 @@ static ENGINES: [EngineKind; 3] = [
         name: "simulated",
         about: "Service times from a law.",
         keeps_data: false,
+        server: None,
         cache_setting: None,
         usable_cache: 0.0,
         settings: &[Setting {
@@ -87,6 +89,7 @@ static ENGINES: [EngineKind; 3] = [
         name: "noop",
         about: "Returns at once.",
         keeps_data: false,
+        server: None,
         cache_setting: None,
         usable_cache: 0.0,
         settings: &[],

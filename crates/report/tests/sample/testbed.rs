@@ -79,6 +79,7 @@ fn rig(number: usize) -> RigSpec {
             mount: vec!["noatime".into()],
         }),
         limits: limits(),
+        server: None,
         machine: Some("harbour.medium".into()),
         price: Some(Price {
             per_hour: 0.07,
@@ -111,6 +112,7 @@ fn made(number: usize, block: u32) -> RigRecord {
             p99_ns: 61_000 + u64::from(block) * 1_000,
             max_ns: 912_000,
         }),
+        server: None,
         trace: Some(TraceReference {
             path: format!("/harbour/plimsoll/traces/k3f9q/disk-{number}-block-{block}.trace")
                 .into(),

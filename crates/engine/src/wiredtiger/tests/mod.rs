@@ -39,6 +39,7 @@ fn open(
     let opening = Opening {
         settings: &completed(&KIND, &all)?,
         directory: Some(directory),
+        server: None,
         seed: 1,
         data,
         allocator: "system",
@@ -115,7 +116,7 @@ fn read(session: &mut dyn Session, key: &[u8], fields: FieldChoice<'_>) -> Optio
     let mut collected = Collected::default();
     match session.read(key, fields, Some(&mut collected)) {
         Outcome::Ok => Some(collected.0),
-        Outcome::NotFound => None,
+        Outcome::NotFound | Outcome::Batched => None,
         Outcome::Error(message) => panic!("{message}"),
     }
 }

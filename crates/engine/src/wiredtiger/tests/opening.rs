@@ -199,6 +199,7 @@ fn a_directory_must_be_there() {
     let opening = Opening {
         settings: &settings,
         directory: None,
+        server: None,
         seed: 1,
         data: &data,
         allocator: "system",

@@ -241,6 +241,7 @@ fn changes_that_meet_are_repeated_and_counted() {
     let opening = Opening {
         settings: &settings,
         directory: Some(directory.path()),
+        server: None,
         seed: 1,
         data: &data,
         allocator: "system",
