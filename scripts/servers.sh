@@ -51,13 +51,13 @@ ferretdb() {
     # It refuses to start without this file, which its module leaves out.
     echo "$version" >"$work/build/version/version.txt"
     say "building ferretdb $version (once, about two minutes on two cores)"
-    if ! (cd "$work" && GOFLAGS=-mod=readonly GOWORK=off go build -buildvcs=false -trimpath -o ferretdb ./cmd/ferretdb) \
+    if ! (cd "$work" && GOFLAGS=-mod=readonly GOWORK=off go build -buildvcs=false -trimpath -o built/program ./cmd/ferretdb) \
         >"$home/ferretdb.log" 2>&1; then
         rm -rf "$work"
         echo "it does not build, see $home/ferretdb.log"
         return 1
     fi
-    mv "$work/ferretdb" "$bin/ferretdb"
+    mv "$work/built/program" "$bin/ferretdb" || return 1
     rm -rf "$work"
     echo "$version $sum" >"$bin/ferretdb.stamp"
 }
