@@ -322,6 +322,9 @@ object! {
         "Sessions at once, each in its own thread: one point for each number.";
     "think_time" = duration(0, 3_600_000_000_000), Default("0s"), "10ms";
         "Pause of a session between an answer and its next question.";
+    "target" = RATE, Optional, "10k";
+        "Operations per second to which all sessions together pace themselves, as YCSB's `-target`. Each session still waits \
+         for its answers, so this is no open loop; when each operation was due is known, and response time counts from then.";
 }
 
 object! {

@@ -80,10 +80,15 @@ fn closed(
     });
     let think_time = origins.settle(path, &CLOSED, Some(map), "think_time");
     let think_time_ns = think_time.and_then(|value| value.whole()).unwrap_or(0);
+    let target = match origins.settle(path, &CLOSED, Some(map), "target") {
+        Some(SettingValue::Number(target)) => Some(target),
+        _ => None,
+    };
     for sessions in listed {
         loads.push(Load::Closed {
             sessions: sessions_of(sessions),
             think_time_ns,
+            target,
         });
     }
 }

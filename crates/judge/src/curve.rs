@@ -191,13 +191,15 @@ fn same_kind(left: LoadKind, right: LoadKind) -> bool {
         (
             LoadKind::Closed {
                 think_time_ns: left,
+                target: left_target,
                 ..
             },
             LoadKind::Closed {
                 think_time_ns: right,
+                target: right_target,
                 ..
             },
-        ) => left == right,
+        ) => left == right && left_target == right_target,
         (LoadKind::Open { .. }, LoadKind::Open { .. }) => true,
         _ => false,
     }
@@ -210,6 +212,7 @@ fn scalability(points: &[CurvePoint]) -> Option<Scalability> {
         let LoadKind::Closed {
             sessions,
             think_time_ns: 0,
+            target: None,
         } = point.load
         else {
             return None;

@@ -177,8 +177,12 @@ pub(crate) fn gate(
         LoadKind::Closed {
             sessions,
             think_time_ns,
+            target: None,
         } => closed(extract, end, sessions, think_time_ns, &subject, &mut gated),
-        LoadKind::Open { .. } => open(extract, end, limits, &subject, &mut gated),
+        // Sessions that pace themselves are idle between their operations, and have a rate to achieve.
+        LoadKind::Closed { .. } | LoadKind::Open { .. } => {
+            open(extract, end, limits, &subject, &mut gated);
+        }
     }
     gated
 }

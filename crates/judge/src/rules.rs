@@ -281,7 +281,11 @@ fn generator(evidence: &Evidence<'_>) -> Option<(bool, String)> {
 
 fn offered(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let (holds, mut figures) = match evidence.load {
-        LoadKind::Open { rate: asked, .. } => {
+        LoadKind::Open { rate: asked, .. }
+        | LoadKind::Closed {
+            target: Some(asked),
+            ..
+        } => {
             let achieved = evidence.achieved?;
             (
                 achieved >= evidence.achieved_limit,
@@ -654,7 +658,7 @@ fn contention(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let busy = figures.machine_busy?;
     let worker = figures.worker_processors?;
     let waiting = evidence.waiting_for_reads()?;
-    let is_closed = matches!(evidence.load, LoadKind::Closed { .. });
+    let is_closed = matches!(evidence.load, LoadKind::Closed { target: None, .. });
     let holds = is_closed
         && evidence.sessions() > 1.0
         && busy < ROOM

@@ -163,7 +163,7 @@ fn littles_law(points: &[&Sample]) -> Option<Validity> {
 }
 
 fn is_closed(sample: &Sample) -> bool {
-    matches!(sample.label.load, LoadKind::Closed { .. })
+    matches!(sample.label.load, LoadKind::Closed { target: None, .. })
 }
 
 fn rate_achieved(points: &[&Sample]) -> Option<Validity> {

@@ -86,6 +86,7 @@ fn measure(engine: &dyn Engine, subject: &mut Subject, sessions: u32) {
         load: Load::Closed {
             sessions,
             think_time_ns: 0,
+            target: None,
         },
         warm_up_ns: 0,
         duration_ns: ROUND_NS,

@@ -112,6 +112,7 @@ fn generator_turn(bare: &Bare, workload: &Arc<Workload>, mix: &Mix) -> Cost {
         load: Load::Closed {
             sessions: 1,
             think_time_ns: 0,
+            target: None,
         },
         warm_up_ns: 0,
         duration_ns: u64::MAX,

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::crew::Shared;
 use crate::recorder::Hand;
 use crate::session_end::SessionEnd;
+use crate::witness::{Seen, Witness};
 use plimsoll_engine::{FieldVisitor, Outcome, Session};
 use plimsoll_record::{Operation, Status};
 use plimsoll_workload::{Ask, Asker, KeySpace, LoadAsker, Verification};
@@ -91,22 +92,25 @@ impl FieldVisitor for Copied {
 }
 
 /// What a session works with while it asks.
-pub(crate) struct Desk<C> {
+pub(crate) struct Desk<C, W> {
     pub(crate) clock: C,
     pub(crate) session: Box<dyn Session>,
     pub(crate) hand: Hand,
     pub(crate) end: SessionEnd,
     pub(crate) copied: Option<Copied>,
+    pub(crate) witness: W,
 }
 
-/// The instants of one finished operation, nanoseconds.
+/// One operation that was asked: its instants in nanoseconds, and how it ended.
 #[derive(Clone, Copy)]
-pub(crate) struct Instants {
+pub(crate) struct Asked {
     pub(crate) dispatched: u64,
     pub(crate) completed: u64,
+    pub(crate) operation: Operation,
+    pub(crate) status: Status,
 }
 
-impl<C: Clock> Desk<C> {
+impl<C: Clock, W: Witness> Desk<C, W> {
     /// Sleeps until that time or the end of the point, handing over the slices that end meanwhile, and returns the time then.
     pub(crate) fn wait_until(&mut self, time_ns: u64, shared: &Shared) -> u64 {
         let mut now = self.clock.now();
@@ -122,7 +126,7 @@ impl<C: Clock> Desk<C> {
     /// Asks the engine and records the answer. `intended` of `None` is the instant of dispatch. What completes at or after the deadline
     /// is counted as unfinished then and nothing else.
     #[inline(always)]
-    pub(crate) fn ask(&mut self, ask: Ask<'_>, intended: Option<u64>, shared: &Shared) -> Instants {
+    pub(crate) fn ask(&mut self, ask: Ask<'_>, intended: Option<u64>, shared: &Shared) -> Asked {
         let mut halfway = None;
         let mut scanned = 0;
         let dispatched = self.clock.now();
@@ -167,12 +171,37 @@ impl<C: Clock> Desk<C> {
         let completed = self.clock.now();
         self.hand.reach(completed);
         let intended = intended.unwrap_or(dispatched);
+        let mut seen = Seen {
+            operation,
+            status: status_of(&outcome),
+            intended_ns: intended,
+            dispatched_ns: dispatched,
+            completed_ns: completed,
+            items: scanned,
+        };
+        if let Some((between, read)) = halfway {
+            self.witness.saw(&Seen {
+                operation: Operation::Read,
+                status: read,
+                completed_ns: between,
+                ..seen
+            });
+            self.witness.saw(&Seen {
+                operation: Operation::Update,
+                dispatched_ns: between,
+                ..seen
+            });
+            seen.status = seen.status.max(read);
+        }
+        self.witness.saw(&seen);
         let deadline = shared.deadline();
         if completed >= deadline {
             self.end.unfinished(intended, deadline);
-            return Instants {
+            return Asked {
                 dispatched,
                 completed,
+                operation,
+                status: seen.status,
             };
         }
         let mut status = match outcome {
@@ -193,23 +222,64 @@ impl<C: Clock> Desk<C> {
             self.verify(ask, halfway.map_or(status, |(_, read)| read));
         }
         self.end.ended = completed + 1;
-        Instants {
+        Asked {
             dispatched,
             completed,
+            operation,
+            status,
         }
+    }
+
+    /// Ends the session: sends the batch that has begun, hands over the last share, and gives the session back to its engine.
+    #[cold]
+    pub(crate) fn close(mut self, shared: &Shared) -> SessionEnd {
+        self.flush(shared);
+        self.end.retries = self.session.retries();
+        let begun = self.clock.now();
+        drop(self.session);
+        self.witness.closed(begun, self.clock.now());
+        self.hand.end();
+        self.end
+    }
+
+    /// The operations in that batch are counted as completed already, so this one is not counted, unless it fails. Its time is that of an
+    /// insert.
+    fn flush(&mut self, shared: &Shared) {
+        let dispatched = self.clock.now();
+        let Some(outcome) = self.session.flush() else {
+            return;
+        };
+        let completed = self.clock.now();
+        self.hand.reach(completed);
+        let status = self.status(Operation::Insert, &outcome);
+        self.witness.flushed(&Seen {
+            operation: Operation::Insert,
+            status,
+            intended_ns: dispatched,
+            dispatched_ns: dispatched,
+            completed_ns: completed,
+            items: 0,
+        });
+        let deadline = shared.deadline();
+        if completed >= deadline {
+            self.end.unfinished(dispatched.min(deadline), deadline);
+            return;
+        }
+        let recorder = &mut self.hand.recorder;
+        recorder.record(Operation::Insert, status, dispatched, dispatched, completed);
+        recorder.busy_ns += completed - dispatched;
+        if status == Status::Error {
+            recorder.completed.add(status);
+        }
+        self.end.ended = completed + 1;
     }
 
     #[cold]
     fn status(&mut self, operation: Operation, outcome: &Outcome) -> Status {
-        match outcome {
-            Outcome::Ok => Status::Ok,
-            Outcome::Batched => Status::Batched,
-            Outcome::NotFound => Status::NotFound,
-            Outcome::Error(message) => {
-                self.end.error(operation, message);
-                Status::Error
-            }
+        if let Outcome::Error(message) = outcome {
+            self.end.error(operation, message);
         }
+        status_of(outcome)
     }
 
     fn verify(&mut self, ask: Ask<'_>, read: Status) {
@@ -231,8 +301,26 @@ impl<C: Clock> Desk<C> {
                 &format!("record {key} does not hold what was stored"),
             );
         }
+        self.witness.saw(&Seen {
+            operation: Operation::Verify,
+            status,
+            intended_ns: begun,
+            dispatched_ns: begun,
+            completed_ns: ended,
+            items: u32::try_from(copied.ends.len()).unwrap_or(u32::MAX),
+        });
         self.hand
             .recorder
             .record(Operation::Verify, status, begun, begun, ended);
+    }
+}
+
+#[inline(always)]
+fn status_of(outcome: &Outcome) -> Status {
+    match outcome {
+        Outcome::Ok => Status::Ok,
+        Outcome::Batched => Status::Batched,
+        Outcome::NotFound => Status::NotFound,
+        Outcome::Error(_) => Status::Error,
     }
 }

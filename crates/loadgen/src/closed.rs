@@ -6,38 +6,112 @@ use crate::asking::{Desk, Source};
 use crate::clock::Clock;
 use crate::crew::Shared;
 use crate::session_end::SessionEnd;
+use crate::witness::{After, Witness};
+use plimsoll_schedule::Pace;
 
-/// Asks until the deadline, until the source is empty, or until `share` operations are finished after the warm-up.
-pub(crate) fn run<C: Clock, S: Source>(
-    mut desk: Desk<C>,
+/// How a session of a closed loop goes on.
+#[derive(Clone, Copy)]
+pub(crate) struct Course {
+    /// Operations that finish before do not count for the share.
+    pub(crate) warm_up_ns: u64,
+    /// From an answer to the next question.
+    pub(crate) think_time_ns: u64,
+    /// Operations to finish.
+    pub(crate) share: u64,
+    /// Where sessions pace themselves: how, and how long this one waits before its first operation.
+    pub(crate) pace: Option<(Pace, u64)>,
+}
+
+/// Asks until the deadline, until the source is empty, or until its share of operations is finished after the warm-up.
+pub(crate) fn run<C: Clock, S: Source, W: Witness>(
+    mut desk: Desk<C, W>,
     source: &mut S,
     shared: &Shared,
-    warm_up_ns: u64,
-    think_time_ns: u64,
-    share: u64,
+    course: Course,
 ) -> SessionEnd {
-    let mut finished = 0;
+    let Course {
+        warm_up_ns,
+        think_time_ns,
+        share,
+        pace,
+    } = course;
+    let (mut finished, mut all) = (0, 0);
     let mut now = desk.clock.now();
+    if let Some((_, start_ns)) = pace {
+        now = desk.wait_until(now.saturating_add(start_ns), shared);
+    }
+    let begin = now;
+    // The first operation is due when it is asked.
+    let mut due = None;
     // The deadline is looked at before an operation is drawn: what is drawn is always asked.
-    while finished < share && now < shared.deadline() {
+    'session: while finished < share && now < shared.deadline() {
         let Some(ask) = source.next() else { break };
         let inserted = match ask {
             plimsoll_workload::Ask::Insert { number, .. } => Some(number),
             _ => None,
         };
-        let instants = desk.ask(ask, None, shared);
+        let mut asked = desk.ask(ask, due, shared);
+        let mut attempts = 1;
+        loop {
+            match desk.witness.after(asked.operation, asked.status, attempts) {
+                After::GoOn => break,
+                After::Stop => break 'session,
+                After::Again { pause_ns } => {
+                    let again = asked.completed.saturating_add(pause_ns);
+                    if desk.wait_until(again, shared) >= shared.deadline() {
+                        break 'session;
+                    }
+                    attempts += 1;
+                    asked = desk.ask(ask, due, shared);
+                }
+            }
+        }
         if let Some(number) = inserted {
             source.acknowledge(number);
         }
-        now = instants.completed;
+        now = asked.completed;
         if now >= warm_up_ns {
             finished += 1;
+        }
+        if let Some((pace, _)) = pace {
+            all += 1;
+            let next = pace.due_ns(begin, all);
+            due = Some(next);
+            // Also after the last operation, so that the whole takes as long as the target says.
+            now = desk.wait_until(next, shared);
         }
         if think_time_ns > 0 && finished < share {
             now = desk.wait_until(now + think_time_ns, shared);
         }
     }
-    desk.end.retries = desk.session.retries();
-    desk.hand.end();
-    desk.end
+    if let Some((pace, _)) = pace {
+        desk.end.due = finished;
+        count_overdue(&mut desk, shared, pace, begin, all, share - finished);
+    }
+    desk.close(shared)
+}
+
+/// Counts what was due before the deadline and could not be begun. At most `left` operations were still to be asked.
+#[cold]
+fn count_overdue<C: Clock, W: Witness>(
+    desk: &mut Desk<C, W>,
+    shared: &Shared,
+    pace: Pace,
+    begin: u64,
+    asked: u64,
+    left: u64,
+) {
+    let deadline = shared.deadline();
+    if desk.clock.now() < deadline {
+        return;
+    }
+    // The operation that was under way at the deadline is counted already.
+    for number in asked..asked.saturating_add(left) {
+        let due = pace.due_ns(begin, number);
+        if due >= deadline {
+            break;
+        }
+        desk.end.unfinished(due, deadline);
+        desk.end.due += 1;
+    }
 }

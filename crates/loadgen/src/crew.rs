@@ -7,6 +7,7 @@ use crate::grid::Grid;
 use crate::point::{LoadError, Observer};
 use crate::recorder::{Hand, Recorder};
 use crate::session_end::SessionEnd;
+use crate::witness::Witness;
 use plimsoll_engine::Engine;
 use plimsoll_record::{Operation, PointEnd};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,6 +59,8 @@ pub(crate) struct Jobs<'a> {
     /// Those that can be recorded.
     pub(crate) operations: Vec<Operation>,
     /// Whether there are intended times.
+    pub(crate) timed: bool,
+    /// Whether whichever session is free takes what is due next, until the end of the window.
     pub(crate) open: bool,
     /// Whether this is a point, with a measured part whose begin the observer is told; the other is a load phase.
     pub(crate) measured: bool,
@@ -97,12 +100,13 @@ impl<C: Clock> Gate<C> {
 }
 
 /// Makes the sessions, starts the clock, lets each session run `body` on a thread of its own, and collects what they saw.
-pub(crate) fn run<C: Clock>(
+pub(crate) fn run<C: Clock, W: Witness>(
     jobs: &Jobs<'_>,
     observer: &mut dyn Observer,
     start_clock: impl FnOnce() -> C,
     copied: impl Fn() -> Option<Copied>,
-    body: impl Fn(u32, Desk<C>, &Shared) -> SessionEnd + Sync,
+    witness: impl Fn(u32) -> W,
+    body: impl Fn(u32, Desk<C, W>, &Shared) -> SessionEnd + Sync,
 ) -> Result<PointEnd, LoadError> {
     let grid = Grid::new(jobs.warm_up_ns);
     let shared = Shared::new(jobs.window_ns);
@@ -118,24 +122,24 @@ pub(crate) fn run<C: Clock>(
         })?;
         let (back, spares) = sync_channel(2);
         // The channel is new and holds two.
-        let _ = back.try_send(Recorder::new(&jobs.operations, jobs.open));
+        let _ = back.try_send(Recorder::new(&jobs.operations, jobs.timed));
         spares_back.push(back);
         let hand = Hand::new(
             index as usize,
             grid,
             &jobs.operations,
-            jobs.open,
+            jobs.timed,
             parts.clone(),
             spares,
         );
-        seats.push((index, session, hand, copied()));
+        seats.push((index, session, hand, copied(), witness(index)));
     }
     drop(parts);
     let gate = Gate::new();
     let (gate, shared, body) = (&gate, &shared, &body);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(sessions as usize);
-        for (index, session, hand, copied) in seats {
+        for (index, session, hand, copied, witness) in seats {
             let work = move || {
                 wake_exactly();
                 let end = SessionEnd::new(jobs.open);
@@ -148,6 +152,7 @@ pub(crate) fn run<C: Clock>(
                         hand,
                         end,
                         copied,
+                        witness,
                     },
                     shared,
                 )
@@ -201,6 +206,7 @@ pub(crate) fn run<C: Clock>(
         collector.finish(end_ns);
         Ok(PointEnd {
             measured_ns: end_ns.saturating_sub(jobs.warm_up_ns),
+            due: (jobs.timed && !jobs.open).then_some(all.due),
             unfinished: all.unfinished,
             generator_lag: all.lag,
             busy_ns: collector.busy_ns,

@@ -12,7 +12,10 @@
 //!
 //! What a closed loop means by service time is completed - dispatched. An open loop has intended times as well, from
 //! [`plimsoll_schedule`]: any free session takes the next arrival, so that the sessions are one queue with several servers, first come
-//! first served, and an operation that no session could take in time has waited.
+//! first served, and an operation that no session could take in time has waited. A closed loop whose sessions pace themselves to a target
+//! has intended times too, and stays a closed loop: see [`plimsoll_schedule::Pace`].
+//!
+//! Reports that need more than slices hold put a [`Witness`] into each session ([`run_point_with`], [`run_load_with`]).
 //!
 //! ```
 //! use plimsoll_engine::{Opening, open};
@@ -41,7 +44,7 @@
 //! let mix = Mix::preset("c").expect("a to f are presets");
 //! let workload = Arc::new(Workload::new(&KeySpace::new(&data)?, &mix, 42, None)?);
 //! let spec = PointSpec {
-//!     load: Load::Closed { sessions: 2, think_time_ns: 0 },
+//!     load: Load::Closed { sessions: 2, think_time_ns: 0, target: None },
 //!     warm_up_ns: 0,
 //!     duration_ns: u64::MAX,
 //!     operations: Some(10_000),
@@ -67,9 +70,13 @@ mod open;
 mod point;
 mod recorder;
 mod session_end;
+mod witness;
 
 pub use clock::program_clock;
-pub use point::{LoadError, Observer, PointSpec, run_load, run_point};
+pub use point::{
+    LoadError, LoadSpec, Observer, PointSpec, run_load, run_load_with, run_point, run_point_with,
+};
+pub use witness::{After, Seen, Witness};
 
 #[cfg(test)]
 mod tests;

@@ -6,11 +6,12 @@ use crate::asking::Desk;
 use crate::clock::Clock;
 use crate::crew::Shared;
 use crate::session_end::SessionEnd;
+use crate::witness::Witness;
 use plimsoll_workload::{Ask, Asker};
 
 /// Takes arrivals until there are no more. Those that are due and cannot be begun before the deadline are counted as unfinished.
-pub(crate) fn run<C: Clock>(
-    mut desk: Desk<C>,
+pub(crate) fn run<C: Clock, W: Witness>(
+    mut desk: Desk<C, W>,
     asker: &mut Asker,
     shared: &Shared,
     warm_up_ns: u64,
@@ -41,7 +42,9 @@ pub(crate) fn run<C: Clock>(
             Ask::Insert { number, .. } => Some(number),
             _ => None,
         };
-        let instants = desk.ask(ask, Some(intended), shared);
+        let asked = desk.ask(ask, Some(intended), shared);
+        // Whatever the witness wants: in an open loop each operation is asked once.
+        desk.witness.after(asked.operation, asked.status, 1);
         if let Some(number) = inserted {
             asker.acknowledge(number);
         }
@@ -49,12 +52,10 @@ pub(crate) fn run<C: Clock>(
             && intended >= warm_up_ns
             && let Some(lag) = &mut desk.end.lag
         {
-            lag.record(instants.dispatched.saturating_sub(intended));
+            lag.record(asked.dispatched.saturating_sub(intended));
         }
     }
     // Where nothing is due any more, the point goes on all the same.
     desk.wait_until(u64::MAX, shared);
-    desk.end.retries = desk.session.retries();
-    desk.hand.end();
-    desk.end
+    desk.close(shared)
 }

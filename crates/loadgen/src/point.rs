@@ -2,11 +2,13 @@
 
 use crate::asking::Copied;
 use crate::clock::{Clock, ProgramClock};
+use crate::closed::Course;
 use crate::crew::{Jobs, run};
+use crate::witness::Witness;
 use crate::{closed, open};
 use plimsoll_engine::{Engine, EngineError};
 use plimsoll_record::{Operation, PointEnd, Slice, WorkerUse};
-use plimsoll_schedule::{Load, ScheduleError, arrivals};
+use plimsoll_schedule::{Load, Pace, ScheduleError, arrivals};
 use plimsoll_workload::{Loader, Mix, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,16 +96,33 @@ pub fn run_point(
     mix: &Mix,
     observer: &mut dyn Observer,
 ) -> Result<PointEnd, LoadError> {
-    run_point_on(engine, workload, spec, mix, observer, ProgramClock::start)
+    run_point_with(engine, workload, spec, mix, observer, |_| ())
 }
 
-/// As [`run_point`], on any clock.
-pub(crate) fn run_point_on<C: Clock>(
+/// As [`run_point`], with a witness in each session, which is told the session's number from 0.
+///
+/// # Errors
+/// As [`run_point`].
+pub fn run_point_with<W: Witness>(
     engine: &dyn Engine,
     workload: &Arc<Workload>,
     spec: &PointSpec,
     mix: &Mix,
     observer: &mut dyn Observer,
+    witness: impl Fn(u32) -> W,
+) -> Result<PointEnd, LoadError> {
+    let start_clock = ProgramClock::start;
+    run_point_on(engine, workload, spec, mix, observer, witness, start_clock)
+}
+
+/// As [`run_point_with`], on any clock.
+pub(crate) fn run_point_on<C: Clock, W: Witness>(
+    engine: &dyn Engine,
+    workload: &Arc<Workload>,
+    spec: &PointSpec,
+    mix: &Mix,
+    observer: &mut dyn Observer,
+    witness: impl Fn(u32) -> W,
     start_clock: impl FnOnce() -> C,
 ) -> Result<PointEnd, LoadError> {
     let sessions = spec.load.sessions();
@@ -111,13 +130,19 @@ pub(crate) fn run_point_on<C: Clock>(
     let copied = || spec.verify.then(|| Copied::new(workload.key_space()));
     let window_ns = spec.warm_up_ns.saturating_add(spec.duration_ns);
     match &spec.load {
-        Load::Closed { think_time_ns, .. } => {
+        Load::Closed {
+            think_time_ns,
+            target,
+            ..
+        } => {
+            let pace = target.map(|target| Pace::new(target, sessions));
             let jobs = Jobs {
                 engine,
                 sessions,
                 warm_up_ns: spec.warm_up_ns,
                 window_ns,
                 operations,
+                timed: pace.is_some(),
                 open: false,
                 measured: true,
             };
@@ -126,19 +151,19 @@ pub(crate) fn run_point_on<C: Clock>(
                 observer,
                 start_clock,
                 copied,
+                witness,
                 |index, desk, shared| {
                     let share = spec
                         .operations
                         .map_or(u64::MAX, |all| share_of(all, sessions, index));
                     let mut asker = workload.asker(u64::from(index));
-                    closed::run(
-                        desk,
-                        &mut asker,
-                        shared,
-                        spec.warm_up_ns,
-                        *think_time_ns,
+                    let course = Course {
+                        warm_up_ns: spec.warm_up_ns,
+                        think_time_ns: *think_time_ns,
                         share,
-                    )
+                        pace: pace.map(|pace| (pace, pace.start_ns(spec.seed, index))),
+                    };
+                    closed::run(desk, &mut asker, shared, course)
                 },
             )
         }
@@ -151,6 +176,7 @@ pub(crate) fn run_point_on<C: Clock>(
                 warm_up_ns: spec.warm_up_ns,
                 window_ns,
                 operations,
+                timed: true,
                 open: true,
                 measured: true,
             };
@@ -159,6 +185,7 @@ pub(crate) fn run_point_on<C: Clock>(
                 observer,
                 start_clock,
                 copied,
+                witness,
                 |index, desk, shared| {
                     let mut asker = workload.asker(u64::from(index));
                     open::run(desk, &mut asker, shared, spec.warm_up_ns, &times)
@@ -183,12 +210,59 @@ pub fn run_load(
     sessions: u32,
     observer: &mut dyn Observer,
 ) -> Result<PointEnd, LoadError> {
+    let spec = LoadSpec::of(sessions);
+    run_load_with(engine, loader, &spec, observer, |_| ())
+}
+
+/// How the data is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadSpec {
+    /// How many sessions store at the same time.
+    pub sessions: u32,
+    /// Nanoseconds after which the load phase ends, however much is stored.
+    pub duration_ns: u64,
+    /// Operations of which each session has an equal share. Without, whichever session is free takes the next record, until there are no more.
+    pub operations: Option<u64>,
+    /// Records per second, of all sessions together, to which they pace themselves: see [`Pace`].
+    pub target: Option<f64>,
+    /// Of what is drawn at random: when paced sessions begin.
+    pub seed: u64,
+}
+
+impl LoadSpec {
+    /// Everything, as fast as so many sessions can.
+    #[must_use]
+    pub fn of(sessions: u32) -> Self {
+        Self {
+            sessions,
+            duration_ns: u64::MAX,
+            operations: None,
+            target: None,
+            seed: 0,
+        }
+    }
+}
+
+/// As [`run_load`], with a witness in each session, which is told the session's number from 0.
+///
+/// # Errors
+/// As [`run_point`].
+pub fn run_load_with<W: Witness>(
+    engine: &dyn Engine,
+    loader: &Arc<Loader>,
+    spec: &LoadSpec,
+    observer: &mut dyn Observer,
+    witness: impl Fn(u32) -> W,
+) -> Result<PointEnd, LoadError> {
+    let sessions = spec.sessions;
+    let pace = spec.target.map(|target| Pace::new(target, sessions));
     let jobs = Jobs {
         engine,
         sessions,
         warm_up_ns: 0,
-        window_ns: u64::MAX,
+        window_ns: spec.duration_ns,
         operations: vec![Operation::Insert],
+        timed: pace.is_some(),
         open: false,
         measured: false,
     };
@@ -197,9 +271,18 @@ pub fn run_load(
         observer,
         ProgramClock::start,
         || None,
+        witness,
         |index, desk, shared| {
             let mut asker = loader.asker(u64::from(index));
-            closed::run(desk, &mut asker, shared, 0, 0, u64::MAX)
+            let course = Course {
+                warm_up_ns: 0,
+                think_time_ns: 0,
+                share: spec
+                    .operations
+                    .map_or(u64::MAX, |all| share_of(all, sessions, index)),
+                pace: pace.map(|pace| (pace, pace.start_ns(spec.seed, index))),
+            };
+            closed::run(desk, &mut asker, shared, course)
         },
     )
 }
@@ -247,6 +330,7 @@ mod tests {
             load: Load::Closed {
                 sessions: 1,
                 think_time_ns: 0,
+                target: None,
             },
             warm_up_ns: 20,
             duration_ns: 100,

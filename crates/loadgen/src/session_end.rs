@@ -14,6 +14,8 @@ pub(crate) struct SessionEnd {
     pub(crate) unfinished: Option<Histogram>,
     /// Intended to dispatched where this session was waiting for it.
     pub(crate) lag: Option<Histogram>,
+    /// Operations that were due after the warm-up, where sessions pace themselves.
+    pub(crate) due: u64,
     /// What failed.
     pub(crate) errors: Vec<ErrorSample>,
     /// Operations that the engine repeated.
@@ -48,6 +50,7 @@ impl SessionEnd {
         self.ended = self.ended.max(other.ended);
         merge(&mut self.unfinished, other.unfinished);
         merge(&mut self.lag, other.lag);
+        self.due += other.due;
         self.retries += other.retries;
         for sample in other.errors {
             add(

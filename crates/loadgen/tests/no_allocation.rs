@@ -181,6 +181,7 @@ fn a_closed_loop_does_not_allocate() {
         let load = Load::Closed {
             sessions: 2,
             think_time_ns: 0,
+            target: None,
         };
         assert_eq!(allocations(mix, load), [0, 0], "workload {mix}");
     }

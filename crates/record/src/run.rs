@@ -87,6 +87,9 @@ pub enum LoadKind {
         sessions: u32,
         /// Pause after each operation, nanoseconds.
         think_time_ns: u64,
+        /// Operations per second, of all sessions together, to which they pace themselves; `None` where they do not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<f64>,
     },
     /// Operations are due at times fixed beforehand.
     Open {

@@ -151,11 +151,13 @@ fn measure<W: Write>(
         load_label: Load::Closed {
             sessions: order.load_sessions,
             think_time_ns: 0,
+            target: None,
         }
         .to_string(),
         load: LoadKind::Closed {
             sessions: order.load_sessions,
             think_time_ns: 0,
+            target: None,
         },
     };
     reporter.speaker.say(&Frame::LoadBegins {
@@ -252,9 +254,11 @@ fn load_kind(load: &Load, window_ns: u64) -> LoadKind {
         Load::Closed {
             sessions,
             think_time_ns,
+            target,
         } => LoadKind::Closed {
             sessions: *sessions,
             think_time_ns: *think_time_ns,
+            target: *target,
         },
         Load::Open { rate, sessions, .. } => LoadKind::Open {
             rate: *rate,

@@ -242,6 +242,7 @@ mod tests {
         let closed = Load::Closed {
             sessions: 1,
             think_time_ns: 0,
+            target: None,
         };
         assert_eq!(arrivals(&closed, 1, 0), Err(ScheduleError::Closed));
         let error = arrivals(&open(0.0, Arrivals::Poisson), 1, 0).unwrap_err();

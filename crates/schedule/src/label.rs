@@ -4,12 +4,13 @@ use crate::load::Load;
 use std::fmt;
 
 impl fmt::Display for Load {
-    /// `16 threads`, `1 thread, 5 ms think time`, `20,000 op/s`, `3 stages, 100 to 20,000 op/s`.
+    /// `16 threads`, `1 thread, 5 ms think time`, `16 threads, paced at 10,000 op/s`, `20,000 op/s`, `3 stages, 100 to 20,000 op/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed {
                 sessions,
                 think_time_ns,
+                target,
             } => {
                 write!(
                     f,
@@ -19,6 +20,9 @@ impl fmt::Display for Load {
                 )?;
                 if *think_time_ns > 0 {
                     write!(f, ", {} think time", duration(*think_time_ns))?;
+                }
+                if let Some(target) = target {
+                    write!(f, ", paced at {} op/s", grouped(*target))?;
                 }
                 Ok(())
             }
@@ -88,6 +92,7 @@ mod tests {
         Load::Closed {
             sessions,
             think_time_ns,
+            target: None,
         }
         .to_string()
     }
@@ -113,6 +118,12 @@ mod tests {
         assert_eq!(closed(2_048, 5_000_000), "2,048 threads, 5 ms think time");
         assert_eq!(closed(4, 1_500_000_000), "4 threads, 1.5 s think time");
         assert_eq!(closed(4, 250), "4 threads, 250 ns think time");
+        let paced = Load::Closed {
+            sessions: 16,
+            think_time_ns: 0,
+            target: Some(10_000.0),
+        };
+        assert_eq!(paced.to_string(), "16 threads, paced at 10,000 op/s");
         assert_eq!(open(20_000.0), "20,000 op/s");
         assert_eq!(open(0.5), "0.5 op/s");
         assert_eq!(open(1_234_567.25), "1,234,567.25 op/s");

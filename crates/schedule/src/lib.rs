@@ -23,9 +23,11 @@
 mod arrivals;
 mod label;
 mod load;
+mod pace;
 mod problem;
 mod ramp;
 
 pub use arrivals::{MOST_ARRIVALS, ScheduleError, arrivals};
 pub use load::{Arrivals, Load, Stage};
+pub use pace::Pace;
 pub use problem::{Problem, Wrong};

@@ -24,6 +24,9 @@ pub enum Load {
         /// From an answer to the next question, nanoseconds.
         #[serde(default)]
         think_time_ns: u64,
+        /// Operations per second, of all sessions together, to which they pace themselves: see [`Pace`](crate::Pace).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<f64>,
     },
     /// Operations are due at times fixed beforehand, at one rate.
     Open {
@@ -100,7 +103,11 @@ impl Load {
             MOST_SESSIONS,
         );
         match self {
-            Self::Closed { think_time_ns, .. } => {
+            Self::Closed {
+                think_time_ns,
+                target,
+                ..
+            } => {
                 in_range(
                     &mut problems,
                     "think_time_ns",
@@ -108,6 +115,9 @@ impl Load {
                     0.0,
                     MOST_NANOS,
                 );
+                if let Some(target) = target {
+                    in_range(&mut problems, "target", *target, LEAST_RATE, MOST_RATE);
+                }
             }
             Self::Open { rate, .. } => {
                 in_range(&mut problems, "rate", *rate, LEAST_RATE, MOST_RATE)
@@ -190,6 +200,7 @@ mod tests {
             Load::Closed {
                 sessions: 1,
                 think_time_ns: 0,
+                target: None,
             },
             Load::Open {
                 rate: 0.5,
@@ -208,10 +219,20 @@ mod tests {
 
     #[test]
     fn every_problem_is_reported_at_once() {
+        let paced = |target| Load::Closed {
+            sessions: 1,
+            think_time_ns: 0,
+            target: Some(target),
+        };
+        assert_eq!(fields(&paced(1_000.0)), Vec::<String>::new());
+        for target in [0.0, -1.0, f64::NAN, 1e13] {
+            assert_eq!(fields(&paced(target)), ["target"]);
+        }
         assert_eq!(
             fields(&Load::Closed {
                 sessions: 0,
-                think_time_ns: u64::MAX
+                think_time_ns: u64::MAX,
+                target: None,
             }),
             ["sessions", "think_time_ns"]
         );
@@ -270,7 +291,8 @@ mod tests {
         assert_eq!(
             Load::Closed {
                 sessions: 1,
-                think_time_ns: 0
+                think_time_ns: 0,
+                target: None,
             }
             .expected_arrivals(second),
             None
@@ -308,7 +330,8 @@ mod tests {
             load,
             Load::Closed {
                 sessions: 16,
-                think_time_ns: 0
+                think_time_ns: 0,
+                target: None,
             }
         );
         let text = r#"{"open":{"rate":20000.0,"arrivals":"poisson","sessions":64}}"#;

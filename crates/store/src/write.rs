@@ -374,6 +374,7 @@ mod tests {
             load: plimsoll_record::LoadKind::Closed {
                 sessions: 1,
                 think_time_ns: 0,
+                target: None,
             },
         };
         let point = store.begin_point(run, &label, 0, "").unwrap();

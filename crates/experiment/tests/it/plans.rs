@@ -50,7 +50,8 @@ fn defaults_are_those_of_the_documentation() {
         point.load,
         Load::Closed {
             sessions: 1,
-            think_time_ns: 0
+            think_time_ns: 0,
+            target: None,
         }
     );
     assert_eq!(plan.mixes, [Mix::preset("c").unwrap()]);

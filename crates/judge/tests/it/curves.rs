@@ -170,6 +170,7 @@ fn the_load_phase_is_one_job_of_which_nothing_is_cut() {
         let load = LoadKind::Closed {
             sessions: 1,
             think_time_ns: 0,
+            target: None,
         };
         let label = PointLabel {
             point: None,
@@ -191,6 +192,7 @@ fn the_load_phase_is_one_job_of_which_nothing_is_cut() {
             let load = LoadKind::Closed {
                 sessions: 1,
                 think_time_ns: 0,
+                target: None,
             };
             slice.completed.ok = 1e5 as u64;
             slice.operations = vec![part(

@@ -105,6 +105,7 @@ fn littles_law_counts_pauses() {
         point.label.load = LoadKind::Closed {
             sessions: 8,
             think_time_ns: 720_000,
+            target: None,
         };
     }
     let analysis = lab.analyse();

@@ -75,6 +75,7 @@ impl Laboratory {
             .map(|sessions| Load::Closed {
                 sessions: *sessions,
                 think_time_ns: 0,
+                target: None,
             })
             .collect();
         Self::with_loads(arms, mixes, &loads, blocks)
@@ -236,9 +237,11 @@ fn in_record(load: &Load) -> LoadKind {
         Load::Closed {
             sessions,
             think_time_ns,
+            target,
         } => LoadKind::Closed {
             sessions: *sessions,
             think_time_ns: *think_time_ns,
+            target: *target,
         },
         Load::Open { rate, sessions, .. } => LoadKind::Open {
             rate: *rate,

@@ -2,6 +2,7 @@
 
 use super::{Jumping, MILLISECOND, SECOND, Server, workload};
 use crate::asking::Desk;
+use crate::closed::Course;
 use crate::crew::Shared;
 use crate::grid::Grid;
 use crate::recorder::{Hand, Recorder};
@@ -33,6 +34,7 @@ fn allocations(mix: &str, open_loop: bool) -> u64 {
         hand: Hand::new(0, grid, &operations, open_loop, parts, spares),
         end: SessionEnd::new(open_loop),
         copied: None,
+        witness: (),
     };
     let shared = Shared::new(SLICES * SECOND);
     let times: Vec<u64> = (0..SLICES * 500)
@@ -42,7 +44,13 @@ fn allocations(mix: &str, open_loop: bool) -> u64 {
         if open_loop {
             open::run(desk, &mut asker, &shared, 0, &times);
         } else {
-            closed::run(desk, &mut asker, &shared, 0, 0, SLICES * 1_000 - 1);
+            let course = Course {
+                warm_up_ns: 0,
+                think_time_ns: 0,
+                share: SLICES * 1_000 - 1,
+                pace: None,
+            };
+            closed::run(desk, &mut asker, &shared, course);
         }
     });
     let recorded: u64 = received.iter().map(|part| part.recorder.completed.ok).sum();

@@ -1,6 +1,7 @@
 //! Whole points on a clock that jumps, with a database of one server on the same clock: what must come out can be computed.
 
 mod allocation;
+mod paced;
 mod queue;
 mod window;
 
@@ -171,6 +172,7 @@ fn closed() -> Load {
     Load::Closed {
         sessions: 1,
         think_time_ns: 0,
+        target: None,
     }
 }
 
@@ -188,7 +190,16 @@ fn measure(spec: &PointSpec, end_of: impl FnMut(u64) -> u64 + Send + 'static) ->
     let server = Server::new(&clock, end_of);
     let mix = Mix::preset("c").unwrap();
     let mut keep = Keep::default();
-    let end = run_point_on(&server, &workload(&mix), spec, &mix, &mut keep, || clock).unwrap();
+    let end = run_point_on(
+        &server,
+        &workload(&mix),
+        spec,
+        &mix,
+        &mut keep,
+        |_| (),
+        || clock,
+    )
+    .unwrap();
     let mut slices: Vec<Slice> = Vec::new();
     keep.slices.sort_by_key(|slice| slice.index);
     for slice in keep.slices {

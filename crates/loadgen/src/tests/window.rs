@@ -76,6 +76,7 @@ fn thinking_is_between_operations() {
     let load = Load::Closed {
         sessions: 1,
         think_time_ns: 9 * MILLISECOND,
+        target: None,
     };
     let measured = measure(
         &spec(load.clone(), 0, 1_500 * MILLISECOND),

@@ -231,6 +231,7 @@ pub fn closed(sessions: u32, operations: u64) -> PointSpec {
         load: Load::Closed {
             sessions,
             think_time_ns: 0,
+            target: None,
         },
         warm_up_ns: 0,
         duration_ns: u64::MAX,

@@ -98,7 +98,11 @@ fn rows(
             None => run.load.as_ref(),
         });
         let (kind, offered, think) = match point.load {
-            LoadKind::Closed { think_time_ns, .. } => ("closed", None, Some(think_time_ns)),
+            LoadKind::Closed {
+                think_time_ns,
+                target,
+                ..
+            } => ("closed", target, Some(think_time_ns)),
             LoadKind::Open { rate, .. } => ("open", Some(rate), None),
         };
         let warnings: Vec<&str> = result

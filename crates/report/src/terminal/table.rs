@@ -139,6 +139,7 @@ fn load_header(curve: &Curve) -> Option<&'static str> {
             point.load,
             LoadKind::Closed {
                 think_time_ns: 0,
+                target: None,
                 ..
             }
         )

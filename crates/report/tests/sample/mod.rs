@@ -193,6 +193,7 @@ fn closed(sessions: u32) -> LoadKind {
     LoadKind::Closed {
         sessions,
         think_time_ns: 0,
+        target: None,
     }
 }
 

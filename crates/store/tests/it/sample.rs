@@ -96,6 +96,7 @@ pub fn point(number: Option<u32>) -> PointRecord {
             load: LoadKind::Closed {
                 sessions: 16,
                 think_time_ns: 0,
+                target: None,
             },
         },
         warm_up_ns: 1_000_000_000,
@@ -122,6 +123,7 @@ pub fn end() -> PointEnd {
         }],
         stolen_ns: 10_000_000,
         clock_jump_ns: -5,
+        imported: None,
     }
 }
 

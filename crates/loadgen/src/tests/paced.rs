@@ -1,0 +1,310 @@
+//! Sessions that pace themselves, batches, and witnesses.
+
+use super::{Jumping, Keep, MILLISECOND, Measured, SECOND, Server, measure, spec, workload};
+use crate::clock::Clock;
+use crate::point::run_point_on;
+use crate::witness::{After, Seen, Witness};
+use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
+use plimsoll_record::{EngineDescription, Operation, Status};
+use plimsoll_schedule::Load;
+use plimsoll_workload::{FieldChoice, Fields, Mix};
+use std::sync::{Arc, Mutex};
+
+/// Ten operations a second from one session would be spread: those of 2,000 begin at once, one each 500 µs.
+fn paced(operations: Option<u64>, duration_ns: u64, end_of: fn(u64) -> u64) -> Measured {
+    let load = Load::Closed {
+        sessions: 1,
+        think_time_ns: 0,
+        target: Some(2_000.0),
+    };
+    let mut spec = spec(load, 0, duration_ns);
+    spec.operations = operations;
+    measure(&spec, end_of)
+}
+
+#[test]
+fn a_paced_session_asks_when_it_is_due() {
+    let measured = paced(Some(2_000), u64::MAX, |begin| begin + 100_000);
+    let [service, response, wait] = measured.histograms();
+    assert_eq!(service.count(), 2_000);
+    assert_eq!(
+        (service.max_ns(), response.max_ns()),
+        (Some(100_031), Some(100_031))
+    );
+    assert_eq!(wait.max_ns(), Some(0));
+    // 2,000 ticks of 500 µs, less the pause after the last operation.
+    assert_eq!(measured.end.measured_ns, SECOND - 400_000 + 1);
+    assert!(measured.end.unfinished.is_none());
+}
+
+/// One stall of 10 ms makes 20 ticks late. With operations of 100 µs a session catches up at 400 µs each, so 25 operations wait.
+#[test]
+fn a_session_that_falls_behind_catches_up_and_its_operations_have_waited() {
+    let measured = paced(Some(200), u64::MAX, |begin| {
+        if begin == 10 * MILLISECOND {
+            begin + 10 * MILLISECOND
+        } else {
+            begin + 100_000
+        }
+    });
+    let [service, response, wait] = measured.histograms();
+    assert_eq!(service.count(), 200);
+    assert_eq!(service.count_above(MILLISECOND), 1);
+    // The first that was due in the stall waited 9.5 ms, the next 9.1 ms and so on: 24 of them.
+    assert_eq!(
+        wait.count() - wait.count_above(0).min(wait.count()),
+        200 - 24
+    );
+    let longest = wait.max_ns().unwrap();
+    assert!((9_500_000..9_510_000).contains(&longest), "{longest}");
+    assert_eq!(response.count_above(MILLISECOND), 1 + 22);
+    assert_eq!(measured.end.measured_ns, 100 * MILLISECOND - 400_000 + 1);
+}
+
+/// Operations of 1 ms where one is due each 500 µs: at the end of 100 ms 100 were asked, the last of which ends too late, and 200 were due.
+#[test]
+fn what_a_paced_session_could_not_begin_is_counted_as_unfinished() {
+    let measured = paced(None, 100 * MILLISECOND, |begin| begin + MILLISECOND);
+    assert_eq!(measured.completed(), 99);
+    assert_eq!(measured.unfinished().count(), 101);
+    assert_eq!(measured.end.due, Some(200));
+    assert_eq!(measured.end.measured_ns, 100 * MILLISECOND);
+}
+
+/// A database that takes inserts four at a time, a millisecond for each batch, and fails those it is told to.
+#[derive(Clone)]
+struct Batches {
+    clock: Jumping,
+    kept: u32,
+    flush_fails: bool,
+}
+
+impl Engine for Batches {
+    fn description(&self) -> EngineDescription {
+        EngineDescription::default()
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn count(&self) -> Result<Option<u64>, EngineError> {
+        Ok(None)
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+impl Session for Batches {
+    fn read(&mut self, _: &[u8], _: FieldChoice<'_>, _: Option<&mut dyn FieldVisitor>) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn update(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn insert(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
+        self.kept += 1;
+        if self.kept < 4 {
+            self.clock.jump_to(self.clock.now() + 1_000);
+            return Outcome::Batched;
+        }
+        self.flush().unwrap_or(Outcome::Ok)
+    }
+
+    fn scan(&mut self, _: &[u8], _: u32, _: FieldChoice<'_>, _: &mut u32) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn delete(&mut self, _: &[u8]) -> Outcome {
+        Outcome::NotFound
+    }
+
+    fn flush(&mut self) -> Option<Outcome> {
+        if self.kept == 0 {
+            return None;
+        }
+        let fails = self.flush_fails && self.kept < 4;
+        self.kept = 0;
+        self.clock.jump_to(self.clock.now() + MILLISECOND);
+        Some(if fails {
+            Outcome::error("the disk is full")
+        } else {
+            Outcome::Ok
+        })
+    }
+}
+
+type Journal = Arc<Mutex<Vec<(&'static str, Seen)>>>;
+
+/// Writes down what it sees, and asks failed inserts again as often as it is told.
+struct Clerk {
+    journal: Journal,
+    again: u32,
+}
+
+impl Witness for Clerk {
+    fn saw(&mut self, seen: &Seen) {
+        self.journal.lock().unwrap().push(("saw", *seen));
+    }
+
+    fn after(&mut self, operation: Operation, status: Status, attempts: u32) -> After {
+        if operation != Operation::Insert || status != Status::Error {
+            After::GoOn
+        } else if attempts <= self.again {
+            After::Again {
+                pause_ns: 5_000_000,
+            }
+        } else {
+            After::Stop
+        }
+    }
+
+    fn flushed(&mut self, seen: &Seen) {
+        self.journal.lock().unwrap().push(("flushed", *seen));
+    }
+}
+
+fn inserts(
+    engine: &dyn Engine,
+    clock: Jumping,
+    operations: u64,
+    again: u32,
+) -> (Keep, plimsoll_record::PointEnd, Vec<(&'static str, Seen)>) {
+    let mut mix = Mix::preset("c").unwrap();
+    (mix.read, mix.insert) = (0.0, 1.0);
+    let load = Load::Closed {
+        sessions: 1,
+        think_time_ns: 0,
+        target: None,
+    };
+    let mut spec = spec(load, 0, u64::MAX);
+    spec.operations = Some(operations);
+    let mut keep = Keep::default();
+    let journal = Journal::default();
+    let witness = |_| Clerk {
+        journal: Arc::clone(&journal),
+        again,
+    };
+    let end = run_point_on(
+        engine,
+        &workload(&mix),
+        &spec,
+        &mix,
+        &mut keep,
+        witness,
+        || clock,
+    )
+    .unwrap();
+    let seen = std::mem::take(&mut *journal.lock().unwrap());
+    (keep, end, seen)
+}
+
+#[test]
+fn batches_have_a_cell_of_their_own_and_the_last_is_sent() {
+    for flush_fails in [false, true] {
+        let clock = Jumping::default();
+        let engine = Batches {
+            clock: clock.clone(),
+            kept: 0,
+            flush_fails,
+        };
+        let (keep, end, seen) = inserts(&engine, clock, 10, 0);
+        let slice = &keep.slices[0];
+        let counts: Vec<_> = slice
+            .operations
+            .iter()
+            .map(|part| {
+                (
+                    part.status,
+                    part.latencies.count(),
+                    part.latencies.service.min_ns(),
+                )
+            })
+            .collect();
+        let batched = (Status::Batched, 8, Some(1_000));
+        let batch = Some(999_936);
+        if flush_fails {
+            let expected = [(Status::Ok, 2, batch), batched, (Status::Error, 1, batch)];
+            assert_eq!(counts, expected);
+            assert_eq!((slice.completed.ok, slice.completed.error), (10, 1));
+            assert_eq!(end.errors[0].message, "the disk is full");
+        } else {
+            assert_eq!(counts, [(Status::Ok, 3, batch), batched]);
+            assert_eq!((slice.completed.ok, slice.completed.error), (10, 0));
+        }
+        assert_eq!(seen.len(), 11);
+        assert_eq!(
+            seen.iter().filter(|(what, _)| *what == "flushed").count(),
+            1
+        );
+    }
+}
+
+#[test]
+fn a_witness_can_have_an_insert_asked_again_and_end_its_session() {
+    #[derive(Clone)]
+    struct Fails(Server);
+    let clock = Jumping::default();
+    let mut calls = 0;
+    let server = Server::new(&clock, move |begin| {
+        calls += 1;
+        begin
+            + if calls == 2 {
+                7 * MILLISECOND
+            } else {
+                MILLISECOND
+            }
+    });
+    impl Engine for Fails {
+        fn description(&self) -> EngineDescription {
+            EngineDescription::default()
+        }
+        fn session(&self) -> Result<Box<dyn Session>, EngineError> {
+            Ok(Box::new(self.clone()))
+        }
+        fn count(&self) -> Result<Option<u64>, EngineError> {
+            Ok(None)
+        }
+        fn close(self: Box<Self>) -> Result<(), EngineError> {
+            Ok(())
+        }
+    }
+    impl Session for Fails {
+        fn read(
+            &mut self,
+            _: &[u8],
+            _: FieldChoice<'_>,
+            _: Option<&mut dyn FieldVisitor>,
+        ) -> Outcome {
+            Outcome::Ok
+        }
+        fn update(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
+            Outcome::Ok
+        }
+        fn insert(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
+            self.0.serve();
+            Outcome::error("no")
+        }
+        fn scan(&mut self, _: &[u8], _: u32, _: FieldChoice<'_>, _: &mut u32) -> Outcome {
+            Outcome::Ok
+        }
+        fn delete(&mut self, _: &[u8]) -> Outcome {
+            Outcome::Ok
+        }
+    }
+    let (_, end, seen) = inserts(&Fails(server), clock, 10, 2);
+    let begins: Vec<u64> = seen
+        .iter()
+        .map(|(_, seen)| seen.dispatched_ns / MILLISECOND)
+        .collect();
+    assert_eq!(
+        begins,
+        [0, 6, 18],
+        "three attempts, 5 ms after the last one ended"
+    );
+    assert_eq!(end.errors[0].count, 3);
+}
