@@ -1,0 +1,126 @@
+//! What a lean client is told.
+
+use crate::concern::WriteConcern;
+use crate::credentials::Credentials;
+use crate::error::LeanError;
+use crate::host::Host;
+use crate::uri::{Uri, UriError};
+use plimsoll_workload::DataSpec;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a [`LeanClient`](crate::LeanClient) is told.
+#[derive(Clone, Debug)]
+pub struct LeanOptions {
+    /// The server: a primary, a standalone or a `mongos`.
+    pub host: Host,
+    /// The database.
+    pub database: String,
+    /// The collection.
+    pub collection: String,
+    /// Names of all fields, by their numbers. Shared by all clients of an engine.
+    pub field_names: Arc<[Box<str>]>,
+    /// When a change counts as made.
+    pub write_concern: WriteConcern,
+    /// Read concern level of reads and scans, such as `majority`; the server's choice when absent.
+    pub read_concern: Option<String>,
+    /// Inserts replace a record that is there already.
+    pub upsert: bool,
+    /// Inserts that are sent together; 1 sends each by itself.
+    pub batch: u32,
+    /// As whom to connect; nobody in particular when absent.
+    pub credentials: Option<Credentials>,
+    /// Most time to connect, and most time for each answer while the connection is made.
+    pub connect_timeout: Duration,
+    /// Most time for the server to begin an answer, and as much again to end it; no limit when absent.
+    pub call_timeout: Option<Duration>,
+}
+
+impl LeanOptions {
+    /// Options for records like these, in the collection that they name, with the server's choice of concerns, one record a time, no
+    /// user, 10 s to connect and no limit for an answer.
+    #[must_use]
+    pub fn new(host: Host, database: impl Into<String>, data: &DataSpec) -> Self {
+        let names =
+            (0..data.field_count).map(|index| format!("{}{index}", data.field_name_prefix).into());
+        Self {
+            host,
+            database: database.into(),
+            collection: data.table.clone(),
+            field_names: names.collect(),
+            write_concern: WriteConcern::default(),
+            read_concern: None,
+            upsert: false,
+            batch: 1,
+            credentials: None,
+            connect_timeout: Duration::from_secs(10),
+            call_timeout: None,
+        }
+    }
+
+    /// Options as a connection string asks for them, for one of its hosts or the primary that was found by them.
+    ///
+    /// # Errors
+    /// When the string asks for something that the lean client [cannot do](Uri::lean_cannot), or has a value that cannot be.
+    pub fn of_uri(
+        uri: &Uri,
+        host: Host,
+        database: impl Into<String>,
+        data: &DataSpec,
+    ) -> Result<Self, LeanError> {
+        if let Some(reason) = uri.lean_cannot() {
+            let reason = reason.into();
+            return Err(LeanError::Options { reason });
+        }
+        let wrong = |error: UriError| LeanError::Options {
+            reason: error.to_string().into(),
+        };
+        let mut options = Self::new(host, database, data);
+        options.write_concern = uri.write_concern().map_err(wrong)?;
+        options.read_concern = uri.option("readConcernLevel").map(str::to_owned);
+        options.credentials = uri.credentials().map_err(wrong)?;
+        if let Some(limit) = uri.connect_timeout().map_err(wrong)? {
+            // A connection that is waited for without a limit is one that nobody notices to be missing.
+            options.connect_timeout = if limit.is_zero() {
+                Duration::from_secs(3_600)
+            } else {
+                limit
+            };
+        }
+        options.call_timeout = uri.call_timeout().map_err(wrong)?;
+        Ok(options)
+    }
+
+    /// Why these options are impossible, if they are.
+    pub(crate) fn problem(&self) -> Option<String> {
+        if let Some(problem) = self.write_concern.problem() {
+            return Some(problem.into());
+        }
+        for (what, name) in [
+            ("database", &self.database),
+            ("collection", &self.collection),
+        ] {
+            if name.is_empty() || name.contains('\0') {
+                return Some(format!(
+                    "`{}` cannot be the name of a {what}: give it one",
+                    name.escape_debug()
+                ));
+            }
+        }
+        if self.field_names.iter().any(|name| name.contains('\0')) {
+            return Some("a field's name cannot hold the character 0".into());
+        }
+        if self.batch == 0 {
+            return Some(
+                "a batch of 0 records cannot be sent: 1 sends each record by itself".into(),
+            );
+        }
+        if self.connect_timeout.is_zero() || self.call_timeout.is_some_and(|limit| limit.is_zero())
+        {
+            return Some(
+                "nothing is done in no time: leave the time limit out, or make it longer".into(),
+            );
+        }
+        None
+    }
+}

@@ -1,0 +1,557 @@
+//! Connection strings: `mongodb://[user[:password]@]host[:port][,...][/[database][?options]]`.
+//!
+//! The format is that of MongoDB's connection string specification. No error and no `Debug` shows a password, nor any part of a string
+//! that could be one.
+
+use crate::concern::{W, WriteConcern};
+use crate::credentials::{Credentials, Mechanism};
+use crate::host::Host;
+use crate::redact::{HIDDEN, SCHEMES, redact};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use std::fmt;
+use std::time::Duration;
+
+/// What is written in an option's value as it is.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b',')
+    .remove(b':');
+const DEFAULT_PORT: u16 = 27_017;
+/// What no name of a database may hold.
+const NOT_IN_DATABASES: [char; 6] = ['/', '\\', '.', ' ', '"', '$'];
+
+/// What is wrong with a connection string.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UriError {
+    /// It begins otherwise.
+    #[error("a MongoDB URI begins with `mongodb://` or `mongodb+srv://`")]
+    Scheme,
+    /// It holds a space or a control character.
+    #[error("a MongoDB URI has no spaces or control characters: write them as %20 and the like")]
+    Character,
+    /// User or password hold a character that means something else in a URI.
+    #[error(
+        "the user or the password in the MongoDB URI holds one of `@ : / ? %`: write them as %40 %3A %2F %3F %25"
+    )]
+    UserInfo,
+    /// There is a password, but no user.
+    #[error("there is no user before the `@` of the MongoDB URI")]
+    NoUser,
+    /// There is a user, but no password.
+    #[error("the MongoDB URI names a user but no password: write mongodb://user:password@host")]
+    NoPassword,
+    /// No host, or an empty one between commas.
+    #[error("host {position} of the MongoDB URI is empty: write mongodb://host:port")]
+    NoHost {
+        /// The first is 1.
+        position: usize,
+    },
+    /// A host that is none.
+    #[error(
+        "host {position} of the MongoDB URI is neither name:port nor [IPv6]:port, with a port from 1 to 65535; a `@ : / ?` in a password must be written as %40 %3A %2F %3F"
+    )]
+    Host {
+        /// The first is 1.
+        position: usize,
+    },
+    /// `mongodb+srv` with a port or several hosts.
+    #[error(
+        "`mongodb+srv://` takes one name without a port, because the name service knows the hosts"
+    )]
+    Srv,
+    /// `%` without two hexadecimal digits, or what they say is not UTF-8.
+    #[error(
+        "there is a `%` in the {place} of the MongoDB URI that does not stand for a character: write it as %25"
+    )]
+    Percent {
+        /// Where.
+        place: &'static str,
+    },
+    /// The name of a database that none can have.
+    #[error(
+        "the database in the MongoDB URI cannot be called so: its name may not hold any of `/ \\ . \" $` or a space"
+    )]
+    Database,
+    /// An option without a value.
+    #[error("the option `{name}` of the MongoDB URI has no value: write {name}=VALUE")]
+    NoValue {
+        /// Its name.
+        name: String,
+    },
+    /// An option with a value that it cannot have.
+    #[error("`{name}={value}` in the MongoDB URI: {expected}")]
+    Value {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it can be.
+        expected: &'static str,
+    },
+}
+
+/// A connection string, taken apart. Neither `Debug` nor `Display` show the password.
+///
+/// ```
+/// use plimsoll_mongo::Uri;
+///
+/// let uri = Uri::parse("mongodb://me:s%40cret@db1,db2:27018/ycsb?replicaSet=rs0&w=majority")?;
+/// assert_eq!(uri.hosts().len(), 2);
+/// assert_eq!(uri.password(), Some("s@cret"));
+/// assert_eq!(uri.option("replicaset"), Some("rs0"));
+/// assert_eq!(uri.to_string(), "mongodb://me:***@db1,db2:27018/ycsb?replicaSet=rs0&w=majority");
+/// # Ok::<(), plimsoll_mongo::UriError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Uri {
+    text: String,
+    /// Where the options begin in the text, behind the `?`; at its end if there are none.
+    options_at: usize,
+    /// Where the password is in the text.
+    password_at: Option<(usize, usize)>,
+    hosts: Vec<Host>,
+    is_srv: bool,
+    user: Option<String>,
+    password: Option<String>,
+    database: Option<String>,
+    options: Vec<(String, String)>,
+}
+
+impl Uri {
+    /// Takes a connection string apart.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(text: &str) -> Result<Self, UriError> {
+        let scheme = SCHEMES
+            .into_iter()
+            .find(|scheme| text.starts_with(scheme))
+            .ok_or(UriError::Scheme)?;
+        if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            return Err(UriError::Character);
+        }
+        let is_srv = scheme == "mongodb+srv://";
+        let behind = &text[scheme.len()..];
+        let (authority, behind) = split_before(behind, &['/', '?']);
+        let (path, query) = split_before(behind, &['?']);
+        // A `/` in a password would end the authority too early.
+        if path.contains('@') {
+            return Err(UriError::UserInfo);
+        }
+        let (user_info, hosts) = match authority.rsplit_once('@') {
+            Some((user_info, hosts)) => (Some(user_info), hosts),
+            None => (None, authority),
+        };
+        let (mut user, mut password, mut password_at) = (None, None, None);
+        if let Some(info) = user_info {
+            if info.contains('@') {
+                return Err(UriError::UserInfo);
+            }
+            let (name, secret) = match info.split_once(':') {
+                Some((name, secret)) => (name, Some(secret)),
+                None => (info, None),
+            };
+            if name.is_empty() {
+                return Err(UriError::NoUser);
+            }
+            user = Some(decode(name).ok_or(UriError::UserInfo)?);
+            if let Some(secret) = secret {
+                if secret.contains(':') {
+                    return Err(UriError::UserInfo);
+                }
+                password = Some(decode(secret).ok_or(UriError::UserInfo)?);
+                let at = scheme.len() + name.len() + 1;
+                password_at = Some((at, at + secret.len()));
+            }
+        }
+        let hosts = parse_hosts(hosts, is_srv)?;
+        let database =
+            decode(path.trim_start_matches('/')).ok_or(UriError::Percent { place: "database" })?;
+        if path.len() > 1 + path.trim_start_matches('/').len()
+            || database.contains(NOT_IN_DATABASES)
+        {
+            return Err(UriError::Database);
+        }
+        let options = parse_options(query.trim_start_matches('?'))?;
+        Ok(Self {
+            options_at: text.len() - query.trim_start_matches('?').len(),
+            password_at,
+            text: text.to_owned(),
+            hosts,
+            is_srv,
+            user,
+            password,
+            database: Some(database).filter(|name| !name.is_empty()),
+            options,
+        })
+    }
+
+    /// The hosts, in their order; for `mongodb+srv` the name to look up, with port 27017.
+    #[must_use]
+    pub fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// Whether the name service knows the hosts.
+    #[must_use]
+    pub fn is_srv(&self) -> bool {
+        self.is_srv
+    }
+
+    /// The database.
+    #[must_use]
+    pub fn database(&self) -> Option<&str> {
+        self.database.as_deref()
+    }
+
+    /// The user.
+    #[must_use]
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// The password.
+    #[must_use]
+    pub fn password(&self) -> Option<&str> {
+        self.password.as_deref()
+    }
+
+    /// The database that knows the user: `authSource`, else the database, else `admin`.
+    #[must_use]
+    pub fn auth_source(&self) -> &str {
+        self.option("authSource")
+            .or(self.database())
+            .unwrap_or("admin")
+    }
+
+    /// The value of an option, whatever the case of its name. If it is there more than once, the last one.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let (_, value) = self
+            .options
+            .iter()
+            .rfind(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Some(value)
+    }
+
+    /// All options with their values, as they stand.
+    pub fn options(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.options
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The whole string with `***` for the password and for values of options that are secrets.
+    #[must_use]
+    pub fn redacted(&self) -> String {
+        let hidden = match self.password_at {
+            Some((from, to)) => format!("{}{HIDDEN}{}", &self.text[..from], &self.text[to..]),
+            None => self.text.clone(),
+        };
+        redact(&hidden).into_owned()
+    }
+
+    /// The whole string with the password, for a driver. Never to be shown or kept.
+    #[must_use]
+    pub fn exposed(&self) -> &str {
+        &self.text
+    }
+
+    /// The same string with this option, instead of all that it had by this name.
+    ///
+    /// # Errors
+    /// When the name is not that of an option: empty, or with other characters than letters, digits and `_`.
+    pub fn with_option(&self, name: &str, value: &str) -> Result<Self, UriError> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if name.is_empty() || !name.chars().all(is_name) || value.is_empty() {
+            let name = name.escape_debug().to_string();
+            return Err(UriError::NoValue { name });
+        }
+        let mut text = self.text[..self.options_at]
+            .trim_end_matches('?')
+            .to_owned();
+        let authority = text.find("://").map_or(0, |at| at + 3);
+        if !text[authority..].contains('/') {
+            text.push('/');
+        }
+        let mut separator = '?';
+        let kept = self.text[self.options_at..].split('&').filter(|option| {
+            let known = option.split('=').next().unwrap_or_default();
+            !option.is_empty() && !known.eq_ignore_ascii_case(name)
+        });
+        for option in kept {
+            text.push(separator);
+            text.push_str(option);
+            separator = '&';
+        }
+        let value = utf8_percent_encode(value, PLAIN);
+        text.push_str(&format!("{separator}{name}={value}"));
+        Self::parse(&text)
+    }
+
+    /// Who asks, if a user is named.
+    ///
+    /// # Errors
+    /// When there is no password, or the mechanism is not one that this crate knows.
+    pub fn credentials(&self) -> Result<Option<Credentials>, UriError> {
+        let Some(user) = &self.user else {
+            return Ok(None);
+        };
+        let mechanism = match self.option("authMechanism") {
+            None | Some("DEFAULT") => None,
+            Some("SCRAM-SHA-1") => Some(Mechanism::ScramSha1),
+            Some("SCRAM-SHA-256") => Some(Mechanism::ScramSha256),
+            Some(other) => {
+                return Err(UriError::Value {
+                    name: "authMechanism",
+                    value: other.to_owned(),
+                    expected: "it must be SCRAM-SHA-1 or SCRAM-SHA-256; others take `client: driver`",
+                });
+            }
+        };
+        let password = self.password.clone().ok_or(UriError::NoPassword)?;
+        Ok(Some(Credentials {
+            user: user.clone(),
+            password,
+            source: self.auth_source().to_owned(),
+            mechanism,
+        }))
+    }
+
+    /// The write concern: `w`, `journal` and `wTimeoutMS`.
+    ///
+    /// # Errors
+    /// When one of them is not what it must be.
+    pub fn write_concern(&self) -> Result<WriteConcern, UriError> {
+        let w = match self.option("w") {
+            None => None,
+            Some("majority") => Some(W::Majority),
+            Some(text) => Some(match text.parse::<i64>() {
+                Ok(number) => W::Number(u32::try_from(number).map_err(|_| UriError::Value {
+                    name: "w",
+                    value: text.to_owned(),
+                    expected: "it must be a number from 0 on, `majority`, or a name",
+                })?),
+                Err(_) => W::Tag(text.to_owned()),
+            }),
+        };
+        Ok(WriteConcern {
+            w,
+            journal: self.truth("journal")?,
+            timeout_ms: match self.number("wTimeoutMS")? {
+                Some(limit) => Some(limit),
+                None => self.number("wtimeout")?,
+            },
+        })
+    }
+
+    /// How long connecting may take: `connectTimeoutMS`; 0 is no limit.
+    ///
+    /// # Errors
+    /// When it is no number.
+    pub fn connect_timeout(&self) -> Result<Option<Duration>, UriError> {
+        let limit = self.number("connectTimeoutMS")?;
+        Ok(limit.map(Duration::from_millis))
+    }
+
+    /// How long an operation may take: `timeoutMS`, else `socketTimeoutMS`. Nothing where that is 0, which is no limit.
+    ///
+    /// # Errors
+    /// When it is no number.
+    pub fn call_timeout(&self) -> Result<Option<Duration>, UriError> {
+        let limit = match self.number("timeoutMS")? {
+            Some(limit) => Some(limit),
+            None => self.number("socketTimeoutMS")?,
+        };
+        Ok(limit.filter(|limit| *limit > 0).map(Duration::from_millis))
+    }
+
+    /// What this asks for that the [lean client](crate::LeanClient) cannot do, with the way out; nothing if it can do all of it.
+    ///
+    /// Several hosts and a replica set are no reason: the caller finds the primary and names it. Nor are sizes of pools: a lean client is
+    /// one connection, and the caller knows how many there will be.
+    #[must_use]
+    pub fn lean_cannot(&self) -> Option<String> {
+        let why = self.lean_lacks()?;
+        Some(format!("the lean client {why}: use `client: driver`"))
+    }
+
+    fn lean_lacks(&self) -> Option<String> {
+        let is = |name: &str, value: &str| {
+            self.option(name)
+                .is_some_and(|found| found.eq_ignore_ascii_case(value))
+        };
+        if self.is_srv {
+            return Some("does not look hosts up in the name service (`mongodb+srv://`)".into());
+        }
+        for name in ["tls", "ssl"] {
+            if is(name, "true") {
+                return Some(format!("has no TLS (`{name}=true`)"));
+            }
+        }
+        if let Some(mechanism) = self.option("authMechanism")
+            && !["DEFAULT", "SCRAM-SHA-1", "SCRAM-SHA-256"].contains(&mechanism)
+        {
+            return Some(format!(
+                "proves users by SCRAM alone (`authMechanism={mechanism}`)"
+            ));
+        }
+        if let Some(preference) = self.option("readPreference")
+            && !preference.eq_ignore_ascii_case("primary")
+        {
+            return Some(format!(
+                "reads from the primary alone (`readPreference={preference}`)"
+            ));
+        }
+        if is("readConcernLevel", "snapshot") {
+            return Some("has no sessions (`readConcernLevel=snapshot`)".into());
+        }
+        for (name, lacks) in [
+            ("compressors", "does not compress"),
+            ("readPreferenceTags", "reads from the primary alone"),
+            ("maxStalenessSeconds", "reads from the primary alone"),
+            ("proxyHost", "does not go through a proxy"),
+        ] {
+            if let Some(value) = self.option(name) {
+                return Some(format!("{lacks} (`{name}={value}`)"));
+            }
+        }
+        for (name, lacks) in [
+            ("retryWrites", "does not repeat writes by itself"),
+            ("retryReads", "does not repeat reads by itself"),
+            ("loadBalanced", "does not talk through load balancers"),
+            ("causalConsistency", "has no sessions"),
+        ] {
+            if is(name, "true") {
+                return Some(format!("{lacks} (`{name}=true`)"));
+            }
+        }
+        None
+    }
+
+    fn number(&self, name: &'static str) -> Result<Option<u64>, UriError> {
+        let Some(text) = self.option(name) else {
+            return Ok(None);
+        };
+        let number = text.parse().map_err(|_| UriError::Value {
+            name,
+            value: text.to_owned(),
+            expected: "it must be a number of milliseconds",
+        })?;
+        Ok(Some(number))
+    }
+
+    fn truth(&self, name: &'static str) -> Result<Option<bool>, UriError> {
+        match self.option(name) {
+            None => Ok(None),
+            Some("true") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            Some(other) => Err(UriError::Value {
+                name,
+                value: other.to_owned(),
+                expected: "it must be true or false",
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.redacted())
+    }
+}
+
+impl fmt::Debug for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Uri({self})")
+    }
+}
+
+/// What is before the first of these characters, and what is from there on.
+fn split_before<'a>(text: &'a str, characters: &[char]) -> (&'a str, &'a str) {
+    text.split_at(text.find(characters).unwrap_or(text.len()))
+}
+
+/// Without percent signs; `None` where one stands for nothing, or for what is not UTF-8.
+fn decode(text: &str) -> Option<String> {
+    let mut behind = text.split('%');
+    behind.next();
+    for part in behind {
+        let digits = part.as_bytes().get(..2)?;
+        if !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+    }
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    Some(decoded.into_owned())
+}
+
+fn parse_hosts(text: &str, is_srv: bool) -> Result<Vec<Host>, UriError> {
+    let mut hosts = Vec::new();
+    for (index, host) in text.split(',').enumerate() {
+        let position = index + 1;
+        if host.is_empty() {
+            return Err(UriError::NoHost { position });
+        }
+        let (host, has_port) = parse_host(host).ok_or(UriError::Host { position })?;
+        if is_srv && (has_port || position > 1 || matches!(host, Host::Unix(_))) {
+            return Err(UriError::Srv);
+        }
+        hosts.push(host);
+    }
+    Ok(hosts)
+}
+
+/// A host, and whether it has a port of its own.
+fn parse_host(text: &str) -> Option<(Host, bool)> {
+    let (name, port) = if let Some(behind) = text.strip_prefix('[') {
+        let (address, port) = behind.split_once(']')?;
+        address.parse::<std::net::Ipv6Addr>().ok()?;
+        (address.to_owned(), port)
+    } else {
+        let (name, port) = split_before(text, &[':']);
+        let name = decode(name)?;
+        if name.contains('/') {
+            return port.is_empty().then_some((Host::Unix(name.into()), false));
+        }
+        (name, port)
+    };
+    if name.is_empty() || name.contains(|c: char| c.is_control() || c.is_whitespace() || c == '@') {
+        return None;
+    }
+    let (port, has_port) = match port.strip_prefix(':') {
+        Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
+            let port: u16 = digits.parse().ok()?;
+            (Some(port).filter(|port| *port > 0)?, true)
+        }
+        Some(_) => return None,
+        None if port.is_empty() => (DEFAULT_PORT, false),
+        None => return None,
+    };
+    Some((Host::Tcp { host: name, port }, has_port))
+}
+
+fn parse_options(text: &str) -> Result<Vec<(String, String)>, UriError> {
+    let mut options = Vec::new();
+    for option in text.split('&').filter(|option| !option.is_empty()) {
+        let (name, value) = match option.split_once('=') {
+            Some((name, value)) => (name, value),
+            None => (option, ""),
+        };
+        // It may be the rest of a password.
+        if name.contains(['@', ':', '/', '?']) {
+            return Err(UriError::UserInfo);
+        }
+        if name.is_empty() || value.is_empty() {
+            return Err(UriError::NoValue {
+                name: name.to_owned(),
+            });
+        }
+        let value = decode(value).ok_or(UriError::Percent { place: "options" })?;
+        options.push((name.to_owned(), value));
+    }
+    Ok(options)
+}
