@@ -1,6 +1,6 @@
 //! The whole record of an experiment, and the version of its format.
 
-use crate::{Calibration, Machine, RunRecord};
+use crate::{Calibration, Imported, Machine, PointRecord, RunRecord};
 use serde::{Deserialize, Serialize};
 
 /// The version of the record format. It moves apart from the program's. Later programs must read every earlier one.
@@ -54,7 +54,7 @@ pub struct ExperimentRecord {
     pub machine: Machine,
     /// The command line to repeat it.
     pub command: String,
-    /// Begin, UTC, RFC 3339.
+    /// Begin, UTC, RFC 3339; of an imported record when it was imported.
     pub started_at: String,
     /// End, UTC, RFC 3339.
     pub ended_at: Option<String>,
@@ -105,6 +105,14 @@ impl ExperimentRecord {
             }
         }
         Ok(record)
+    }
+
+    /// Every imported point that it has, in the order of its runs.
+    pub fn imported(&self) -> impl Iterator<Item = &Imported> {
+        self.runs
+            .iter()
+            .flat_map(|run| run.load.iter().chain(&run.points))
+            .filter_map(PointRecord::imported)
     }
 
     /// The text form.

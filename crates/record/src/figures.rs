@@ -131,6 +131,28 @@ figures! {
     SERVER_CPU = "server.cpu.ns", Counter;
     /// Memory of that server's process.
     SERVER_MEMORY = "server.memory.bytes", Level;
+    /// Connections to the server, as it counts them.
+    SERVER_CONNECTIONS = "server.connections", Level;
+    /// Operations that clients asked of the server, as it counts them: also those of administration.
+    SERVER_OPERATIONS = "server.operations", Counter;
+    /// Bytes that the server received from clients.
+    SERVER_RECEIVED_BYTES = "server.received.bytes", Counter;
+    /// Bytes that the server sent to clients.
+    SERVER_SENT_BYTES = "server.sent.bytes", Counter;
+    /// Page faults of the server that needed a disk.
+    SERVER_PAGE_FAULTS = "server.page_faults", Counter;
+    /// Memory of the server's process, as it says itself, in whole MiB.
+    SERVER_RESIDENT = "server.resident.bytes", Level;
+    /// Reads that the server has let into its storage engine.
+    SERVER_READ_TICKETS = "server.tickets.read", Level;
+    /// Writes that the server has let into its storage engine.
+    SERVER_WRITE_TICKETS = "server.tickets.write", Level;
+    /// Reads that wait for a lock or to be let in.
+    SERVER_READS_QUEUED = "server.queued.reads", Level;
+    /// Writes that wait for a lock or to be let in.
+    SERVER_WRITES_QUEUED = "server.queued.writes", Level;
+    /// Time that operations waited for locks of the server.
+    SERVER_LOCK_WAIT = "server.lock.wait.ns", Counter;
 
     /// Bytes that the process under test asked the kernel to read, from page cache or device.
     PROCESS_READ_BYTES = "process.read.bytes", Counter;

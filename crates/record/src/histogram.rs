@@ -1,14 +1,15 @@
 //! HDR histograms of latencies in nanoseconds.
 
+use crate::Summary;
 use crate::packed::{Bucket, Packed};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
-use serde::{
-    Deserialize, Deserializer as SerdeDeserializer, Serialize, Serializer, de::Error as _,
-};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as SerdeDeserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{Read, Write};
@@ -32,6 +33,10 @@ type Dense = hdrhistogram::Histogram<u64>;
 /// All memory is taken when it is made, so recording never allocates. Histograms are merged, percentiles never averaged.
 /// Its text form is the V2 deflate encoding of HdrHistogram in base64. One that was read from its text form is kept in a few kB until
 /// something is counted in it.
+///
+/// Of latencies that another program measured often no more is known than a few figures ([`Summary`]). Such a histogram answers what is known and
+/// `None` to everything else, and has no buckets. Merged with another it knows of both together what follows, which is no percentile.
+/// Its text form is a map in place of a string.
 #[derive(Clone)]
 pub struct Histogram(Form);
 
@@ -41,6 +46,8 @@ enum Form {
     Dense(Dense),
     /// For reading.
     Packed(Packed),
+    /// Not a histogram, but all that is known of one.
+    Known(Box<Summary>),
 }
 
 impl Default for Histogram {
@@ -61,20 +68,55 @@ impl Histogram {
         Self(Form::Dense(new_dense()))
     }
 
+    /// A few figures in place of a histogram.
+    #[must_use]
+    pub fn known(summary: Summary) -> Self {
+        Self(Form::Known(Box::new(summary)))
+    }
+
+    /// The few figures, where they are all that is known.
+    #[must_use]
+    pub fn summary(&self) -> Option<&Summary> {
+        match &self.0 {
+            Form::Known(summary) => Some(summary),
+            Form::Dense(_) | Form::Packed(_) => None,
+        }
+    }
+
     /// Counts one value in nanoseconds.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
-        self.dense().saturating_record(value_ns);
+        match &mut self.0 {
+            Form::Dense(dense) => dense.saturating_record(value_ns),
+            Form::Packed(_) | Form::Known(_) => self.record_n(value_ns, 1),
+        }
     }
 
     /// Counts one value `count` times.
     pub fn record_n(&mut self, value_ns: u64, count: u64) {
+        if let Form::Known(summary) = &mut self.0 {
+            let mut values = Self::new();
+            values.record_n(value_ns, count);
+            summary.merge(&values.summed_up());
+            return;
+        }
         self.dense().saturating_record_n(value_ns, count);
     }
 
     /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &Self) {
+        if let Form::Known(summary) = &mut self.0 {
+            summary.merge(&other.summed_up());
+            return;
+        }
         match &other.0 {
+            Form::Known(theirs) => {
+                if theirs.count > 0 {
+                    let mut summary = self.summed_up();
+                    summary.merge(theirs);
+                    *self = Self::known(summary);
+                }
+            }
             Form::Dense(other) => {
                 self.dense()
                     .add(other)
@@ -86,6 +128,9 @@ impl Histogram {
 
     /// Empties the histogram and keeps its memory.
     pub fn clear(&mut self) {
+        if matches!(self.0, Form::Known(_)) {
+            *self = Self::new();
+        }
         // The library's `clear` would keep the smallest and the largest value.
         self.dense().reset();
     }
@@ -96,6 +141,7 @@ impl Histogram {
         match &self.0 {
             Form::Dense(dense) => dense.len(),
             Form::Packed(packed) => packed.total(),
+            Form::Known(summary) => summary.count,
         }
     }
 
@@ -105,7 +151,7 @@ impl Histogram {
         self.count() == 0
     }
 
-    /// The value in nanoseconds at or below which `percentile` (0 to 100) of all values lie, or `None` when empty.
+    /// The value in nanoseconds at or below which `percentile` (0 to 100) of all values lie, or `None` when empty or not known.
     #[must_use]
     pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         if self.is_empty() {
@@ -114,10 +160,11 @@ impl Histogram {
         Some(match &self.0 {
             Form::Dense(dense) => dense.value_at_percentile(percentile),
             Form::Packed(packed) => packed.percentile(percentile),
+            Form::Known(summary) => return summary.percentile(percentile),
         })
     }
 
-    /// The mean in nanoseconds, or `None` when empty.
+    /// The mean in nanoseconds, or `None` when empty or not known.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
         if self.is_empty() {
@@ -129,10 +176,11 @@ impl Histogram {
         Some(match &self.0 {
             Form::Dense(dense) => dense.mean(),
             Form::Packed(packed) => packed.buckets().fold(0.0, weighted),
+            Form::Known(summary) => return summary.mean_ns,
         })
     }
 
-    /// The smallest value counted, or `None` when empty.
+    /// The smallest value counted, or `None` when empty or not known.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
         if self.is_empty() {
@@ -141,10 +189,11 @@ impl Histogram {
         match &self.0 {
             Form::Dense(dense) => Some(dense.min()),
             Form::Packed(packed) => packed.buckets().next().map(|bucket| bucket.lowest),
+            Form::Known(summary) => summary.min_ns,
         }
     }
 
-    /// The largest value counted, or `None` when empty.
+    /// The largest value counted, or `None` when empty or not known.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         if self.is_empty() {
@@ -153,10 +202,11 @@ impl Histogram {
         match &self.0 {
             Form::Dense(dense) => Some(dense.max()),
             Form::Packed(packed) => packed.buckets().last().map(|bucket| bucket.highest),
+            Form::Known(summary) => summary.max_ns,
         }
     }
 
-    /// How many values are above `value_ns`.
+    /// How many values are above `value_ns`, among those in buckets.
     #[must_use]
     pub fn count_above(&self, value_ns: u64) -> u64 {
         if value_ns >= HIGHEST_LATENCY_NS {
@@ -169,6 +219,7 @@ impl Histogram {
                 let above = packed.buckets().filter(|bucket| bucket.highest >= first);
                 above.map(|bucket| bucket.count).sum()
             }
+            Form::Known(_) => 0,
         }
     }
 
@@ -177,6 +228,7 @@ impl Histogram {
         let (dense, packed) = match &self.0 {
             Form::Dense(dense) => (Some(dense), None),
             Form::Packed(packed) => (None, Some(packed)),
+            Form::Known(_) => (None, None),
         };
         let dense = dense.into_iter().flat_map(|dense| {
             dense
@@ -191,27 +243,23 @@ impl Histogram {
         dense.chain(packed)
     }
 
-    /// The histogram of the underlying library, for formats that need it.
+    /// The histogram of the underlying library, for formats that need it. It is empty where only a [`Summary`] is known.
     #[must_use]
     pub fn inner(&self) -> Cow<'_, hdrhistogram::Histogram<u64>> {
         match &self.0 {
             Form::Dense(dense) => Cow::Borrowed(dense),
             Form::Packed(packed) => Cow::Owned(unpack(packed)),
+            Form::Known(_) => Cow::Owned(new_dense()),
         }
     }
 
-    /// The V2 deflate encoding.
+    /// The V2 deflate encoding, of an empty histogram where only a [`Summary`] is known.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let v2 = match &self.0 {
-            Form::Dense(dense) => {
-                let mut v2 = Vec::new();
-                V2Serializer::new()
-                    .serialize(dense, &mut v2)
-                    .expect("writing a histogram into memory does not fail");
-                v2
-            }
+            Form::Dense(dense) => v2_of(dense),
             Form::Packed(packed) => packed.to_v2(),
+            Form::Known(_) => v2_of(&new_dense()),
         };
         let mut bytes = vec![0; DEFLATE_HEADER_BYTES];
         let mut encoder = ZlibEncoder::new(&mut bytes, Compression::default());
@@ -244,6 +292,7 @@ impl Histogram {
         Ok(Self(Form::Dense(own)))
     }
 
+    /// Itself for counting in it. Callers have dealt with summaries before.
     #[inline]
     fn dense(&mut self) -> &mut Dense {
         if let Form::Packed(packed) = &self.0 {
@@ -251,9 +300,32 @@ impl Histogram {
         }
         match &mut self.0 {
             Form::Dense(dense) => dense,
-            Form::Packed(_) => unreachable!("it was unpacked above"),
+            Form::Packed(_) | Form::Known(_) => unreachable!("it was unpacked above"),
         }
     }
+
+    /// The figures that can be added up, and the percentiles of a summary.
+    #[cold]
+    fn summed_up(&self) -> Summary {
+        match &self.0 {
+            Form::Known(summary) => Summary::clone(summary),
+            Form::Dense(_) | Form::Packed(_) => Summary {
+                count: self.count(),
+                mean_ns: self.mean_ns(),
+                min_ns: self.min_ns(),
+                max_ns: self.max_ns(),
+                percentiles: Vec::new(),
+            },
+        }
+    }
+}
+
+fn v2_of(dense: &Dense) -> Vec<u8> {
+    let mut v2 = Vec::new();
+    V2Serializer::new()
+        .serialize(dense, &mut v2)
+        .expect("writing a histogram into memory does not fail");
+    v2
 }
 
 /// Not its 34,000 counts.
@@ -272,6 +344,8 @@ impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Form::Dense(left), Form::Dense(right)) => left == right,
+            (Form::Known(left), Form::Known(right)) => left == right,
+            (Form::Known(_), _) | (_, Form::Known(_)) => false,
             _ => self.count() == other.count() && self.buckets().eq(other.buckets()),
         }
     }
@@ -306,15 +380,43 @@ fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
 
 impl Serialize for Histogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&STANDARD.encode(self.to_bytes()))
+        match &self.0 {
+            Form::Known(summary) => summary.serialize(serializer),
+            Form::Dense(_) | Form::Packed(_) => {
+                serializer.serialize_str(&STANDARD.encode(self.to_bytes()))
+            }
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: SerdeDeserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let bytes = STANDARD.decode(text).map_err(D::Error::custom)?;
-        Self::from_bytes(&bytes).map_err(D::Error::custom)
+        deserializer.deserialize_any(TextForm)
+    }
+}
+
+/// Reads a string with buckets, or a map with figures.
+struct TextForm;
+
+impl<'de> Visitor<'de> for TextForm {
+    type Value = Histogram;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a histogram as text in base64, or a map of what is known of one")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Histogram, E> {
+        let bytes = STANDARD.decode(text).map_err(E::custom)?;
+        Histogram::from_bytes(&bytes).map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Histogram, A::Error> {
+        let summary = Summary::deserialize(MapAccessDeserializer::new(map))?;
+        let is_time = |mean_ns: f64| mean_ns.is_finite() && mean_ns >= 0.0;
+        if !summary.mean_ns.is_none_or(is_time) {
+            return Err(A::Error::custom("the mean of a histogram is no time"));
+        }
+        Ok(Histogram::known(summary))
     }
 }
 
@@ -465,6 +567,63 @@ mod tests {
         histogram.record(u64::MAX);
         assert_eq!(histogram.count(), 1);
         assert!(histogram.max_ns().unwrap() >= HIGHEST_LATENCY_NS);
+    }
+
+    fn summary(count: u64, mean_ns: f64, p99_ns: u64) -> Summary {
+        Summary {
+            count,
+            mean_ns: Some(mean_ns),
+            min_ns: Some(10),
+            max_ns: Some(9_000),
+            percentiles: vec![(99.0, p99_ns)],
+        }
+    }
+
+    #[test]
+    fn a_summary_answers_what_it_knows_and_nothing_else() {
+        let known = Histogram::known(summary(100, 50.0, 800));
+        assert_eq!((known.count(), known.mean_ns()), (100, Some(50.0)));
+        assert_eq!(known.percentile_ns(99.0), Some(800));
+        assert_eq!(known.percentile_ns(100.0), Some(9_000));
+        assert_eq!(known.percentile_ns(50.0), None);
+        assert_eq!(known.buckets().count(), 0);
+        let text = serde_json::to_string(&known).unwrap();
+        assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), known);
+        assert_ne!(known, Histogram::new());
+    }
+
+    #[test]
+    fn summaries_add_up_without_percentiles() {
+        let mut both = Histogram::known(summary(100, 50.0, 800));
+        both.merge(&Histogram::known(summary(300, 90.0, 700)));
+        assert_eq!((both.count(), both.mean_ns()), (400, Some(80.0)));
+        assert_eq!(
+            (both.min_ns(), both.max_ns(), both.percentile_ns(99.0)),
+            (Some(10), Some(9_000), None)
+        );
+    }
+
+    #[test]
+    fn a_summary_and_a_histogram_make_a_summary() {
+        let mut counted = Histogram::new();
+        counted.record_n(20, 100);
+        let known = Histogram::known(summary(100, 40.0, 800));
+        let (mut left, mut right) = (counted.clone(), known.clone());
+        left.merge(&known);
+        right.merge(&counted);
+        assert_eq!((left.count(), left.mean_ns()), (200, Some(30.0)));
+        assert_eq!(left, right);
+        right.record(30);
+        assert_eq!((right.count(), right.mean_ns()), (201, Some(30.0)));
+        right.clear();
+        assert_eq!(right, Histogram::new());
+        // Nothing added is nothing forgotten.
+        let mut same = known.clone();
+        same.merge(&Histogram::new());
+        assert_eq!(same, known);
+        let mut started_empty = Histogram::new();
+        started_empty.merge(&known);
+        assert_eq!(started_empty, known);
     }
 
     #[test]

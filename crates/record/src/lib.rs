@@ -12,6 +12,9 @@
 //!                  └─ Latencies   HDR histograms of service, response and wait time
 //! ```
 //!
+//! A point that another program measured says so at its end ([`Imported`]). Where that program kept no histograms, a [`Summary`] of a few
+//! figures stands in the place of each.
+//!
 //! ```
 //! use plimsoll_record::Histogram;
 //! let mut histogram = Histogram::new();
@@ -28,22 +31,25 @@
 mod experiment_record;
 pub mod figures;
 mod histogram;
+mod imported;
 mod machine;
 mod packed;
 mod rig;
 mod run;
 mod slice;
+mod summary;
 mod warning;
 
 pub use experiment_record::{
     ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION,
 };
 pub use histogram::{HIGHEST_LATENCY_NS, Histogram};
+pub use imported::{Imported, ImportedFile, Stated};
 pub use machine::{Machine, Storage};
 pub use rig::{
     Backing, Calibration, CalibrationCheck, DiskBurst, DiskChoice, DiskLatency, DiskRates,
     DiskSpec, FilesystemKind, FilesystemSpec, FioResult, Lateness, LimitsSpec, Price, RigRecord,
-    RigSpec, ShapedFrom, TraceReference,
+    RigSpec, ServerRecord, ServerSpec, ShapedFrom, TraceReference,
 };
 pub use run::{
     EngineDescription, ErrorSample, LoadKind, PointEnd, PointLabel, PointRecord, RunRecord,
@@ -52,4 +58,5 @@ pub use run::{
 pub use slice::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, Slice, Status, WorkerUse,
 };
+pub use summary::Summary;
 pub use warning::{Severity, Warning, WarningId};

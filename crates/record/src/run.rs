@@ -1,6 +1,6 @@
 //! One arm in one block.
 
-use crate::{Histogram, Machine, Operation, RigRecord, Slice, Storage, Warning};
+use crate::{Histogram, Imported, Machine, Operation, RigRecord, Slice, Storage, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ pub struct RunRecord {
     pub state: RunState,
     /// Seed of every random draw of this run. Equal for all arms of a block, so that they are asked the same.
     pub seed: u64,
-    /// Begin, UTC, RFC 3339.
+    /// Begin, UTC, RFC 3339. Empty where an imported run does not say.
     pub started_at: String,
     /// End, UTC, RFC 3339.
     pub ended_at: Option<String>,
@@ -83,7 +83,7 @@ pub struct RunRecord {
 pub enum LoadKind {
     /// The next operation of a session waits for its last one.
     Closed {
-        /// Concurrent sessions.
+        /// Concurrent sessions; 0 where an imported point does not say.
         sessions: u32,
         /// Pause after each operation, nanoseconds.
         think_time_ns: u64,
@@ -130,7 +130,7 @@ pub struct PointRecord {
     pub label: PointLabel,
     /// Nanoseconds from the start of the point that are warm-up as asked in the file.
     pub warm_up_ns: u64,
-    /// Begin, UTC, RFC 3339.
+    /// Begin, UTC, RFC 3339. Empty where an imported point does not say.
     pub started_at: String,
     /// By index; slices of the same index are merged when the record is read.
     pub slices: Vec<Slice>,
@@ -161,6 +161,9 @@ pub struct PointEnd {
     pub stolen_ns: u64,
     /// How far the wall clock moved against the monotonic one, nanoseconds.
     pub clock_jump_ns: i64,
+    /// Where it comes from, if another program measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Box<Imported>>,
 }
 
 /// A failure that was seen.
@@ -175,6 +178,12 @@ pub struct ErrorSample {
 }
 
 impl PointRecord {
+    /// Where it comes from, if another program measured it.
+    #[must_use]
+    pub fn imported(&self) -> Option<&Imported> {
+        self.end.as_ref()?.imported.as_deref()
+    }
+
     /// Merges late shares into their slices and sorts by index.
     pub fn merge_late_slices(&mut self) {
         self.slices.sort_by_key(|slice| slice.index);

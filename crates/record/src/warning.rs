@@ -130,6 +130,15 @@ warnings! {
     /// The data came out larger or smaller against the cache than asked.
     WorkingSet = "W-WORKING-SET", Note,
         "read results at the share that was got, not at the one that was asked; a larger sample of records before the load comes nearer";
+    /// Another program measured it, and its output does not say everything.
+    Imported = "W-IMPORTED", Note,
+        "what the output does not say is left open, and no gate that needs it was tried: measure with plimsoll run to have all of them";
+    /// Nothing says that imported runs were made in blocks, side by side.
+    Unpaired = "W-UNPAIRED", Caution,
+        "drift between the runs counts as a difference between the arms: repeat both arms in one experiment, or say --paired where the runs were made in turns";
+    /// Part of an imported file could not be read.
+    ImportDamaged = "W-IMPORT-DAMAGED", Caution,
+        "numbers are of the rest of the file: import the whole file, if there is one";
 }
 
 /// One warning with what it concerns.
