@@ -27,6 +27,12 @@ pub enum EngineError {
         /// Which.
         name: String,
     },
+    /// The engine is a client of a server and was given none.
+    #[error("the engine `{name}` needs a server: name one by `uri`, or have one started")]
+    NoServer {
+        /// Which.
+        name: String,
+    },
     /// A value of a setting that the engine itself refuses.
     #[error("`{setting}: {value}` does not suit the engine `{engine}`: {reason}")]
     Setting {

@@ -8,6 +8,7 @@
 //! | `noop` | nothing: what is measured is the load generator itself |
 //! | `simulated` | a queue with a known answer, with service times from a law and stalls from a script |
 //! | `wiredtiger` | MongoDB's storage engine, embedded, in the layout that mongod uses; only with the feature of that name |
+//! | `mongodb` | a MongoDB server, started for the arm or by its URI; only with the feature of that name |
 //!
 //! [`kinds`] lists them with everything that can be set, [`open`] opens one by name.
 //!
@@ -71,6 +72,7 @@
 //! ```
 
 mod error;
+mod mongodb;
 mod noop;
 mod registry;
 mod session;

@@ -1,12 +1,12 @@
 //! Which engines there are, and how one is opened by name.
 
-use crate::{Engine, EngineError, noop, simulated, wiredtiger};
+use crate::{Engine, EngineError, mongodb, noop, simulated, wiredtiger};
 use plimsoll_experiment::{EngineKind, Setting, SettingKind, SettingValue, Settings, units};
 use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-static KINDS: [EngineKind; 3] = [noop::KIND, simulated::KIND, wiredtiger::KIND];
+static KINDS: [EngineKind; 4] = [noop::KIND, simulated::KIND, wiredtiger::KIND, mongodb::KIND];
 
 /// Every engine that an arm can name, also those that were left out of this build.
 #[must_use]
@@ -78,6 +78,7 @@ pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, Engine
     match name {
         "noop" => Ok(Box::new(noop::Noop)),
         "simulated" => simulated::open(&opening),
+        "mongodb" => mongodb::open(&opening),
         _ => wiredtiger::open(&opening),
     }
 }
@@ -249,7 +250,7 @@ mod tests {
     fn what_cannot_be_opened_says_why() {
         assert_eq!(
             message(open_with("mysql", &[])),
-            "there is no engine `mysql`: this program has noop, simulated, wiredtiger"
+            "there is no engine `mysql`: this program has noop, simulated, wiredtiger, mongodb"
         );
         assert_eq!(
             message(open_with("noop", &[("speed", SettingValue::Count(1))])),

@@ -1,0 +1,162 @@
+//! Everything that can be set on MongoDB: where it is, who asks it and how; and for a server that the program starts, how that is set.
+
+use plimsoll_experiment::{EngineKind, Setting, SettingKind};
+
+const MIB: u64 = 1 << 20;
+const TIB: u64 = 1 << 40;
+const MILLISECOND_NS: u64 = 1_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+const COMPRESSORS: SettingKind = SettingKind::Choice(&["snappy", "zstd", "zlib", "none"]);
+
+/// Settings of a server that the program starts. A server that runs by itself has its own.
+pub(crate) const OF_THE_SERVER: [&str; 6] = [
+    "cache_size",
+    "block_compressor",
+    "journal_compressor",
+    "directory_per_db",
+    "parameters",
+    "arguments",
+];
+
+pub(crate) const KIND: EngineKind = EngineKind {
+    name: "mongodb",
+    about: "A MongoDB server: a mongod that the program starts on the storage of the arm and under its limits, or any server, replica set or sharded cluster by its URI.",
+    keeps_data: true,
+    server: Some("mongod"),
+    cache_setting: Some("cache_size"),
+    usable_cache: 0.8,
+    settings: &[
+        Setting {
+            name: "uri",
+            about: "A server that runs by itself, such as `mongodb://user:${PASSWORD}@db1,db2/?replicaSet=rs0`: nothing is started. `${NAME}` is replaced from the environment, so that no password need stand in a file.",
+            kind: SettingKind::Text,
+            default: None,
+        },
+        Setting {
+            name: "client",
+            about: "Who asks: `lean`, a client of our own that costs little, over plain connections to the primary; or `driver`, the official one, as applications have it, which can do everything that a URI says.",
+            kind: SettingKind::Choice(&["lean", "driver"]),
+            default: Some("lean"),
+        },
+        Setting {
+            name: "database",
+            about: "Database of the collection, which is called as the table of the data. By default the one that the URI names, else ycsb.",
+            kind: SettingKind::Text,
+            default: None,
+        },
+        Setting {
+            name: "cache_size",
+            about: "Memory of a started server for uncompressed pages; what does not fit is read again from files. mongod by itself takes half of the memory above 1 GiB.",
+            kind: SettingKind::Size {
+                min: MIB,
+                max: 10 * TIB,
+            },
+            default: Some("1GiB"),
+        },
+        Setting {
+            name: "block_compressor",
+            about: "Compression of the pages that a started server keeps on disk. mongod by itself: snappy.",
+            kind: COMPRESSORS,
+            default: None,
+        },
+        Setting {
+            name: "journal_compressor",
+            about: "Compression of the journal of a started server. mongod by itself: snappy.",
+            kind: COMPRESSORS,
+            default: None,
+        },
+        Setting {
+            name: "directory_per_db",
+            about: "Whether a started server keeps each database in a folder of its own. mongod by itself: false.",
+            kind: SettingKind::Flag,
+            default: None,
+        },
+        Setting {
+            name: "parameters",
+            about: "Server parameters of a started server, `name=value` with commas between, each handed to it as --setParameter.",
+            kind: SettingKind::Text,
+            default: None,
+        },
+        Setting {
+            name: "arguments",
+            about: "Further words for the command line of a started server, with spaces between; they come last.",
+            kind: SettingKind::Text,
+            default: None,
+        },
+        Setting {
+            name: "write_concern",
+            about: "How many members of a replica set must have a change before it is acknowledged: a number, `majority` or the name of a custom concern; 0 does not wait at all. By default what the URI says, else what the server does.",
+            kind: SettingKind::Text,
+            default: None,
+        },
+        Setting {
+            name: "journal",
+            about: "Whether a change is acknowledged only when it is in the journal on disk. By default what the URI says, else what the server does.",
+            kind: SettingKind::Flag,
+            default: None,
+        },
+        Setting {
+            name: "write_timeout",
+            about: "How long the server may wait for the write concern before it reports a failure. By default without end.",
+            kind: SettingKind::Duration {
+                min_ns: MILLISECOND_NS,
+                max_ns: 3_600 * SECOND_NS,
+            },
+            default: None,
+        },
+        Setting {
+            name: "read_concern",
+            about: "How settled what is read must be. By default what the URI says, else what the server does, which is local.",
+            kind: SettingKind::Choice(&["local", "available", "majority", "linearizable"]),
+            default: None,
+        },
+        Setting {
+            name: "read_preference",
+            about: "Which members of a replica set may answer reads. By default what the URI says, else primary.",
+            kind: SettingKind::Choice(&[
+                "primary",
+                "primaryPreferred",
+                "secondary",
+                "secondaryPreferred",
+                "nearest",
+            ]),
+            default: None,
+        },
+        Setting {
+            name: "compressors",
+            about: "Compression of messages that client and server may choose from, in order, with commas between: snappy, zstd, zlib. By default what the URI says, else none.",
+            kind: SettingKind::Text,
+            default: None,
+        },
+        Setting {
+            name: "batch",
+            about: "Records that one insert command sends; the operations that only fill the batch are counted apart.",
+            kind: SettingKind::Count {
+                min: 1,
+                max: 100_000,
+            },
+            default: Some("1"),
+        },
+        Setting {
+            name: "upsert",
+            about: "Whether an insert replaces a record of the same key instead of failing.",
+            kind: SettingKind::Flag,
+            default: Some("false"),
+        },
+        Setting {
+            name: "existing",
+            about: "What becomes of a collection that already holds documents: it is refused, used as it is, or dropped, the last only if this program loaded it.",
+            kind: SettingKind::Choice(&["refuse", "use", "drop"]),
+            default: Some("refuse"),
+        },
+        Setting {
+            name: "connect_timeout",
+            about: "How long a server may take to be found and to answer when a connection is made.",
+            kind: SettingKind::Duration {
+                min_ns: 10 * MILLISECOND_NS,
+                max_ns: 3_600 * SECOND_NS,
+            },
+            default: Some("10s"),
+        },
+    ],
+};

@@ -1,0 +1,239 @@
+//! The collection before anything is stored: what is already there, whose it is, and the mark of what this program loads.
+//!
+//! The mark is a document in the collection `plimsoll.marks` of the same database. It carries the identity that the server gave to the
+//! collection, so a collection that somebody else made again under the same name is not taken for ours. It is written before the first
+//! record is.
+
+use super::connection::Connection;
+use super::messages::{self, words};
+use super::target::{Existing, Target};
+use crate::EngineError;
+use mongodb::bson::{Bson, DateTime, Document, doc};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The collection of marks.
+const MARKS: &str = "plimsoll.marks";
+
+/// A collection of a database.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) database: String,
+    pub(super) collection: String,
+}
+
+/// What the server says of a collection.
+struct Listed {
+    /// Its identity, where the server gives any.
+    uuid: Option<Bson>,
+    /// Whether it was made with options of its own.
+    has_options: bool,
+    /// `collection`, `view` or `timeseries`.
+    kind: String,
+}
+
+impl Place {
+    fn failed(&self, target: &Target, doing: &str, message: &str) -> EngineError {
+        target.failed(
+            &format!("{doing} {}.{}", self.database, self.collection),
+            message,
+        )
+    }
+
+    /// Looks at what is there and does what `existing` says. Returns whether the collection is empty now.
+    pub(super) fn prepare(
+        &self,
+        connection: &Connection,
+        target: &Target,
+    ) -> Result<bool, EngineError> {
+        let listed = match self.listed(connection) {
+            Ok(listed) => listed,
+            // Whoever may read need not be allowed to list.
+            Err(error)
+                if target.existing == Existing::Use
+                    && messages::code(&error) == Some(messages::UNAUTHORIZED) =>
+            {
+                return Ok(false);
+            }
+            Err(error) => return Err(self.failed(target, "listing", &words(&error))),
+        };
+        let Some(listed) = listed else {
+            return Ok(true);
+        };
+        if listed.kind != "collection" {
+            return Err(self.failed(
+                target,
+                "using",
+                &format!(
+                    "it is a {}, not a collection; name another `table`",
+                    listed.kind
+                ),
+            ));
+        }
+        if !self
+            .holds_documents(connection)
+            .map_err(|error| self.failed(target, "reading", &words(&error)))?
+        {
+            return Ok(true);
+        }
+        if target.existing == Existing::Use {
+            return Ok(false);
+        }
+        let marked = self
+            .is_marked(connection, &listed)
+            .map_err(|error| self.failed(target, "reading the mark of", &words(&error)))?;
+        match (target.existing, marked) {
+            (Existing::Drop, true) => {
+                self.empty(connection, &listed)
+                    .map_err(|error| self.failed(target, "dropping", &words(&error)))?;
+                Ok(true)
+            }
+            (Existing::Drop, false) => Err(self.failed(
+                target,
+                "dropping",
+                "it holds documents that this program did not load, so it is left alone; drop it yourself, name another `table` or `database`, or take `existing: use`",
+            )),
+            (_, true) => Err(self.failed(
+                target,
+                "using",
+                "it holds documents of an earlier load by this program; `existing: drop` drops them before each run, `existing: use` measures on them",
+            )),
+            (_, false) => Err(self.failed(
+                target,
+                "using",
+                "it already holds documents that this program did not load; name another `table` or `database`, or take `existing: use` to measure on them",
+            )),
+        }
+    }
+
+    fn listed(&self, connection: &Connection) -> Result<Option<Listed>, mongodb::error::Error> {
+        let answer = connection.command(
+            &self.database,
+            doc! { "listCollections": 1, "filter": { "name": &self.collection } },
+        )?;
+        let found = first_of_batch(&answer).filter(|found| {
+            found
+                .get_str("name")
+                .is_ok_and(|name| name == self.collection)
+        });
+        Ok(found.map(|found| Listed {
+            uuid: found
+                .get_document("info")
+                .ok()
+                .and_then(|info| info.get("uuid").cloned()),
+            has_options: found
+                .get_document("options")
+                .is_ok_and(|options| !options.is_empty()),
+            kind: found.get_str("type").unwrap_or("collection").to_owned(),
+        }))
+    }
+
+    fn holds_documents(&self, connection: &Connection) -> Result<bool, mongodb::error::Error> {
+        let answer = connection.command(
+            &self.database,
+            doc! { "find": &self.collection, "limit": 1, "singleBatch": true, "projection": { "_id": 1 } },
+        )?;
+        Ok(first_of_batch(&answer).is_some())
+    }
+
+    fn is_marked(
+        &self,
+        connection: &Connection,
+        listed: &Listed,
+    ) -> Result<bool, mongodb::error::Error> {
+        let answer = connection.command(
+            &self.database,
+            doc! { "find": MARKS, "filter": { "_id": &self.collection }, "limit": 1, "singleBatch": true },
+        )?;
+        Ok(first_of_batch(&answer).is_some_and(|mark| mark.get("uuid") == listed.uuid.as_ref()))
+    }
+
+    /// Drops it if it can be made again as it was, otherwise removes its documents alone: options, further indexes and sharding were somebody's
+    /// choice.
+    fn empty(&self, connection: &Connection, listed: &Listed) -> Result<(), mongodb::error::Error> {
+        let indexes = connection.index_names(&self.database, &self.collection)?;
+        let is_sharded = connection
+            .command_if_there(&self.database, doc! { "collStats": &self.collection })?
+            .is_ok_and(|statistics| statistics.get_bool("sharded").unwrap_or(false));
+        if listed.has_options || is_sharded || indexes.len() > 1 {
+            connection.command(
+                &self.database,
+                doc! { "delete": &self.collection, "deletes": [{ "q": {}, "limit": 0 }] },
+            )?;
+        } else {
+            connection.command(&self.database, doc! { "drop": &self.collection })?;
+        }
+        Ok(())
+    }
+
+    /// Makes the collection, if it is not there, and marks it as loaded by this program.
+    fn mark(&self, connection: &Connection) -> Result<(), mongodb::error::Error> {
+        match connection.command(&self.database, doc! { "create": &self.collection }) {
+            Err(error) if messages::code(&error) != Some(messages::NAMESPACE_EXISTS) => {
+                return Err(error);
+            }
+            _ => {}
+        }
+        let uuid = self.listed(connection)?.and_then(|listed| listed.uuid);
+        let mut mark = doc! {
+            "_id": &self.collection,
+            "loaded_by": concat!("plimsoll ", env!("CARGO_PKG_VERSION")),
+            "at": DateTime::now(),
+        };
+        if let Some(uuid) = uuid {
+            mark.insert("uuid", uuid);
+        }
+        connection.command(
+            &self.database,
+            doc! { "update": MARKS, "updates": [{ "q": { "_id": &self.collection }, "u": mark, "upsert": true }] },
+        )?;
+        Ok(())
+    }
+}
+
+fn first_of_batch(answer: &Document) -> Option<Document> {
+    let batch = answer
+        .get_document("cursor")
+        .ok()?
+        .get_array("firstBatch")
+        .ok()?;
+    batch.first()?.as_document().cloned()
+}
+
+/// Marks a collection before the first record is stored, by whichever session comes first.
+pub(super) struct Marking {
+    place: Place,
+    /// Whether there is nothing left to do.
+    done: AtomicBool,
+    connection: Mutex<Arc<Connection>>,
+}
+
+impl Marking {
+    pub(super) fn new(place: Place, needed: bool, connection: Arc<Connection>) -> Self {
+        Self {
+            place,
+            done: AtomicBool::new(!needed),
+            connection: Mutex::new(connection),
+        }
+    }
+
+    /// Called before every insert; all but the first find it done. A user who may not mark loads all the same, and what is loaded is never dropped.
+    #[inline]
+    pub(super) fn before_insert(&self) {
+        if !self.done.load(Ordering::Acquire) {
+            self.mark();
+        }
+    }
+
+    #[cold]
+    fn mark(&self) {
+        let connection = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if !self.done.load(Ordering::Acquire) {
+            let _ = self.place.mark(&connection);
+            self.done.store(true, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The official driver as a blocking client: for administration and for the figures of the server.
+
+use super::messages::{self, words};
+use super::target::Target;
+use crate::EngineError;
+use mongodb::bson::{Document, doc};
+use mongodb::error::Error;
+use mongodb::event::EventHandler;
+use mongodb::event::command::CommandEvent;
+use mongodb::options::{ClientOptions, ReadPreference, SelectionCriteria, ServerAddress};
+use mongodb::{Client, Database};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// How long the driver may take to say goodbye.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// A runtime that works while it is asked, without threads of its own.
+pub(super) fn runtime() -> Result<Runtime, std::io::Error> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+}
+
+/// One client of the official driver and its runtime.
+pub(super) struct Connection {
+    runtime: Runtime,
+    /// `None` once it is closed.
+    client: Option<Client>,
+    served_by: Arc<Mutex<Option<ServerAddress>>>,
+}
+
+impl Connection {
+    /// Of options for measuring: what is asked here is to be answered by the primary, and nothing but the way there is taken over.
+    pub(super) fn open(
+        runtime: Runtime,
+        options: &ClientOptions,
+        target: &Target,
+    ) -> Result<Self, EngineError> {
+        let served_by = Arc::new(Mutex::new(None));
+        let mut options = options.clone();
+        options.write_concern = None;
+        options.read_concern = None;
+        options.selection_criteria = None;
+        options.compressors = None;
+        options.min_pool_size = None;
+        let seen = Arc::clone(&served_by);
+        options.command_event_handler = Some(EventHandler::callback(move |event| {
+            if let CommandEvent::Succeeded(event) = event {
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(event.connection.address);
+            }
+        }));
+        let entered = runtime.enter();
+        let client = Client::with_options(options)
+            .map_err(|error| target.failed("making a client", &words(&error)))?;
+        drop(entered);
+        Ok(Self {
+            runtime,
+            client: Some(client),
+            served_by,
+        })
+    }
+
+    fn database(&self, name: &str) -> Database {
+        self.client
+            .as_ref()
+            .expect("the client is taken by dropping alone")
+            .database(name)
+    }
+
+    /// Sends a command to the primary, or to what stands for it.
+    pub(super) fn command(&self, database: &str, command: Document) -> Result<Document, Error> {
+        let database = self.database(database);
+        self.runtime.block_on(async {
+            database
+                .run_command(command)
+                .selection_criteria(SelectionCriteria::ReadPreference(ReadPreference::Primary))
+                .await
+        })
+    }
+
+    /// As [`Self::command`], given up after a time.
+    pub(super) fn command_within(
+        &self,
+        database: &str,
+        command: Document,
+        time: Duration,
+    ) -> Option<Document> {
+        let database = self.database(database);
+        self.runtime.block_on(async {
+            tokio::time::timeout(time, async { database.run_command(command).await })
+                .await
+                .ok()?
+                .ok()
+        })
+    }
+
+    /// As [`Self::command`], where only what the user may not do or the server does not have is no failure.
+    pub(super) fn command_if_there(
+        &self,
+        database: &str,
+        command: Document,
+    ) -> Result<Result<Document, &'static str>, Error> {
+        match self.command(database, command) {
+            Ok(answer) => Ok(Ok(answer)),
+            Err(error) => match messages::code(&error) {
+                Some(messages::UNAUTHORIZED) => Ok(Err("the user may not ask for it")),
+                Some(messages::COMMAND_NOT_FOUND | messages::NOT_IMPLEMENTED) => {
+                    Ok(Err("the server does not have it"))
+                }
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// The address of the server that answered last.
+    pub(super) fn served_by(&self) -> Option<ServerAddress> {
+        self.served_by
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Counts the documents of a collection by looking at them, or at their index.
+    pub(super) fn count(
+        &self,
+        database: &str,
+        collection: &str,
+        by_index: bool,
+    ) -> Result<u64, Error> {
+        let collection = self.database(database).collection::<Document>(collection);
+        self.runtime.block_on(async {
+            let count = collection.count_documents(doc! {});
+            if by_index {
+                count
+                    .hint(mongodb::options::Hint::Name("_id_".into()))
+                    .await
+            } else {
+                count.await
+            }
+        })
+    }
+
+    /// The index names of a collection.
+    pub(super) fn index_names(
+        &self,
+        database: &str,
+        collection: &str,
+    ) -> Result<Vec<String>, Error> {
+        let collection = self.database(database).collection::<Document>(collection);
+        self.runtime
+            .block_on(async { collection.list_index_names().await })
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(client) = self.client.take() {
+            shut_down(&self.runtime, client);
+        }
+    }
+}
+
+/// Closes a client's connections. A server that no longer answers does not hold this up.
+pub(super) fn shut_down(runtime: &Runtime, client: Client) {
+    // Whether the goodbye was heard does not matter.
+    let _ = runtime.block_on(async {
+        tokio::time::timeout(GOODBYE, async { client.shutdown().immediate(true).await }).await
+    });
+}

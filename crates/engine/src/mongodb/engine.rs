@@ -1,0 +1,182 @@
+//! One server, found and ready.
+
+use super::KIND;
+use super::collection::{Marking, Place};
+use super::connection::{Connection, runtime};
+use super::driver::{DriverSession, Shared};
+use super::messages::{self, words};
+use super::server::{Deployment, Server};
+use super::statistics::Statistics;
+use super::target::{ClientChoice, Target};
+use crate::{Engine, EngineError, Opening, Session};
+use mongodb::bson::doc;
+use mongodb::bson::raw::CString;
+use mongodb::error::Error;
+use mongodb::options::{ReadPreference, SelectionCriteria};
+use plimsoll_record::EngineDescription;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Finds the server of the opening.
+pub(crate) fn open(opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
+    let variable = |name: &str| std::env::var(name).ok();
+    Ok(Box::new(MongoDb::open(opening, &variable)?))
+}
+
+pub(super) struct MongoDb {
+    shared: Arc<Shared>,
+    server: Server,
+    place: Place,
+    administration: Arc<Connection>,
+    statistics: Statistics,
+    /// Whether what the server says of sizes is true, because it has written everything out.
+    written_out: AtomicBool,
+}
+
+impl MongoDb {
+    pub(super) fn open(
+        opening: &Opening<'_>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, EngineError> {
+        let target = Target::new(opening, variable)?;
+        let runtime =
+            runtime().map_err(|error| target.failed("making a client", &error.to_string()))?;
+        let options = runtime.block_on(target.options())?;
+        let administration = Arc::new(Connection::open(runtime, &options, &target)?);
+        let server = Server::discover(
+            &administration,
+            &target,
+            reads_from_primary(options.selection_criteria.as_ref()),
+        )?;
+        let place = Place {
+            database: target.database(&options),
+            collection: target.collection.clone(),
+        };
+        let is_empty = place.prepare(&administration, &target)?;
+        let marking = Marking::new(
+            place.clone(),
+            is_empty && !target.managed,
+            Arc::clone(&administration),
+        );
+        let mut names = Vec::new();
+        for number in 0..opening.data.field_count {
+            let name = format!("{}{number}", opening.data.field_name_prefix);
+            let Ok(name) = CString::try_from(name) else {
+                return Err(target.failed(
+                    "naming the fields",
+                    "`field_name_prefix` holds a NUL byte, which no name may hold",
+                ));
+            };
+            names.push(name);
+        }
+        let statistics = Statistics::new(&options, &target);
+        let shared = Arc::new(Shared {
+            target,
+            options,
+            database: place.database.clone(),
+            names,
+            marking,
+        });
+        Ok(Self {
+            shared,
+            server,
+            place,
+            administration,
+            statistics,
+            written_out: AtomicBool::new(true),
+        })
+    }
+
+    fn failed(&self, call: &str, error: &Error) -> EngineError {
+        let call = format!(
+            "{call} of {}.{}",
+            self.place.database, self.place.collection
+        );
+        self.shared.target.failed(&call, &words(error))
+    }
+}
+
+fn reads_from_primary(criteria: Option<&SelectionCriteria>) -> bool {
+    matches!(
+        criteria,
+        None | Some(SelectionCriteria::ReadPreference(ReadPreference::Primary))
+    )
+}
+
+impl Engine for MongoDb {
+    fn description(&self) -> EngineDescription {
+        let mut notes = self.server.notes.clone();
+        let client = match self.shared.target.client {
+            ClientChoice::Lean => "lean: a client of our own, one blocking connection to a session",
+            ClientChoice::Driver => {
+                "driver: the official Rust driver, one client with one connection to a session"
+            }
+        };
+        notes.insert("client".into(), client.into());
+        notes.insert(
+            "measured_state".into(),
+            "as the load left the server's cache, after a checkpoint".into(),
+        );
+        EngineDescription {
+            name: KIND.name.into(),
+            version: self.server.version.clone(),
+            settings: self.shared.target.in_force(&self.shared.options),
+            notes,
+        }
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(DriverSession::open(Arc::clone(&self.shared))?))
+    }
+
+    fn count(&self) -> Result<Option<u64>, EngineError> {
+        // Only a sharded cluster has to look at the documents to know which of them belong where they lie.
+        let by_index = self.server.has_wiredtiger && self.server.deployment != Deployment::Sharded;
+        self.administration
+            .count(&self.place.database, &self.place.collection, by_index)
+            .map(Some)
+            .map_err(|error| self.failed("counting the documents", &error))
+    }
+
+    /// Has the server write everything out, by a checkpoint. A server without that command has nothing to write out.
+    fn settle(&self) -> Result<(), EngineError> {
+        match self.administration.command("admin", doc! { "fsync": 1 }) {
+            Ok(_) => {}
+            Err(error) => match messages::code(&error) {
+                Some(messages::UNAUTHORIZED) => self.written_out.store(false, Ordering::Relaxed),
+                Some(messages::COMMAND_NOT_FOUND | messages::NOT_IMPLEMENTED) => {}
+                _ => return Err(self.failed("fsync after the load", &error)),
+            },
+        }
+        Ok(())
+    }
+
+    /// What collStats says of the collection and its indexes: compressed, with the free room inside the files. Not known where the user may not
+    /// have the server write everything out, because then it would be wrong.
+    fn data_bytes(&self) -> Result<Option<u64>, EngineError> {
+        if !self.written_out.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let answer = self
+            .administration
+            .command_if_there(
+                &self.place.database,
+                doc! { "collStats": &self.place.collection },
+            )
+            .map_err(|error| self.failed("collStats", &error))?;
+        let Ok(answer) = answer else { return Ok(None) };
+        let bytes = |key| super::server::number(&answer, key);
+        Ok(bytes("storageSize")
+            .zip(bytes("totalIndexSize"))
+            .map(|(data, indexes)| (data + indexes) as u64))
+    }
+
+    fn statistics(&self, into: &mut Vec<(&'static str, f64)>) {
+        self.statistics.read(&self.shared.target, into);
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        // Connections say goodbye when they are dropped. What the server still has to write is its own business.
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! What the server or the driver says when something fails, and what to do about it.
+
+use mongodb::error::{Error, ErrorKind, WriteFailure};
+
+/// An error in one line, with advice where the cause is known.
+pub(super) fn words(error: &Error) -> String {
+    let said = match &*error.kind {
+        ErrorKind::Command(command) => {
+            server_words(command.code, &command.code_name, &command.message)
+        }
+        ErrorKind::Write(WriteFailure::WriteError(write)) => server_words(
+            write.code,
+            write.code_name.as_deref().unwrap_or_default(),
+            &write.message,
+        ),
+        ErrorKind::Write(WriteFailure::WriteConcernError(concern)) => format!(
+            "the write concern was not met: {}",
+            server_words(concern.code, &concern.code_name, &concern.message)
+        ),
+        ErrorKind::InsertMany(many) => many_words(many),
+        ErrorKind::Io(io) => io.to_string(),
+        other => other.to_string(),
+    };
+    match advice(error, &said) {
+        Some(advice) => format!("{said}; {advice}"),
+        None => said,
+    }
+}
+
+fn many_words(many: &mongodb::error::InsertManyError) -> String {
+    if let Some(errors) = &many.write_errors
+        && let Some(first) = errors.first()
+    {
+        let said = server_words(
+            first.code,
+            first.code_name.as_deref().unwrap_or_default(),
+            &first.message,
+        );
+        return format!("{} of the batch failed, the first: {said}", errors.len());
+    }
+    match &many.write_concern_error {
+        Some(concern) => format!(
+            "the write concern was not met: {}",
+            server_words(concern.code, &concern.code_name, &concern.message)
+        ),
+        None => "the batch failed".into(),
+    }
+}
+
+fn server_words(code: i32, name: &str, message: &str) -> String {
+    if name.is_empty() {
+        return format!("{message} (code {code})");
+    }
+    format!("{message} ({name}, code {code})")
+}
+
+/// The code that the server gave, if it is the server that refused.
+pub(super) fn code(error: &Error) -> Option<i32> {
+    match &*error.kind {
+        ErrorKind::Command(command) => Some(command.code),
+        ErrorKind::Write(WriteFailure::WriteError(write)) => Some(write.code),
+        ErrorKind::Write(WriteFailure::WriteConcernError(concern)) => Some(concern.code),
+        ErrorKind::InsertMany(many) => many
+            .write_errors
+            .as_ref()
+            .and_then(|errors| errors.first())
+            .map(|first| first.code),
+        _ => None,
+    }
+}
+
+/// The user may not do it.
+pub(super) const UNAUTHORIZED: i32 = 13;
+/// There is no such command.
+pub(super) const COMMAND_NOT_FOUND: i32 = 59;
+/// The collection is there already.
+pub(super) const NAMESPACE_EXISTS: i32 = 48;
+/// The command is there in name alone.
+pub(super) const NOT_IMPLEMENTED: i32 = 238;
+const AUTHENTICATION_FAILED: i32 = 18;
+const DUPLICATE_KEY: i32 = 11_000;
+/// The member is no primary, or is about to be none: the codes that drivers treat so.
+const NOT_PRIMARY: [i32; 8] = [91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436];
+
+fn advice(error: &Error, said: &str) -> Option<&'static str> {
+    match code(error) {
+        Some(UNAUTHORIZED) => {
+            return Some(
+                "the user needs the role readWrite on the database, and clusterMonitor for the server's figures; without a user in `uri`, the server wants one",
+            );
+        }
+        Some(AUTHENTICATION_FAILED) => return Some(WHO),
+        Some(DUPLICATE_KEY) => {
+            return Some(
+                "the record is there already; empty the collection, or take `upsert: true`",
+            );
+        }
+        Some(code) if NOT_PRIMARY.contains(&code) => {
+            return Some("the primary has stepped down or is shutting down");
+        }
+        _ => {}
+    }
+    match &*error.kind {
+        ErrorKind::Authentication { .. } => Some(WHO),
+        ErrorKind::InvalidTlsConfig { .. } => {
+            Some("check `tlsCAFile` and `tlsCertificateKeyFile` in `uri`")
+        }
+        ErrorKind::DnsResolve { .. } => Some("check the host in `uri`"),
+        ErrorKind::ServerSelection { .. } | ErrorKind::Io(_) => connection_advice(said),
+        _ => None,
+    }
+}
+
+const WHO: &str = "check user, password and `authSource` in `uri`";
+
+/// From the words of the operating system and the TLS library, because there is nothing else.
+fn connection_advice(said: &str) -> Option<&'static str> {
+    let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
+    if says(&["InvalidContentType", "corrupt message"]) {
+        return Some(
+            "what answers does not speak TLS: take `tls=true` out of `uri`, or check the port",
+        );
+    }
+    if says(&[
+        "invalid peer certificate",
+        "UnknownIssuer",
+        "CertificateRequired",
+    ]) {
+        return Some("its certificate is not trusted: name the authority by `tlsCAFile` in `uri`");
+    }
+    if says(&["wire version"]) {
+        return Some("it is older than MongoDB 4.4, which the official driver no longer speaks to");
+    }
+    if says(&["Connection refused"]) {
+        return Some("nothing listens there: start the server, or correct `uri`");
+    }
+    if says(&["lookup address", "resolve"]) {
+        return Some("no such host: correct `uri`");
+    }
+    if says(&[
+        "unexpected end of file",
+        "eof",
+        "Connection reset",
+        "early eof",
+    ]) {
+        return Some(
+            "what listens there closed the connection: the server may want TLS (`tls=true` in `uri`), have died, or be no MongoDB",
+        );
+    }
+    None
+}

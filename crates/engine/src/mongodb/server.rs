@@ -1,0 +1,305 @@
+//! What the server is: found out once, when the engine is opened.
+
+use super::connection::Connection;
+use super::messages::words;
+use super::target::Target;
+use crate::EngineError;
+use mongodb::bson::{Bson, Document, doc};
+use mongodb::options::ServerAddress;
+use std::collections::BTreeMap;
+
+/// The oldest wire version that is measured: MongoDB 4.4, as the official driver.
+const OLDEST_WIRE_VERSION: i64 = 9;
+const OLDEST: &str = "MongoDB 4.4";
+/// Sections of serverStatus that are not needed here.
+const LONG_SECTIONS: [&str; 3] = ["metrics", "locks", "tcmalloc"];
+
+/// How the servers stand together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Deployment {
+    Standalone,
+    ReplicaSet(String),
+    Sharded,
+}
+
+/// What answered.
+#[derive(Clone, Debug)]
+pub(super) struct Server {
+    pub(super) version: String,
+    pub(super) deployment: Deployment,
+    /// The server that the driver chose: the primary, or a mongos.
+    pub(super) address: Option<ServerAddress>,
+    /// Whether it is FerretDB, which speaks the protocol over another database.
+    pub(super) is_ferretdb: bool,
+    /// Whether it keeps its data in WiredTiger, as far as it says.
+    pub(super) has_wiredtiger: bool,
+    /// All else that bears on speed, for the record.
+    pub(super) notes: BTreeMap<String, String>,
+}
+
+impl Server {
+    /// Asks who is there.
+    pub(super) fn discover(
+        connection: &Connection,
+        target: &Target,
+        needs_primary: bool,
+    ) -> Result<Self, EngineError> {
+        let failed = |call: &str, message: &str| target.failed(call, message);
+        let found = format!("reaching {}", target.shown());
+        let hello = connection
+            .command("admin", doc! { "hello": 1 })
+            .map_err(|error| failed(&found, &words(&error)))?;
+        let address = connection.served_by();
+        let writable = hello.get_bool("isWritablePrimary").unwrap_or(false);
+        let Some(wire_version) = number(&hello, "maxWireVersion") else {
+            return Err(failed(
+                &found,
+                "its greeting names no wire version, so it is no MongoDB; check the port",
+            ));
+        };
+        if wire_version < OLDEST_WIRE_VERSION {
+            return Err(failed(
+                &found,
+                &format!(
+                    "it speaks wire version {wire_version}; {OLDEST} or later is needed, which speaks {OLDEST_WIRE_VERSION}"
+                ),
+            ));
+        }
+        if needs_primary && !writable {
+            return Err(failed(
+                &found,
+                "it is no primary, so nothing can be stored there; name the replica set by `replicaSet` in `uri` and leave `directConnection` out, or set `client: driver` with a `read_preference` to read only",
+            ));
+        }
+        let deployment = if hello.get_str("msg").is_ok_and(|word| word == "isdbgrid") {
+            Deployment::Sharded
+        } else if let Ok(name) = hello.get_str("setName") {
+            Deployment::ReplicaSet(name.to_owned())
+        } else {
+            Deployment::Standalone
+        };
+        let build = connection
+            .command("admin", doc! { "buildInfo": 1 })
+            .map_err(|error| failed("buildInfo", &words(&error)))?;
+        let ferretdb = ferretdb_version(&build);
+        let version = match &ferretdb {
+            Some(ferretdb) => format!("FerretDB {ferretdb}"),
+            None => build.get_str("version").unwrap_or("unknown").to_owned(),
+        };
+        let mut server = Self {
+            version,
+            deployment,
+            address,
+            is_ferretdb: ferretdb.is_some(),
+            has_wiredtiger: false,
+            notes: BTreeMap::new(),
+        };
+        server.describe(connection, &build, target)?;
+        Ok(server)
+    }
+
+    /// What is only for the record: what cannot be had is named, and is no failure.
+    fn describe(
+        &mut self,
+        connection: &Connection,
+        build: &Document,
+        target: &Target,
+    ) -> Result<(), EngineError> {
+        let mut notes = BTreeMap::new();
+        let mut note = |name: &str, text: String| {
+            if !text.is_empty() {
+                notes.insert(name.to_owned(), target.scrubbed(&text));
+            }
+        };
+        note("server", self.kind_words());
+        if let Some(address) = &self.address {
+            note("server_address", address.to_string());
+        }
+        for (name, key) in [
+            ("server_allocator", "allocator"),
+            ("server_git_version", "gitVersion"),
+        ] {
+            note(name, build.get_str(key).unwrap_or_default().to_owned());
+        }
+        let asked = |command: Document| {
+            let name = command.keys().next().cloned().unwrap_or_default();
+            connection
+                .command_if_there("admin", command)
+                .map_err(|error| target.failed(&name, &words(&error)))
+        };
+        let mut status = doc! { "serverStatus": 1 };
+        for section in LONG_SECTIONS {
+            status.insert(section, 0);
+        }
+        match asked(status)? {
+            Ok(status) => {
+                let engine = status.get_document("storageEngine").ok();
+                let engine = engine.and_then(|engine| engine.get_str("name").ok());
+                self.has_wiredtiger = engine == Some("wiredTiger");
+                note("storage_engine", engine.unwrap_or_default().to_owned());
+                let cache = status
+                    .get_document("wiredTiger")
+                    .and_then(|section| section.get_document("cache"))
+                    .ok()
+                    .and_then(|cache| number(cache, "maximum bytes configured"));
+                if let Some(cache) = cache {
+                    note("server_cache_bytes", cache.to_string());
+                }
+            }
+            Err(reason) => note("storage_engine", format!("unknown: {reason}")),
+        }
+        match asked(doc! { "getCmdLineOpts": 1 })? {
+            Ok(options) => {
+                let words = options.get_array("argv").map(|words| {
+                    let words: Vec<&str> = words.iter().filter_map(Bson::as_str).collect();
+                    words.join(" ")
+                });
+                note("server_command", words.unwrap_or_default());
+                if let Ok(parsed) = options.get_document("parsed")
+                    && !parsed.is_empty()
+                {
+                    note("server_options", in_json(parsed));
+                }
+            }
+            Err(reason) => note("server_command", format!("unknown: {reason}")),
+        }
+        match asked(doc! { "hostInfo": 1 })? {
+            Ok(host) => note("server_host", host_words(&host)),
+            Err(reason) => note("server_host", format!("unknown: {reason}")),
+        }
+        match asked(doc! { "getLog": "startupWarnings" })? {
+            Ok(log) => note("startup_warnings", warning_words(&log)),
+            Err(reason) => note("startup_warnings", format!("unknown: {reason}")),
+        }
+        self.notes = notes;
+        Ok(())
+    }
+
+    fn kind_words(&self) -> String {
+        let deployment = match &self.deployment {
+            Deployment::Standalone => "standalone".to_owned(),
+            Deployment::ReplicaSet(name) => format!("primary of the replica set {name}"),
+            Deployment::Sharded => "mongos of a sharded cluster".to_owned(),
+        };
+        if self.is_ferretdb {
+            return format!("FerretDB, {deployment}");
+        }
+        deployment
+    }
+}
+
+/// FerretDB says its own version beside that of MongoDB which it plays.
+fn ferretdb_version(build: &Document) -> Option<String> {
+    let version = match build.get("ferretdb") {
+        Some(Bson::Document(ferretdb)) => ferretdb.get_str("version").ok(),
+        _ => build.get_str("ferretdbVersion").ok(),
+    }?;
+    Some(version.trim_start_matches('v').to_owned())
+}
+
+/// A number of any type, as a whole one.
+pub(super) fn number(document: &Document, key: &str) -> Option<i64> {
+    match document.get(key)? {
+        Bson::Int32(value) => Some(i64::from(*value)),
+        Bson::Int64(value) => Some(*value),
+        Bson::Double(value) => Some(*value as i64),
+        _ => None,
+    }
+}
+
+fn in_json(document: &Document) -> String {
+    serde_json::to_string(document).unwrap_or_default()
+}
+
+fn host_words(host: &Document) -> String {
+    let mut words = Vec::new();
+    if let Ok(system) = host.get_document("system") {
+        if let Some(cores) = number(system, "numCores") {
+            let arch = system.get_str("cpuArch").unwrap_or_default();
+            words.push(format!("{cores} processors {arch}").trim_end().to_owned());
+        }
+        if let Some(memory) = number(system, "memSizeMB") {
+            words.push(format!("{memory} MiB memory"));
+        }
+        let limit = number(system, "memLimitMB");
+        if let Some(limit) = limit.filter(|limit| Some(*limit) != number(system, "memSizeMB")) {
+            words.push(format!("{limit} MiB allowed"));
+        }
+    }
+    if let Ok(extra) = host.get_document("extra")
+        && let Ok(processor) = extra.get_str("cpuString")
+        && !processor.is_empty()
+    {
+        words.push(processor.to_owned());
+    }
+    if let Ok(os) = host.get_document("os") {
+        let name = os
+            .get_str("name")
+            .or(os.get_str("type"))
+            .unwrap_or_default();
+        let version = os.get_str("version").unwrap_or_default();
+        words.push(format!("{name} {version}").trim().to_owned());
+    }
+    words.retain(|word| !word.is_empty());
+    words.join(", ")
+}
+
+/// The messages of the lines, which are JSON since MongoDB 4.4.
+fn warning_words(log: &Document) -> String {
+    let Ok(lines) = log.get_array("log") else {
+        return String::new();
+    };
+    let mut words = Vec::new();
+    for line in lines.iter().filter_map(Bson::as_str) {
+        let message = serde_json::from_str::<serde_json::Value>(line)
+            .ok()
+            .and_then(|line| Some(line.get("msg")?.as_str()?.to_owned()));
+        words.push(message.unwrap_or_else(|| line.to_owned()));
+    }
+    words.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_are_told_without_their_wrapping() {
+        let log = doc! { "log": [
+            r#"{"t":{"$date":"2026-11-01T10:00:00Z"},"s":"W","c":"CONTROL","id":22178,"ctx":"initandlisten","msg":"transparent_hugepage is 'always'"}"#,
+            "an older line",
+        ] };
+        assert_eq!(
+            warning_words(&log),
+            "transparent_hugepage is 'always'; an older line"
+        );
+        assert_eq!(warning_words(&doc! {}), "");
+    }
+
+    #[test]
+    fn a_host_is_told_in_a_line() {
+        let host = doc! {
+            "system": { "numCores": 2, "cpuArch": "x86_64", "memSizeMB": 8192_i64, "memLimitMB": 2048_i64 },
+            "os": { "type": "Linux", "name": "Debian", "version": "12" },
+            "extra": { "cpuString": "Some Processor" },
+        };
+        assert_eq!(
+            host_words(&host),
+            "2 processors x86_64, 8192 MiB memory, 2048 MiB allowed, Some Processor, Debian 12"
+        );
+        assert_eq!(host_words(&doc! {}), "");
+    }
+
+    #[test]
+    fn ferretdb_is_known_by_either_word() {
+        assert_eq!(
+            ferretdb_version(&doc! { "ferretdb": { "version": "v2.1.0" } }).unwrap(),
+            "2.1.0"
+        );
+        assert_eq!(
+            ferretdb_version(&doc! { "ferretdbVersion": "v1.24.0" }).unwrap(),
+            "1.24.0"
+        );
+        assert_eq!(ferretdb_version(&doc! { "version": "7.0.0" }), None);
+    }
+}

@@ -1,0 +1,538 @@
+//! What the settings ask for: which server, which collection, which client, how.
+
+use super::KIND;
+use super::catalogue::OF_THE_SERVER;
+use crate::registry::settings_in_force;
+use crate::{EngineError, Opening};
+use mongodb::options::{
+    Acknowledgment, ClientOptions, Compressor, ReadConcernLevel, ReadPreference, SelectionCriteria,
+    ServerMonitoringMode, WriteConcern,
+};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use plimsoll_experiment::{SettingValue, Settings};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const COMPLETED: &str = "the registry fills in every setting that has a default";
+/// Option of a URI that only the lean client knows: how long it waits for a reply.
+const SOCKET_TIMEOUT: &str = "socketTimeoutMS";
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ClientChoice {
+    Lean,
+    Driver,
+}
+
+/// What becomes of a collection that already holds documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Existing {
+    Refuse,
+    Use,
+    Drop,
+}
+
+/// Checked settings, before any server is asked.
+#[derive(Clone)]
+pub(super) struct Target {
+    /// With the password. Never shown.
+    uri: String,
+    /// What must not be shown, as it may stand in messages.
+    secrets: Vec<String>,
+    /// Whether the program started the server.
+    pub(super) managed: bool,
+    pub(super) client: ClientChoice,
+    /// As the setting says.
+    database: Option<String>,
+    pub(super) collection: String,
+    pub(super) batch: u32,
+    pub(super) upsert: bool,
+    pub(super) existing: Existing,
+    pub(super) connect_timeout: Duration,
+    /// How long a reply may take; `None` is without end.
+    pub(super) call_timeout: Option<Duration>,
+    settings: Settings,
+}
+
+impl Target {
+    /// Of settings that the registry has completed. `variable` looks into the environment.
+    pub(super) fn new(
+        opening: &Opening<'_>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, EngineError> {
+        let settings = opening.settings;
+        let uri = match (settings.text("uri"), opening.server) {
+            (Some(template), None) => {
+                for name in OF_THE_SERVER {
+                    // The size of the cache has a default, so it is there whether or not the file names it.
+                    if name != "cache_size"
+                        && let Some(value) = settings.0.get(name)
+                    {
+                        return Err(refuse(
+                            name,
+                            &value.to_string(),
+                            "`uri` names a server that runs by itself, and this is a setting of one that is started; leave out one of the two",
+                        ));
+                    }
+                }
+                filled(template, variable)
+                    .map_err(|reason| refuse("uri", &redact(template), &reason))?
+            }
+            (None, Some(server)) => server.to_owned(),
+            (Some(template), Some(_)) => {
+                return Err(refuse(
+                    "uri",
+                    &redact(template),
+                    "a server was started for this arm; leave out one of the two",
+                ));
+            }
+            (None, None) => {
+                return Err(EngineError::NoServer {
+                    name: KIND.name.into(),
+                });
+            }
+        };
+        let (uri, call_timeout) =
+            without_socket_timeout(&uri).map_err(|reason| refuse("uri", &redact(&uri), &reason))?;
+        let count = |name| settings.count(name).expect(COMPLETED);
+        let text = |name| settings.text(name).expect(COMPLETED);
+        let managed = opening.server.is_some();
+        Ok(Self {
+            secrets: secrets(&uri),
+            uri,
+            managed,
+            client: match text("client") {
+                "driver" => ClientChoice::Driver,
+                _ => ClientChoice::Lean,
+            },
+            database: settings.text("database").map(ToOwned::to_owned),
+            collection: opening.data.table.clone(),
+            batch: count("batch") as u32,
+            upsert: settings.flag("upsert").expect(COMPLETED),
+            existing: match text("existing") {
+                // The data directory of a started server is the program's own.
+                _ if managed => Existing::Use,
+                "use" => Existing::Use,
+                "drop" => Existing::Drop,
+                _ => Existing::Refuse,
+            },
+            connect_timeout: Duration::from_nanos(
+                settings.nanos("connect_timeout").expect(COMPLETED),
+            ),
+            call_timeout,
+            settings: settings.clone(),
+        })
+    }
+
+    /// The URI without its password.
+    pub(super) fn shown(&self) -> String {
+        self.scrubbed(&redact(&self.uri))
+    }
+
+    /// A text without the password, wherever it came from.
+    pub(super) fn scrubbed(&self, text: &str) -> String {
+        let mut text = redact(text).into_owned();
+        for secret in &self.secrets {
+            text = text.replace(secret.as_str(), "***");
+        }
+        text
+    }
+
+    /// An error of this engine, without passwords.
+    pub(super) fn failed(&self, call: &str, message: &str) -> EngineError {
+        EngineError::Call {
+            engine: KIND.name.into(),
+            call: call.into(),
+            message: self.scrubbed(message),
+        }
+    }
+
+    /// What the URI says for the driver, with the settings on top. Looks hosts up where the URI is an SRV one.
+    pub(super) async fn options(&self) -> Result<ClientOptions, EngineError> {
+        let mut options = ClientOptions::parse(&self.uri).await.map_err(|error| {
+            let reason = self.scrubbed(&error.kind.to_string());
+            refuse("uri", &self.shown(), &reason)
+        })?;
+        options.connect_timeout.get_or_insert(self.connect_timeout);
+        options
+            .server_selection_timeout
+            .get_or_insert(self.connect_timeout);
+        options.app_name.get_or_insert_with(|| "plimsoll".into());
+        // What is measured is one operation, not two.
+        options.retry_reads.get_or_insert(false);
+        options.retry_writes.get_or_insert(false);
+        options
+            .server_monitoring_mode
+            .get_or_insert(ServerMonitoringMode::Poll);
+        options.max_pool_size.get_or_insert(1);
+        self.set_concerns(&mut options)?;
+        Ok(options)
+    }
+
+    fn set_concerns(&self, options: &mut ClientOptions) -> Result<(), EngineError> {
+        let twice = |name: &str| {
+            let value = self.settings.0.get(name).map(ToString::to_string);
+            refuse(
+                name,
+                &value.unwrap_or_default(),
+                "the URI says it as well; leave it out of one of the two",
+            )
+        };
+        let mut concern = options.write_concern.take().unwrap_or_default();
+        if let Some(text) = self.settings.text("write_concern") {
+            let asked = match text.trim() {
+                "" => return Err(refuse("write_concern", text, "it names no members")),
+                "majority" => Acknowledgment::Majority,
+                text => match text.parse() {
+                    Ok(nodes) => Acknowledgment::Nodes(nodes),
+                    Err(_) => Acknowledgment::Custom(text.into()),
+                },
+            };
+            if concern.w.replace(asked).is_some() {
+                return Err(twice("write_concern"));
+            }
+        }
+        if let Some(journal) = self.settings.flag("journal")
+            && concern.journal.replace(journal).is_some()
+        {
+            return Err(twice("journal"));
+        }
+        if let Some(nanos) = self.settings.nanos("write_timeout")
+            && concern
+                .w_timeout
+                .replace(Duration::from_nanos(nanos))
+                .is_some()
+        {
+            return Err(twice("write_timeout"));
+        }
+        if concern.w == Some(Acknowledgment::Nodes(0)) {
+            if concern.journal == Some(true) {
+                return Err(refuse(
+                    "journal",
+                    "true",
+                    "with write concern 0 nothing is acknowledged",
+                ));
+            }
+            if self.client == ClientChoice::Driver {
+                return Err(refuse(
+                    "client",
+                    "driver",
+                    "the official driver waits for every change, so it cannot do write concern 0; take `client: lean`",
+                ));
+            }
+        }
+        if concern != WriteConcern::default() {
+            options.write_concern = Some(concern);
+        }
+        if let Some(level) = self.settings.text("read_concern") {
+            let asked = match level {
+                "local" => ReadConcernLevel::Local,
+                "available" => ReadConcernLevel::Available,
+                "majority" => ReadConcernLevel::Majority,
+                _ => ReadConcernLevel::Linearizable,
+            };
+            if options.read_concern.replace(asked.into()).is_some() {
+                return Err(twice("read_concern"));
+            }
+        }
+        if let Some(preference) = self.settings.text("read_preference") {
+            let preference = match preference {
+                "primary" => ReadPreference::Primary,
+                "primaryPreferred" => ReadPreference::PrimaryPreferred { options: None },
+                "secondary" => ReadPreference::Secondary { options: None },
+                "secondaryPreferred" => ReadPreference::SecondaryPreferred { options: None },
+                _ => ReadPreference::Nearest { options: None },
+            };
+            if options
+                .selection_criteria
+                .replace(SelectionCriteria::ReadPreference(preference))
+                .is_some()
+            {
+                return Err(twice("read_preference"));
+            }
+        }
+        if let Some(text) = self.settings.text("compressors") {
+            let mut compressors = Vec::new();
+            for name in text.split(',') {
+                compressors.push(match name.trim() {
+                    "snappy" => Compressor::Snappy,
+                    "zstd" => Compressor::Zstd { level: None },
+                    "zlib" => Compressor::Zlib { level: None },
+                    other => {
+                        let reason =
+                            format!("`{other}` is none of them: there are snappy, zstd and zlib");
+                        return Err(refuse("compressors", text, &reason));
+                    }
+                });
+            }
+            if options.compressors.replace(compressors).is_some() {
+                return Err(twice("compressors"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The database of the collection.
+    pub(super) fn database(&self, options: &ClientOptions) -> String {
+        match (&self.database, options.default_database.as_deref()) {
+            (Some(name), _) => name.clone(),
+            (None, Some(name)) if name != "admin" && !name.is_empty() => name.into(),
+            _ => "ycsb".into(),
+        }
+    }
+
+    /// Every setting that is in force, by name, as written in a file.
+    pub(super) fn in_force(&self, options: &ClientOptions) -> BTreeMap<String, String> {
+        let mut settings = settings_in_force(&self.settings);
+        settings.insert("database".into(), self.database(options));
+        if self.managed {
+            settings.remove("existing");
+        } else {
+            settings.insert("uri".into(), self.shown());
+            for name in OF_THE_SERVER {
+                settings.remove(name);
+            }
+        }
+        if let Some(concern) = &options.write_concern {
+            if let Some(w) = &concern.w {
+                settings.insert("write_concern".into(), acknowledgment_words(w));
+            }
+            if let Some(journal) = concern.journal {
+                settings.insert("journal".into(), journal.to_string());
+            }
+            if let Some(timeout) = concern.w_timeout {
+                let timeout = SettingValue::Nanos(timeout.as_nanos() as u64).to_string();
+                settings.insert("write_timeout".into(), timeout);
+            }
+        }
+        if let Some(concern) = &options.read_concern {
+            settings.insert("read_concern".into(), concern_word(&concern.level));
+        }
+        if let Some(SelectionCriteria::ReadPreference(preference)) = &options.selection_criteria {
+            settings.insert("read_preference".into(), preference_word(preference).into());
+        }
+        if let Some(compressors) = &options.compressors {
+            let names: Vec<&str> = compressors.iter().map(compressor_name).collect();
+            settings.insert("compressors".into(), names.join(","));
+        }
+        for (name, flag) in [
+            ("retry_reads", options.retry_reads),
+            ("retry_writes", options.retry_writes),
+        ] {
+            if flag == Some(true) {
+                settings.insert(name.into(), "true".into());
+            }
+        }
+        settings
+    }
+}
+
+impl std::fmt::Debug for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Target")
+            .field("uri", &self.shown())
+            .field("client", &self.client)
+            .field("collection", &self.collection)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) fn refuse(setting: &str, value: &str, reason: &str) -> EngineError {
+    EngineError::Setting {
+        engine: KIND.name.into(),
+        setting: setting.into(),
+        value: value.into(),
+        reason: reason.into(),
+    }
+}
+
+pub(super) fn acknowledgment_words(w: &Acknowledgment) -> String {
+    match w {
+        Acknowledgment::Nodes(nodes) => nodes.to_string(),
+        Acknowledgment::Majority => "majority".into(),
+        Acknowledgment::Custom(name) => name.clone(),
+        _ => "unknown".into(),
+    }
+}
+
+fn concern_word(level: &ReadConcernLevel) -> String {
+    match level {
+        ReadConcernLevel::Local => "local".into(),
+        ReadConcernLevel::Available => "available".into(),
+        ReadConcernLevel::Majority => "majority".into(),
+        ReadConcernLevel::Linearizable => "linearizable".into(),
+        ReadConcernLevel::Snapshot => "snapshot".into(),
+        ReadConcernLevel::Custom(name) => name.clone(),
+        _ => "unknown".into(),
+    }
+}
+
+fn preference_word(preference: &ReadPreference) -> &'static str {
+    match preference {
+        ReadPreference::Primary => "primary",
+        ReadPreference::PrimaryPreferred { .. } => "primaryPreferred",
+        ReadPreference::Secondary { .. } => "secondary",
+        ReadPreference::SecondaryPreferred { .. } => "secondaryPreferred",
+        ReadPreference::Nearest { .. } => "nearest",
+        _ => "unknown",
+    }
+}
+
+fn compressor_name(compressor: &Compressor) -> &'static str {
+    match compressor {
+        Compressor::Snappy => "snappy",
+        Compressor::Zstd { .. } => "zstd",
+        Compressor::Zlib { .. } => "zlib",
+        _ => "unknown",
+    }
+}
+
+/// The URI with every `${NAME}` replaced from the environment. In the place of user and password the value is encoded as a URI wants it.
+fn filled(template: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let authority = template.find("://").map_or(0, |at| at + 3);
+    let user_ends = template[authority..]
+        .rfind('@')
+        .map_or(0, |at| authority + at);
+    let mut uri = String::new();
+    let mut at = 0;
+    while let Some(found) = template[at..].find("${") {
+        let begins = at + found;
+        let name_begins = begins + 2;
+        let Some(length) = template[name_begins..].find('}') else {
+            return Err("`${` has no closing brace".into());
+        };
+        let name = &template[name_begins..name_begins + length];
+        let Some(value) = variable(name) else {
+            return Err(format!(
+                "the environment variable {name} is not set; set it before the program is started"
+            ));
+        };
+        uri.push_str(&template[at..begins]);
+        if (authority..user_ends).contains(&begins) {
+            uri.extend(utf8_percent_encode(&value, NON_ALPHANUMERIC));
+        } else {
+            uri.push_str(&value);
+        }
+        at = name_begins + length + 1;
+    }
+    uri.push_str(&template[at..]);
+    Ok(uri)
+}
+
+/// A text with the password of a URI in it hidden.
+fn redact(text: &str) -> std::borrow::Cow<'_, str> {
+    let authority = text.find("://").map_or(0, |at| at + 3);
+    let end = text[authority..].find('@').map(|at| authority + at);
+    match end {
+        Some(end) if text[authority..end].contains(':') => {
+            let name = text[authority..end].split(':').next().unwrap_or_default();
+            format!("{}{name}:***{}", &text[..authority], &text[end..]).into()
+        }
+        _ => text.into(),
+    }
+}
+
+/// Takes the option out that the driver does not know.
+fn without_socket_timeout(uri: &str) -> Result<(String, Option<Duration>), String> {
+    let Some((address, query)) = uri.split_once('?') else {
+        return Ok((uri.to_owned(), None));
+    };
+    let mut timeout = None;
+    let mut kept = Vec::new();
+    for option in query.split('&') {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        if !name.eq_ignore_ascii_case(SOCKET_TIMEOUT) {
+            kept.push(option);
+            continue;
+        }
+        let Ok(milliseconds) = value.parse::<u64>() else {
+            return Err(format!("`{SOCKET_TIMEOUT}={value}` is no number"));
+        };
+        // 0 is the usual word for without end.
+        timeout = (milliseconds > 0).then(|| Duration::from_millis(milliseconds));
+    }
+    if kept.is_empty() {
+        return Ok((address.to_owned(), timeout));
+    }
+    Ok((format!("{address}?{}", kept.join("&")), timeout))
+}
+
+/// The password, as it stands in the URI and as it is meant.
+fn secrets(uri: &str) -> Vec<String> {
+    let authority = uri.find("://").map_or(0, |at| at + 3);
+    let Some(user_ends) = uri[authority..].rfind('@') else {
+        return Vec::new();
+    };
+    let user = &uri[authority..authority + user_ends];
+    let Some((_, password)) = user.split_once(':') else {
+        return Vec::new();
+    };
+    let mut secrets = vec![password.to_owned()];
+    let meant = percent_decode_str(password).decode_utf8_lossy();
+    if meant != password {
+        secrets.push(meant.into_owned());
+    }
+    // What is too short to be a password would tear any text.
+    secrets.retain(|secret| secret.len() >= 4);
+    secrets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(name: &str) -> Option<String> {
+        match name {
+            "PASSWORD" => Some("p@ss/word".into()),
+            "HOST" => Some("db1:27018".into()),
+            "URI" => Some("mongodb://a:secret@b/c".into()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn variables_are_filled_in_and_encoded_where_a_password_stands() {
+        let fill = |template| filled(template, &environment);
+        assert_eq!(
+            fill("mongodb://u:${PASSWORD}@${HOST}/x").unwrap(),
+            "mongodb://u:p%40ss%2Fword@db1:27018/x"
+        );
+        assert_eq!(fill("${URI}").unwrap(), "mongodb://a:secret@b/c");
+        assert_eq!(fill("mongodb://h").unwrap(), "mongodb://h");
+        assert_eq!(
+            fill("mongodb://u:${NOBODY}@h").unwrap_err(),
+            "the environment variable NOBODY is not set; set it before the program is started"
+        );
+        assert_eq!(
+            fill("mongodb://u:${PASSWORD@h").unwrap_err(),
+            "`${` has no closing brace"
+        );
+    }
+
+    #[test]
+    fn the_time_for_a_reply_is_taken_out_of_the_uri() {
+        let take = |uri| without_socket_timeout(uri).unwrap();
+        assert_eq!(
+            take("mongodb://h/d?w=1&sockettimeoutms=250&tls=false"),
+            (
+                "mongodb://h/d?w=1&tls=false".into(),
+                Some(Duration::from_millis(250))
+            )
+        );
+        assert_eq!(
+            take("mongodb://h/?socketTimeoutMS=0"),
+            ("mongodb://h/".into(), None)
+        );
+        assert!(without_socket_timeout("mongodb://h/?socketTimeoutMS=soon").is_err());
+    }
+
+    #[test]
+    fn passwords_are_known_in_both_spellings() {
+        assert_eq!(
+            secrets("mongodb://u:p%40ssword@h/x"),
+            ["p%40ssword", "p@ssword"]
+        );
+        assert_eq!(secrets("mongodb://h/x"), Vec::<String>::new());
+        assert_eq!(secrets("mongodb://u@h/x"), Vec::<String>::new());
+    }
+}

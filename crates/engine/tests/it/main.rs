@@ -1,0 +1,8 @@
+//! Engines against real servers.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+#![cfg(feature = "mongodb")]
+
+mod laboratory;
+mod operations;
+mod server;
