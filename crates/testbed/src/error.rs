@@ -225,6 +225,80 @@ pub enum TestbedError {
         /// Where it was.
         mount_point: PathBuf,
     },
+    /// The program of a server is nowhere.
+    #[error(
+        "there is no program {program} for the server {name} {}: install it, or name it in the experiment file with `server: {{program: /path/to/{}}}`",
+        Places(looked),
+        base_name(program)
+    )]
+    ServerMissing {
+        /// Of the preset.
+        name: String,
+        /// As it was looked for.
+        program: String,
+        /// Where.
+        looked: Vec<PathBuf>,
+    },
+    /// The user under whom servers run has no way to the program.
+    #[error("the server {name} runs as the user {user}, who may not use {} because of {}: put the program where everybody may run it, and name it in the experiment file with `server: {{program: …}}`", program.display(), path.display())]
+    ProgramBarred {
+        /// Of the preset.
+        name: String,
+        /// As it was found.
+        program: PathBuf,
+        /// Of the server.
+        user: String,
+        /// The directory or file that bars the way.
+        path: PathBuf,
+    },
+    /// The user under whom servers run has no way to the data.
+    #[error("the server {server} runs as the user {user}, who may not pass through {}: name a directory with `directory` in the experiment file that everybody may pass through, such as /var/tmp", path.display())]
+    ServerBarred {
+        /// Of the preset.
+        server: String,
+        /// Of the server.
+        user: String,
+        /// The directory on the way.
+        path: PathBuf,
+    },
+    /// The server has ended by itself.
+    #[error("the server {name} is gone: {how}{}", LastWords(last_words))]
+    ServerDied {
+        /// Of the preset.
+        name: String,
+        /// In words.
+        how: String,
+        /// The last lines of its log.
+        last_words: Vec<String>,
+    },
+    /// The server takes no connections.
+    #[error(
+        "the server {name} took no connection at {address} within {seconds} s; give it longer with `server: {{ready_within: …}}` if it needs that{}",
+        LastWords(last_words)
+    )]
+    ServerNotReady {
+        /// Of the preset.
+        name: String,
+        /// Where it should answer.
+        address: String,
+        /// How long it had.
+        seconds: f64,
+        /// The last lines of its log.
+        last_words: Vec<String>,
+    },
+    /// The server had to be killed.
+    #[error(
+        "the server {name} did not end within {seconds} s after it was asked to, and was killed; give it longer with `server: {{stop_within: …}}` if it needs that{}",
+        LastWords(last_words)
+    )]
+    ServerDoesNotEnd {
+        /// Of the preset.
+        name: String,
+        /// How long it had.
+        seconds: f64,
+        /// The last lines of its log.
+        last_words: Vec<String>,
+    },
     /// Not everything could be undone.
     #[error("not everything could be undone, and it stays in {}: {}; run `plimsoll clean` when that is remedied", journal.display(), left.join("; "))]
     NotUndone {
@@ -252,6 +326,41 @@ impl TestbedError {
             path: path.to_owned(),
             source: source.into(),
         }
+    }
+}
+
+/// Where something was looked for.
+struct Places<'a>(&'a [PathBuf]);
+
+impl std::fmt::Display for Places<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let places: Vec<String> = self
+            .0
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        match self.0 {
+            [] => formatter.write_str("anywhere (PATH is empty)"),
+            // A program that was named with its path.
+            [path] if !path.is_dir() => formatter.write_str("that could be run"),
+            _ => write!(formatter, "in {}", places.join(", ")),
+        }
+    }
+}
+
+fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// The end of a log, where there is one.
+struct LastWords<'a>(&'a [String]);
+
+impl std::fmt::Display for LastWords<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() {
+            return formatter.write_str("; it said nothing");
+        }
+        write!(formatter, "; its last words: {}", self.0.join(" / "))
     }
 }
 

@@ -1,7 +1,7 @@
-//! What an arm stands on, made and undone: data directories, disks, filesystems, limits.
+//! What an arm stands on, made and undone: data directories, disks, filesystems, limits, servers.
 //!
 //! A [`Rig`] is everything below one run: a marked [`DataDirectory`], and where it is asked for an emulated disk or a device with a
-//! fresh filesystem, and a control group with limits. Nothing of it is made before it is written into the [`Journal`] of the program, so
+//! fresh filesystem, a control group with limits, and the server that is under test. Nothing of it is made before it is written into the [`Journal`] of the program, so
 //! that whatever happens to the program, [`abandoned`] finds what it had made and undoes it: in reverse, and never without proof that it
 //! is ours. A step that was written down is found again by what the kernel says of it: a process by its id and the time of its start
 //! or by a mark in its environment, a loop device by the file below it, a mount by its place and its source, a group by its inode.
@@ -80,6 +80,7 @@ mod processes;
 mod removal;
 mod requirements;
 mod rig;
+mod server;
 mod step;
 mod tools;
 mod undo;
@@ -93,6 +94,6 @@ pub use groups::GroupPaths;
 pub use journal::{Journal, default_state_dir};
 pub use leftovers::{Leftover, leftovers};
 pub use marker::Marker;
-pub use place::{default_parent, require_space};
+pub use place::{default_parent, default_parent_of_servers, require_space};
 pub use requirements::what_runs_here;
 pub use rig::{Rig, RigOrder, TornDown};

@@ -1,8 +1,12 @@
 //! Where data directories go, and whether there is room.
 
 use crate::TestbedError;
+use crate::server::User;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+/// On a disk, and open to everybody.
+const PLACE_OF_OTHERS: &str = "/var/tmp/plimsoll/data";
 
 /// Where data directories go when the experiment does not say: `$XDG_CACHE_HOME/plimsoll/data`, by default below `~/.cache`.
 ///
@@ -10,6 +14,22 @@ use std::path::{Path, PathBuf};
 /// [`TestbedError::NoHome`] when the environment names neither.
 pub fn default_parent() -> Result<PathBuf, TestbedError> {
     default_parent_from(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
+}
+
+/// Where data directories of servers go when the experiment does not say: the same, unless servers run as another user who has no way
+/// there, as into root's home; then `/var/tmp/plimsoll/data`.
+///
+/// # Errors
+/// [`TestbedError::NoHome`] when the environment names no place and this is not root.
+pub fn default_parent_of_servers() -> Result<PathBuf, TestbedError> {
+    let parent = default_parent();
+    let Some(user) = User::for_servers() else {
+        return parent;
+    };
+    match parent {
+        Ok(parent) if user.barred_at(&parent).is_none() => Ok(parent),
+        _ => Ok(PathBuf::from(PLACE_OF_OTHERS)),
+    }
 }
 
 fn default_parent_from(

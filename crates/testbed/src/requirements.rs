@@ -2,6 +2,7 @@
 
 use crate::TestbedError;
 use crate::groups;
+use crate::server::find_server;
 use crate::tools::{Tools, find};
 use crate::{device, filesystem};
 use plimsoll_record::{Backing, DiskChoice, LimitsSpec, RigSpec};
@@ -17,6 +18,9 @@ const LEAST_MEMORY_BYTES: u64 = 16 << 20;
 /// What is missing first, with what to do about it.
 pub fn what_runs_here(spec: &RigSpec) -> Result<(), TestbedError> {
     check_limits(&spec.limits)?;
+    if let Some(server) = &spec.server {
+        find_server(server)?;
+    }
     match &spec.disk {
         None => return Ok(()),
         Some(DiskChoice::Emulated { spec: disk }) => {

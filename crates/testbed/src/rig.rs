@@ -12,6 +12,7 @@ use crate::journaled_directory::JournaledDirectory;
 use crate::mounts;
 use crate::processes::started_ticks;
 use crate::requirements::{require_memory, what_runs_here};
+use crate::server::{Server, ServerPlace};
 use crate::step::{MountedFrom, Step};
 use crate::tools::Tools;
 use crate::{loops, require_space};
@@ -41,7 +42,8 @@ pub struct RigOrder<'a> {
 /// An emulated disk has no limits until it is told to have them through its control socket.
 #[derive(Debug)]
 pub struct Rig {
-    // What is declared first is dropped first: what was made in the place before the place.
+    // What is declared first is dropped first: the server before what it stands on, and what was made in the place before the place.
+    server: Option<Server>,
     ground: Ground,
     place: JournaledDirectory,
     data: PathBuf,
@@ -67,14 +69,16 @@ impl Rig {
         let spec = order.spec;
         what_runs_here(spec)?;
         require_memory(spec, order.needs_bytes)?;
-        match &spec.disk {
-            None => Self::on_plain_directory(order, journal),
-            Some(DiskChoice::Emulated { spec: disk }) => Self::on_emulated(order, disk, journal),
+        let mut rig = match &spec.disk {
+            None => Self::on_plain_directory(order, journal)?,
+            Some(DiskChoice::Emulated { spec: disk }) => Self::on_emulated(order, disk, journal)?,
             Some(DiskChoice::Device { path }) => {
                 let device = device::find(path, &Tools::of(journal.token()))?;
-                Self::on_device(order, &device, journal)
+                Self::on_device(order, &device, journal)?
             }
-        }
+        };
+        rig.serve(order)?;
+        Ok(rig)
     }
 
     fn on_plain_directory(order: &RigOrder<'_>, journal: &Journal) -> Result<Self, TestbedError> {
@@ -138,6 +142,7 @@ impl Rig {
 
     fn begin(place: JournaledDirectory, journal: &Journal) -> Self {
         Self {
+            server: None,
             ground: Ground::new(journal),
             data: place.path().to_owned(),
             place,
@@ -195,7 +200,36 @@ impl Rig {
         Ok(())
     }
 
-    /// Where the data go: an empty directory.
+    /// Starts the server, if the arm has one, after all that it stands on.
+    fn serve(&mut self, order: &RigOrder<'_>) -> Result<(), TestbedError> {
+        let Some(spec) = &order.spec.server else {
+            return Ok(());
+        };
+        let home = self.place.path();
+        if self.mounted.is_none() {
+            self.data = home.join("data");
+            let failed = |error| TestbedError::io("make", &self.data, error);
+            std::fs::create_dir(&self.data).map_err(failed)?;
+        }
+        let place = ServerPlace {
+            home,
+            data: &self.data,
+            group: self.group.as_ref(),
+        };
+        let server = Server::start(spec, &place, &self.ground.made)?;
+        self.record.server = Some(server.record.clone());
+        self.server = Some(server);
+        Ok(())
+    }
+
+    /// The address of the server that was started, and its process.
+    #[must_use]
+    pub fn server(&self) -> Option<(&str, u32)> {
+        let server = self.server.as_ref()?;
+        Some((&server.address, server.process()))
+    }
+
+    /// Where the data go: an empty directory, or that of the server.
     #[must_use]
     pub fn data_directory(&self) -> &Path {
         &self.data
@@ -232,7 +266,8 @@ impl Rig {
     }
 
     /// Puts a process under the limits, before it does anything that counts. Its memory from then on, page cache included, and its CPU
-    /// time are bounded. Without limits it is only remembered, to be ended if this program does not come to it.
+    /// time are bounded. Without limits it is only remembered, to be ended if this program does not come to it; as it is where a server was
+    /// started, for then the limits are the server's, which is under test, and not its client's.
     ///
     /// # Errors
     /// When it is gone, or the group does not take it.
@@ -243,15 +278,15 @@ impl Rig {
             started_ticks,
         })?;
         match &self.group {
-            Some(group) => group.admit(process),
-            None => Ok(()),
+            Some(group) if self.server.is_none() => group.admit(process),
+            _ => Ok(()),
         }
     }
 
     /// Checks that all that was made is still there.
     ///
     /// # Errors
-    /// [`TestbedError::DaemonDied`], or [`TestbedError::MountVanished`].
+    /// [`TestbedError::DaemonDied`], [`TestbedError::MountVanished`], or [`TestbedError::ServerDied`].
     pub fn is_sound(&self) -> Result<(), TestbedError> {
         let vanished = |mount_point: &Path| TestbedError::MountVanished {
             mount_point: mount_point.to_owned(),
@@ -272,7 +307,32 @@ impl Rig {
                 return Err(vanished(&mounted.point));
             }
         }
-        Ok(())
+        match &self.server {
+            Some(server) => server.is_alive(),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks the server to end, if there is one, waits until it has, and kills it when it does not. From then on nothing writes to the data
+    /// directory. An emulated disk has no limits any more, so that the last writes take no longer than they must.
+    ///
+    /// # Errors
+    /// [`TestbedError::ServerDied`] when it had ended before, or [`TestbedError::ServerDoesNotEnd`]. It is gone in any case.
+    pub fn stop_server(&mut self) -> Result<(), TestbedError> {
+        let Some(server) = self.server.take() else {
+            return Ok(());
+        };
+        if let Some(disk) = &self.ground.disk {
+            disk.hurry();
+        }
+        server.stop()
+    }
+
+    /// The log of the server, if there is one: a file in the directory of the run, gone with it.
+    #[must_use]
+    pub fn server_log(&self) -> Option<PathBuf> {
+        let has_server = self.record.server.is_some();
+        has_server.then(|| Server::log_in(self.place.path()))
     }
 
     /// Undoes everything but the data directory, in which the trace of an emulated disk is. No step is waited for without end, and a
@@ -281,11 +341,14 @@ impl Rig {
     /// # Errors
     /// When the journal has gone.
     pub fn tear_down(self, journal: &mut Journal) -> Result<TornDown, TestbedError> {
+        let mut this = self;
+        let stopped = this.stop_server();
         let Self {
             mut ground, place, ..
-        } = self;
+        } = this;
         let trace = ground.disk.as_ref().and_then(|disk| disk.trace.clone());
-        let notes = ground.undo();
+        let mut notes: Vec<String> = stopped.err().iter().map(ToString::to_string).collect();
+        notes.extend(ground.undo());
         journal.sync()?;
         Ok(TornDown {
             trace,

@@ -26,6 +26,8 @@ pub(crate) enum Step {
         group: PathBuf,
         controllers: Vec<String>,
     },
+    /// A server with the processes that it started. Ours by the mark in its environment.
+    Server { name: String, mark: String },
     /// A process that was put into a group. It by its id and the time of its start.
     Process { process: u32, started_ticks: u64 },
 }
@@ -71,6 +73,7 @@ impl std::fmt::Display for Step {
                 controllers.join(" "),
                 group.display()
             ),
+            Self::Server { name, .. } => write!(formatter, "the server {name}"),
             Self::Process { process, .. } => write!(formatter, "the process {process}"),
         }
     }

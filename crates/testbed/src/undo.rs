@@ -30,6 +30,7 @@ pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone,
         Step::Mount { mount_point, from } => undo_mount(tools, mount_point, from, last),
         Step::Group { path } => groups::remove(path, making.inode),
         Step::Controllers { group, controllers } => Ok(groups::disable(group, controllers)),
+        Step::Server { mark, .. } => undo_marked(mark),
         Step::Process {
             process,
             started_ticks,
@@ -45,6 +46,14 @@ fn undo_process(process: u32, started: u64) -> Result<Undone, TestbedError> {
         Ok(Undone::Gone)
     } else {
         Err(TestbedError::DoesNotEnd { process })
+    }
+}
+
+fn undo_marked(mark: &str) -> Result<Undone, TestbedError> {
+    match processes::end_marked(mark) {
+        Ok(0) => Ok(Undone::WasGone),
+        Ok(_) => Ok(Undone::Gone),
+        Err(process) => Err(TestbedError::DoesNotEnd { process }),
     }
 }
 
