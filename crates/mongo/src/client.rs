@@ -107,6 +107,12 @@ impl LeanClient {
         self.link.server()
     }
 
+    /// Records in the batch that has begun.
+    #[must_use]
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
     /// Reads a record, whole or some fields, and hands each field that is binary to the visitor. Says whether there is such a record.
     /// The visitor may have seen some fields when this fails.
     ///
