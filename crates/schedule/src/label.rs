@@ -12,12 +12,12 @@ impl fmt::Display for Load {
                 think_time_ns,
                 target,
             } => {
-                write!(
-                    f,
-                    "{} {}",
-                    grouped(f64::from(*sessions)),
-                    if *sessions == 1 { "thread" } else { "threads" }
-                )?;
+                match sessions {
+                    // Another tool measured it and did not say.
+                    0 => f.write_str("threads not known")?,
+                    1 => f.write_str("1 thread")?,
+                    _ => write!(f, "{} threads", grouped(f64::from(*sessions)))?,
+                }
                 if *think_time_ns > 0 {
                     write!(f, ", {} think time", duration(*think_time_ns))?;
                 }
@@ -114,6 +114,7 @@ mod tests {
     #[test]
     fn loads_are_told_in_a_few_words() {
         assert_eq!(closed(16, 0), "16 threads");
+        assert_eq!(closed(0, 0), "threads not known");
         assert_eq!(closed(1, 0), "1 thread");
         assert_eq!(closed(2_048, 5_000_000), "2,048 threads, 5 ms think time");
         assert_eq!(closed(4, 1_500_000_000), "4 threads, 1.5 s think time");

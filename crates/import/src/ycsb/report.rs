@@ -1,0 +1,402 @@
+//! The final report: lines of `[GROUP], name, value`.
+
+use super::status::latencies;
+use crate::error::{ImportError, Problem, quoted};
+use crate::measured::Measured;
+use crate::text::{self, need_count, need_number};
+use plimsoll_record::{Completed, Histogram, Operation, OperationSlice, Stated, Status, Summary};
+use std::collections::BTreeMap;
+
+/// The most groups and the most buckets of one group; beyond any real report.
+const MOST_GROUPS: usize = 1_000;
+const MOST_BUCKETS: usize = 1_000_000;
+/// Share of the operations that may be missing before the report counts as cut off: the throughput is rounded.
+const MISSING: f64 = 1e-6;
+
+/// `[GROUP], name, value` in its three parts. Older versions left out the spaces.
+pub(super) fn triple(line: &str) -> Option<[&str; 3]> {
+    let (group, rest) = line.strip_prefix('[')?.split_once("],")?;
+    let (name, value) = rest.rsplit_once(',')?;
+    let (group, name, value) = (group.trim(), name.trim(), value.trim());
+    (!group.is_empty() && !name.is_empty() && !value.is_empty() && !group.contains(['[', ' ']))
+        .then_some([group, name, value])
+}
+
+/// The figures of one group.
+#[derive(Default)]
+struct Group {
+    first_line: u64,
+    /// Lines of figures that may stand there once.
+    names: BTreeMap<String, u64>,
+    operations: Option<u64>,
+    summary: Summary,
+    returns: BTreeMap<String, u64>,
+    /// Value in microseconds and how often, where the report lists each recorded one.
+    buckets: Vec<(f64, f64)>,
+    /// Whether lines were passed over that are neither.
+    left_out: bool,
+}
+
+/// All groups.
+#[derive(Default)]
+pub(super) struct Report {
+    runtime_ms: Option<f64>,
+    throughput: Option<f64>,
+    groups: BTreeMap<String, Group>,
+    current: String,
+}
+
+impl Report {
+    pub(super) fn is_begun(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// Whether this line was there before.
+    pub(super) fn has(&self, group: &str, name: &str) -> bool {
+        self.groups
+            .get(group)
+            .is_some_and(|group| group.names.contains_key(name))
+    }
+
+    pub(super) fn take(
+        &mut self,
+        group_name: &str,
+        name: &str,
+        value: &str,
+        file: &str,
+        line: u64,
+    ) -> Result<(), ImportError> {
+        let is_known = self.groups.contains_key(group_name);
+        if !is_known && self.groups.len() >= MOST_GROUPS {
+            let (what, most) = ("groups", MOST_GROUPS);
+            return Err(Problem::TooMany { what, most }.at(file, line));
+        }
+        let group = self.groups.entry(group_name.to_owned()).or_insert(Group {
+            first_line: line,
+            ..Group::default()
+        });
+        let repeated = |first: u64, what: &str| {
+            let group = quoted(what);
+            Problem::Repeated { group, first }.at(file, line)
+        };
+        if is_known && self.current != group_name {
+            return Err(repeated(group.first_line, &format!("[{group_name}]")));
+        }
+        group_name.clone_into(&mut self.current);
+        let what = || format!("{name} of [{group_name}]");
+
+        if name.starts_with(|letter: char| letter.is_ascii_digit() || letter == '>')
+            && !name.contains("Percentile")
+        {
+            return group.bucket(name, value, file, line);
+        }
+        if group.names.insert(name.to_owned(), line).is_some() {
+            return Err(repeated(
+                group.names[name],
+                &format!("[{group_name}], {name}"),
+            ));
+        }
+        if group.names.len() > MOST_GROUPS {
+            let (what, most) = ("lines of one group", MOST_GROUPS);
+            return Err(Problem::TooMany { what, most }.at(file, line));
+        }
+        if group_name == "OVERALL" {
+            match name {
+                "RunTime(ms)" => self.runtime_ms = Some(need_number(&what(), value, file, line)?),
+                "Throughput(ops/sec)" => {
+                    self.throughput = Some(need_number(&what(), value, file, line)?);
+                }
+                _ => {}
+            }
+            return Ok(());
+        }
+        if is_of_the_client(group_name) {
+            return Ok(());
+        }
+        group.figure(&what(), name, value, file, line)
+    }
+
+    /// Puts what the report says into what was measured. Without runtime and throughput it says nothing of the whole.
+    pub(super) fn state(mut self, measured: &mut Measured, is_intended: bool) {
+        if let Some(cleanup) = self.groups.get("CLEANUP")
+            && measured.sessions.is_none()
+        {
+            // Every session cleans up once.
+            measured.sessions = cleanup
+                .operations
+                .and_then(|count| u32::try_from(count).ok());
+            measured.sessions = measured.sessions.filter(|count| *count > 0);
+        }
+        let (Some(runtime_ms), Some(throughput)) = (self.runtime_ms, self.throughput) else {
+            return;
+        };
+        if runtime_ms <= 0.0 {
+            return;
+        }
+        measured.measured_ns = text::nanos(runtime_ms, 1e6);
+        let done = (throughput * runtime_ms / 1e3).round() as u64;
+
+        let intended: BTreeMap<String, Group> = take_prefixed(&mut self.groups, "Intended-");
+        let by_buckets = take_prefixed(&mut self.groups, "Hdr");
+        self.groups.extend(by_buckets);
+        let mut stated = Stated::default();
+        let mut tally = Tally::default();
+        for (name, group) in &self.groups {
+            let Some((operation, status)) = text::operation(name) else {
+                if !is_of_the_client(name) && !matches!(name.as_str(), "OVERALL" | "CLEANUP") {
+                    measured
+                        .remarks
+                        .push(format!("[{}] is left out", quoted(name)));
+                }
+                continue;
+            };
+            tally.add(name, operation, status, group, measured);
+            if group.left_out {
+                measured.remarks.push(format!(
+                    "[{name}] has lines of other kinds beside its figures, which are left out"
+                ));
+            }
+            let histogram = group.histogram();
+            if histogram.count() == 0 {
+                continue;
+            }
+            let response = intended.get(name).map(Group::histogram);
+            stated.operations.push(OperationSlice {
+                operation,
+                status: tally.status_of_failed(operation, status),
+                latencies: latencies(histogram, response, is_intended),
+            });
+        }
+        stated
+            .operations
+            .sort_by_key(|part| (part.operation, part.status));
+        stated.completed = tally.completed(done, measured);
+        measured.stated = Some(stated);
+    }
+}
+
+/// What the client says of itself: garbage collection, memory, threads.
+fn is_of_the_client(group: &str) -> bool {
+    [
+        "TOTAL_GC",
+        "MAX_",
+        "MIN_",
+        "THREAD_COUNT",
+        "USED_MEM_MB",
+        "SYS_LOAD_AVG",
+        "GCS",
+    ]
+    .iter()
+    .any(|prefix| group.starts_with(prefix))
+}
+
+/// Groups of this prefix, without it.
+fn take_prefixed(groups: &mut BTreeMap<String, Group>, prefix: &str) -> BTreeMap<String, Group> {
+    let names: Vec<String> = groups
+        .keys()
+        .filter(|name| {
+            let rest = name.strip_prefix(prefix);
+            rest.is_some_and(|rest| text::operation(rest).is_some())
+        })
+        .cloned()
+        .collect();
+    let mut taken = BTreeMap::new();
+    for name in names {
+        if let Some(group) = groups.remove(&name) {
+            taken.insert(name[prefix.len()..].to_owned(), group);
+        }
+    }
+    taken
+}
+
+impl Group {
+    fn bucket(
+        &mut self,
+        name: &str,
+        value: &str,
+        file: &str,
+        line: u64,
+    ) -> Result<(), ImportError> {
+        // Only counts with decimals are of recorded values; the others are of buckets of a millisecond, or averages over time.
+        let (Some(at), true) = (text::number(name), value.contains('.')) else {
+            self.left_out = true;
+            return Ok(());
+        };
+        if self.buckets.len() >= MOST_BUCKETS {
+            let (what, most) = ("buckets", MOST_BUCKETS);
+            return Err(Problem::TooMany { what, most }.at(file, line));
+        }
+        let count = need_number("a bucket", value, file, line)?;
+        self.buckets.push((at, count));
+        Ok(())
+    }
+
+    fn figure(
+        &mut self,
+        what: &str,
+        name: &str,
+        value: &str,
+        file: &str,
+        line: u64,
+    ) -> Result<(), ImportError> {
+        if let Some(status) = name.strip_prefix("Return=") {
+            let count = need_count(what, value, file, line)?;
+            self.returns.insert(status.to_owned(), count);
+            return Ok(());
+        }
+        if name == "Operations" {
+            let count = need_count(what, value, file, line)?;
+            self.operations = Some(count);
+            self.summary.count = count;
+            return Ok(());
+        }
+        let (label, unit_ns) = match name.strip_suffix("(us)") {
+            Some(label) => (label, 1e3),
+            None => match name.strip_suffix("(ms)") {
+                Some(label) => (label, 1e6),
+                None => {
+                    self.left_out |= name != "LatencyVariance";
+                    return Ok(());
+                }
+            },
+        };
+        if label == "LatencyVariance" {
+            return Ok(());
+        }
+        // Of no operations there are no times; some versions write NaN.
+        if self.operations == Some(0) {
+            return Ok(());
+        }
+        let value = need_number(what, value, file, line)?;
+        let value_ns = text::nanos(value, unit_ns);
+        match label {
+            "AverageLatency" => self.summary.mean_ns = Some(value * unit_ns),
+            "MinLatency" => self.summary.min_ns = Some(value_ns),
+            "MaxLatency" => self.summary.max_ns = Some(value_ns),
+            _ => match label
+                .strip_suffix("PercentileLatency")
+                .and_then(text::percentile)
+            {
+                Some(percentile) => self.summary.percentiles.push((percentile, value_ns)),
+                None => self.left_out = true,
+            },
+        }
+        Ok(())
+    }
+
+    /// Every recorded value where the report lists them and they add up, otherwise the figures.
+    fn histogram(&self) -> Histogram {
+        let listed: f64 = self.buckets.iter().map(|(_, count)| count).sum();
+        let is_whole = self.operations.is_some_and(|count| count as f64 == listed);
+        if is_whole && listed > 0.0 {
+            let mut histogram = Histogram::new();
+            for (value_us, count) in &self.buckets {
+                histogram.record_n(text::nanos(*value_us, 1e3), *count as u64);
+            }
+            return histogram;
+        }
+        let mut summary = self.summary.clone();
+        summary.percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Histogram::known(summary)
+    }
+}
+
+/// Operations by how they ended.
+#[derive(Default)]
+struct Tally {
+    /// All that were tried, those within a read-modify-write not counted twice.
+    tried: u64,
+    whole: u64,
+    not_found: u64,
+    failed: u64,
+    /// For each operation whether all that failed found no record.
+    only_missing: BTreeMap<Operation, bool>,
+    has_returns: bool,
+    without_returns: Vec<String>,
+}
+
+impl Tally {
+    fn add(
+        &mut self,
+        name: &str,
+        operation: Operation,
+        status: Status,
+        group: &Group,
+        measured: &mut Measured,
+    ) {
+        let count = group.operations.unwrap_or(0);
+        match (operation, status) {
+            (Operation::ReadModifyWrite, _) => self.whole = self.whole.saturating_add(count),
+            (Operation::Verify, _) => {}
+            _ => self.tried = self.tried.saturating_add(count),
+        }
+        let is_unit = !matches!(operation, Operation::ReadModifyWrite | Operation::Verify);
+        if !is_unit || status != Status::Ok {
+            return;
+        }
+        let (mut missing, mut failed) = (0_u64, 0_u64);
+        for (status, count) in &group.returns {
+            match status.as_str() {
+                // Old versions counted by number, zero being success.
+                "OK" | "0" => {}
+                "BATCHED_OK" => {
+                    if *count > 0 {
+                        measured.remarks.push(format!(
+                            "{count} operations of [{name}] were only put into a batch, and their times are mixed with those of the operations that sent one"
+                        ));
+                    }
+                }
+                "NOT_FOUND" => missing = missing.saturating_add(*count),
+                _ => failed = failed.saturating_add(*count),
+            }
+        }
+        self.not_found = self.not_found.saturating_add(missing);
+        self.failed = self.failed.saturating_add(failed);
+        self.only_missing
+            .insert(operation, missing > 0 && failed == 0);
+        self.has_returns |= !group.returns.is_empty();
+        if group.returns.is_empty() && count > 0 {
+            self.without_returns.push(name.to_owned());
+        }
+    }
+
+    /// Failures of all kinds are drawn together in one group; what they are is known where they are of one kind. Groups come in the order of
+    /// their names, so that of the failures comes after that of the successes.
+    fn status_of_failed(&self, operation: Operation, status: Status) -> Status {
+        match (status, self.only_missing.get(&operation)) {
+            (Status::Error, Some(true)) => Status::NotFound,
+            _ => status,
+        }
+    }
+
+    /// All units, of which the report says that `done` were done, and what does not fit.
+    fn completed(&self, done: u64, measured: &mut Measured) -> Completed {
+        let listed = self.tried.saturating_sub(self.whole);
+        let allowed = 1.0 + done as f64 * MISSING;
+        if (done as f64) - (listed as f64) > allowed {
+            measured.damage.push(format!(
+                "the operations listed are {listed}, [OVERALL] says {done}: the report was cut off or changed"
+            ));
+        } else if self.has_returns && !self.without_returns.is_empty() {
+            measured.damage.push(format!(
+                "[{}] has no line with Return=: the report was cut off",
+                self.without_returns.join("], [")
+            ));
+        }
+        let mut repeated = 0;
+        if listed as f64 - done as f64 > allowed {
+            repeated = listed - done;
+            measured.retries = repeated;
+            measured.remarks.push(format!(
+                "{listed} operations are listed, [OVERALL] says {done}: {repeated} count as repetitions"
+            ));
+        }
+        let error = self.failed.saturating_sub(repeated).min(done);
+        let not_found = self.not_found.min(done - error);
+        Completed {
+            ok: done - error - not_found,
+            not_found,
+            error,
+        }
+    }
+}
