@@ -4,7 +4,9 @@
 
 use crate::host::Host;
 use crate::reply::{self, Flaw};
+use rustix::io::Errno;
 use rustix::net::sockopt::set_socket_keepalive;
+use rustix::net::{RecvFlags, recv};
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
@@ -103,6 +105,26 @@ impl Connection {
         self.socket
             .write_all(message)
             .map_err(|error| broken(error, 0, None))
+    }
+
+    /// Fails if something came that nobody asked for.
+    #[cold]
+    pub(crate) fn check_silence(&self) -> Result<(), Broken> {
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        let mut byte = [0; 1];
+        let peeked = match &self.socket {
+            Socket::Tcp(stream) => recv(stream, &mut byte[..], flags),
+            Socket::Unix(stream) => recv(stream, &mut byte[..], flags),
+        };
+        match peeked {
+            Ok((0, _)) => Err(Broken::Closed {
+                received: 0,
+                expected: None,
+            }),
+            Ok(_) => Err(Broken::Flaw(Flaw::Unasked)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(()),
+            Err(error) => Err(broken(error.into(), 0, None)),
+        }
     }
 
     /// Receives the reply to the request with this id, and says how many bytes it has. It is [there](Self::received) until the next call.

@@ -18,6 +18,10 @@ const DUPLICATES: [i32; 3] = [11_000, 11_001, 12_582];
 /// An object is too large: before it was stored, and after it was changed.
 const TOO_LARGE: [i32; 2] = [10_334, 17_419];
 
+/// After so many messages that want no answer it is looked whether there is one. A server that answers all the same, and whose answers
+/// nobody takes, would stop taking messages one day.
+const TOLD_BETWEEN_CHECKS: u32 = 100;
+
 /// One connection to one server, with what both know of each other.
 pub(crate) struct Link {
     options: Arc<LeanOptions>,
@@ -26,6 +30,8 @@ pub(crate) struct Link {
     server: Server,
     /// Of the last request.
     id: i32,
+    /// Messages that wanted no answer, since it was last looked whether there is one.
+    told: u32,
 }
 
 impl Link {
@@ -39,6 +45,7 @@ impl Link {
             connection: Some(connection),
             server,
             id,
+            told: 0,
         })
     }
 
@@ -79,9 +86,7 @@ impl Link {
     /// Sends a message that is not answered.
     pub(crate) fn tell(&mut self, message: &mut Message) -> Result<(), LeanError> {
         let id = self.next_id();
-        let message = message.finish(id);
-        let sent = self.connection()?.send(message);
-        sent.map_err(|broken| self.broke(broken))
+        self.send(message.finish(id))
     }
 
     /// The same with only a part of a sequence, which ends at `end`.
@@ -91,8 +96,17 @@ impl Link {
         end: usize,
     ) -> Result<(), LeanError> {
         let id = self.next_id();
-        let message = message.finish_at(end, id);
-        let sent = self.connection()?.send(message);
+        self.send(message.finish_at(end, id))
+    }
+
+    fn send(&mut self, message: &[u8]) -> Result<(), LeanError> {
+        self.told = (self.told + 1) % TOLD_BETWEEN_CHECKS;
+        let is_to_check = self.told == 0;
+        let connection = self.connection()?;
+        let mut sent = connection.send(message);
+        if is_to_check {
+            sent = sent.and_then(|()| connection.check_silence());
+        }
         sent.map_err(|broken| self.broke(broken))
     }
 

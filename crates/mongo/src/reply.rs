@@ -26,6 +26,11 @@ pub enum Flaw {
     /// There are other bytes than its length says.
     #[error("{0} bytes behind a reply that nobody asked for")]
     Surplus(usize),
+    /// There is an answer to a change that wanted none.
+    #[error(
+        "an answer to a change that wanted none (`w: 0`); use another write concern with this server"
+    )]
+    Unasked,
     /// It answers another request.
     #[error("a reply to request {found} instead of {expected}")]
     Request {
