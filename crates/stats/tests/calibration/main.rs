@@ -9,6 +9,7 @@
 mod comparing;
 mod curves;
 mod deciding;
+mod searching;
 mod simulate;
 mod study;
 mod warming_up;
@@ -23,12 +24,13 @@ const END: &str = "<!-- calibration: end -->";
 
 type Chapter = (&'static str, fn() -> Vec<Study>);
 
-const CHAPTERS: [Chapter; 5] = [
+const CHAPTERS: [Chapter; 6] = [
     ("Comparing two arms", comparing::studies),
     ("Verdicts", deciding::studies),
     ("Warm-up", warming_up::studies),
     ("Within a run", within_a_run::studies),
     ("Curves", curves::studies),
+    ("Searching", searching::studies),
 ];
 
 #[test]
