@@ -29,7 +29,7 @@ pub(super) struct Shared {
     pub(super) database: String,
     /// Names of all fields, by number.
     pub(super) names: Vec<CString>,
-    pub(super) marking: Marking,
+    pub(super) marking: Arc<Marking>,
 }
 
 /// A client of its own with one connection, and a runtime of its own that works while an operation waits.

@@ -4,6 +4,7 @@ use super::KIND;
 use super::collection::{Marking, Place};
 use super::connection::{Connection, runtime};
 use super::driver::{DriverSession, Shared};
+use super::lean::{self, LeanSession, LeanShared, Primary};
 use super::messages::{self, words};
 use super::server::{Deployment, Server};
 use super::statistics::Statistics;
@@ -12,7 +13,8 @@ use crate::{Engine, EngineError, Opening, Session};
 use mongodb::bson::doc;
 use mongodb::bson::raw::CString;
 use mongodb::error::Error;
-use mongodb::options::{ReadPreference, SelectionCriteria};
+use mongodb::options::{ClientOptions, ReadPreference, SelectionCriteria};
+use plimsoll_mongo::LeanOptions;
 use plimsoll_record::EngineDescription;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +26,8 @@ pub(crate) fn open(opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError
 }
 
 pub(super) struct MongoDb {
+    /// `None` for `client: driver`.
+    lean: Option<Arc<LeanShared>>,
     shared: Arc<Shared>,
     server: Server,
     place: Place,
@@ -42,6 +46,9 @@ impl MongoDb {
         let runtime =
             runtime().map_err(|error| target.failed("making a client", &error.to_string()))?;
         let options = runtime.block_on(target.options())?;
+        if target.client == ClientChoice::Lean {
+            lean::check(&target, &options)?;
+        }
         let administration = Arc::new(Connection::open(runtime, &options, &target)?);
         let server = Server::discover(
             &administration,
@@ -53,10 +60,19 @@ impl MongoDb {
             collection: target.collection.clone(),
         };
         let is_empty = place.prepare(&administration, &target)?;
-        let marking = Marking::new(
+        let marking = Arc::new(Marking::new(
             place.clone(),
             is_empty && !target.managed,
             Arc::clone(&administration),
+        ));
+        let lean = lean_shared(
+            opening,
+            &target,
+            &options,
+            &server,
+            &place,
+            &marking,
+            &administration,
         );
         let mut names = Vec::new();
         for number in 0..opening.data.field_count {
@@ -78,6 +94,7 @@ impl MongoDb {
             marking,
         });
         Ok(Self {
+            lean,
             shared,
             server,
             place,
@@ -94,6 +111,34 @@ impl MongoDb {
         );
         self.shared.target.failed(&call, &words(error))
     }
+}
+
+/// What sessions of the lean client share, if it is the one that asks.
+fn lean_shared(
+    opening: &Opening<'_>,
+    target: &Target,
+    options: &ClientOptions,
+    server: &Server,
+    place: &Place,
+    marking: &Arc<Marking>,
+    administration: &Arc<Connection>,
+) -> Option<Arc<LeanShared>> {
+    if target.client != ClientChoice::Lean {
+        return None;
+    }
+    let host = server.address.as_ref().and_then(lean::host_of)?;
+    let lean = LeanOptions::new(host.clone(), place.database.as_str(), opening.data);
+    let may_move = match server.deployment {
+        Deployment::Standalone => false,
+        Deployment::ReplicaSet(_) => options.direct_connection != Some(true),
+        Deployment::Sharded => options.hosts.len() > 1,
+    };
+    Some(Arc::new(LeanShared {
+        target: target.clone(),
+        options: lean::options(target, options, lean),
+        marking: Arc::clone(marking),
+        primary: Primary::new(Arc::clone(administration), host, may_move),
+    }))
 }
 
 fn reads_from_primary(criteria: Option<&SelectionCriteria>) -> bool {
@@ -126,7 +171,10 @@ impl Engine for MongoDb {
     }
 
     fn session(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(DriverSession::open(Arc::clone(&self.shared))?))
+        match &self.lean {
+            Some(lean) => Ok(Box::new(LeanSession::open(Arc::clone(lean))?)),
+            None => Ok(Box::new(DriverSession::open(Arc::clone(&self.shared))?)),
+        }
     }
 
     fn count(&self) -> Result<Option<u64>, EngineError> {

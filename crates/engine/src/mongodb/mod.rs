@@ -13,6 +13,7 @@
 //! | `messages` | what server and driver say when something fails, and what to do about it |
 //! | `engine` | the trait [`Engine`](crate::Engine) |
 //! | `driver` | sessions by the official driver |
+//! | `lean` | sessions by the lean client |
 //! | `statistics`, `status` | the server's figures, from serverStatus |
 
 mod catalogue;
@@ -24,6 +25,8 @@ mod connection;
 mod driver;
 #[cfg(feature = "mongodb")]
 mod engine;
+#[cfg(feature = "mongodb")]
+mod lean;
 #[cfg(feature = "mongodb")]
 mod messages;
 #[cfg(feature = "mongodb")]

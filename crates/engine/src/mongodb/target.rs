@@ -10,6 +10,7 @@ use mongodb::options::{
 };
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use plimsoll_experiment::{SettingValue, Settings};
+use plimsoll_mongo::redact;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -272,6 +273,15 @@ impl Target {
         Ok(())
     }
 
+    /// Why the lean client cannot do what the URI asks. That it looks hosts up is no reason here: the driver does that.
+    pub(super) fn lean_cannot(&self) -> Option<String> {
+        let uri = plimsoll_mongo::Uri::parse(&self.uri).ok()?;
+        if uri.is_srv() {
+            return None;
+        }
+        uri.lean_cannot()
+    }
+
     /// The database of the collection.
     pub(super) fn database(&self, options: &ClientOptions) -> String {
         match (&self.database, options.default_database.as_deref()) {
@@ -355,7 +365,7 @@ pub(super) fn acknowledgment_words(w: &Acknowledgment) -> String {
     }
 }
 
-fn concern_word(level: &ReadConcernLevel) -> String {
+pub(super) fn concern_word(level: &ReadConcernLevel) -> String {
     match level {
         ReadConcernLevel::Local => "local".into(),
         ReadConcernLevel::Available => "available".into(),
@@ -417,19 +427,6 @@ fn filled(template: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<S
     }
     uri.push_str(&template[at..]);
     Ok(uri)
-}
-
-/// A text with the password of a URI in it hidden.
-fn redact(text: &str) -> std::borrow::Cow<'_, str> {
-    let authority = text.find("://").map_or(0, |at| at + 3);
-    let end = text[authority..].find('@').map(|at| authority + at);
-    match end {
-        Some(end) if text[authority..end].contains(':') => {
-            let name = text[authority..end].split(':').next().unwrap_or_default();
-            format!("{}{name}:***{}", &text[..authority], &text[end..]).into()
-        }
-        _ => text.into(),
-    }
 }
 
 /// Takes the option out that the driver does not know.
