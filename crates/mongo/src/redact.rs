@@ -17,7 +17,8 @@ const SECRET_OPTIONS: [&str; 5] = [
 
 /// Hides the password of every MongoDB URI in any text, such as an experiment file or a message of a driver.
 ///
-/// Where a URI is not as it should be, rather too much is hidden than too little: everything up to the last `@`.
+/// Where a URI is not as it should be, rather too much is hidden than too little: everything up to the last `@`. A password with a
+/// space or a quote in it, which no URI may have, is hidden too, unless it holds a `@` as well or begins with digits up to there.
 ///
 /// ```
 /// use plimsoll_mongo::redact;
@@ -120,5 +121,116 @@ fn hide_options(rest: &str, begin: usize, text: &str, out: &mut String, copied: 
             *copied = at + option.len();
         }
         at += option.len() + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn passwords_are_hidden_wherever_they_are() {
+        for (text, expected) in [
+            ("", ""),
+            (
+                "no URI, though user:password@host",
+                "no URI, though user:password@host",
+            ),
+            ("mongodb://u:p@h", "mongodb://u:***@h"),
+            ("mongodb://u:@h", "mongodb://u:***@h"),
+            ("mongodb://u@h:27017/d", "mongodb://u@h:27017/d"),
+            ("mongodb://h1:1,h2:2/d?w=1", "mongodb://h1:1,h2:2/d?w=1"),
+            ("MongoDB://u:p@h", "MongoDB://u:***@h"),
+            (
+                "mongodb+srv://u:p@h/d?w=majority",
+                "mongodb+srv://u:***@h/d?w=majority",
+            ),
+            (
+                "{\"uri\":\"mongodb://u:p@h/d\",\"mail\":\"a@b\"}",
+                "{\"uri\":\"mongodb://u:***@h/d\",\"mail\":\"a@b\"}",
+            ),
+            (
+                "uri: 'mongodb://u:p@h'\nmail: a@b",
+                "uri: 'mongodb://u:***@h'\nmail: a@b",
+            ),
+            (
+                "mongodb://u:p@h mongodb://v:q@i!",
+                "mongodb://u:***@h mongodb://v:***@i!",
+            ),
+            (
+                "mongodb://u:p@h,mongodb://v:q@i",
+                "mongodb://u:***@h,mongodb://v:***@i",
+            ),
+            (
+                "<mongodb://u:p@h> is at a@b",
+                "<mongodb://u:***@h> is at a@b",
+            ),
+            (
+                "mongodb://[::1]:27017/d, says a@b",
+                "mongodb://[::1]:27017/d, says a@b",
+            ),
+            ("mongodb://", "mongodb://"),
+            ("mongodb://höst/d?w=1 ✓", "mongodb://höst/d?w=1 ✓"),
+        ] {
+            assert_eq!(redact(text), expected);
+            assert_eq!(redact(expected), expected);
+        }
+        assert!(matches!(redact("mongodb://h/d"), Cow::Borrowed(_)));
+    }
+
+    /// Characters that should have been written with percent signs.
+    #[test]
+    fn mistaken_passwords_are_hidden_as_well() {
+        for text in [
+            "mongodb://u:s3c@ret@h/d",
+            "mongodb://u:s3c/ret@h/d",
+            "mongodb://u:s3c?ret@h/d",
+            "mongodb://u:s3c:ret@h/d",
+            "mongodb://u:s3c ret@h/d",
+            "mongodb://u:s3c\"ret@h/d",
+            "mongodb://u:s3c<ret@h/d",
+            "mongodb://u:s3c#ret@h/d",
+            "mongodb://u:s3c%ret@h/d",
+        ] {
+            assert_eq!(redact(text), "mongodb://u:***@h/d");
+        }
+    }
+
+    #[test]
+    fn options_that_are_secrets_are_hidden() {
+        assert_eq!(
+            redact(
+                "mongodb://u:p@h/?tlsCertificateKeyFilePassword=s3cret&w=1&authMechanismProperties=AWS_SESSION_TOKEN:s3cret, and so on"
+            ),
+            "mongodb://u:***@h/?tlsCertificateKeyFilePassword=***&w=1&authMechanismProperties=*** and so on"
+        );
+        assert_eq!(
+            redact("mongodb://h/?PROXYPASSWORD=s3cret"),
+            "mongodb://h/?PROXYPASSWORD=***"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken(text in ".{0,60}(mongodb://|mongodb\\+srv://)?.{0,60}(@|\\?|:)?.{0,30}") {
+            let hidden = redact(&text);
+            // What is hidden stays hidden, and nothing else.
+            let again = redact(&hidden).into_owned();
+            prop_assert_eq!(hidden, again);
+        }
+
+        #[test]
+        fn no_password_survives(
+            user in "[a-z]{1,5}",
+            password in "([^0-9@\r\n][^@\r\n]{0,20})|([!#-;=?-_a-~]{0,20})",
+            rest in "[a-z]{1,9}(/[a-z]{0,5})?",
+        ) {
+            // With a mark in it that appears nowhere else.
+            let text = format!("uri: mongodb://{user}:{password}§{password}@{rest}\nnext line");
+            let hidden = redact(&text);
+            prop_assert!(!hidden.contains('§'), "{} became {}", text, hidden);
+            prop_assert!(hidden.ends_with("\nnext line"));
+        }
     }
 }

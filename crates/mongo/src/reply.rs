@@ -360,3 +360,75 @@ fn refusal(mut document: Elements<'_>) -> Result<Refusal, Malformed> {
             .into(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::doc;
+    use proptest::prelude::*;
+
+    fn valid() -> Vec<u8> {
+        let document = doc! {
+            "cursor": { "firstBatch": [{ "_id": "user1", "field0": "x" }, { "_id": "user2" }], "id": 9_i64, "ns": "d.c" },
+            "n": 2,
+            "writeErrors": [{ "index": 0, "code": 11_000, "errmsg": "why" }],
+            "ok": 1.0,
+        };
+        let document = document.to_vec().unwrap();
+        let mut message = Vec::new();
+        message.extend_from_slice(&(BODY_AT as u32 + document.len() as u32).to_le_bytes());
+        for word in [1, 7, OP_MSG, 0] {
+            message.extend_from_slice(&word.to_le_bytes());
+        }
+        message.push(0);
+        message.extend_from_slice(&document);
+        message
+    }
+
+    fn decode(message: &[u8]) -> Option<(u64, i64)> {
+        let _ = message_bytes(message);
+        let body = body(message, 7).ok()?;
+        let _ = (written(body), succeeded(body));
+        let batch = Batch::of(body).ok()?;
+        Some((batch.count().ok()?, batch.cursor))
+    }
+
+    #[test]
+    fn a_batch_is_counted() {
+        assert_eq!(decode(&valid()), Some((2, 9)));
+        for length in 0..valid().len() {
+            assert_eq!(decode(&valid()[..length]), None);
+        }
+    }
+
+    /// The fewest bytes that a message with a document has, and the most that any has.
+    #[test]
+    fn lengths_have_limits() {
+        let bytes = |length: u32| message_bytes(&length.to_le_bytes());
+        assert_eq!(bytes(25), Err(Flaw::TooShort(25)));
+        assert_eq!(bytes(26), Ok(Some(26)));
+        assert_eq!(bytes(48_000_000), Ok(Some(48_000_000)));
+        assert_eq!(bytes(48_000_001), Err(Flaw::TooLong(48_000_001)));
+        assert_eq!(message_bytes(&[26, 0, 0]), Ok(None));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_taken(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode(&bytes);
+            let _ = (written(&bytes), succeeded(&bytes), Batch::of(&bytes).map(Batch::count));
+        }
+
+        #[test]
+        fn any_change_of_a_reply_is_taken(at in 0..160_usize, bytes in proptest::collection::vec(any::<u8>(), 1..5)) {
+            let mut message = valid();
+            for (offset, byte) in bytes.into_iter().enumerate() {
+                if let Some(old) = message.get_mut(at + offset) {
+                    *old = byte;
+                }
+            }
+            let _ = decode(&message);
+            let _ = (written(&message[BODY_AT..]), Batch::of(&message[BODY_AT..]).map(Batch::count));
+        }
+    }
+}

@@ -303,3 +303,119 @@ fn stretch(mechanism: Mechanism, secret: &[u8], salt: &[u8], rounds: u32) -> Vec
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credentials(user: &str, password: &str) -> Credentials {
+        Credentials {
+            user: user.into(),
+            password: password.into(),
+            source: "admin".into(),
+            mechanism: None,
+        }
+    }
+
+    fn conversation(mechanism: Mechanism, nonce: &str) -> Conversation {
+        Conversation::with_nonce(&credentials("user", "pencil"), mechanism, nonce).unwrap()
+    }
+
+    const NONCE: &str = "rOprNGfwEbeRWgbNEkqO";
+    const FIRST: &[u8] =
+        b"r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
+
+    /// The example of MongoDB's specification of authentication.
+    #[test]
+    fn the_older_mechanism_is_as_specified() {
+        let mut client = conversation(Mechanism::ScramSha1, "fyko+d2lbbFgONRv9qkxdawL");
+        assert_eq!(client.first(), b"n,,n=user,r=fyko+d2lbbFgONRv9qkxdawL");
+        let proof = client
+            .answer(
+                b"r=fyko+d2lbbFgONRv9qkxdawLHo+Vgk7qvUOKUwuWLIWg4l/9SraGMHEE,s=rQ9ZY3MntBeuP3E1TDVC4w==,i=10000",
+            )
+            .unwrap();
+        let expected: &[u8] =
+            b"c=biws,r=fyko+d2lbbFgONRv9qkxdawLHo+Vgk7qvUOKUwuWLIWg4l/9SraGMHEE,p=MC2T8BvbmWRckDw8oWl5IVghwCY=";
+        assert_eq!(proof, expected);
+        assert!(!client.is_proven());
+        assert_eq!(
+            client.answer(b"v=UMWeI25JD1yNYZRMpZ4VHvhZ9e0="),
+            Ok(Vec::new())
+        );
+        assert!(client.is_proven());
+        assert_eq!(client.answer(b""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_server_that_does_not_know_the_password_is_found_out() {
+        for last in [
+            &b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G5="[..],
+            b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95Gk=",
+            b"v=",
+            b"v=6rri",
+        ] {
+            let mut client = conversation(Mechanism::ScramSha256, NONCE);
+            client.answer(FIRST).unwrap();
+            let error = client.answer(last).unwrap_err();
+            assert!(
+                matches!(error, ScramError::NotProven | ScramError::Malformed(_)),
+                "{error}"
+            );
+            assert!(!client.is_proven());
+        }
+    }
+
+    #[test]
+    fn what_a_server_says_is_checked() {
+        let answer = |message: &str| {
+            conversation(Mechanism::ScramSha256, NONCE)
+                .answer(message.as_bytes())
+                .unwrap_err()
+        };
+        assert_eq!(answer(""), ScramError::Malformed("it has no nonce"));
+        assert_eq!(answer("r=a"), ScramError::Malformed("it has no salt"));
+        let foreign = ScramError::Malformed("its nonce does not go on from ours");
+        assert_eq!(answer("r=other,s=aaaa,i=4096"), foreign);
+        let unchanged = format!("r={NONCE},s=aaaa,i=4096");
+        assert_eq!(answer(&unchanged), foreign);
+        let with = |rest: &str| answer(&format!("r={NONCE}x{rest}"));
+        assert_eq!(
+            with(",s=!,i=4096"),
+            ScramError::Malformed("its salt is not base64")
+        );
+        assert_eq!(
+            with(",s=aaaa,i=many"),
+            ScramError::Malformed("its number of rounds is no number")
+        );
+        assert_eq!(with(",s=aaaa,i=4095"), ScramError::Rounds(4_095));
+        assert_eq!(with(",s=aaaa,i=1000001"), ScramError::Rounds(1_000_001));
+        let mut client = conversation(Mechanism::ScramSha256, NONCE);
+        assert_eq!(
+            client.answer(b"\xff"),
+            Err(ScramError::Malformed("it is not text"))
+        );
+        client.answer(FIRST).unwrap();
+        assert_eq!(
+            client.answer(b"e=other-error"),
+            Err(ScramError::Refused("other-error".into()))
+        );
+    }
+
+    #[test]
+    fn users_and_passwords_are_written_as_the_mechanism_wants_them() {
+        let strange = credentials("a=b,c", "I\u{ad}X");
+        let client = Conversation::with_nonce(&strange, Mechanism::ScramSha256, "n").unwrap();
+        assert_eq!(client.first(), b"n,,n=a=3Db=2Cc,r=n");
+        // The soft hyphen is left out (RFC 4013, the first example).
+        assert_eq!(client.secret, b"IX");
+        let bell = credentials("user", "\u{7}");
+        assert_eq!(
+            Conversation::with_nonce(&bell, Mechanism::ScramSha256, "n").err(),
+            Some(ScramError::Password)
+        );
+        let one = Conversation::new(&strange, Mechanism::ScramSha1).unwrap();
+        let other = Conversation::new(&strange, Mechanism::ScramSha1).unwrap();
+        assert_ne!(one.first(), other.first());
+    }
+}

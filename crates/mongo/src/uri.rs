@@ -555,3 +555,249 @@ fn parse_options(text: &str) -> Result<Vec<(String, String)>, UriError> {
     }
     Ok(options)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tcp(host: &str, port: u16) -> Host {
+        Host::Tcp {
+            host: host.into(),
+            port,
+        }
+    }
+
+    #[test]
+    fn every_part_is_found() {
+        let uri = Uri::parse(
+            "mongodb://m%65:p%40ss%3a@db1,db2:27018,[::1]:5,%2Ftmp%2Fmongodb-1.sock/y%63sb?W=1&journal=TRUE&appName=a%20b",
+        )
+        .unwrap();
+        assert_eq!(
+            uri.hosts(),
+            [
+                tcp("db1", 27_017),
+                tcp("db2", 27_018),
+                tcp("::1", 5),
+                Host::Unix("/tmp/mongodb-1.sock".into())
+            ]
+        );
+        assert_eq!((uri.user(), uri.password()), (Some("me"), Some("p@ss:")));
+        assert_eq!(uri.database(), Some("ycsb"));
+        assert_eq!(uri.auth_source(), "ycsb");
+        assert_eq!(uri.option("w"), Some("1"));
+        assert_eq!(uri.option("APPNAME"), Some("a b"));
+        assert_eq!(uri.options().count(), 3);
+        assert!(!uri.is_srv());
+
+        let least = Uri::parse("mongodb://h").unwrap();
+        assert_eq!(least.hosts(), [tcp("h", 27_017)]);
+        assert_eq!((least.user(), least.password()), (None, None));
+        assert_eq!((least.database(), least.auth_source()), (None, "admin"));
+        // The slash may be left out, and there may be one for no database.
+        assert_eq!(
+            Uri::parse("mongodb://h?w=2").unwrap().option("w"),
+            Some("2")
+        );
+        assert_eq!(Uri::parse("mongodb://h/?w=2").unwrap().database(), None);
+        assert_eq!(Uri::parse("mongodb://h/").unwrap().database(), None);
+        let source = Uri::parse("mongodb://u:p@h/d?authSource=other").unwrap();
+        assert_eq!(source.auth_source(), "other");
+        // Of two, the last.
+        let twice = Uri::parse("mongodb://h/?w=1&&w=2").unwrap();
+        assert_eq!(twice.option("w"), Some("2"));
+        let srv = Uri::parse("mongodb+srv://u:p@cluster.example.net/d").unwrap();
+        assert!(srv.is_srv());
+        assert_eq!(srv.hosts(), [tcp("cluster.example.net", 27_017)]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_without_the_password() {
+        let host = UriError::Host { position: 1 };
+        let no_value = |name: &str| UriError::NoValue { name: name.into() };
+        for (text, expected) in [
+            ("", UriError::Scheme),
+            ("http://h", UriError::Scheme),
+            ("mongodb:/h", UriError::Scheme),
+            ("mongodb://u:s3c ret@h", UriError::Character),
+            ("mongodb://u:s3c\tret@h", UriError::Character),
+            ("mongodb://u:s3c@ret@h", UriError::UserInfo),
+            ("mongodb://u:s3c:ret@h", UriError::UserInfo),
+            ("mongodb://u:s3c/ret@h", UriError::UserInfo),
+            ("mongodb://u:s3c%ret@h", UriError::UserInfo),
+            ("mongodb://u:s3c%ff@h", UriError::UserInfo),
+            ("mongodb://u:s3c?ret@h", host.clone()),
+            ("mongodb://u:1?s3cret@h", UriError::UserInfo),
+            ("mongodb://:p@h", UriError::NoUser),
+            ("mongodb://@h", UriError::NoUser),
+            ("mongodb://", UriError::NoHost { position: 1 }),
+            ("mongodb://u:p@", UriError::NoHost { position: 1 }),
+            ("mongodb://h1,,h3", UriError::NoHost { position: 2 }),
+            ("mongodb:///d", UriError::NoHost { position: 1 }),
+            ("mongodb://h:0", host.clone()),
+            ("mongodb://h:65536", host.clone()),
+            ("mongodb://h:+5", host.clone()),
+            ("mongodb://h:", host.clone()),
+            ("mongodb://::1", host.clone()),
+            ("mongodb://[::1", host.clone()),
+            ("mongodb://[::g]", host.clone()),
+            ("mongodb://[::1]5", host.clone()),
+            ("mongodb://:5", host.clone()),
+            ("mongodb://%zz", host.clone()),
+            ("mongodb://%2Ftmp%2Fa.sock:5", host),
+            ("mongodb://h1,h2:x", UriError::Host { position: 2 }),
+            ("mongodb+srv://h:1", UriError::Srv),
+            ("mongodb+srv://h1,h2", UriError::Srv),
+            ("mongodb+srv://%2Fa.sock", UriError::Srv),
+            ("mongodb://h/d.e", UriError::Database),
+            ("mongodb://h/d/e", UriError::Database),
+            ("mongodb://h//d", UriError::Database),
+            ("mongodb://h/%24d", UriError::Database),
+            ("mongodb://h/%", UriError::Percent { place: "database" }),
+            ("mongodb://h/?a=%f", UriError::Percent { place: "options" }),
+            ("mongodb://h/?a=%fé", UriError::Percent { place: "options" }),
+            ("mongodb://h/?a", no_value("a")),
+            ("mongodb://h/?a=", no_value("a")),
+            ("mongodb://h/?=a", no_value("")),
+        ] {
+            let error = Uri::parse(text).unwrap_err();
+            assert_eq!(error, expected, "{text}");
+            let said = format!("{error} {error:?}");
+            assert!(!said.contains("s3c") && !said.contains("ret"), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_password_is_seen_only_where_it_must_be() {
+        let text = "mongodb://me:s3cret@h/d?tlsCertificateKeyFilePassword=s3cret&appName=a@b:c";
+        let uri = Uri::parse(text).unwrap();
+        assert_eq!(uri.exposed(), text);
+        for shown in [uri.redacted(), uri.to_string()] {
+            assert!(!shown.contains("s3cret"));
+        }
+        let plain = Uri::parse("mongodb://me:s3cret@h/d?w=1").unwrap();
+        assert_eq!(plain.redacted(), "mongodb://me:***@h/d?w=1");
+        assert_eq!(format!("{plain:?}"), "Uri(mongodb://me:***@h/d?w=1)");
+        let credentials = plain.credentials().unwrap().unwrap();
+        assert_eq!(credentials.password, "s3cret");
+        assert!(!format!("{credentials:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn options_are_added_and_replaced() {
+        let with = |text: &str, name: &str, value: &str| {
+            Uri::parse(text)
+                .unwrap()
+                .with_option(name, value)
+                .unwrap()
+                .exposed()
+                .to_owned()
+        };
+        assert_eq!(with("mongodb://h", "w", "1"), "mongodb://h/?w=1");
+        assert_eq!(with("mongodb://h?w=2", "w", "1"), "mongodb://h/?w=1");
+        assert_eq!(with("mongodb://h/d", "w", "1"), "mongodb://h/d?w=1");
+        assert_eq!(with("mongodb://h/d?", "w", "1"), "mongodb://h/d?w=1");
+        assert_eq!(
+            with("mongodb://u:p%2F@h/d?a=b%20c&W=3&w=4&e=f", "w", "majority"),
+            "mongodb://u:p%2F@h/d?a=b%20c&e=f&w=majority"
+        );
+        assert_eq!(
+            with("mongodb://h", "appName", "a b&c=d"),
+            "mongodb://h/?appName=a%20b%26c%3Dd"
+        );
+        let uri = Uri::parse("mongodb://h").unwrap();
+        assert!(uri.with_option("", "1").is_err());
+        assert!(uri.with_option("a&b", "1").is_err());
+    }
+
+    #[test]
+    fn options_that_mean_something_are_understood() {
+        let parse = |options: &str| Uri::parse(&format!("mongodb://h/?{options}")).unwrap();
+        let concern = parse("w=majority&journal=true&wtimeoutMS=5").write_concern();
+        assert_eq!(
+            concern,
+            Ok(WriteConcern {
+                w: Some(W::Majority),
+                journal: Some(true),
+                timeout_ms: Some(5)
+            })
+        );
+        assert_eq!(parse("w=0").write_concern().unwrap().w, Some(W::Number(0)));
+        let tag = Some(W::Tag("both".into()));
+        assert_eq!(parse("w=both").write_concern().unwrap().w, tag);
+        assert_eq!(parse("a=b").write_concern(), Ok(WriteConcern::default()));
+        assert!(parse("w=-1").write_concern().is_err());
+        assert!(parse("journal=yes").write_concern().is_err());
+        assert!(parse("wtimeoutMS=soon").write_concern().is_err());
+        let millis = |number| Ok(Some(Duration::from_millis(number)));
+        assert_eq!(parse("connectTimeoutMS=7").connect_timeout(), millis(7));
+        assert_eq!(parse("socketTimeoutMS=7").call_timeout(), millis(7));
+        assert_eq!(
+            parse("socketTimeoutMS=7&timeoutMS=8").call_timeout(),
+            millis(8)
+        );
+        assert_eq!(parse("socketTimeoutMS=0").call_timeout(), Ok(None));
+        let of = |text: &str| Uri::parse(text).unwrap().credentials();
+        assert_eq!(of("mongodb://h/?authSource=a"), Ok(None));
+        assert_eq!(of("mongodb://u@h"), Err(UriError::NoPassword));
+        assert!(of("mongodb://u:p@h/?authMechanism=PLAIN").is_err());
+        let sha = of("mongodb://u:p@h/?authMechanism=SCRAM-SHA-1")
+            .unwrap()
+            .unwrap();
+        assert_eq!(sha.mechanism, Some(Mechanism::ScramSha1));
+    }
+
+    #[test]
+    fn what_the_lean_client_cannot_do_is_named() {
+        for (options, named) in [
+            ("tls=true", "tls=true"),
+            ("ssl=true", "ssl=true"),
+            ("compressors=zstd,snappy", "compressors=zstd,snappy"),
+            (
+                "readPreference=secondaryPreferred",
+                "readPreference=secondaryPreferred",
+            ),
+            ("readPreferenceTags=dc:ny", "readPreferenceTags"),
+            ("authMechanism=MONGODB-X509", "authMechanism=MONGODB-X509"),
+            ("authMechanism=GSSAPI", "authMechanism=GSSAPI"),
+            ("authMechanism=MONGODB-AWS", "authMechanism=MONGODB-AWS"),
+            ("causalConsistency=true", "causalConsistency=true"),
+            ("retryWrites=true", "retryWrites=true"),
+            ("loadBalanced=true", "loadBalanced=true"),
+            ("readConcernLevel=snapshot", "readConcernLevel=snapshot"),
+        ] {
+            let uri = Uri::parse(&format!("mongodb://u:p@h/?{options}")).unwrap();
+            let cannot = uri.lean_cannot().unwrap();
+            assert!(cannot.contains(named), "{cannot}");
+            assert!(cannot.contains("`client: driver`"), "{cannot}");
+        }
+        let srv = Uri::parse("mongodb+srv://h").unwrap();
+        assert!(srv.lean_cannot().unwrap().contains("mongodb+srv"));
+        let can = "mongodb://u:p@h1,h2/d?replicaSet=rs0&w=majority&journal=true&tls=false&readPreference=primary\
+                   &retryWrites=false&readConcernLevel=majority&maxPoolSize=100&authMechanism=SCRAM-SHA-256";
+        assert_eq!(Uri::parse(can).unwrap().lean_cannot(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken(text in "(mongodb://)?.{0,60}") {
+            if let Ok(uri) = Uri::parse(&text) {
+                prop_assert_eq!(uri.exposed(), text);
+                let _ = (uri.redacted(), uri.lean_cannot(), uri.credentials(), uri.write_concern());
+            }
+        }
+
+        #[test]
+        fn what_was_percent_encoded_comes_back(user in ".{1,20}", password in ".{0,20}", value in ".{1,20}") {
+            let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+            let text = format!("mongodb://{}:{}@h/d?appName={}", encode(&user), encode(&password), encode(&value));
+            let uri = Uri::parse(&text).unwrap();
+            prop_assert_eq!(uri.user(), Some(&*user));
+            prop_assert_eq!(uri.password(), Some(&*password));
+            prop_assert_eq!(uri.option("appName"), Some(&*value));
+            let again = uri.with_option("appName", &value).unwrap();
+            prop_assert_eq!(again.option("appName"), Some(&*value));
+        }
+    }
+}
