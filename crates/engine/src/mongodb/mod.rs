@@ -15,6 +15,7 @@
 //! | `driver` | sessions by the official driver |
 //! | `lean` | sessions by the lean client |
 //! | `statistics`, `status` | the server's figures, from serverStatus |
+//! | `ftdc` | the same figures from what a mongod wrote about itself |
 
 mod catalogue;
 #[cfg(feature = "mongodb")]
@@ -25,6 +26,8 @@ mod connection;
 mod driver;
 #[cfg(feature = "mongodb")]
 mod engine;
+#[cfg(feature = "mongodb")]
+mod ftdc;
 #[cfg(feature = "mongodb")]
 mod lean;
 #[cfg(feature = "mongodb")]
@@ -38,6 +41,8 @@ mod status;
 #[cfg(feature = "mongodb")]
 mod target;
 
+use std::path::{Path, PathBuf};
+
 pub(crate) use catalogue::KIND;
 #[cfg(feature = "mongodb")]
 pub(crate) use engine::open;
@@ -47,4 +52,35 @@ pub(crate) fn open(_: &crate::Opening<'_>) -> Result<Box<dyn crate::Engine>, cra
     Err(crate::EngineError::NotBuilt {
         name: KIND.name.into(),
     })
+}
+
+/// Why the files of `diagnostic.data` cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FtdcError {
+    /// A file or the directory itself.
+    #[error("cannot read {path}: {source}", path = path.display())]
+    Path {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// The figures that a mongod wrote about itself into the files of `diagnostic.data`, in the order of time: milliseconds since 1970, and
+/// figures by the names in `plimsoll_record::figures`, counters as they stood, as [`Engine::statistics`](crate::Engine::statistics) tells
+/// them.
+///
+/// Chunks that are damaged or cut off are left out. Without the feature `mongodb` there are none.
+///
+/// # Errors
+/// When the directory or a file in it cannot be read.
+pub fn ftdc(directory: &Path) -> Result<Vec<(i64, Vec<(&'static str, f64)>)>, FtdcError> {
+    #[cfg(feature = "mongodb")]
+    return ftdc::samples(directory);
+    #[cfg(not(feature = "mongodb"))]
+    {
+        let _ = directory;
+        Ok(Vec::new())
+    }
 }

@@ -260,6 +260,20 @@ static LOCKS: [&str; 8] = [
 ];
 static LOCK_MODES: [&str; 4] = ["r", "w", "R", "W"];
 
+/// Every place that is looked at.
+pub(super) fn places() -> impl Iterator<Item = Vec<&'static str>> {
+    let kept = KEPT.iter().flat_map(|kept| {
+        let summed = kept.places.iter().copied().flatten().copied();
+        summed.chain(kept.less).map(<[_]>::to_vec)
+    });
+    let states = CHECKPOINT_STATES.iter().map(|place| place.to_vec());
+    let locks = LOCKS.iter().flat_map(|lock| {
+        let modes = LOCK_MODES.iter();
+        modes.map(|mode| vec!["locks", *lock, "timeAcquiringMicros", *mode])
+    });
+    kept.chain(states).chain(locks)
+}
+
 /// The figures of one answer. `value` gives the number at a place.
 pub(super) fn figures_by(
     value: &dyn Fn(&[&str]) -> Option<f64>,

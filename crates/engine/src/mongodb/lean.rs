@@ -1,0 +1,320 @@
+//! Measuring path: no allocation, lock, log or formatting here where an operation succeeds.
+//!
+//! Sessions by the lean client: one blocking connection each, to the primary that the driver found.
+
+use super::collection::Marking;
+use super::connection::Connection;
+use super::target::{Target, refuse};
+use crate::{EngineError, FieldVisitor, Outcome, Session};
+use mongodb::bson::{doc, rawdoc};
+use mongodb::options::{
+    Acknowledgment, AuthMechanism, ClientOptions, ReadPreference, SelectionCriteria, ServerAddress,
+    Tls,
+};
+use plimsoll_mongo::{
+    Credentials, Host, Inserted, LeanClient, LeanError, LeanErrorKind, LeanOptions, Mechanism, W,
+    WriteConcern,
+};
+use plimsoll_workload::{FieldChoice, Fields};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Where a port is not named.
+const DEFAULT_PORT: u16 = 27_017;
+/// How long one search for a new primary may take, and the least time between two.
+const SEARCH: Duration = Duration::from_secs(1);
+
+/// What all sessions of a database share.
+pub(super) struct LeanShared {
+    pub(super) target: Target,
+    /// For every session, with the host that was found when the engine was opened.
+    pub(super) options: LeanOptions,
+    pub(super) marking: Arc<Marking>,
+    pub(super) primary: Primary,
+}
+
+/// Why the lean client cannot do what the URI and the settings ask, as a refusal of `client: lean`.
+pub(super) fn check(target: &Target, options: &ClientOptions) -> Result<(), EngineError> {
+    let why = match options {
+        ClientOptions {
+            tls: Some(Tls::Enabled(_)),
+            ..
+        } => Some("has no TLS, which `tls=true` and `mongodb+srv://` in `uri` ask for"),
+        ClientOptions {
+            compressors: Some(compressors),
+            ..
+        } if !compressors.is_empty() => Some("does not compress, which `compressors` asks for"),
+        ClientOptions {
+            selection_criteria: Some(criteria),
+            ..
+        } if !is_primary(criteria) => {
+            Some("reads from the primary alone, and the read preference is another")
+        }
+        ClientOptions {
+            load_balanced: Some(true),
+            ..
+        } => Some("does not talk through load balancers (`loadBalanced=true` in `uri`)"),
+        ClientOptions {
+            credential: Some(credential),
+            ..
+        } if credential.mechanism.as_ref().is_some_and(|mechanism| {
+            !matches!(
+                mechanism,
+                AuthMechanism::ScramSha1 | AuthMechanism::ScramSha256
+            )
+        }) =>
+        {
+            Some("proves users by SCRAM alone, and `authMechanism` in `uri` is another")
+        }
+        _ => None,
+    };
+    let reason = match why {
+        Some(why) => Some(format!("the lean client {why}; use `client: driver`")),
+        None => target.lean_cannot(),
+    };
+    match reason {
+        Some(reason) => Err(refuse("client", "lean", &reason)),
+        None => Ok(()),
+    }
+}
+
+fn is_primary(criteria: &SelectionCriteria) -> bool {
+    matches!(
+        criteria,
+        SelectionCriteria::ReadPreference(ReadPreference::Primary)
+    )
+}
+
+/// The host of an address that the driver uses.
+pub(super) fn host_of(address: &ServerAddress) -> Option<Host> {
+    match address {
+        ServerAddress::Tcp { host, port } => Some(Host::Tcp {
+            host: host.clone(),
+            port: port.unwrap_or(DEFAULT_PORT),
+        }),
+        ServerAddress::Unix { path } => Some(Host::Unix(path.clone())),
+        _ => None,
+    }
+}
+
+/// The options of every session, from what the driver has read in the URI.
+pub(super) fn options(
+    target: &Target,
+    options: &ClientOptions,
+    mut lean: LeanOptions,
+) -> LeanOptions {
+    if let Some(concern) = &options.write_concern {
+        lean.write_concern = WriteConcern {
+            w: concern.w.as_ref().map(|w| match w {
+                Acknowledgment::Nodes(nodes) => W::Number(*nodes),
+                Acknowledgment::Majority => W::Majority,
+                other => W::Tag(super::target::acknowledgment_words(other)),
+            }),
+            journal: concern.journal,
+            timeout_ms: concern.w_timeout.map(|timeout| timeout.as_millis() as u64),
+        };
+    }
+    lean.read_concern = options
+        .read_concern
+        .as_ref()
+        .map(|concern| super::target::concern_word(&concern.level));
+    lean.credentials = options.credential.as_ref().map(|credential| Credentials {
+        user: credential.username.clone().unwrap_or_default(),
+        password: credential.password.clone().unwrap_or_default(),
+        source: credential.source.clone().unwrap_or_else(|| "admin".into()),
+        mechanism: match credential.mechanism {
+            Some(AuthMechanism::ScramSha1) => Some(Mechanism::ScramSha1),
+            Some(AuthMechanism::ScramSha256) => Some(Mechanism::ScramSha256),
+            _ => None,
+        },
+    });
+    lean.upsert = target.upsert;
+    lean.batch = target.batch;
+    lean.connect_timeout = options.connect_timeout.unwrap_or(target.connect_timeout);
+    lean.call_timeout = target.call_timeout;
+    lean
+}
+
+/// Where the primary is, sought again when it has moved.
+pub(super) struct Primary {
+    administration: Arc<Connection>,
+    /// Whether there is another server that could have become it.
+    may_move: bool,
+    found: Mutex<Found>,
+}
+
+struct Found {
+    host: Host,
+    sought: Option<Instant>,
+}
+
+impl Primary {
+    pub(super) fn new(administration: Arc<Connection>, host: Host, may_move: bool) -> Self {
+        let found = Mutex::new(Found { host, sought: None });
+        Self {
+            administration,
+            may_move,
+            found,
+        }
+    }
+
+    /// The primary as it was last found.
+    fn host(&self) -> Host {
+        self.lock().host.clone()
+    }
+
+    /// The primary, if it is another one than this. One session seeks for all.
+    fn other_than(&self, host: &Host) -> Option<Host> {
+        if !self.may_move {
+            return None;
+        }
+        let mut found = self.lock();
+        let may_seek = found.sought.is_none_or(|sought| sought.elapsed() >= SEARCH);
+        if found.host == *host && may_seek {
+            let hello = doc! { "hello": 1 };
+            let answer = self.administration.command_within("admin", hello, SEARCH);
+            if answer.is_some()
+                && let Some(address) = self.administration.served_by()
+                && let Some(host) = host_of(&address)
+            {
+                found.host = host;
+            }
+            found.sought = Some(Instant::now());
+        }
+        (found.host != *host).then(|| found.host.clone())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One connection of the lean client.
+pub(super) struct LeanSession {
+    client: LeanClient,
+    host: Host,
+    is_acknowledged: bool,
+    shared: Arc<LeanShared>,
+}
+
+impl LeanSession {
+    pub(super) fn open(shared: Arc<LeanShared>) -> Result<Self, EngineError> {
+        let host = shared.primary.host();
+        let options = LeanOptions {
+            host: host.clone(),
+            ..shared.options.clone()
+        };
+        let client = LeanClient::connect(&options)
+            .map_err(|error| shared.target.failed("making a session", &error.to_string()))?;
+        Ok(Self {
+            client,
+            host,
+            is_acknowledged: options.write_concern.is_acknowledged(),
+            shared,
+        })
+    }
+
+    #[cold]
+    fn failed(&mut self, error: &LeanError) -> Outcome {
+        let outcome = Outcome::error(self.shared.target.scrubbed(&error.to_string()));
+        let may_have_moved = matches!(
+            error.kind(),
+            LeanErrorKind::NotPrimary | LeanErrorKind::Connect | LeanErrorKind::Disconnected
+        );
+        // What waits in a batch would be lost with its client.
+        if may_have_moved
+            && self.client.waiting() == 0
+            && let Some(host) = self.shared.primary.other_than(&self.host)
+        {
+            let options = LeanOptions {
+                host: host.clone(),
+                ..self.shared.options.clone()
+            };
+            if let Ok(client) = LeanClient::connect(&options) {
+                self.client = client;
+                self.host = host;
+            }
+        }
+        outcome
+    }
+
+    #[inline]
+    fn found(&mut self, result: Result<bool, LeanError>) -> Outcome {
+        match result {
+            Ok(true) => Outcome::Ok,
+            Ok(false) => Outcome::NotFound,
+            Err(error) => self.failed(&error),
+        }
+    }
+}
+
+impl Session for LeanSession {
+    #[inline]
+    fn read(
+        &mut self,
+        key: &[u8],
+        fields: FieldChoice<'_>,
+        visitor: Option<&mut dyn FieldVisitor>,
+    ) -> Outcome {
+        let result = match visitor {
+            None => self.client.read(key, fields, None),
+            Some(visitor) => {
+                let mut hand_over = |name: &[u8], value: &[u8]| visitor.field(name, value);
+                self.client.read(key, fields, Some(&mut hand_over))
+            }
+        };
+        self.found(result)
+    }
+
+    #[inline]
+    fn update(&mut self, key: &[u8], changes: Fields<'_>) -> Outcome {
+        let result = self.client.update(key, changes);
+        self.found(result)
+    }
+
+    #[inline]
+    fn insert(&mut self, key: &[u8], fields: Fields<'_>) -> Outcome {
+        self.shared.marking.before_insert();
+        match self.client.insert(key, fields) {
+            Ok(Inserted::Stored) => Outcome::Ok,
+            Ok(Inserted::Batched) => Outcome::Batched,
+            Err(error) => self.failed(&error),
+        }
+    }
+
+    fn scan(
+        &mut self,
+        start: &[u8],
+        count: u32,
+        fields: FieldChoice<'_>,
+        rows: &mut u32,
+    ) -> Outcome {
+        *rows = 0;
+        match self.client.scan(start, count, fields) {
+            Ok(found) => {
+                *rows = found;
+                Outcome::Ok
+            }
+            Err(error) => self.failed(&error),
+        }
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Outcome {
+        let result = self.client.delete(key);
+        self.found(result)
+    }
+
+    fn flush(&mut self) -> Option<Outcome> {
+        let flushed = self.client.flush();
+        // Nobody knows when changes that are not acknowledged are made, except that a server does what a connection asks in order.
+        if !self.is_acknowledged {
+            let _ = self
+                .client
+                .command("admin", rawdoc! { "ping": 1 }.as_bytes());
+        }
+        Some(match flushed? {
+            Ok(()) => Outcome::Ok,
+            Err(error) => self.failed(&error),
+        })
+    }
+}
