@@ -40,6 +40,8 @@ struct Job {
     #[serde(default)]
     jobname: String,
     #[serde(default)]
+    groupid: i64,
+    #[serde(default)]
     error: i64,
     #[serde(default, rename = "job options")]
     options: BTreeMap<String, Value>,
@@ -111,7 +113,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
         }
     }
     let document = last.ok_or_else(|| Problem::Empty.of(&file))?;
-    let mut all = Vec::new();
+    let mut all: Vec<(i64, Measured)> = Vec::new();
     if document.jobs.len() + document.client_stats.len() > MOST {
         let (what, most) = ("jobs", MOST);
         return Err(Problem::TooMany { what, most }.of(&file));
@@ -120,8 +122,32 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
     // The sum over all clients says nothing that they do not say by themselves.
     let clients = clients.filter(|job| job.jobname != "All clients");
     for job in document.jobs.iter().chain(clients) {
-        all.extend(job.measured(&document, &file)?);
+        let Some(measured) = job.measured(&document, &file)? else {
+            continue;
+        };
+        // Copies of one job that fio does not report together.
+        let same = |(group, other): &&mut (i64, Measured)| {
+            *group == job.groupid && other.workload == measured.workload
+        };
+        match all.iter_mut().find(same) {
+            Some((_, other)) => beside(other, measured),
+            None => all.push((job.groupid, measured)),
+        }
     }
+    for place in 0..all.len() {
+        let (group, measured) = &all[place];
+        let is_beside =
+            |(index, (of, _)): &(usize, &(i64, Measured))| of == group && *index != place;
+        let others = all.iter().enumerate().filter(is_beside);
+        let names: Vec<&str> = others
+            .filter_map(|(_, (_, other))| other.workload.as_deref())
+            .collect();
+        if !names.is_empty() && measured.workload.is_some() {
+            let words = format!("ran at the same time as {}", names.join(", "));
+            all[place].1.remarks.push(words);
+        }
+    }
+    let all: Vec<Measured> = all.into_iter().map(|(_, measured)| measured).collect();
     if all.is_empty() {
         let expected = "no job did any I/O; import the output of jobs that came to their end";
         let format = Format::Fio;
@@ -137,6 +163,34 @@ fn begin(document: &[u8]) -> Option<usize> {
     }
     let line = document.windows(2).position(|two| two == b"\n{");
     line.map(|place| place + 1)
+}
+
+/// Adds a job that ran at the same time as others of its name.
+fn beside(into: &mut Measured, other: Measured) {
+    into.sessions = into
+        .sessions
+        .zip(other.sessions)
+        .and_then(|(a, b)| a.checked_add(b));
+    into.measured_ns = into.measured_ns.max(other.measured_ns);
+    into.damage.extend(other.damage);
+    into.errors.extend(other.errors);
+    into.remarks.extend(other.remarks);
+    let (Some(ours), Some(theirs)) = (&mut into.stated, other.stated) else {
+        return;
+    };
+    ours.completed.ok = ours.completed.ok.saturating_add(theirs.completed.ok);
+    ours.completed.error = ours.completed.error.saturating_add(theirs.completed.error);
+    for part in theirs.operations {
+        match ours
+            .operations
+            .iter_mut()
+            .find(|known| known.operation == part.operation)
+        {
+            Some(known) => known.latencies.merge(&part.latencies),
+            None => ours.operations.push(part),
+        }
+    }
+    ours.operations.sort_by_key(|part| part.operation);
 }
 
 impl Job {

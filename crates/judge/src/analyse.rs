@@ -25,7 +25,8 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     let samples = samples(&selection, &plan, &record.calibrations);
     let differences = differences(&plan, &selection);
     let curves = curves(&plan, &samples);
-    let mut comparisons = comparisons(&plan, &samples);
+    let paired = crate::imported::is_paired(&selection);
+    let mut comparisons = comparisons(&plan, &samples, paired);
     crate::because::explain(&mut comparisons.all, &curves);
 
     let mut warnings = selection.warnings.clone();
@@ -35,6 +36,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::difference::warnings(&differences, &selection));
     warnings.extend(crate::rig::working_sets(&plan, &selection));
     warnings.extend(few_blocks(&selection));
+    warnings.extend(crate::imported::unpaired(&plan, paired));
     crate::warnings::sort(&mut warnings);
 
     Ok(Analysis {

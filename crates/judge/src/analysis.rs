@@ -379,6 +379,9 @@ pub struct Comparison {
     pub primary: bool,
     /// (block, A, B) of every pair.
     pub pairs: Vec<(u32, f64, f64)>,
+    /// Values of the runs of A and of B where nothing says which of them belong together, as in imported records. Then there are no pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<(Vec<f64>, Vec<f64>)>,
     /// The result.
     pub verdict: Verdict,
     /// In one sentence.

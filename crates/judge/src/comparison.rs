@@ -84,8 +84,9 @@ pub(crate) fn primaries(plan: &Plan) -> Vec<Metric> {
 /// Compares the arms of every pair: each mix, each point, each metric.
 ///
 /// The metrics that decide about one pair under one mix are judged together, so that the chance of any false word among them stays at 5 % (Holm). Each pair
-/// and each mix is a question of its own; everything else is exploratory and judged by itself.
-pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples]) -> Comparisons {
+/// and each mix is a question of its own; everything else is exploratory and judged by itself. Where the runs of a block are not `paired`, each arm's
+/// runs count by themselves.
+pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples], paired: bool) -> Comparisons {
     let primary_metrics = primaries(plan);
     let (mut primary, mut exploratory) = (Vec::new(), Vec::new());
     let mut unjudged = Vec::new();
@@ -106,10 +107,14 @@ pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples]) -> Comparisons {
                 let is_deciding = deciding.as_ref() == Ok(&point_index);
                 for metric in metrics(&primary_metrics) {
                     let decides = is_deciding && primary_metrics.contains(&metric);
-                    let pairs = Pairs::of(plan, arms, pair, point_index, metric);
+                    let pairs = if paired {
+                        Pairs::of(plan, arms, pair, point_index, metric)
+                    } else {
+                        Pairs::apart(plan, arms, pair, point_index, metric)
+                    };
                     if decides {
                         deciding_pairs.push(pairs);
-                    } else if !pairs.values.is_empty() {
+                    } else if pairs.has_any() {
                         exploratory.extend(judged(vec![pairs], false));
                     }
                 }
@@ -162,6 +167,8 @@ struct Pairs {
     rule: Rule,
     /// (block, baseline, arm).
     values: Vec<(u32, f64, f64)>,
+    /// Values of each arm by themselves, where nothing pairs them.
+    apart: Option<(Vec<f64>, Vec<f64>)>,
     /// Blocks left out because a value is only a lower bound.
     bounds: usize,
 }
@@ -205,11 +212,62 @@ impl Pairs {
             metric,
             rule: rule(plan, metric),
             values,
+            apart: None,
             bounds,
         }
     }
 
+    /// The same where nothing says which runs belong together.
+    fn apart(
+        plan: &Plan,
+        arms: &[ArmSamples],
+        pair: [usize; 2],
+        point: usize,
+        metric: Metric,
+    ) -> Self {
+        let values = pair.map(|arm| {
+            let readings = arms[arm].points[point]
+                .iter()
+                .filter_map(|sample| sample.reading(metric));
+            let exact = readings.filter(|reading| !reading.at_least);
+            exact.map(|reading| reading.value).collect::<Vec<f64>>()
+        });
+        Self {
+            values: Vec::new(),
+            apart: Some(values.into()),
+            ..Self::of(plan, arms, pair, point, metric)
+        }
+    }
+
+    fn has_any(&self) -> bool {
+        match &self.apart {
+            Some((a, b)) => !a.is_empty() && !b.is_empty(),
+            None => !self.values.is_empty(),
+        }
+    }
+
+    /// Runs of the arm with fewer, or blocks.
+    fn count(&self) -> u32 {
+        as_u32(match &self.apart {
+            Some((a, b)) => a.len().min(b.len()),
+            None => self.values.len(),
+        })
+    }
+
+    fn unit(&self) -> Unit {
+        match self.apart {
+            Some(_) => Unit::Run,
+            None => Unit::Block,
+        }
+    }
+
     fn figures(&self) -> Result<plimsoll_stats::Comparison, String> {
+        if let Some((a, b)) = &self.apart {
+            if !self.has_any() {
+                return Err("one of them has no valid run with such a value".into());
+            }
+            return plimsoll_stats::Comparison::unpaired(a, b).map_err(|error| error.to_string());
+        }
         if self.values.is_empty() {
             return Err(if self.bounds > 0 {
                 "too much was unfinished at the end, so that only lower bounds are known".into()
@@ -224,6 +282,9 @@ impl Pairs {
 
     /// Failures may be absent from both arms, which no ratio can express.
     fn nothing_on_either_side(&self) -> bool {
+        if let Some((a, b)) = &self.apart {
+            return self.has_any() && a.iter().chain(b).all(|value| *value == 0.0);
+        }
         !self.values.is_empty() && self.values.iter().all(|(_, a, b)| *a == 0.0 && *b == 0.0)
     }
 }
@@ -258,12 +319,12 @@ fn judged(family: Vec<Pairs>, primary: bool) -> Vec<Comparison> {
                 verdict(
                     &judgement,
                     (primary && deciding > 1).then_some(deciding),
-                    Unit::Block,
+                    pairs.unit(),
                 )
             }
             Err(_) if pairs.nothing_on_either_side() => (nothing_to_tell(&pairs), None),
             Err(reason) => (
-                without_figures(reason, as_u32(pairs.values.len()), pairs.rule.margin()),
+                without_figures(reason, pairs.count(), pairs.rule.margin()),
                 None,
             ),
         };
@@ -278,6 +339,7 @@ fn comparison(
     verdict: Verdict,
     grounds: Option<Grounds>,
 ) -> Comparison {
+    let unit = pairs.unit();
     let [baseline, arm] = pairs.arms;
     let question = Question {
         mix: &pairs.mix,
@@ -285,7 +347,7 @@ fn comparison(
         metric: pairs.metric,
         baseline: &baseline,
         arm: &arm,
-        unit: Unit::Block,
+        unit,
     };
     let sentence = sentence(&question, &verdict, grounds);
     Comparison {
@@ -296,6 +358,7 @@ fn comparison(
         direction: pairs.metric.direction(),
         primary,
         pairs: pairs.values,
+        apart: pairs.apart,
         verdict,
         sentence,
         because: None,
@@ -369,7 +432,7 @@ pub(crate) fn without_figures(reason: String, blocks: u32, margin: f64) -> Verdi
 fn nothing_to_tell(pairs: &Pairs) -> Verdict {
     let mut verdict = without_figures(
         "it is zero in both".into(),
-        as_u32(pairs.values.len()),
+        pairs.count(),
         pairs.rule.margin(),
     );
     if verdict.blocks >= as_u32(plimsoll_stats::FEWEST_BLOCKS) {

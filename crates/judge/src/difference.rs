@@ -33,7 +33,9 @@ pub(crate) fn differences(plan: &Plan, selection: &Selection<'_>) -> Vec<Differe
         });
     }
     let mut differences = between(&seen);
-    differences.extend(place_in_block(plan, selection));
+    if !crate::imported::is_imported(selection) {
+        differences.extend(place_in_block(plan, selection));
+    }
     differences
 }
 

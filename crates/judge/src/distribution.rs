@@ -6,7 +6,7 @@
 //! were parts is known: as many as there were read-modify-writes. So the histogram of reads is thinned evenly to the share that stands by
 //! itself, and likewise that of updates. Counts are then exact, and latencies as good as the assumption that both kinds of read take equally long.
 
-use plimsoll_record::{Histogram, Operation};
+use plimsoll_record::{Histogram, Operation, Summary};
 
 /// Adds the units of work among `parts` (histograms of one status, one for each operation) to `units`.
 pub(crate) fn add_units(units: &mut Histogram, parts: &[(Operation, &Histogram)]) {
@@ -33,6 +33,10 @@ fn add_share(into: &mut Histogram, from: &Histogram, keep: u64) {
     if keep == 0 {
         return;
     }
+    if let Some(known) = from.summary() {
+        into.merge(&Histogram::known(share_of(known, keep)));
+        return;
+    }
     let total = u128::from(from.count());
     let mut seen = 0_u128;
     let mut kept = 0_u64;
@@ -44,6 +48,18 @@ fn add_share(into: &mut Histogram, from: &Histogram, keep: u64) {
             into.record_n(value_ns, due - kept);
             kept = due;
         }
+    }
+}
+
+/// `keep` of the values of which only a few figures are known. The mean of an even share is that of all; the ends may not be in it.
+fn share_of(known: &Summary, keep: u64) -> Summary {
+    if keep >= known.count {
+        return known.clone();
+    }
+    Summary {
+        count: keep,
+        mean_ns: known.mean_ns,
+        ..Summary::default()
     }
 }
 
@@ -64,7 +80,10 @@ impl Distribution {
         let mean_ns = histogram.mean_ns()?;
         let mut percentiles = Vec::with_capacity(asked.len());
         for percentile in asked {
-            percentiles.push((*percentile, histogram.percentile_ns(*percentile)? as f64));
+            // Of an imported histogram only some may be known.
+            if let Some(value_ns) = histogram.percentile_ns(*percentile) {
+                percentiles.push((*percentile, value_ns as f64));
+            }
         }
         Some(Self {
             count: histogram.count(),

@@ -120,7 +120,7 @@ pub(crate) struct Extract {
 impl Extract {
     /// Reads a point, with percentiles at `asked`. A load phase is one job from its first to its last record: nothing of it is cut.
     pub(crate) fn of(point: &PointRecord, asked: &[f64], cores: u32) -> Self {
-        let seconds = seconds(point);
+        let mut seconds = seconds(point);
         let first_measured = point
             .slices
             .iter()
@@ -140,9 +140,21 @@ impl Extract {
                 remark: None,
             },
         };
+        // What another program says of the whole stands above what its slices add up to, and nothing can be cut from it.
+        let stated = crate::imported::whole(point);
+        let settling = match &stated {
+            Some(_) => crate::imported::uncut(settling),
+            None => settling,
+        };
         let (cut, kept) = measured.split_at(settling.cut);
-        let figures = figures(kept, cores, sessions);
-        let (cut, kept) = (Totals::of(cut), Totals::of(kept));
+        let mut figures = figures(kept, cores, sessions);
+        let (cut, kept) = match &stated {
+            Some(whole) => (Totals::default(), Totals::of(&[whole])),
+            None => (Totals::of(cut), Totals::of(kept)),
+        };
+        if point.imported().is_some() {
+            figures = Figures::default();
+        }
 
         let mut response = kept.units(Status::Ok, Latencies::response);
         let mut unfinished = 0;
@@ -150,12 +162,12 @@ impl Extract {
             unfinished = lateness.count();
             response.merge(lateness);
         }
-        let response = Distribution::of(&response, asked);
+        let mut response = Distribution::of(&response, asked);
         let is_open = kept
             .latencies
             .values()
             .any(|latencies| latencies.open.is_some());
-        let service = if is_open {
+        let mut service = if is_open {
             Distribution::of(
                 &kept.units(Status::Ok, |latencies| &latencies.service),
                 asked,
@@ -163,9 +175,15 @@ impl Extract {
         } else {
             response.clone()
         };
+        if let Some(all) = crate::imported::all(point) {
+            response = Distribution::of(all.response(), asked);
+            service = Distribution::of(&all.service, asked);
+        }
+        let no_response = crate::imported::without_response(point, is_open);
         let mut by_operation = BTreeMap::new();
         for ((status, operation), latencies) in &kept.latencies {
             if *status == Status::Ok
+                && !no_response
                 && let Some(distribution) = Distribution::of(latencies.response(), asked)
             {
                 by_operation.insert(*operation, distribution);
@@ -174,8 +192,18 @@ impl Extract {
         let units = units(kept.completed);
         let cpu_per_operation_ns =
             (kept.cpu_ns > 0 && units > 0).then(|| kept.cpu_ns as f64 / units as f64);
+        let mut whole = whole(point, &cut, &kept, is_open, unfinished);
+        if let Some(stated) = &stated {
+            let longest = |part: &plimsoll_record::OperationSlice| part.latencies.service.max_ns();
+            let longest_ns = stated.operations.iter().filter_map(longest).max();
+            whole.longest_service_ns = longest_ns.unwrap_or(0).max(whole.longest_service_ns);
+        }
+        if no_response {
+            response = None;
+            crate::imported::forget_response(&mut seconds);
+        }
         Self {
-            whole: whole(point, &cut, &kept, is_open, unfinished),
+            whole,
             kept_seconds: kept.seconds,
             throughput: rate(kept.completed.ok, kept.seconds),
             cpu_per_operation_ns,
@@ -277,7 +305,7 @@ fn whole(
     unfinished: u64,
 ) -> Whole {
     let mut mean_service_ns = None;
-    if !is_open {
+    if !is_open || point.imported().is_some() {
         let (cut_count, cut_sum_ns) = cut.service_sum();
         let (kept_count, kept_sum_ns) = kept.service_sum();
         let count: u64 = cut_count.saturating_add(kept_count);

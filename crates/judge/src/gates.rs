@@ -132,6 +132,10 @@ pub(crate) fn gate(
         .response
         .as_ref()
         .map_or(0, |response| response.count);
+    let operations = match point.imported() {
+        Some(_) => operations.max(extract.whole.completed.ok),
+        None => operations,
+    };
     let needed = samples_for_percentile(0.99, 0.95).expect("0.99 and 0.95 lie between 0 and 1");
     if operations == 0 {
         warn(
@@ -173,7 +177,11 @@ pub(crate) fn gate(
             format!("the wall clock moved by {seconds:+.3} s"),
         );
     }
+    if point.imported().is_some() {
+        crate::imported::little(extract, point.label.load, &subject, &mut gated);
+    }
     match point.label.load {
+        LoadKind::Closed { target: None, .. } if point.imported().is_some() => {}
         LoadKind::Closed {
             sessions,
             think_time_ns,

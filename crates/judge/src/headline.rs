@@ -52,7 +52,7 @@ pub(crate) fn headline(
         .iter()
         .filter(|comparison| comparison.primary);
     if plan.arms.len() > 1
-        && deciding.all(|comparison| comparison.pairs.is_empty())
+        && deciding.all(|comparison| !comparison.has_values())
         && !because.is_empty()
     {
         sentences.push(format!("The gravest remark:{because}"));

@@ -19,6 +19,7 @@
 //!   difference    what differs between the arms, declared or found
 //!   threshold     the bounds of the file
 //!   warnings, validity, headline
+//!   imported      what of all this can be said of points that another program measured
 //! Analysis        ─► reports; Analysis::outcome ─► exit code
 //! ```
 //!
@@ -66,6 +67,7 @@ mod figures;
 mod gates;
 mod headline;
 mod identity;
+mod imported;
 mod outcome;
 mod rig;
 mod rules;

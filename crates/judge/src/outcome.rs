@@ -13,6 +13,15 @@ pub enum Outcome {
     Invalid,
 }
 
+impl crate::Comparison {
+    /// Whether both arms have something to compare.
+    #[must_use]
+    pub fn has_values(&self) -> bool {
+        let is_some = |(a, b): &(Vec<f64>, Vec<f64>)| !a.is_empty() && !b.is_empty();
+        !self.pairs.is_empty() || self.apart.as_ref().is_some_and(is_some)
+    }
+}
+
 impl Analysis {
     /// What it comes to. Invalid weighs more than a broken bound: a bound on numbers that may not be used says nothing.
     #[must_use]
@@ -23,7 +32,7 @@ impl Analysis {
             && !self
                 .comparisons
                 .iter()
-                .any(|one| one.primary && !one.pairs.is_empty());
+                .any(|one| one.primary && one.has_values());
         if self.progress.runs_failed > 0 || no_valid_point || no_pair {
             return Outcome::Invalid;
         }

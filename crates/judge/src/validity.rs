@@ -31,6 +31,9 @@ pub(crate) fn validity(
         .flat_map(|arm| arm.load.iter())
         .chain(points.iter().copied())
         .collect();
+    if crate::imported::is_imported(selection) {
+        return crate::imported::validity(plan, selection, &points, warnings);
+    }
     let mut strip = vec![blocks(&selection.progress), failures(&all)];
     strip.extend(littles_law(&points));
     strip.extend(rate_achieved(&points));
@@ -45,7 +48,7 @@ pub(crate) fn validity(
     strip
 }
 
-fn entry(name: &str, state: ValidityState, text: String) -> Validity {
+pub(crate) fn entry(name: &str, state: ValidityState, text: String) -> Validity {
     Validity {
         name: name.into(),
         state,
@@ -54,7 +57,7 @@ fn entry(name: &str, state: ValidityState, text: String) -> Validity {
 }
 
 /// How many of the samples have a warning of this id.
-fn having(samples: &[&Sample], id: WarningId) -> usize {
+pub(crate) fn having(samples: &[&Sample], id: WarningId) -> usize {
     let has = |sample: &&&Sample| {
         sample
             .result
@@ -65,7 +68,7 @@ fn having(samples: &[&Sample], id: WarningId) -> usize {
     samples.iter().filter(has).count()
 }
 
-fn blocks(progress: &Progress) -> Validity {
+pub(crate) fn blocks(progress: &Progress) -> Validity {
     let Progress {
         runs_planned,
         runs_finished,
@@ -96,7 +99,7 @@ fn blocks(progress: &Progress) -> Validity {
     entry("blocks", state, text)
 }
 
-fn failures(all: &[&Sample]) -> Validity {
+pub(crate) fn failures(all: &[&Sample]) -> Validity {
     let (mut failed, mut not_found) = (0_u64, 0_u64);
     for sample in all {
         failed = failed.saturating_add(sample.extract.whole.completed.error);
@@ -166,7 +169,7 @@ fn is_closed(sample: &Sample) -> bool {
     matches!(sample.label.load, LoadKind::Closed { target: None, .. })
 }
 
-fn rate_achieved(points: &[&Sample]) -> Option<Validity> {
+pub(crate) fn rate_achieved(points: &[&Sample]) -> Option<Validity> {
     let mut lowest = f64::INFINITY;
     let open: Vec<&Sample> = points
         .iter()

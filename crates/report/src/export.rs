@@ -8,7 +8,7 @@ mod points;
 mod slices;
 
 use crate::{Report, text};
-use plimsoll_record::{FioResult, RunRecord};
+use plimsoll_record::{FioResult, RunRecord, Slice};
 use std::io::{self, Write};
 
 /// One file of an export: its name and what is in it, not yet written.
@@ -115,7 +115,7 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
             .points
             .iter()
             .chain(&run.load)
-            .any(|point| !point.slices.is_empty())
+            .any(|point| point.slices.iter().any(has_histogram))
         {
             let arm = report
                 .analysis
@@ -131,6 +131,14 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
         }
     }
     files
+}
+
+/// Whether a slice has anything for a log. One without operations has an empty place in it; imported ones may have figures without histograms.
+fn has_histogram(slice: &Slice) -> bool {
+    slice
+        .operations
+        .iter()
+        .all(|part| part.latencies.service.summary().is_none())
 }
 
 #[cfg(test)]

@@ -1,1 +1,217 @@
 use super::*;
+use crate::{Options, join, read as read_any};
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer, V2Serializer};
+
+/// A histogram of these values in text form, made by the library.
+fn encoded(values: &[u64]) -> String {
+    let mut histogram = hdrhistogram::Histogram::<u64>::new(3).unwrap();
+    for value in values {
+        histogram.record(*value).unwrap();
+    }
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(&histogram, &mut bytes)
+        .unwrap();
+    STANDARD.encode(bytes)
+}
+
+fn log(operation: &str, intervals: &[&[u64]]) -> String {
+    let mut text = format!(
+        "#[Logging for: {operation}]\n#[Histogram log format version 1.2]\n#[StartTime: 1700000000.500 (seconds since epoch), x]\n\
+         \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
+    );
+    for (second, values) in intervals.iter().enumerate() {
+        text.push_str(&format!("{second}.000,1.000,5.0,{}\n", encoded(values)));
+    }
+    text
+}
+
+fn only(name: &str, text: &str, options: Options) -> Measured {
+    let mut outputs = read_any(name, text.as_bytes(), &options).unwrap();
+    assert_eq!(outputs.len(), 1);
+    outputs.remove(0)
+}
+
+fn refused(text: &str) -> String {
+    let error = read_any("x.log", text.as_bytes(), &Options::default()).unwrap_err();
+    error.to_string()
+}
+
+#[test]
+fn each_interval_becomes_a_slice_with_its_histogram() {
+    let text = log("READ", &[&[100, 200, 300], &[5_000]]);
+    let run = only("READ.hdr", &text, Options::default());
+    assert_eq!(run.started_at.as_deref(), Some("2023-11-14T22:13:20.500Z"));
+    assert_eq!((run.slices.len(), run.measured_ns), (2, 2_000_000_000));
+    let first = &run.slices[0].operations[0];
+    assert_eq!(
+        (first.operation, first.status),
+        (Operation::Read, Status::Ok)
+    );
+    let values: Vec<u64> = first
+        .latencies
+        .service
+        .buckets()
+        .map(|(_, count)| count)
+        .collect();
+    assert_eq!(values, [1, 1, 1]);
+    assert_eq!(run.slices[0].completed.ok, 3);
+    let second = &run.slices[1].operations[0].latencies.service;
+    let mean_ns = second.mean_ns().unwrap();
+    assert!((mean_ns / 5e6 - 1.0).abs() < 2e-3, "{mean_ns}");
+}
+
+#[test]
+fn the_unit_can_be_said() {
+    let text = log("READ", &[&[100]]);
+    for (unit, lowest_ns) in [
+        (Unit::Nanos, 100),
+        (Unit::Micros, 100_000),
+        (Unit::Millis, 100_000_000),
+    ] {
+        let options = Options {
+            unit: Some(unit),
+            ..Options::default()
+        };
+        let run = only("READ.hdr", &text, options);
+        let min_ns = run.slices[0].operations[0]
+            .latencies
+            .service
+            .min_ns()
+            .unwrap();
+        assert!(min_ns.abs_diff(lowest_ns) <= lowest_ns / 1000, "{min_ns}");
+    }
+}
+
+#[test]
+fn tags_tell_operations_apart() {
+    let reads = encoded(&[10, 20]);
+    let updates = encoded(&[30]);
+    let text = format!(
+        "#[Histogram log format version 1.3]\nTag=READ,0.0,1.0,1.0,{reads}\nTag=UPDATE,0.0,1.0,1.0,{updates}\n\
+         Tag=READ-FAILED,0.0,1.0,1.0,{updates}\nTag=CLEANUP,0.0,1.0,1.0,{updates}\n"
+    );
+    let run = only("all.log", &text, Options::default());
+    assert_eq!(run.slices.len(), 1);
+    let completed = run.slices[0].completed;
+    assert_eq!((completed.ok, completed.error), (3, 1));
+    assert_eq!(run.slices[0].operations.len(), 3);
+}
+
+#[test]
+fn what_a_log_is_of_must_be_known() {
+    let text = format!(
+        "#[Histogram log format version 1.3]\n0.0,1.0,1.0,{}\n",
+        encoded(&[1])
+    );
+    assert!(refused(&text).contains("--operation"), "{}", refused(&text));
+    assert_eq!(
+        only("dir/UPDATE.hdr", &text, Options::default())
+            .counts()
+            .len(),
+        1
+    );
+    let options = Options {
+        operation: Some(Operation::Scan),
+        ..Options::default()
+    };
+    let run = only("x.log", &text, options);
+    assert_eq!(run.slices[0].operations[0].operation, Operation::Scan);
+    let tagged = text.replace("0.0,1.0", "Tag=frobnicate,0.0,1.0");
+    assert!(refused(&tagged).contains("`frobnicate` is no operation"));
+}
+
+#[test]
+fn a_line_that_was_cut_off_is_left_out_and_said() {
+    let text = log("READ", &[&[1], &[2]]);
+    let run = only("READ.hdr", &text[..text.len() - 9], Options::default());
+    assert_eq!(run.slices.len(), 1);
+    assert!(
+        run.damage[0].contains("line 6 is not complete"),
+        "{:?}",
+        run.damage
+    );
+    // In the middle it is no cut.
+    let broken = text.replacen("0.000,1.000,5.0,HIST", "0.000,1.000,5.0,HISTX", 1);
+    assert!(
+        refused(&broken).contains("line 5: the histogram cannot be read"),
+        "{}",
+        refused(&broken)
+    );
+}
+
+#[test]
+fn histograms_that_would_take_too_much_memory_are_refused() {
+    let mut histogram = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 1_000, 3).unwrap();
+    histogram.record(5).unwrap();
+    let mut v2 = Vec::new();
+    V2Serializer::new().serialize(&histogram, &mut v2).unwrap();
+    let refused = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut changed = v2.clone();
+        change(&mut changed);
+        decode(&STANDARD.encode(changed), 1e3).unwrap_err()
+    };
+    assert!(decode(&STANDARD.encode(&v2), 1e3).is_ok());
+    assert!(refused(&|bytes| bytes[15] = 9).contains("no sense"));
+    assert!(
+        refused(&|bytes| {
+            bytes[15] = 5;
+            bytes[24] = 0x7f;
+        })
+        .contains("more values")
+    );
+    assert!(refused(&|bytes| bytes.truncate(20)).contains("shorter"));
+    assert!(refused(&|bytes| bytes[3] = 0).contains("V2 encoding"));
+}
+
+#[test]
+fn logs_of_one_run_are_laid_over_each_other() {
+    let reads = only(
+        "READ.hdr",
+        &log("READ", &[&[10], &[20, 30]]),
+        Options::default(),
+    );
+    let later = log("UPDATE", &[&[5], &[6]]).replace("1700000000.500", "1700000000.620");
+    let updates = only("UPDATE.hdr", &later, Options::default());
+    let run = join(vec![reads, updates], "run").unwrap();
+    let counts: Vec<u64> = run.slices.iter().map(|slice| slice.completed.ok).collect();
+    assert_eq!(counts, [2, 3]);
+    assert_eq!((run.files.len(), run.measured_ns), (2, 2_000_000_000));
+}
+
+#[test]
+fn logs_make_the_percentiles_of_a_text_whole() {
+    let text = "Command line: -threads 2 -t\n[OVERALL], RunTime(ms), 2000\n[OVERALL], Throughput(ops/sec), 1.5\n\
+        [READ], Operations, 3\n[READ], AverageLatency(us), 20.0\n[READ], Return=OK, 3\n";
+    let text = || only("run.txt", text, Options::default());
+    let log_of = |values: &[&[u64]]| only("READ.hdr", &log("READ", values), Options::default());
+    let run = join(vec![text(), log_of(&[&[10], &[20, 30]])], "run").unwrap();
+    assert_eq!((run.sessions, run.slices.len()), (Some(2), 2));
+    let reads = &run.stated.unwrap().operations[0].latencies.service;
+    assert!(reads.percentile_ns(50.0).is_some());
+    // A log that counts otherwise is of another run, or of a part.
+    let run = join(vec![text(), log_of(&[&[10]])], "run").unwrap();
+    assert!(
+        run.stated.unwrap().operations[0]
+            .latencies
+            .service
+            .summary()
+            .is_some()
+    );
+    assert!(
+        run.remarks[0].contains("the text says 3"),
+        "{:?}",
+        run.remarks
+    );
+    assert!(join(vec![text(), text()], "run").is_err());
+}
+
+#[test]
+fn a_log_that_goes_back_is_two_logs() {
+    let one = log("READ", &[&[1], &[2]]);
+    assert!(
+        refused(&format!("{one}{one}")).contains("go back"),
+        "{}",
+        refused(&format!("{one}{one}"))
+    );
+}

@@ -1,1 +1,364 @@
-use super::*;
+use crate::{Measured, Options, Problem, read};
+use plimsoll_record::{Completed, Operation, Status};
+use proptest::prelude::*;
+
+const RUN: &str = include_str!("../../tests/samples/ycsb-run.txt");
+
+fn outputs(text: &str) -> Vec<Measured> {
+    read("run.txt", text.as_bytes(), &Options::default()).unwrap()
+}
+
+fn only(text: &str) -> Measured {
+    let mut outputs = outputs(text);
+    assert_eq!(outputs.len(), 1);
+    outputs.remove(0)
+}
+
+fn refused(text: &str) -> String {
+    read("run.txt", text.as_bytes(), &Options::default())
+        .unwrap_err()
+        .to_string()
+}
+
+#[test]
+fn a_run_with_status_lines_is_read_as_a_whole() {
+    let run = only(RUN);
+    assert_eq!(run.tool, "YCSB");
+    assert_eq!(run.version.as_deref(), Some("YCSB Client 0.18.0"));
+    assert_eq!(run.database.as_deref(), Some("mongodb"));
+    assert_eq!(run.workload.as_deref(), Some("workloada"));
+    assert_eq!((run.sessions, run.records), (Some(16), Some(1_000_000)));
+    assert_eq!(run.measured_ns, 30_000_000_000);
+    assert_eq!(run.damage, Vec::<String>::new());
+    assert_eq!(run.files[0].bytes, RUN.len() as u64);
+
+    let stated = run.stated.unwrap();
+    let expected = Completed {
+        ok: 299_998,
+        not_found: 0,
+        error: 2,
+    };
+    assert_eq!(stated.completed, expected);
+    let kinds: Vec<_> = stated
+        .operations
+        .iter()
+        .map(|part| (part.operation, part.status))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (Operation::Read, Status::Ok),
+            (Operation::Update, Status::Ok),
+            (Operation::Update, Status::Error)
+        ]
+    );
+    let reads = &stated.operations[0].latencies.service;
+    assert_eq!(
+        (reads.count(), reads.mean_ns()),
+        (149_900, Some(1_514_300.0))
+    );
+    assert_eq!(reads.percentile_ns(99.9), Some(20_015_000));
+    assert_eq!(reads.percentile_ns(99.0), Some(5_003_000));
+    assert_eq!(reads.percentile_ns(90.0), None);
+    assert_eq!(reads.max_ns(), Some(50_015_000));
+}
+
+#[test]
+fn status_lines_become_slices() {
+    let run = only(RUN);
+    let lengths: Vec<_> = run
+        .slices
+        .iter()
+        .map(|slice| {
+            (
+                slice.index,
+                slice.start_ns,
+                slice.length_ns,
+                slice.completed,
+            )
+        })
+        .collect();
+    let completed = |ok, error| Completed {
+        ok,
+        not_found: 0,
+        error,
+    };
+    let second = 1_000_000_000;
+    assert_eq!(
+        lengths,
+        [
+            (0, 0, 10 * second, completed(100_000, 0)),
+            (1, 10 * second, 10 * second, completed(105_000, 0)),
+            (2, 20 * second, 10 * second, completed(94_998, 2)),
+        ]
+    );
+    let reads = &run.slices[1].operations[0].latencies.service;
+    assert_eq!(
+        (reads.count(), reads.mean_ns()),
+        (52_400, Some(1_450_000.0))
+    );
+    assert_eq!(reads.percentile_ns(99.99), Some(31_007_000));
+    // Cleaning up is no operation.
+    assert_eq!(run.slices[2].operations.len(), 3);
+}
+
+#[test]
+fn passwords_are_nowhere() {
+    let run = only(RUN);
+    assert!(!format!("{run:?}").contains("hunter2"));
+    assert!(
+        run.command
+            .unwrap()
+            .contains("mongodb://***@db.example:27017/ycsb?w=1")
+    );
+}
+
+#[test]
+fn sessions_are_counted_by_what_cleaned_up_where_the_command_line_is_missing() {
+    let report = &RUN[RUN.find("[OVERALL]").unwrap()..];
+    let run = only(report);
+    assert_eq!(run.sessions, Some(16));
+    assert_eq!((run.command, run.slices.len()), (None, 0));
+    assert!(run.damage.is_empty());
+}
+
+#[test]
+fn outputs_one_after_the_other_are_runs_of_their_own() {
+    let twice = format!("{RUN}{RUN}");
+    assert_eq!(outputs(&twice).len(), 2);
+    let reports = &RUN[RUN.find("[OVERALL]").unwrap()..];
+    let twice = format!("{reports}{reports}");
+    let outputs = outputs(&twice);
+    assert_eq!(outputs.len(), 2);
+    assert_eq!(outputs[0].stated, outputs[1].stated);
+}
+
+#[test]
+fn a_run_without_its_report_is_kept_as_damaged() {
+    let cut = &RUN[..RUN.find("[OVERALL]").unwrap()];
+    let run = only(cut);
+    assert_eq!((run.stated, run.slices.len()), (None, 3));
+    assert_eq!(run.measured_ns, 30_000_000_000);
+    assert!(
+        run.damage[0].contains("no final report"),
+        "{:?}",
+        run.damage
+    );
+}
+
+#[test]
+fn a_report_that_was_cut_off_is_damaged_wherever_the_cut_is() {
+    let report = RUN.find("[OVERALL]").unwrap();
+    let failed = RUN.find("[UPDATE-FAILED], Operations").unwrap();
+    for end in report..failed {
+        let Ok(outputs) = read("cut", &RUN.as_bytes()[..end], &Options::default()) else {
+            panic!("nothing was kept of the first {end} bytes");
+        };
+        assert!(!outputs[0].damage.is_empty(), "{}", &RUN[report..end]);
+    }
+}
+
+#[test]
+fn what_is_no_ycsb_at_all_says_so() {
+    assert!(refused("hello\nworld\n").contains("no format is recognised"));
+    assert!(refused("").contains("empty"));
+    assert!(refused(" \n\n").contains("empty"));
+    assert!(refused("\0\u{1}\u{2}").contains("no text"));
+    let none = refused("YCSB Client 0.17.0\nLoading workload...\n");
+    assert!(none.contains("no result of YCSB"), "{none}");
+}
+
+#[test]
+fn a_broken_number_is_named_with_its_line() {
+    for (from, to) in [
+        ("AverageLatency(us), 1514.3", "AverageLatency(us), -1514.3"),
+        ("AverageLatency(us), 1514.3", "AverageLatency(us), NaN"),
+        ("MaxLatency(us), 50015", "MaxLatency(us), 1e999"),
+        ("Operations, 149900", "Operations, many"),
+        ("RunTime(ms), 30000", "RunTime(ms), -5"),
+    ] {
+        let text = RUN.replacen(from, to, 1);
+        let error = read("run.txt", text.as_bytes(), &Options::default()).unwrap_err();
+        let line = text.lines().position(|line| line.contains(to)).unwrap() + 1;
+        assert_eq!(error.line, Some(line as u64));
+        assert!(
+            matches!(error.problem, Problem::BadNumber { .. }),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn of_no_operations_there_are_no_times() {
+    let text = "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 5.0\n\
+        [READ], Operations, 0\n[READ], AverageLatency(us), NaN\n[READ], Return=ERROR, 5\n\
+        [READ-FAILED], Operations, 5\n[READ-FAILED], AverageLatency(us), 12.0\n";
+    let stated = only(text).stated.unwrap();
+    assert_eq!((stated.completed.ok, stated.completed.error), (0, 5));
+    assert_eq!(stated.operations.len(), 1);
+}
+
+#[test]
+fn failures_that_all_found_nothing_are_told_apart() {
+    let text = "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 10.0\n\
+        [READ], Operations, 5\n[READ], AverageLatency(us), 3.0\n[READ], Return=OK, 5\n[READ], Return=NOT_FOUND, 5\n\
+        [READ-FAILED], Operations, 5\n[READ-FAILED], AverageLatency(us), 12.0\n";
+    let stated = only(text).stated.unwrap();
+    assert_eq!((stated.completed.ok, stated.completed.not_found), (5, 5));
+    assert_eq!(stated.operations[1].status, Status::NotFound);
+}
+
+#[test]
+fn a_group_that_comes_again_is_refused() {
+    let text = RUN.replacen(
+        "[UPDATE], Return=ERROR, 2\n",
+        "[UPDATE], Return=ERROR, 2\n[READ], Operations, 5\n",
+        1,
+    );
+    let first = RUN
+        .lines()
+        .position(|line| line.starts_with("[READ]"))
+        .unwrap()
+        + 1;
+    let expected = format!("`[READ]` stands here again after line {first}");
+    assert!(refused(&text).contains(&expected), "{}", refused(&text));
+    let twice = RUN.replacen(
+        "[READ], Operations, 149900\n",
+        "[READ], Operations, 149900\n[READ], Operations, 149900\n",
+        1,
+    );
+    assert!(refused(&twice).contains("again"));
+}
+
+#[test]
+fn status_lines_of_two_runs_in_one_are_refused() {
+    let lines: Vec<&str> = RUN.lines().filter(|line| line.contains(" sec: ")).collect();
+    let text = [lines[0], lines[2], lines[1]].join("\n");
+    assert!(
+        refused(&text).contains("go back at second 10"),
+        "{}",
+        refused(&text)
+    );
+}
+
+#[test]
+fn a_read_modify_write_is_one_unit() {
+    let text = "[OVERALL], RunTime(ms), 10000\n[OVERALL], Throughput(ops/sec), 100.0\n\
+        [READ], Operations, 1000\n[READ], AverageLatency(us), 100.0\n[READ], Return=OK, 1000\n\
+        [READ-MODIFY-WRITE], Operations, 500\n[READ-MODIFY-WRITE], AverageLatency(us), 300.0\n\
+        [UPDATE], Operations, 500\n[UPDATE], AverageLatency(us), 200.0\n[UPDATE], Return=OK, 500\n";
+    let run = only(text);
+    assert_eq!(run.damage, Vec::<String>::new());
+    assert_eq!(run.stated.as_ref().unwrap().completed.ok, 1000);
+    let counts: Vec<_> = run.counts().into_iter().collect();
+    assert_eq!(
+        counts,
+        [(Operation::Read, 500), (Operation::ReadModifyWrite, 500)]
+    );
+}
+
+#[test]
+fn times_from_the_intended_start_stand_beside_the_others() {
+    let text = "Command line: -threads 4 -target 100 -p measurement.interval=both -t\n\
+        [OVERALL], RunTime(ms), 10000\n[OVERALL], Throughput(ops/sec), 100.0\n\
+        [READ], Operations, 1000\n[READ], AverageLatency(us), 100.0\n[READ], 99thPercentileLatency(us), 300\n[READ], Return=OK, 1000\n\
+        [Intended-READ], Operations, 1000\n[Intended-READ], AverageLatency(us), 900.0\n[Intended-READ], 99thPercentileLatency(us), 5000\n";
+    let run = only(text);
+    assert_eq!((run.sessions, run.target), (Some(4), Some(100.0)));
+    let stated = run.stated.unwrap();
+    let latencies = &stated.operations[0].latencies;
+    assert_eq!(latencies.service.percentile_ns(99.0), Some(300_000));
+    assert_eq!(latencies.response().percentile_ns(99.0), Some(5_000_000));
+
+    let intended = text
+        .replace("=both", "=intended")
+        .split("[Intended")
+        .next()
+        .unwrap()
+        .to_owned();
+    let stated = only(&intended).stated.unwrap();
+    let latencies = &stated.operations[0].latencies;
+    assert_eq!(latencies.response().percentile_ns(99.0), Some(300_000));
+    assert_eq!(
+        (latencies.service.count(), latencies.service.mean_ns()),
+        (1000, None)
+    );
+}
+
+#[test]
+fn recorded_values_that_are_listed_make_the_histogram() {
+    let text = "[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 4.0\n\
+        [READ], Operations, 4\n[READ], AverageLatency(us), 25.0\n[READ], Return=OK, 4\n\
+        [READ], 10, 2.0\n[READ], 30, 1.0\n[READ], 50, 1.0\n";
+    let stated = only(text).stated.unwrap();
+    let reads = &stated.operations[0].latencies.service;
+    assert!(reads.summary().is_none());
+    assert_eq!((reads.count(), reads.min_ns()), (4, Some(10_000)));
+    // Buckets of a millisecond are not what was recorded.
+    let buckets = text.replace(
+        ".0\n[READ], 30, 1.0\n[READ], 50, 1.0",
+        "\n[READ], 1, 1\n[READ], >1000, 1",
+    );
+    let run = only(&buckets);
+    assert!(
+        run.stated.unwrap().operations[0]
+            .latencies
+            .service
+            .summary()
+            .is_some()
+    );
+    assert!(run.remarks[0].contains("left out"), "{:?}", run.remarks);
+}
+
+#[test]
+fn the_oldest_spelling_is_read_too() {
+    let text = "[OVERALL],RunTime(ms), 10110\n[OVERALL],Throughput(ops/sec), 98.91196834817013\n\
+        [UPDATE], Operations, 491\n[UPDATE], AverageLatency(ms), 0.05\n[UPDATE], 95thPercentileLatency(ms), 1\n[UPDATE], Return=0, 491\n\
+        [READ], Operations, 509\n[READ], AverageLatency(ms), 0.06\n[READ], Return=0, 509\n";
+    let run = only(text);
+    assert_eq!(run.damage, Vec::<String>::new());
+    let stated = run.stated.unwrap();
+    assert_eq!(stated.completed.ok, 1000);
+    assert_eq!(
+        stated.operations[1].latencies.service.percentile_ns(95.0),
+        Some(1_000_000)
+    );
+}
+
+#[test]
+fn the_json_exporters_say_the_same() {
+    let mut entries = Vec::new();
+    for line in RUN.lines() {
+        if let Some([metric, measurement, value]) = super::report::triple(line) {
+            entries.push(format!(
+                "{{\n  \"metric\" : \"{metric}\",\n  \"measurement\" : \"{measurement}\",\n  \"value\" : {value}\n}}"
+            ));
+        }
+    }
+    let text = only(&RUN[RUN.find("[OVERALL]").unwrap()..]);
+    let mut sequence = entries.join("\n");
+    assert_eq!(only(&sequence).stated, text.stated);
+    assert_eq!(
+        only(&format!("[{}]", entries.join(","))).stated,
+        text.stated
+    );
+    sequence.truncate(sequence.len() - 5);
+    assert!(!only(&sequence).damage.is_empty());
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_fall_over(
+        pieces in prop::collection::vec(
+            prop_oneof![
+                prop::sample::select(RUN.lines().collect::<Vec<_>>()).prop_map(str::to_owned),
+                "\\[[A-Z-]{1,8}\\], [A-Za-z0-9=()]{1,20}, [-0-9.eN]{1,9}",
+                ".{0,80}",
+            ],
+            0..60,
+        ),
+    ) {
+        let options = Options { format: Some(crate::Format::Ycsb), ..Options::default() };
+        let _ = read("any", pieces.join("\n").as_bytes(), &options);
+    }
+}

@@ -166,6 +166,7 @@ fn injure_point(point: &mut PointRecord, injury: &Injury, which: usize) {
             point.label.load = LoadKind::Closed {
                 sessions: 0,
                 think_time_ns: u64::MAX,
+                target: None,
             }
         }
         (Injury::OddRate(rate), ..) => {

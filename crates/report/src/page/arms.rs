@@ -237,7 +237,11 @@ fn arm_cell(page: &Page<'_>, arm: &ArmSummary, small_print: bool) -> Markup {
         @if small_print {
             @let arms = &page.report.analysis.arms;
             @if arms.len() <= FEW || arms.iter().any(|other| (&other.engine, other.records) != (&arm.engine, arm.records)) {
-                small { (text::short(&arm.engine, NAME)) " · " (words::counted(arm.records, "record", PAGE)) }
+                small {
+                    (text::short(&arm.engine, NAME))
+                    // An imported record may not say how many there were.
+                    @if arm.records > 0 { " · " (words::counted(arm.records, "record", PAGE)) }
+                }
             }
             (super::rig::small_print(arm, arms))
         }

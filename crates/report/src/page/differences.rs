@@ -21,6 +21,9 @@ const ARMS: usize = 16;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let analysis = page.report.analysis;
+    if analysis.differences.is_empty() && super::provenance::is_imported(page) {
+        return html! { p { "Nothing that the imported outputs show. They say little of settings, and nothing of machine and storage." } };
+    }
     if analysis.differences.is_empty() {
         return html! { p { "Nothing: no difference between the arms was declared, and none was found in settings, versions, machine or storage." } };
     }
@@ -33,7 +36,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let by_arm = analysis.arms.len() <= COLUMNS;
     html! {
         p.lead {
-            @if found == 0 { "Only what the file declares differed; settings, versions, machine and storage were compared and are otherwise the same." }
+            @if super::provenance::is_imported(page) { "What the imported outputs show. They say little of settings, and nothing of machine and storage, so there may be other differences." }
+            @else if found == 0 { "Only what the file declares differed; settings, versions, machine and storage were compared and are otherwise the same." }
             @else { "Besides what the file declares, " (words::counted(found as u64, "other difference", PAGE)) " was found by looking. Each could be a cause as well." }
         }
         div.scroll tabindex="0" role="region" aria-label="Table of differences" {
@@ -131,7 +135,8 @@ pub(super) fn order(page: &Page<'_>) -> Markup {
         return html! { p { "No block was begun." } };
     }
     html! {
-        p.lead { "Blocks one after the other, arms within each from left to right. Shuffling keeps a slow drift of the machine from favouring one arm." }
+        @if super::provenance::is_imported(page) { p.lead { "In which order the imported runs were made is not known. They are listed as they were given." } }
+        @else { p.lead { "Blocks one after the other, arms within each from left to right. Shuffling keeps a slow drift of the machine from favouring one arm." } }
         ol.blocks {
             @for block in order.iter().take(BLOCKS) {
                 li {

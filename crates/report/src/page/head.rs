@@ -28,6 +28,7 @@ pub(super) fn masthead(page: &Page<'_>) -> Markup {
             p.run {
                 strong { (text::short(&analysis.name, 80)) }
                 span { (text::line(&analysis.id)) }
+                @if super::provenance::is_imported(page) { span { "imported" } }
                 time datetime=(text::line(&record.started_at)) { (super::provenance::date(&record.started_at)) }
             }
         }
@@ -101,7 +102,10 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
                 _ => (super::why::of_both(page, comparison)),
             }
             p.blocks {
-                (words::counted(verdict.blocks.into(), "block", PAGE))
+                @match &comparison.apart {
+                    Some((a, b)) => { (PAGE.count(b.len() as u64)) " against " (words::counted(a.len() as u64, "run", PAGE)) ", unpaired" }
+                    None => (words::counted(verdict.blocks.into(), "block", PAGE)),
+                }
                 @if let Some(share) = verdict.smallest_visible { "; " (PAGE.percent(share)) " would have been seen" }
                 @if let Some(reason) = &verdict.reason { "; " (text::line(reason)) }
             }

@@ -26,8 +26,65 @@ fn duration(record: &ExperimentRecord) -> Option<String> {
     Some(PAGE.span(end.duration_since(begin).as_secs_f64()))
 }
 
+/// Whether another program measured it.
+pub(super) fn is_imported(page: &Page<'_>) -> bool {
+    page.report.record.imported().next().is_some()
+}
+
+/// Files of an imported record that are listed.
+const FILES: usize = 200;
+
+/// Where an imported record comes from.
+fn imported(page: &Page<'_>) -> Markup {
+    let (record, analysis) = (page.report.record, page.report.analysis);
+    let points = || {
+        record.runs.iter().flat_map(|run| {
+            let imported = |point: &plimsoll_record::PointRecord| point.imported().cloned();
+            run.points
+                .iter()
+                .filter_map(move |point| Some((run, point, imported(point)?)))
+        })
+    };
+    html! {
+        p { "Other programs measured this. It was imported by:" }
+        pre.command { code { (text::lines(&record.command)) } }
+        div.facts { div { h3 { "Record" } (list(&vec![
+            ("Record", Some(format!("{}, format version {}", record.id, record.plimsoll_record))),
+            ("Imported", Some(date(&record.started_at))),
+            ("Program", Some(format!("plimsoll {}, commit {}", record.program.version, record.program.commit))),
+            ("Machine", Some("not known: no output describes it".into())),
+        ])) } }
+        h3 { "What was read" }
+        div.scroll tabindex="0" role="region" aria-label="Table of the files" {
+            table {
+                thead { tr { th scope="col" { "Arm" } th scope="col" { "Load" } th scope="col" { "Measured by" } th scope="col" { "Begun" } th scope="col" { "Files" } th scope="col" { "Command line" } } }
+                tbody {
+                    @for (run, point, imported) in points().take(FILES) {
+                        tr {
+                            th scope="row" { (page.arm(&run.arm)) small { "run " (run.block + 1) } }
+                            td { (text::short(&point.label.mix, NAME)) " at " (text::label(&point.label.load_label, NAME)) }
+                            td { (text::short(imported.version.as_deref().unwrap_or(&imported.tool), NAME)) }
+                            td { @if point.started_at.is_empty() { "not known" } @else { (date(&point.started_at)) } }
+                            td { @for file in &imported.files {
+                                div { (text::short(&file.name, 80)) small { (PAGE.bytes(file.bytes)) ", SHA-256 " (text::short(&file.sha256, 16)) } }
+                            } }
+                            td { @match &imported.command { Some(command) => code { (text::short(command, 400)) }, None => "not known" } }
+                        }
+                    }
+                }
+            }
+        }
+        @if points().count() > FILES { p.remark { "The first " (FILES) " of " (points().count()) " outputs; all are in record.json." } }
+        (settings(page, analysis))
+        (failures(record))
+    }
+}
+
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let (record, analysis) = (page.report.record, page.report.analysis);
+    if is_imported(page) {
+        return imported(page);
+    }
     html! {
         p { "To repeat it:" }
         pre.command { code { (text::lines(&record.command)) } }

@@ -39,7 +39,11 @@ impl<'a> From<&'a Comparison> for Row<'a> {
                 text::short(&comparison.baseline, 40)
             ),
             because: comparison.because.as_deref().filter(|_| comparison.primary),
-            unit: "block",
+            unit: if comparison.apart.is_some() {
+                "run"
+            } else {
+                "block"
+            },
         }
     }
 }
