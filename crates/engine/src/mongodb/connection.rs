@@ -4,10 +4,10 @@ use super::messages::{self, words};
 use super::target::Target;
 use crate::EngineError;
 use mongodb::bson::{Document, doc};
-use mongodb::error::Error;
+use mongodb::error::{Error, ErrorKind};
 use mongodb::event::EventHandler;
 use mongodb::event::command::CommandEvent;
-use mongodb::options::{ClientOptions, ReadPreference, SelectionCriteria, ServerAddress};
+use mongodb::options::{ClientOptions, Hint, ReadPreference, SelectionCriteria, ServerAddress};
 use mongodb::{Client, Database};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -70,15 +70,17 @@ impl Connection {
             .database(name)
     }
 
-    /// Sends a command to the primary, or to what stands for it.
+    /// Sends a command to the primary, or to what stands for it. It may be done twice if the connection fails, so it must be one that may.
     pub(super) fn command(&self, database: &str, command: Document) -> Result<Document, Error> {
         let database = self.database(database);
-        self.runtime.block_on(async {
-            database
-                .run_command(command)
-                .selection_criteria(SelectionCriteria::ReadPreference(ReadPreference::Primary))
-                .await
-        })
+        let send = || {
+            let criteria = SelectionCriteria::ReadPreference(ReadPreference::Primary);
+            let sent = database
+                .run_command(command.clone())
+                .selection_criteria(criteria);
+            self.runtime.block_on(async { sent.await })
+        };
+        twice(send)
     }
 
     /// As [`Self::command`], given up after a time.
@@ -131,16 +133,14 @@ impl Connection {
         by_index: bool,
     ) -> Result<u64, Error> {
         let collection = self.database(database).collection::<Document>(collection);
-        self.runtime.block_on(async {
-            let count = collection.count_documents(doc! {});
+        let ask = || {
+            let mut count = collection.count_documents(doc! {});
             if by_index {
-                count
-                    .hint(mongodb::options::Hint::Name("_id_".into()))
-                    .await
-            } else {
-                count.await
+                count = count.hint(Hint::Name("_id_".into()));
             }
-        })
+            self.runtime.block_on(async { count.await })
+        };
+        twice(ask)
     }
 
     /// The index names of a collection.
@@ -160,6 +160,14 @@ impl Drop for Connection {
         if let Some(client) = self.client.take() {
             shut_down(&self.runtime, client);
         }
+    }
+}
+
+/// Nothing is asked while a point is measured, and the connection may have ended meanwhile: that shows at the first use alone.
+fn twice<T>(ask: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+    match ask() {
+        Err(error) if matches!(*error.kind, ErrorKind::Io(_)) => ask(),
+        answer => answer,
     }
 }
 

@@ -65,15 +65,7 @@ impl MongoDb {
             is_empty && !target.managed,
             Arc::clone(&administration),
         ));
-        let lean = lean_shared(
-            opening,
-            &target,
-            &options,
-            &server,
-            &place,
-            &marking,
-            &administration,
-        );
+        let lean = lean_shared(opening, &target, &options, &server, &place, &marking);
         let mut names = Vec::new();
         for number in 0..opening.data.field_count {
             let name = format!("{}{number}", opening.data.field_name_prefix);
@@ -121,7 +113,6 @@ fn lean_shared(
     server: &Server,
     place: &Place,
     marking: &Arc<Marking>,
-    administration: &Arc<Connection>,
 ) -> Option<Arc<LeanShared>> {
     if target.client != ClientChoice::Lean {
         return None;
@@ -137,7 +128,7 @@ fn lean_shared(
         target: target.clone(),
         options: lean::options(target, options, lean),
         marking: Arc::clone(marking),
-        primary: Primary::new(Arc::clone(administration), host, may_move),
+        primary: Primary::new(options, host, may_move),
     }))
 }
 

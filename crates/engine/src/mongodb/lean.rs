@@ -3,7 +3,7 @@
 //! Sessions by the lean client: one blocking connection each, to the primary that the driver found.
 
 use super::collection::Marking;
-use super::connection::Connection;
+use super::connection::{Connection, runtime};
 use super::target::{Target, refuse};
 use crate::{EngineError, FieldVisitor, Outcome, Session};
 use mongodb::bson::{doc, rawdoc};
@@ -137,7 +137,7 @@ pub(super) fn options(
 
 /// Where the primary is, sought again when it has moved.
 pub(super) struct Primary {
-    administration: Arc<Connection>,
+    options: ClientOptions,
     /// Whether there is another server that could have become it.
     may_move: bool,
     found: Mutex<Found>,
@@ -149,10 +149,12 @@ struct Found {
 }
 
 impl Primary {
-    pub(super) fn new(administration: Arc<Connection>, host: Host, may_move: bool) -> Self {
+    pub(super) fn new(options: &ClientOptions, host: Host, may_move: bool) -> Self {
         let found = Mutex::new(Found { host, sought: None });
+        let mut options = options.clone();
+        options.server_selection_timeout = Some(SEARCH);
         Self {
-            administration,
+            options,
             may_move,
             found,
         }
@@ -164,24 +166,26 @@ impl Primary {
     }
 
     /// The primary, if it is another one than this. One session seeks for all.
-    fn other_than(&self, host: &Host) -> Option<Host> {
+    fn other_than(&self, host: &Host, target: &Target) -> Option<Host> {
         if !self.may_move {
             return None;
         }
         let mut found = self.lock();
         let may_seek = found.sought.is_none_or(|sought| sought.elapsed() >= SEARCH);
         if found.host == *host && may_seek {
-            let hello = doc! { "hello": 1 };
-            let answer = self.administration.command_within("admin", hello, SEARCH);
-            if answer.is_some()
-                && let Some(address) = self.administration.served_by()
-                && let Some(host) = host_of(&address)
-            {
+            if let Some(host) = self.seek(target) {
                 found.host = host;
             }
             found.sought = Some(Instant::now());
         }
         (found.host != *host).then(|| found.host.clone())
+    }
+
+    /// By a client of its own: one that is open already would for a while take its old knowledge for new.
+    fn seek(&self, target: &Target) -> Option<Host> {
+        let connection = Connection::open(runtime().ok()?, &self.options, target).ok()?;
+        connection.command_within("admin", doc! { "hello": 1 }, SEARCH)?;
+        host_of(&connection.served_by()?)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Found> {
@@ -224,7 +228,10 @@ impl LeanSession {
         // What waits in a batch would be lost with its client.
         if may_have_moved
             && self.client.waiting() == 0
-            && let Some(host) = self.shared.primary.other_than(&self.host)
+            && let Some(host) = self
+                .shared
+                .primary
+                .other_than(&self.host, &self.shared.target)
         {
             let options = LeanOptions {
                 host: host.clone(),

@@ -106,7 +106,10 @@ fn advice(error: &Error, said: &str) -> Option<&'static str> {
             Some("check `tlsCAFile` and `tlsCertificateKeyFile` in `uri`")
         }
         ErrorKind::DnsResolve { .. } => Some("check the host in `uri`"),
-        ErrorKind::ServerSelection { .. } | ErrorKind::Io(_) => connection_advice(said),
+        ErrorKind::Io(_) => {
+            Some("the connection failed; see whether the server still runs, and what its log says")
+        }
+        ErrorKind::ServerSelection { .. } => connection_advice(said),
         _ => None,
     }
 }
@@ -140,11 +143,18 @@ fn connection_advice(said: &str) -> Option<&'static str> {
     if says(&[
         "unexpected end of file",
         "eof",
+        "EOF",
         "Connection reset",
-        "early eof",
+        "Broken pipe",
     ]) {
         return Some(
-            "what listens there closed the connection: the server may want TLS (`tls=true` in `uri`), have died, or be no MongoDB",
+            "what listens there closed the connection: the two may not agree on TLS (`tls=true` in `uri`, or not), it may have died, or be no MongoDB",
+        );
+    }
+    // Nothing went wrong, and nobody greeted.
+    if says(&["Server selection timeout"]) && !says(&["Error:"]) {
+        return Some(
+            "what listens there does not answer as a MongoDB does: check the port, and whether it speaks TLS (`tls=true` in `uri`)",
         );
     }
     None

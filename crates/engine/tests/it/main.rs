@@ -4,5 +4,7 @@
 #![cfg(feature = "mongodb")]
 
 mod laboratory;
+mod mistakes;
 mod operations;
+mod scripted;
 mod server;
