@@ -10,7 +10,8 @@ pub(crate) struct Kernel {
     cpu: KeptFile,
     memory: KeptFile,
     pressures: [(&'static str, KeptFile); 3],
-    process: KeptFile,
+    /// Of this process; `None` where another one is under test.
+    process: Option<KeptFile>,
     tick_ns: f64,
 }
 
@@ -28,9 +29,14 @@ impl Kernel {
                     open("proc/pressure/memory"),
                 ),
             ],
-            process: open("proc/self/io"),
+            process: Some(open("proc/self/io")),
             tick_ns: 1e9 / ticks_per_second() as f64,
         }
+    }
+
+    /// From now on without this process, because another one is under test.
+    pub(crate) fn without_this_process(&mut self) {
+        self.process = None;
     }
 
     pub(crate) fn tell(&self, buffer: &mut Vec<u8>, into: &mut Figures) {
@@ -45,7 +51,7 @@ impl Kernel {
                 into.push((name, waited_ns));
             }
         }
-        if let Some(text) = self.process.read(buffer) {
+        if let Some(text) = self.process.as_ref().and_then(|file| file.read(buffer)) {
             // Whatever read calls asked for, from wherever. The files read here are in it too, some ten kilobytes each time.
             let asked = keyed(text).find(|(key, _)| *key == "rchar");
             into.extend(asked.map(|(_, bytes)| (figures::PROCESS_READ_BYTES, bytes as f64)));

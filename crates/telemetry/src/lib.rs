@@ -9,7 +9,7 @@
 //! - **Use.** A [`WorkerSampler`] says what its own process used since it was asked last, a [`SystemSampler`] what happened to the
 //!   whole machine meanwhile: CPU time that the hypervisor took, and jumps of the wall clock.
 //! - **Watching.** A [`SliceSampler`] gathers figures for each second of a measurement: what the engine tells of itself, what a
-//!   [`DeviceSource`] tells of the device below the data, what a control group uses ([`GroupSource`]), and the machine.
+//!   [`DeviceSource`] tells of the device below the data, what a control group uses ([`GroupSource`]), a server that is watched from outside, and the machine.
 //! - **Judgement.** A [`Survey`] is what a machine check looks at, and [`findings`] what it thinks of it, with advice. That is a pure
 //!   function of the survey.
 //!
@@ -34,6 +34,7 @@ mod kernel;
 mod limits;
 mod machine;
 mod mounts;
+mod process;
 mod slice_sampler;
 mod storage;
 mod survey;

@@ -3,6 +3,7 @@
 use crate::device::DeviceSource;
 use crate::group::{Group, GroupSource};
 use crate::kernel::Kernel;
+use crate::process::Process;
 use crate::{DeviceTotals, Host};
 use nix::time::{ClockId, clock_gettime};
 use plimsoll_record::figures;
@@ -11,12 +12,13 @@ use std::collections::BTreeMap;
 /// Names of [`plimsoll_record::figures`] with their values: counters since some moment that stays the same, and levels.
 pub type Figures = Vec<(&'static str, f64)>;
 
-/// Gathers the figures of [`plimsoll_record::figures`] for each slice: of the engine, the device, the machine, the control group and this
-/// process. Files are kept open and read into one buffer, so that a sample costs little; what it costs is itself a figure.
+/// Gathers the figures of [`plimsoll_record::figures`] for each slice: of the engine, the device, the machine, the control group, the
+/// server, and this process where there is none. Files are kept open and read into one buffer, so that a sample costs little; what it costs is itself a figure.
 pub struct SliceSampler {
     kernel: Kernel,
     device: Option<Box<dyn DeviceSource>>,
     group: Option<Group>,
+    server: Option<Process>,
     buffer: Vec<u8>,
     /// What all sources told last, levels included.
     last: Figures,
@@ -36,12 +38,23 @@ impl SliceSampler {
             kernel: Kernel::open(host),
             device,
             group: group.map(|group| Group::open(host, &group)),
+            server: None,
             buffer: vec![0; 16 << 10],
             last: Vec::new(),
             now: Vec::new(),
         };
         sampler.sample(&mut |_| {}, &mut BTreeMap::new());
         sampler
+    }
+
+    /// The same with the figures of a server, by the id of its process. What is read by the process under test is from then on what that
+    /// process reads, and not this one.
+    #[must_use]
+    pub fn of_server(mut self, host: &Host, process: u32) -> Self {
+        self.server = Some(Process::open(host, process));
+        self.kernel.without_this_process();
+        self.sample(&mut |_| {}, &mut BTreeMap::new());
+        self
     }
 
     /// Levels as they are, and by how much counters rose since the last call, or since this was made. The engine tells its own figures
@@ -63,6 +76,9 @@ impl SliceSampler {
         }
         if let Some(group) = &self.group {
             group.tell(&mut self.buffer, now);
+        }
+        if let Some(server) = &self.server {
+            server.tell(&mut self.buffer, now);
         }
         self.kernel.tell(&mut self.buffer, now);
         for (place, (name, value)) in self.now.iter().enumerate() {
