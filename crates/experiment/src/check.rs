@@ -13,6 +13,7 @@ use crate::problems::{Collector, Problems};
 use crate::reader::{Checked, Reader, Value, join};
 use crate::rig::{RigReader, Stored};
 use crate::scales::scaled;
+use crate::server::keeps_data_here;
 use crate::settle::Origins;
 use crate::source::{Place, SourceText};
 use crate::working_set::{MeasureRecords, Measured};
@@ -344,21 +345,34 @@ fn subject<'s>(
             problems: reader.problems,
             engines: given.engines,
         };
-        let settings = settings_reader.settings(arm, &engine, &given.limits, reader.origins);
-        let Some((data, working_set)) = reader.data_of(&base, arm, &engine, &settings) else {
-            continue;
-        };
-        let directory = directory(arm, &engine, given, reader.origins);
+        let mut settings = settings_reader.settings(arm, &engine, &given.limits, reader.origins);
         let mut rig_reader = RigReader {
             problems: reader.problems,
             origins: reader.origins,
             limits: &given.limits,
+            base_dir: given.base_dir,
+        };
+        let server = rig_reader.server(arm, &engine, &mut settings);
+        let chosen = reader.data_of(&base, arm, &engine, &settings, server.as_ref());
+        let Some((data, working_set)) = chosen else {
+            continue;
+        };
+        let directory = if keeps_data_here(&engine, server.as_ref()) {
+            directory(arm, given, reader.origins)
+        } else {
+            None
+        };
+        let mut rig_reader = RigReader {
+            problems: reader.problems,
+            origins: reader.origins,
+            limits: &given.limits,
+            base_dir: given.base_dir,
         };
         let stored = Stored {
             loaded_bytes: loaded_bytes(&data, working_set.as_ref()),
             inserted_bytes: stored_bytes(&data, inserted),
         };
-        let rig = rig_reader.rig(arm, &engine, &settings, stored);
+        let rig = rig_reader.rig(arm, &engine, &settings, server, stored);
         arms.push(Arm {
             name: arm.name.clone(),
             about: arm.text("about").map(str::to_owned),
@@ -375,16 +389,12 @@ fn subject<'s>(
     (mixes.into_iter().map(|(mix, _)| mix).collect(), arms)
 }
 
-/// Where an arm's data directory is made, if its engine needs one.
+/// Where an arm's data directory is made.
 fn directory(
     arm: &ReadArm,
-    engine: &EngineKind,
     given: &Surroundings<'_>,
     origins: &mut Origins<'_>,
 ) -> Option<PathBuf> {
-    if !engine.keeps_data {
-        return None;
-    }
     let path = join(&join("arms", &arm.name), "directory");
     if let Some(directory) = &given.overrides.directory {
         let name = "--directory".to_owned();

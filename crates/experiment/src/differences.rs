@@ -3,9 +3,10 @@
 use crate::disk_words::{disk_line, disk_words};
 use crate::limits::price_words;
 use crate::rig_format::DISK;
+use crate::server::own_arguments;
 use crate::working_set::grouped;
-use crate::{Arm, units};
-use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, LimitsSpec};
+use crate::{Arm, redact, units};
+use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, LimitsSpec, ServerSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,7 +29,7 @@ pub struct Difference {
 }
 
 /// Everything in the plan that differs between two arms but their names: engine and its settings, data, directory, figures of the disk,
-/// filesystem with its options, limits, machine and price, in this order.
+/// filesystem with its options, limits, server, machine and price, in this order.
 ///
 /// Settings that only one of two engines has are no difference beside that of the engines.
 #[must_use]
@@ -51,6 +52,7 @@ pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
         &mut found,
     );
     limits(&left.rig.limits, &right.rig.limits, &mut found);
+    server(left, right, &mut found);
     let machine = |arm: &Arm| or_nothing(arm.rig.machine.clone());
     found.add("machine", &machine(left), &machine(right));
     let price = |arm: &Arm| or_nothing(arm.rig.price.as_ref().map(price_words));
@@ -72,6 +74,30 @@ impl Found {
     }
 }
 
+/// What the settings make of its command line is no difference beside that of the settings.
+fn server(left: &Arm, right: &Arm, found: &mut Found) {
+    let word =
+        |arm: &Arm, of: fn(&ServerSpec) -> String| or_nothing(arm.rig.server.as_ref().map(of));
+    let mut add = |what: &str, of: fn(&ServerSpec) -> String| {
+        found.add(what, &word(left, of), &word(right, of));
+    };
+    add("server", |server| server.name.clone());
+    if left.rig.server.is_none() || right.rig.server.is_none() {
+        return;
+    }
+    add("server.program", |server| server.program.clone());
+    add("server.environment", |server| {
+        let pairs = server.environment.iter();
+        let pairs: Vec<String> = pairs
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        or_nothing(Some(pairs.join(" ")).filter(|text| !text.is_empty()))
+    });
+    let arguments =
+        |arm: &Arm| or_nothing(Some(own_arguments(arm).join(" ")).filter(|text| !text.is_empty()));
+    found.add("server.arguments", &arguments(left), &arguments(right));
+}
+
 fn or_nothing(text: Option<String>) -> String {
     text.unwrap_or_else(|| NOTHING.to_owned())
 }
@@ -84,7 +110,12 @@ fn settings(left: &Arm, right: &Arm, found: &mut Found) {
         .chain(right.settings.0.keys())
         .collect();
     for name in names {
-        let value = |arm: &Arm| arm.settings.0.get(name).map(ToString::to_string);
+        let value = |arm: &Arm| {
+            arm.settings
+                .0
+                .get(name)
+                .map(|value| redact(&value.to_string()))
+        };
         let (one, other) = (value(left), value(right));
         let of_both = one.is_some() && other.is_some();
         if left.engine == right.engine || of_both {

@@ -5,6 +5,7 @@ use crate::estimate::data_bytes;
 use crate::limits::price_words;
 use crate::mistake::bytes;
 use crate::needs::{cache_bytes, held_bytes, needs};
+use crate::server::server_line;
 use crate::units::shortened_to;
 use crate::{Arm, EngineKind, Needs, Order, Origin, Plan, Point, WorkingSet, units};
 use plimsoll_schedule::Load;
@@ -62,6 +63,8 @@ pub struct ArmExplanation {
     pub filesystem: Option<String>,
     /// Limits of what is under test.
     pub limits: Option<String>,
+    /// The server that is started.
+    pub server: Option<String>,
     /// Name of the published machine.
     pub machine: Option<String>,
     /// What it costs.
@@ -116,6 +119,7 @@ fn explain_arm(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> ArmExplanation
         disk: arm.rig.disk.as_ref().map(disk_line),
         filesystem: arm.rig.filesystem.as_ref().map(filesystem_line),
         limits: limits_line(&arm.rig.limits),
+        server: server_line(arm),
         machine: arm.rig.machine.clone(),
         price: arm.rig.price.as_ref().map(price_words),
     }
@@ -158,6 +162,20 @@ impl PlanExplanation {
             return Ok(());
         }
         writeln!(f, "\ndisk, filesystem, limits, machine")?;
+        write_table(f, &rows)
+    }
+
+    /// The servers that are started, where there are any.
+    fn write_servers(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rows: Vec<Vec<String>> = self
+            .arms
+            .iter()
+            .filter_map(|arm| Some(vec![arm.name.clone(), arm.server.clone()?]))
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\nserver, started for each run")?;
         write_table(f, &rows)
     }
 }
@@ -256,6 +274,7 @@ impl std::fmt::Display for PlanExplanation {
         }
         write_table(f, &rows)?;
         self.write_rigs(f)?;
+        self.write_servers(f)?;
 
         let how = match self.order {
             Order::Shuffled => format!("shuffled in each block, seed {}", self.seed),

@@ -4,7 +4,7 @@
 //! key means.
 
 use crate::SettingKind;
-use crate::rig_format::{DISK_OR_PRESET, FILESYSTEM_OR_KIND, LIMITS, PRICE};
+use crate::rig_format::{DISK_OR_PRESET, FILESYSTEM_OR_KIND, LIMITS, PRICE, SERVER_OR_PRESET};
 use crate::shape::{Choice, Key, Keys, Need, Object, Shape};
 use Need::{Default, Optional, Required};
 
@@ -294,6 +294,9 @@ object! {
         "What is made on the disk, with its stock options unless more is said. Only with a disk.";
     "limits" = Shape::Object(&LIMITS), Optional, "{memory: 382MiB, cpus: 1.5}";
         "What is under test may use no more, the page cache that it fills included.";
+    "server" = SERVER_OR_PRESET, Optional, "mongod";
+        "The server that is started for the arm, on its disk and under its limits, and ended afterwards: the name of a preset, the path of \
+         its program, or more. Without it that of the engine, if it has one, unless the arm names a server that runs by itself with `uri`.";
     "machine" = Shape::Text { most: 40 }, Optional, "m3.medium";
         "A published machine, by name: limits of memory and processors, and a price. What `limits` and `price` say beside it wins.";
     "price" = Shape::Object(&PRICE), Optional, "{per_hour: 0.07, currency: USD}";

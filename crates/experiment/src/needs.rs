@@ -1,7 +1,7 @@
 //! What an experiment needs of the machine: time, disk, memory and programs, estimated.
 
 use crate::estimate::{data_bytes, loaded_bytes_of, most_held, stored_bytes};
-use crate::{Arm, EngineKind, Measurement, Plan};
+use crate::{Arm, EngineKind, Measurement, Plan, keeps_data_here};
 use plimsoll_record::{
     Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, RigSpec, ShapedFrom,
 };
@@ -50,6 +50,10 @@ fn kind<'e>(arm: &Arm, engines: &'e [EngineKind]) -> Option<&'e EngineKind> {
     engines.iter().find(|kind| kind.name == arm.engine)
 }
 
+fn keeps_data(arm: &Arm, engines: &[EngineKind]) -> bool {
+    kind(arm, engines).is_some_and(|kind| keeps_data_here(kind, arm.rig.server.as_ref()))
+}
+
 /// Bytes of the cache of an arm's engine.
 pub(crate) fn cache_bytes(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
     arm.settings.bytes(kind(arm, engines)?.cache_setting?)
@@ -57,7 +61,7 @@ pub(crate) fn cache_bytes(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
 
 /// Bytes on disk at the worst moment of a run.
 pub(crate) fn held_bytes(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> f64 {
-    if !kind(arm, engines).is_some_and(|kind| kind.keeps_data) {
+    if !keeps_data(arm, engines) {
         return 0.0;
     }
     let inserted = stored_bytes(&arm.data, inserted_records(plan));
@@ -82,7 +86,7 @@ pub(crate) fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     let (mut loading_seconds, mut disk, mut memory, mut disk_memory) = (0.0, 0f64, 0f64, 0f64);
     for arm in &plan.arms {
         memory = memory.max(cache_bytes(arm, engines).unwrap_or(0) as f64 + MEMORY_BESIDES);
-        if !kind(arm, engines).is_some_and(|kind| kind.keeps_data) {
+        if !keeps_data(arm, engines) {
             continue;
         }
         let (records, bytes) = (arm.data.key_count() as f64, data_bytes(&arm.data));

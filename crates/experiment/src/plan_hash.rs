@@ -1,6 +1,6 @@
 //! The fingerprint of a plan: equal when the same things would be measured.
 
-use crate::Plan;
+use crate::{Plan, Settings, redact_json};
 use plimsoll_record::{DiskChoice, RigSpec, ShapedFrom};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -23,7 +23,7 @@ impl Plan {
             let mut measured = json!({
                 "name": arm.name,
                 "engine": arm.engine,
-                "settings": arm.settings,
+                "settings": without_passwords(&arm.settings),
                 "data": arm.data,
                 "directory": arm.directory,
             });
@@ -35,6 +35,12 @@ impl Plan {
             // Arms that stand on nothing in particular have the fingerprint that they had before there were disks.
             if rig != RigSpec::default() {
                 measured["rig"] = json!(rig);
+                // Nor does it change that there are servers now.
+                if rig.server.is_none()
+                    && let Some(map) = measured["rig"].as_object_mut()
+                {
+                    map.remove("server");
+                }
             }
             arms.push(measured);
         }
@@ -57,6 +63,13 @@ impl Plan {
         write_sorted(&measured, &mut text);
         text_hash(&text)
     }
+}
+
+/// The settings as records keep them: a password that was changed changes nothing that is measured.
+fn without_passwords(settings: &Settings) -> Value {
+    let mut settings = json!(settings);
+    redact_json(&mut settings);
+    settings
 }
 
 /// What bears on the measuring of that which an arm stands on.

@@ -1,6 +1,7 @@
 //! Everything wrong with an experiment file, shown at once: each mistake underlined, with what to do.
 
 use crate::mistake::Mistake;
+use crate::redaction::{covered, redact};
 use crate::source::{Place, SourceText};
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
@@ -144,7 +145,7 @@ impl Problems {
             .with_links(false);
         let excerpt = Excerpt {
             name: &self.file_name,
-            shown: shown(self.source.text()),
+            shown: shown(&covered(self.source.text())),
             source: &self.source,
         };
         let mut text = String::new();
@@ -182,7 +183,7 @@ impl Problems {
                     "path": problem.path,
                     "line": position.map(|(line, _)| line),
                     "column": position.map(|(_, column)| column),
-                    "message": problem.mistake.to_string(),
+                    "message": redact(&problem.mistake.to_string()),
                     "help": problem.mistake.help(),
                 })
             })
@@ -191,11 +192,12 @@ impl Problems {
     }
 
     fn headline(&self, problem: &Problem) -> String {
-        if problem.path.is_empty() {
+        let text = if problem.path.is_empty() {
             problem.mistake.to_string()
         } else {
             format!("{}: {}", problem.path, problem.mistake)
-        }
+        };
+        redact(&text)
     }
 
     fn line_of(&self, problem: &Problem) -> String {

@@ -8,11 +8,14 @@ use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, Value, join};
 use crate::rig_mistake::RigMistake;
+use crate::server::uri;
 use crate::settle::Origins;
 use crate::source::Place;
 use crate::{EngineKind, Limits, Settings, Source};
-use plimsoll_record::{Backing, DiskChoice, DiskSpec, FilesystemKind, FilesystemSpec, RigSpec};
-use std::path::PathBuf;
+use plimsoll_record::{
+    Backing, DiskChoice, DiskSpec, FilesystemKind, FilesystemSpec, RigSpec, ServerSpec,
+};
+use std::path::{Path, PathBuf};
 
 /// The word for no disk at all.
 const NO_DISK: &str = "none";
@@ -33,18 +36,31 @@ pub(crate) struct RigReader<'r, 's> {
     pub problems: &'r mut Collector<'s>,
     pub origins: &'r mut Origins<'s>,
     pub limits: &'r Limits,
+    /// Folder of the experiment file.
+    pub base_dir: &'r Path,
 }
 
 impl RigReader<'_, '_> {
-    /// What one arm stands on.
+    /// What one arm stands on, under the server that is started for it.
     pub(crate) fn rig(
         &mut self,
         arm: &ReadArm,
         engine: &EngineKind,
         settings: &Settings,
+        server: Option<ServerSpec>,
         stored: Stored,
     ) -> RigSpec {
         let path = join("arms", &arm.name);
+        if engine.server.is_some() && uri(settings).is_some() {
+            // What a server of others stands on is not ours to make.
+            self.not_on_foreign_server(arm);
+            let machine = self.machine(&path, arm);
+            return RigSpec {
+                machine: machine.map(|machine| machine.name.clone()),
+                price: self.price(&path, arm, machine),
+                ..RigSpec::default()
+            };
+        }
         let disk = self.disk(&path, arm, engine, stored);
         let filesystem = self.filesystem(&path, arm, engine, disk.as_ref());
         if let (Some(DiskChoice::Emulated { spec }), Some(filesystem), Some(given)) =
@@ -57,7 +73,7 @@ impl RigReader<'_, '_> {
             disk,
             filesystem,
             limits: self.limits(&path, arm, machine, cache_of(engine, settings)),
-            server: None,
+            server,
             machine: machine.map(|machine| machine.name.clone()),
             price: self.price(&path, arm, machine),
         }
@@ -313,7 +329,7 @@ impl RigReader<'_, '_> {
 
 impl Given {
     /// Whether it stands in the arm, not in the defaults.
-    fn is_own(&self) -> bool {
+    pub(crate) fn is_own(&self) -> bool {
         self.path.starts_with("arms.")
     }
 }

@@ -113,9 +113,68 @@ object! {
         "More mount options, with commas between them.";
 }
 
+/// A server by its name or its program, or with more.
+pub(crate) const SERVER_OR_PRESET: Shape =
+    Shape::Any(&[Shape::Text { most: 4_096 }, Shape::Object(&SERVER)]);
+const WORD: Shape = Shape::Text { most: 4_096 };
+const WITHIN: Shape = duration(1_000_000, LONGEST_WAIT_NS);
+
+object! {
+    /// A server that is started.
+    SERVER: "A server that is started. In arguments and environment `{data}` stands for its data directory, `{run}` for one for \
+             sockets and the like, and `{port}` for its port of 127.0.0.1."
+    "preset" = Shape::Text { most: 40 }, Optional, "mongod";
+        "Begins with this preset; the other keys change it. Without it that of the engine.";
+    "program" = WORD, Optional, "/opt/mongodb/bin/mongod";
+        "Its program: a path, found from the folder of the experiment file, or a name that is looked for on PATH, and then in the \
+         folder that the environment variable PLIMSOLL_SERVERS names.";
+    "arguments" = list(&WORD, 0, 200), Optional, "[--quiet]";
+        "More arguments, after those of the preset and of the settings.";
+    "environment" = keyed(Keys::Names("variable"), &WORD, 0, 200), Optional, "{GLIBC_TUNABLES: glibc.pthread.rseq=1}";
+        "Variables of its environment, besides those that are set here anyway.";
+    "ready_within" = WITHIN, Optional, "120s";
+        "How long it may take until it answers.";
+    "stop_within" = WITHIN, Optional, "300s";
+        "How long it may take to end when it is asked to; then it is killed, and its run is no good.";
+}
+
+object! {
+    /// A server of the presets' data file.
+    SERVER_PRESET: "A server that can be started."
+    "about" = Shape::Text { most: 200 }, Need::Required, "MongoDB's server";
+        "What it is.";
+    "program" = WORD, Need::Required, "mongod";
+        "Looked for on PATH.";
+    "arguments" = list(&WORD, 1, 200), Need::Required, "[--port, '{port}']";
+        "With places in braces.";
+    "settings" = keyed(Keys::Names("setting"), &Shape::Object(&SERVER_SETTING), 0, 100), Optional, "{cache_size: {arguments: ['--cache={value}']}}";
+        "Settings of engines that become arguments.";
+    "environment" = keyed(Keys::Names("variable"), &WORD, 0, 200), Optional, "{A: b}";
+        "With places in braces.";
+    "version" = list(&WORD, 0, 10), Optional, "[--version]";
+        "Arguments that make it tell its version.";
+    "address" = WORD, Need::Required, "mongodb://127.0.0.1:{port}/";
+        "Under which it is reached.";
+    "stop_signal" = choice(&["TERM", "INT", "QUIT"]), Need::Required, "TERM";
+        "That asks it to end.";
+    "ready_within" = WITHIN, Need::Required, "120s";
+        "How long it may take until it answers.";
+    "stop_within" = WITHIN, Need::Required, "300s";
+        "How long it may take to end.";
+}
+
+object! {
+    /// A setting of an engine, as arguments of a server.
+    SERVER_SETTING: "A setting of an engine, as arguments."
+    "between" = Shape::Text { most: 1 }, Optional, ",";
+        "Divides the text of the setting into several values.";
+    "arguments" = list(&WORD, 1, 10), Need::Required, "[--setParameter, '{value}']";
+        "For each value, with its place in braces.";
+}
+
 object! {
     /// Limits.
-    LIMITS: "Limits of what is under test."
+    LIMITS: "Limits of what is under test: of the server where one is started, and not of its client."
     "memory" = size(1 << 20, 1 << 50), Optional, "382MiB";
         "Of the process and the page cache that it fills together.";
     "cpus" = number(0.01, 10_000.0), Optional, "1.5";

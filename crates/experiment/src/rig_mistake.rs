@@ -10,7 +10,7 @@ pub enum RigMistake {
     /// A disk or machine that no preset describes.
     #[error("there is no {what} {}", quoted(.name))]
     UnknownPreset {
-        /// `disk` or `machine`.
+        /// `disk`, `machine` or `server`.
         what: &'static str,
         /// As written.
         name: String,
@@ -136,6 +136,39 @@ pub enum RigMistake {
         /// Which.
         key: &'static str,
     },
+    /// A server where the engine is none.
+    #[error("the engine {engine} runs in this program, without a server")]
+    ServerOfEmbedded {
+        /// Which.
+        engine: &'static str,
+    },
+    /// A server to start and one that runs by itself.
+    #[error("`uri` names a server that runs by itself, so there is none to start")]
+    ServerBesideUri,
+    /// A setting for a server that is started, beside the URI of another.
+    #[error(
+        "`{key}` is for a server that is started here, and `uri` names one that runs by itself"
+    )]
+    SettingOfManaged {
+        /// Which.
+        key: String,
+    },
+    /// A setting that a server does not take.
+    #[error("the server {server} takes no `{key}`")]
+    ServerWithout {
+        /// Of the preset.
+        server: String,
+        /// Which.
+        key: String,
+    },
+    /// What a server of others stands on.
+    #[error(
+        "`{key}` cannot be had for a server that runs by itself: it stands on what others gave it"
+    )]
+    NotOurServer {
+        /// Which.
+        key: &'static str,
+    },
     /// A character that belongs to a shell.
     #[error("{} stands in these options, which go through no shell", quoted(&.character.to_string()))]
     ShellCharacter {
@@ -191,6 +224,11 @@ impl RigMistake {
             Self::BadCurrency { .. } => "bad-currency",
             Self::BadDate { .. } => "bad-date",
             Self::PriceWithout { .. } => "price-without",
+            Self::ServerOfEmbedded { .. } => "server-of-embedded",
+            Self::ServerBesideUri => "server-beside-uri",
+            Self::SettingOfManaged { .. } => "setting-of-managed",
+            Self::ServerWithout { .. } => "server-without",
+            Self::NotOurServer { .. } => "not-our-server",
             Self::ShellCharacter { .. } => "shell-character",
             Self::WorkingSetWithoutCache { .. } => "working-set-without-cache",
             Self::NotMeasured { .. } => "not-measured",
@@ -238,6 +276,17 @@ impl RigMistake {
             Self::BadDate { .. } => "write for example 2014-09 or 2014-09-30".into(),
             Self::PriceWithout { .. } => {
                 "write for example `price: {per_hour: 0.07, currency: USD}`".into()
+            }
+            Self::ServerOfEmbedded { .. } => {
+                "remove `server`, or name an engine that is a server, such as mongodb".into()
+            }
+            Self::ServerBesideUri => "remove `server`, or remove `uri`".into(),
+            Self::SettingOfManaged { .. } => {
+                "remove it: the server has its own; or remove `uri`, so that one is started".into()
+            }
+            Self::ServerWithout { .. } => "remove it, or name another server".into(),
+            Self::NotOurServer { .. } => {
+                "remove it; or remove `uri`, so that a server is started on what the arm says".into()
             }
             Self::ShellCharacter { .. } => {
                 "options are letters, digits and -_=,.:/+@%^, with spaces between them".into()

@@ -4,8 +4,8 @@ use crate::reader::{Checked, Value, join};
 use crate::scalar::scalar;
 use crate::shape::{Key, Need, Object, Shape};
 use crate::source::{Place, SourceText};
-use crate::units;
 use crate::{Origin, SettingKind, SettingValue, Source};
+use crate::{redact, units};
 
 /// The origins of all values, in the order in which they are decided.
 pub(crate) struct Origins<'s> {
@@ -24,7 +24,7 @@ impl<'s> Origins<'s> {
     pub(crate) fn add(&mut self, path: &str, value: impl Into<String>, source: Source) {
         self.list.push(Origin {
             path: path.to_owned(),
-            value: value.into(),
+            value: redact(&value.into()),
             source,
         });
     }

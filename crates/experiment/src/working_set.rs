@@ -4,18 +4,25 @@ use crate::mistake::Mistake;
 use crate::reader::Checked;
 use crate::rig_mistake::RigMistake;
 use crate::{EngineKind, Settings, WorkingSet, units};
+use plimsoll_record::ServerSpec;
 use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;
 
-/// Measures how many bytes a record takes on disk, data and indexes, by storing a few: engine, settings, and data of about the size that
-/// is asked for. The message is why it cannot.
-pub type MeasureRecords<'m> = dyn Fn(&str, &Settings, &DataSpec) -> Result<f64, String> + 'm;
+/// Measures how many bytes a record takes on disk, data and indexes, by storing a few: engine, settings, the server that is to be
+/// started, and data of about the size that is asked for. The message is why it cannot.
+pub type MeasureRecords<'m> =
+    dyn Fn(&str, &Settings, Option<&ServerSpec>, &DataSpec) -> Result<f64, String> + 'm;
 
 /// What [`Surroundings::measure`](crate::Surroundings::measure) is where nothing can be stored.
 ///
 /// # Errors
 /// Always.
-pub fn cannot_measure(_: &str, _: &Settings, _: &DataSpec) -> Result<f64, String> {
+pub fn cannot_measure(
+    _: &str,
+    _: &Settings,
+    _: Option<&ServerSpec>,
+    _: &DataSpec,
+) -> Result<f64, String> {
     Err("nothing is stored while a file is only looked at".into())
 }
 
@@ -28,6 +35,7 @@ impl Measured {
         &mut self,
         engine: &EngineKind,
         settings: &Settings,
+        server: Option<&ServerSpec>,
         data: &DataSpec,
         measure: &MeasureRecords<'_>,
     ) -> Result<f64, String> {
@@ -39,11 +47,15 @@ impl Measured {
             records: 1,
             ..data.clone()
         };
-        let key = format!("{} {besides_cache:?} {shape:?}", engine.name);
+        let key = format!(
+            "{} {besides_cache:?} {:?} {shape:?}",
+            engine.name,
+            server.map(|server| (&server.program, &server.environment))
+        );
         let measured = self
             .0
             .entry(key)
-            .or_insert_with(|| measure(engine.name, settings, data));
+            .or_insert_with(|| measure(engine.name, settings, server, data));
         match measured {
             Ok(bytes) if bytes.is_finite() && *bytes > 0.0 => Ok(*bytes),
             Ok(bytes) => Err(format!("{bytes} bytes were found")),
@@ -57,6 +69,7 @@ impl Measured {
         share: &Checked,
         engine: &EngineKind,
         settings: &Settings,
+        server: Option<&ServerSpec>,
         base: &DataSpec,
         measure: &MeasureRecords<'_>,
     ) -> Option<Result<(u64, WorkingSet), Mistake>> {
@@ -74,10 +87,11 @@ impl Measured {
             insert_count: None,
             ..base.clone()
         };
-        let bytes_per_record = match self.bytes_per_record(engine, settings, &sample, measure) {
-            Ok(bytes) => bytes,
-            Err(reason) => return Some(Err(RigMistake::NotMeasured { reason }.into())),
-        };
+        let bytes_per_record =
+            match self.bytes_per_record(engine, settings, server, &sample, measure) {
+                Ok(bytes) => bytes,
+                Err(reason) => return Some(Err(RigMistake::NotMeasured { reason }.into())),
+            };
         let records = three_digits(wanted / bytes_per_record);
         if !(1.0..=1e12).contains(&records) {
             let mistake = RigMistake::WorkingSetOutOfRange {

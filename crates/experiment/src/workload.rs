@@ -9,6 +9,7 @@ use crate::settle::{Origins, written_count};
 use crate::source::Place;
 use crate::working_set::{MeasureRecords, Measured, working_set_words};
 use crate::{EngineKind, SettingValue, Settings, Surroundings, WorkingSet, units};
+use plimsoll_record::ServerSpec;
 use plimsoll_workload::{DataSpec, FieldLength, KeyOrder, Wrong};
 
 /// Keys that say how much data there is.
@@ -162,6 +163,7 @@ impl WorkloadReader<'_, '_> {
         arm: &ReadArm,
         engine: &EngineKind,
         settings: &Settings,
+        server: Option<&ServerSpec>,
     ) -> Option<(DataSpec, Option<WorkingSet>)> {
         let mut data = base.clone();
         let of_arm = AMOUNTS
@@ -183,7 +185,7 @@ impl WorkloadReader<'_, '_> {
             return None;
         };
         if key == "working_set" {
-            return self.working_set(arm, checked, base, engine, settings);
+            return self.working_set(arm, checked, base, (engine, settings, server));
         }
         let amount = checked.whole()?;
         data.records = amount;
@@ -222,18 +224,17 @@ impl WorkloadReader<'_, '_> {
         arm: &ReadArm,
         share: &Checked,
         base: &DataSpec,
-        engine: &EngineKind,
-        settings: &Settings,
+        (engine, settings, server): (&EngineKind, &Settings, Option<&ServerSpec>),
     ) -> Option<(DataSpec, Option<WorkingSet>)> {
         // Measuring takes its time, and of a file with mistakes nothing comes anyway.
         let measure: &MeasureRecords<'_> = if self.problems.is_empty() {
             self.given.measure
         } else {
-            &|_, _, data| Ok(data.mean_record_bytes())
+            &|_, _, _, data| Ok(data.mean_record_bytes())
         };
         let chosen = self
             .measured
-            .choose(share, engine, settings, base, measure)?;
+            .choose(share, engine, settings, server, base, measure)?;
         let (records, set) = match chosen {
             Ok(chosen) => chosen,
             Err(mistake) => {

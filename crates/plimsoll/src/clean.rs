@@ -3,7 +3,9 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::screen::print;
-use plimsoll_testbed::{abandoned, default_parent, default_state_dir, leftovers};
+use plimsoll_testbed::{
+    abandoned, default_parent, default_parent_of_servers, default_state_dir, leftovers,
+};
 
 /// `plimsoll clean`: undoes what programs that are gone had made (mounts, loop devices, groups, processes), and removes what carries this program's
 /// marker and belongs to no living run.
@@ -11,6 +13,10 @@ pub fn clean(arguments: &arguments::Clean) -> anyhow::Result<Exit> {
     let mut directories = arguments.directory.clone();
     if directories.is_empty() {
         directories.push(default_parent()?);
+        let of_servers = default_parent_of_servers()?;
+        if !directories.contains(&of_servers) {
+            directories.push(of_servers);
+        }
     }
     let mut found = 0;
     // Of a dry run: what belongs to a journal is not told again where its directory is found.

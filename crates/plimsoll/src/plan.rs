@@ -7,8 +7,9 @@ use anyhow::Context;
 use plimsoll_experiment::{
     Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
 };
-use plimsoll_runner::bytes_per_record;
+use plimsoll_runner::{Sizing, bytes_per_record};
 use plimsoll_telemetry::Host;
+use plimsoll_testbed::default_state_dir;
 use std::path::Path;
 
 /// An experiment file that was read, and what came of it.
@@ -53,8 +54,15 @@ pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
         },
         overrides: &overrides,
         read_file: &read_text_file,
-        measure: &|engine, settings, data| {
-            bytes_per_record(engine, settings, data, crate::ALLOCATOR_NAME)
+        measure: &|engine, settings, server, data| {
+            bytes_per_record(&Sizing {
+                engine,
+                settings,
+                server,
+                data,
+                allocator: crate::ALLOCATOR_NAME,
+                state: &default_state_dir().map_err(|error| error.to_string())?,
+            })
         },
     };
     let plan = check(&text, &file.display().to_string(), &surroundings);

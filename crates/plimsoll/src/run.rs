@@ -7,6 +7,7 @@ use crate::plan::{complain, read};
 use crate::read::store_path;
 use crate::show;
 use anyhow::Context;
+use plimsoll_experiment::redact;
 use plimsoll_record::Program;
 use plimsoll_runner::{DaemonProgram, Execution, WorkerProgram, execute};
 use plimsoll_store::Store;
@@ -45,6 +46,7 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
         },
         state: default_state_dir()?,
         traces: store_file.with_file_name("traces"),
+        server_logs: store_file.with_file_name("servers"),
         calibrate: !arguments.no_calibration,
         fresh: arguments.fresh,
     };
@@ -65,7 +67,7 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
             "{why}: {} of {} runs are missing; the same command makes them: {}",
             ended.missing,
             plan.runs.len(),
-            execution.command
+            redact(execution.command)
         );
     }
     if ended.interrupted {
@@ -75,7 +77,7 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
 }
 
 /// The command line as it was typed, quoted where a shell needs it.
-fn command_line() -> String {
+pub fn command_line() -> String {
     let mut words = vec!["plimsoll".to_owned()];
     for word in std::env::args_os().skip(1) {
         let word = word.to_string_lossy().into_owned();

@@ -8,9 +8,10 @@ use crate::rigging::{Rigging, parent_of};
 use crate::supervise::{WorkerEnd, WorkerProgram, supervise};
 use crate::watcher::{Event, Watcher};
 use plimsoll_disk::DaemonProgram;
-use plimsoll_experiment::{Plan, PlannedRun, text_hash};
+use plimsoll_experiment::{Plan, PlannedRun, redact, redact_json, text_hash};
 use plimsoll_record::{
-    ExperimentRecord, ExperimentState, Machine, Program, RECORD_VERSION, RunRecord, RunState,
+    EngineDescription, ExperimentRecord, ExperimentState, Machine, Program, RECORD_VERSION,
+    RunRecord, RunState,
 };
 use plimsoll_store::{PointId, RunId, Store, StoreError};
 use plimsoll_telemetry::Host;
@@ -42,6 +43,8 @@ pub struct Execution<'a> {
     pub state: PathBuf,
     /// Where traces of emulated disks are kept.
     pub traces: PathBuf,
+    /// Where logs of servers are kept.
+    pub server_logs: PathBuf,
     /// Whether emulated disks are held against their description first. Without it their points are marked as invalid.
     pub calibrate: bool,
     /// Begin anew even if there is an unfinished experiment of the same plan.
@@ -210,20 +213,25 @@ fn begin_or_resume(
     if let Some(unfinished) = &unfinished {
         keep_sizes(&mut plan, &store.head(&unfinished.id)?.plan);
     }
+    // Workers must know the passwords of servers, records must not.
+    let file_text = redact(execution.file_text);
+    let mut recorded =
+        serde_json::to_value(&plan).expect("a plan has string keys and plain numbers");
+    redact_json(&mut recorded);
     let record = ExperimentRecord {
         plimsoll_record: RECORD_VERSION,
         id: String::new(),
         name: plan.name.clone(),
         question: plan.question.clone(),
         state: ExperimentState::Unfinished,
-        file_text: execution.file_text.into(),
-        file_hash: text_hash(execution.file_text),
+        file_hash: text_hash(&file_text),
+        file_text,
         plan_hash: plan.hash(),
-        plan: serde_json::to_value(&plan).expect("a plan has string keys and plain numbers"),
+        plan: recorded,
         seed: plan.measurement.seed,
         program: execution.program.clone(),
         machine: machine.clone(),
-        command: execution.command.into(),
+        command: redact(execution.command),
         started_at: now(),
         ended_at: None,
         calibrations: Vec::new(),
@@ -328,7 +336,7 @@ fn one_run(
         Ok(rigging) => rigging,
         Err(error) => {
             head.state = RunState::Failed {
-                message: error.to_string(),
+                message: redact(&error.to_string()),
             };
             head.ended_at = Some(now());
             store.update_run(run_id, &head)?;
@@ -373,8 +381,13 @@ fn one_run(
     if let Some(mut rigging) = rigging {
         unsound = rigging.is_sound().err();
         rigging.extents = extents;
-        let (record, notes) = rigging.tear_down(journal);
+        let mut notes = Vec::new();
+        let stopped = rigging.stop_server(&mut notes);
+        // A server that had to be killed has not written what it was asked to keep.
+        unsound = unsound.or(stopped.err());
+        let (record, more) = rigging.tear_down(journal);
         head.rig = Some(record);
+        notes.extend(more);
         for note in notes {
             watcher.event(&Event::Note(&note));
         }
@@ -389,9 +402,23 @@ fn one_run(
             message: format!("{cause}; then {worker}"),
         },
     };
+    if let RunState::Failed { message } = &mut head.state {
+        *message = redact(message);
+    }
     head.ended_at = Some(now());
     store.update_run(run_id, &head)?;
     Ok(head.state)
+}
+
+/// What an engine says of itself, without the passwords that it was given.
+fn redacted(mut engine: EngineDescription) -> EngineDescription {
+    for value in engine.settings.values_mut() {
+        *value = redact(value);
+    }
+    for note in engine.notes.values_mut() {
+        *note = redact(note);
+    }
+    engine
 }
 
 /// Writes frames into the store as they come.
@@ -408,7 +435,7 @@ impl Stored<'_> {
         match frame {
             Frame::Hello { .. } | Frame::Done | Frame::Stopped | Frame::Failed { .. } => {}
             Frame::Opened { engine } => {
-                self.head.engine = Some(engine);
+                self.head.engine = Some(redacted(engine));
                 self.write_head()?;
             }
             Frame::LoadBegins {
@@ -442,7 +469,10 @@ impl Stored<'_> {
                 }
                 watcher.event(&Event::Slice(&slice));
             }
-            Frame::PointEnds { end } => {
+            Frame::PointEnds { mut end } => {
+                for error in &mut end.errors {
+                    error.message = redact(&error.message);
+                }
                 if let Some(point) = self.point.take() {
                     self.store.end_point(point, &end)?;
                 }

@@ -32,6 +32,7 @@
 //!     daemon: DaemonProgram { path: "plimsoll".into(), arguments: vec!["disk-daemon".into()] },
 //!     state: "/var/lib/plimsoll".into(),
 //!     traces: "/var/lib/plimsoll/traces".into(),
+//!     server_logs: "/var/lib/plimsoll/servers".into(),
 //!     calibrate: true,
 //!     fresh: false,
 //! };
@@ -54,9 +55,9 @@ mod worker;
 
 pub use error::RunnerError;
 pub use execute::{Ended, Execution, execute};
-pub use frames::{FRAMES_VERSION, Frame, Order, Standing};
+pub use frames::{FRAMES_VERSION, Frame, Order, RunningServer, Standing};
 pub use plimsoll_disk::DaemonProgram;
-pub use sizing::bytes_per_record;
+pub use sizing::{Sizing, bytes_per_record};
 pub use supervise::WorkerProgram;
 pub use watcher::{Event, Watcher};
 pub use worker::work;

@@ -2,12 +2,14 @@
 
 use crate::error::RunnerError;
 use crate::execute::Execution;
-use crate::frames::Standing;
+use crate::frames::{RunningServer, Standing};
 use plimsoll_disk::Control;
-use plimsoll_experiment::{Arm, explain};
+use plimsoll_experiment::{Arm, explain, keeps_data_here};
 use plimsoll_record::{RigRecord, RunRecord, Storage, TraceReference};
 use plimsoll_telemetry::Host;
-use plimsoll_testbed::{Journal, Rig, RigOrder, TestbedError, default_parent, require_space};
+use plimsoll_testbed::{
+    Journal, Rig, RigOrder, TestbedError, default_parent, default_parent_of_servers, require_space,
+};
 use plimsoll_trace::ExtentMap;
 use std::path::{Path, PathBuf};
 
@@ -15,12 +17,13 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Rigging {
     rig: Rig,
     trace_to: PathBuf,
+    server_log_to: PathBuf,
     /// Where the files lay, in the order of time.
     pub(crate) extents: Vec<ExtentMap>,
 }
 
 impl Rigging {
-    /// Makes the rig of a run; `None` for an engine that keeps no data and has no limits.
+    /// Makes the rig of a run; `None` where no data is kept here and nothing is limited.
     pub(crate) fn build(
         execution: &Execution<'_>,
         arm: &Arm,
@@ -28,7 +31,8 @@ impl Rigging {
         head: &RunRecord,
         journal: &mut Journal,
     ) -> Result<Option<Self>, RunnerError> {
-        let keeps_data = plimsoll_engine::kind(&arm.engine).is_some_and(|kind| kind.keeps_data);
+        let keeps_data = plimsoll_engine::kind(&arm.engine)
+            .is_some_and(|kind| keeps_data_here(kind, arm.rig.server.as_ref()));
         if !keeps_data && arm.rig.limits.is_empty() {
             return Ok(None);
         }
@@ -54,6 +58,7 @@ impl Rigging {
         Ok(Some(Self {
             rig: Rig::build(&order, journal)?,
             trace_to: execution.traces.join(id).join(format!("{label}.trace")),
+            server_log_to: execution.server_logs.join(id).join(format!("{label}.log")),
             extents: Vec::new(),
         }))
     }
@@ -78,7 +83,10 @@ impl Rigging {
             control: self.rig.control_socket().map(Path::to_owned),
             device,
             group: self.rig.group().cloned(),
-            server: None,
+            server: self.rig.server().map(|(address, process)| RunningServer {
+                address: address.to_owned(),
+                process,
+            }),
         }
     }
 
@@ -92,10 +100,27 @@ impl Rigging {
         self.rig.is_sound().map_err(|error| error.to_string())
     }
 
-    /// Undoes everything and keeps the trace. Returns what the record says of it, and what the user should know.
+    /// Ends the server, if there is one, and keeps its log.
+    pub(crate) fn stop_server(&mut self, notes: &mut Vec<String>) -> Result<(), String> {
+        let stopped = self.rig.stop_server().map_err(|error| error.to_string());
+        if let Some(log) = self.rig.server_log()
+            && let Err(error) = keep_log(&log, &self.server_log_to)
+        {
+            notes.push(format!("the log of the server is lost: {error}"));
+        }
+        stopped
+    }
+
+    /// Undoes everything and keeps the trace and the log of the server. Returns what the record says of it, and what the user should know.
     pub(crate) fn tear_down(self, journal: &mut Journal) -> (RigRecord, Vec<String>) {
         let mut record = self.rig.record();
         let mut notes = Vec::new();
+        if let Some(server) = &mut record.server {
+            server.log = self
+                .server_log_to
+                .is_file()
+                .then(|| self.server_log_to.clone());
+        }
         if let Some(socket) = self.rig.control_socket() {
             let counters = Control::connect(socket).and_then(|mut control| control.counters());
             record.lateness = counters.ok().map(|counters| counters.lateness);
@@ -119,6 +144,13 @@ impl Rigging {
     }
 }
 
+fn keep_log(log: &Path, to: &Path) -> std::io::Result<()> {
+    if let Some(folder) = to.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::copy(log, to).map(|_| ())
+}
+
 fn keep(trace: &Path, to: &Path, extents: &[ExtentMap]) -> Result<TraceReference, String> {
     if let Some(folder) = to.parent() {
         std::fs::create_dir_all(folder)
@@ -132,6 +164,7 @@ fn keep(trace: &Path, to: &Path, extents: &[ExtentMap]) -> Result<TraceReference
 pub(crate) fn parent_of(arm: &Arm) -> Result<PathBuf, TestbedError> {
     match &arm.directory {
         Some(directory) => Ok(directory.clone()),
+        None if arm.rig.server.is_some() => default_parent_of_servers(),
         None => default_parent(),
     }
 }

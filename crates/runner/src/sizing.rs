@@ -1,11 +1,15 @@
 //! How much a record takes on the disk, measured with a small load, so that a file can give the size of its data as a share of the cache.
 
+use plimsoll_disk::DaemonProgram;
 use plimsoll_engine::{Opening, open};
 use plimsoll_experiment::Settings;
 use plimsoll_loadgen::{Observer, run_load};
-use plimsoll_record::Slice;
-use plimsoll_testbed::{DataDirectory, default_parent};
+use plimsoll_record::{RigSpec, ServerSpec, Slice};
+use plimsoll_testbed::{
+    DataDirectory, Journal, Rig, RigOrder, TestbedError, default_parent, default_parent_of_servers,
+};
 use plimsoll_workload::{DataSpec, KeySpace};
+use std::path::{Path, PathBuf};
 
 /// Enough for thousands of pages, and stored in less than a second.
 const RECORDS: u64 = 20_000;
@@ -13,45 +17,83 @@ const RECORDS: u64 = 20_000;
 const SESSIONS: u32 = 1;
 const SEED: u64 = 42;
 
-/// Bytes of data and indexes for each record, as the engine of this name keeps them.
-///
-/// # Errors
-/// In words: when the engine cannot be opened or filled, or does not tell its size.
-pub fn bytes_per_record(
-    engine: &str,
-    settings: &Settings,
-    data: &DataSpec,
-    allocator: &str,
-) -> Result<f64, String> {
-    let parent = default_parent().map_err(|error| error.to_string())?;
-    let label = format!("sizing-{}", std::process::id());
-    let directory =
-        DataDirectory::create(&parent, &label, "0").map_err(|error| error.to_string())?;
-    let measured = measure(engine, settings, data, allocator, &directory);
-    directory.remove().map_err(|error| error.to_string())?;
-    measured
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizing<'a> {
+    /// Name of the engine.
+    pub engine: &'a str,
+    /// Its settings.
+    pub settings: &'a Settings,
+    /// The server that is started for it.
+    pub server: Option<&'a ServerSpec>,
+    /// The shape of the records.
+    pub data: &'a DataSpec,
+    /// Name of this program's memory allocator.
+    pub allocator: &'a str,
+    /// Where journals of all that is made are kept until it is undone.
+    pub state: &'a Path,
 }
 
-fn measure(
-    engine: &str,
-    settings: &Settings,
-    data: &DataSpec,
-    allocator: &str,
-    directory: &DataDirectory,
-) -> Result<f64, String> {
+/// Bytes of data and indexes for each record, as the engine keeps them, in a directory of its own.
+///
+/// # Errors
+/// In words: when the engine or its server cannot be started or filled, or does not tell its size.
+pub fn bytes_per_record(sizing: &Sizing<'_>) -> Result<f64, String> {
+    let parent = match sizing.server {
+        Some(_) => default_parent_of_servers(),
+        None => default_parent(),
+    };
+    let parent = parent.map_err(|error| error.to_string())?;
+    let label = format!("sizing-{}", std::process::id());
+    let words = |error: TestbedError| error.to_string();
+    if sizing.server.is_none() {
+        let directory = DataDirectory::create(&parent, &label, "0").map_err(words)?;
+        let measured = measure(sizing, directory.path(), None);
+        directory.remove().map_err(words)?;
+        return measured;
+    }
+    let mut journal = Journal::open(sizing.state, &label).map_err(words)?;
+    let spec = RigSpec {
+        server: sizing.server.cloned(),
+        ..RigSpec::default()
+    };
+    let order = RigOrder {
+        spec: &spec,
+        parent: &parent,
+        owner: &label,
+        label: "0",
+        needs_bytes: 0,
+        // There is no emulated disk.
+        daemon: &DaemonProgram {
+            path: PathBuf::new(),
+            arguments: Vec::new(),
+        },
+    };
+    let mut rig = Rig::build(&order, &mut journal).map_err(words)?;
+    let address = rig.server().map(|(address, _)| address.to_owned());
+    let measured = measure(sizing, rig.data_directory(), address.as_deref());
+    let stopped = rig.stop_server().map_err(words);
+    let torn_down = rig.tear_down(&mut journal).map_err(words)?;
+    torn_down.remove(&mut journal).map_err(words)?;
+    // A server that is gone is why nothing could be measured.
+    stopped.and(measured)
+}
+
+fn measure(sizing: &Sizing<'_>, directory: &Path, server: Option<&str>) -> Result<f64, String> {
+    let engine = sizing.engine;
     let data = DataSpec {
         records: RECORDS,
         insert_start: 0,
         insert_count: None,
-        ..data.clone()
+        ..sizing.data.clone()
     };
     let opening = Opening {
-        settings,
-        directory: Some(directory.path()),
-        server: None,
+        settings: sizing.settings,
+        directory: Some(directory),
+        server,
         seed: SEED,
         data: &data,
-        allocator,
+        allocator: sizing.allocator,
     };
     let opened = open(engine, &opening).map_err(|error| error.to_string())?;
     let keys = KeySpace::new(&data).map_err(|error| error.to_string())?;

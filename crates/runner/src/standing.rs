@@ -66,7 +66,7 @@ pub(crate) fn extents(standing: &Standing) -> Result<Option<ExtentMap>, String> 
     }
 }
 
-/// Watches all that can be watched of the machine, the device and the control group.
+/// Watches all that can be watched of the machine, the device, the control group and the server.
 pub(crate) fn sampler(standing: &Standing, host: &Host) -> Result<SliceSampler, String> {
     let device: Option<Box<dyn DeviceSource>> = match (&standing.control, &standing.device) {
         (Some(socket), _) => {
@@ -82,7 +82,11 @@ pub(crate) fn sampler(standing: &Standing, host: &Host) -> Result<SliceSampler, 
         cpu: group.cpu.clone(),
         cpuacct: group.cpuacct.clone(),
     });
-    Ok(SliceSampler::new(host, device, group))
+    let sampler = SliceSampler::new(host, device, group);
+    Ok(match &standing.server {
+        Some(server) => sampler.of_server(host, server.process),
+        None => sampler,
+    })
 }
 
 /// The daemon counts better than the kernel does: it sees each request.

@@ -48,7 +48,8 @@ pub(crate) fn supervise(
     admit: impl FnOnce(u32) -> Result<(), RunnerError>,
     mut take: impl FnMut(Frame) -> Result<(), RunnerError>,
 ) -> Result<WorkerEnd, RunnerError> {
-    let is_limited = order.arm.rig.limits.memory_bytes.is_some();
+    // The limits are those of what is under test.
+    let is_limited = order.arm.rig.limits.memory_bytes.is_some() && order.standing.server.is_none();
     let mut worker = Worker::start(program, is_limited)?;
     // Before it has its order it does nothing, so all that it will ever use is counted and limited.
     admit(worker.child.id())?;

@@ -5,6 +5,7 @@ mod plans;
 mod rigs;
 mod robust;
 mod schema;
+mod servers;
 
 use plimsoll_experiment::{
     EngineKind, Limits, Overrides, Plan, Problems, Setting, SettingKind, Settings, Surroundings,
@@ -115,7 +116,12 @@ fn read_file(path: &Path) -> io::Result<String> {
 }
 
 /// What a record of the tests takes on disk.
-fn measure(engine: &str, _: &Settings, data: &DataSpec) -> Result<f64, String> {
+fn measure(
+    engine: &str,
+    _: &Settings,
+    _: Option<&plimsoll_record::ServerSpec>,
+    data: &DataSpec,
+) -> Result<f64, String> {
     assert_eq!(engine, "wiredtiger");
     assert!(data.records > 0);
     Ok(1_243.0)

@@ -71,7 +71,7 @@ fn a_scale_is_laid_over_the_file() {
 fn hash_of_a_working_set_is_that_of_its_share() {
     let measured = Cell::new(0);
     let with = |bytes: f64, text: &str| {
-        let measure = |_: &str, _: &_, _: &_| {
+        let measure = |_: &str, _: &_, _: Option<&_>, _: &_| {
             measured.set(measured.get() + 1);
             Ok(bytes)
         };

@@ -3,6 +3,7 @@
 use plimsoll_record::{ExperimentRecord, RunRecord, RunState, Slice, Status};
 use plimsoll_store::Store;
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -87,9 +88,19 @@ impl Laboratory {
 
     /// Starts the program and comes back at once.
     pub fn start(&self, arguments: &[&str]) -> Running {
+        self.start_with(arguments, Vec::new())
+    }
+
+    /// The same with more in its environment.
+    pub fn start_with(
+        &self,
+        arguments: &[&str],
+        environment: Vec<(&'static str, OsString)>,
+    ) -> Running {
         let (out, err) = (self.path("out"), self.path("err"));
         let child = self
             .command(arguments)
+            .envs(environment)
             .stdout(fs::File::create(&out).unwrap())
             .stderr(fs::File::create(&err).unwrap())
             .spawn()

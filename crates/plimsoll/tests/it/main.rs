@@ -10,6 +10,7 @@
 
 mod disks;
 mod ending;
+mod import;
 #[cfg(feature = "wiredtiger")]
 mod killing;
 mod laboratory;
@@ -19,5 +20,7 @@ mod published;
 mod records;
 mod resume;
 mod screens;
+#[cfg(feature = "mongodb")]
+mod servers;
 mod stores;
 mod whole;

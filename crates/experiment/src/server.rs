@@ -1,0 +1,269 @@
+//! Decides which server is started for an arm: a preset with what the arm changes, and its settings as arguments.
+
+use crate::arms::{Given, ReadArm};
+use crate::reader::{Checked, join};
+use crate::rig::RigReader;
+use crate::rig_mistake::RigMistake;
+use crate::server_presets::{ServerPreset, server_preset, server_presets};
+use crate::{Arm, EngineKind, SettingValue, Settings, Source, units};
+use plimsoll_record::ServerSpec;
+
+/// The setting by which an arm names a server that runs by itself.
+const URI: &str = "uri";
+
+/// Whether the arm's data is kept by its engine on this machine, so that disk and a data directory are needed: not where a server that
+/// runs by itself keeps it.
+#[must_use]
+pub fn keeps_data_here(engine: &EngineKind, server: Option<&ServerSpec>) -> bool {
+    engine.keeps_data && (engine.server.is_none() || server.is_some())
+}
+
+/// The URI of the server that runs by itself, if the settings name one.
+pub(crate) fn uri(settings: &Settings) -> Option<&str> {
+    match settings.0.get(URI) {
+        Some(SettingValue::Text(uri)) if !uri.is_empty() => Some(uri),
+        _ => None,
+    }
+}
+
+impl RigReader<'_, '_> {
+    /// The server that is started for an arm. Settings that are for other servers are taken out.
+    pub(crate) fn server(
+        &mut self,
+        arm: &ReadArm,
+        engine: &EngineKind,
+        settings: &mut Settings,
+    ) -> Option<ServerSpec> {
+        let given = arm.given.get("server");
+        let Some(usual) = engine.server else {
+            // In the defaults it is for the arms whose engines have one.
+            if let Some(given) = given.filter(|given| given.is_own()) {
+                let engine = engine.name;
+                let mistake = RigMistake::ServerOfEmbedded { engine };
+                self.wrong(&given.path, given.checked.place, mistake);
+            }
+            return None;
+        };
+        if uri(settings).is_some() {
+            if let Some(given) = given.filter(|given| given.is_own()) {
+                let mistake = RigMistake::ServerBesideUri;
+                self.wrong(&given.path, given.checked.place, mistake);
+            }
+            self.only_settings(arm, &[], settings, |key| RigMistake::SettingOfManaged {
+                key,
+            });
+            return None;
+        }
+        let preset = self.preset(usual, given)?;
+        let path = join(&join("arms", &arm.name), "server");
+        match given {
+            Some(given) => self
+                .origins
+                .add_file(&path, preset.name.clone(), given.checked.place),
+            None => self
+                .origins
+                .add(&path, preset.name.clone(), Source::Default),
+        }
+        let takes: Vec<&str> = preset
+            .settings
+            .iter()
+            .map(|setting| setting.name.as_str())
+            .collect();
+        self.only_settings(arm, &takes, settings, |key| RigMistake::ServerWithout {
+            server: preset.name.clone(),
+            key,
+        });
+        let mut spec = ServerSpec {
+            arguments: arguments_of(preset, settings),
+            ..preset.spec.clone()
+        };
+        if let Some(given) = given {
+            self.changes(&path, given, &mut spec);
+        }
+        Some(spec)
+    }
+
+    /// The preset that an arm names, or the one of its engine.
+    fn preset(&mut self, usual: &str, given: Option<&Given>) -> Option<&'static ServerPreset> {
+        let usual = server_preset(usual).expect("the preset of an engine is in the data file");
+        let Some(given) = given else {
+            return Some(usual);
+        };
+        let named = given.checked.get("preset").unwrap_or(&given.checked);
+        let Some(name) = named.text() else {
+            return matches!(given.checked.value, crate::reader::Value::Map(_)).then_some(usual);
+        };
+        if is_path(name) {
+            // A program; it tells by its name what it is.
+            let file_name = name.rsplit('/').next().unwrap_or(name);
+            return Some(server_preset(file_name).unwrap_or(usual));
+        }
+        let found = server_preset(name);
+        if found.is_none() {
+            let mistake = RigMistake::UnknownPreset {
+                what: "server",
+                name: name.to_owned(),
+                presets: server_presets()
+                    .iter()
+                    .map(|preset| preset.name.clone())
+                    .collect(),
+            };
+            self.wrong(&given.path, named.place, mistake);
+        }
+        found
+    }
+
+    /// What the arm says itself of its server.
+    fn changes(&mut self, path: &str, given: &Given, spec: &mut ServerSpec) {
+        let map = &given.checked;
+        let as_path = Some(map).filter(|one| one.text().is_some_and(is_path));
+        if let Some(program) = map.get("program").or(as_path)
+            && let Some(text) = program.text()
+        {
+            spec.program = if is_path(text) {
+                self.base_dir.join(text).display().to_string()
+            } else {
+                text.to_owned()
+            };
+            let path = join(path, "program");
+            self.origins
+                .add_file(&path, spec.program.clone(), program.place);
+        }
+        if let Some(words) = map.get("arguments") {
+            let words: Vec<String> = words
+                .items()
+                .iter()
+                .filter_map(Checked::text)
+                .map(str::to_owned)
+                .collect();
+            let place = map.get("arguments").map_or(map.place, |words| words.place);
+            self.origins
+                .add_file(&join(path, "arguments"), words.join(" "), place);
+            spec.arguments.extend(words);
+        }
+        for field in map.get("environment").map_or(&[][..], Checked::fields) {
+            if let Some(text) = field.checked.text() {
+                let path = join(&join(path, "environment"), &field.key);
+                self.origins.add_file(&path, text, field.checked.place);
+                spec.environment.insert(field.key.clone(), text.to_owned());
+            }
+        }
+        for (key, time) in [
+            ("ready_within", &mut spec.ready_within_ns),
+            ("stop_within", &mut spec.stop_within_ns),
+        ] {
+            if let Some(checked) = map.get(key)
+                && let Some(nanos) = checked.whole()
+            {
+                let text = units::duration(nanos);
+                self.origins.add_file(&join(path, key), text, checked.place);
+                *time = nanos;
+            }
+        }
+    }
+
+    /// Takes out what only servers take that are started here, unless it is one of these.
+    fn only_settings(
+        &mut self,
+        arm: &ReadArm,
+        takes: &[&str],
+        settings: &mut Settings,
+        mistake: impl Fn(String) -> RigMistake,
+    ) {
+        for preset in server_presets() {
+            for setting in &preset.settings {
+                let key = setting.name.as_str();
+                if takes.contains(&key) || settings.0.remove(key).is_none() {
+                    continue;
+                }
+                let path = join(&join("arms", &arm.name), key);
+                self.origins.list.retain(|origin| origin.path != path);
+                if let Some(given) = arm.given.get(key).filter(|given| given.is_own()) {
+                    self.wrong(&given.path, given.checked.place, mistake(key.to_owned()));
+                }
+            }
+        }
+    }
+
+    /// Says of everything that an arm on a server of others is to stand on that it cannot be had.
+    pub(crate) fn not_on_foreign_server(&mut self, arm: &ReadArm) {
+        for key in ["disk", "filesystem", "limits"] {
+            let Some(given) = arm.given.get(key) else {
+                continue;
+            };
+            let checked = &given.checked;
+            let says_nothing = checked.text() == Some("none")
+                || (checked.text().is_none() && checked.fields().is_empty());
+            if !says_nothing {
+                let mistake = RigMistake::NotOurServer { key };
+                self.wrong(&given.path, checked.place, mistake);
+            }
+        }
+    }
+}
+
+fn is_path(text: &str) -> bool {
+    text.contains('/')
+}
+
+/// The arguments of a preset, and after them those of the settings.
+fn arguments_of(preset: &ServerPreset, settings: &Settings) -> Vec<String> {
+    let mut arguments = preset.spec.arguments.clone();
+    for setting in &preset.settings {
+        let texts: Vec<String> = match settings.0.get(&setting.name) {
+            None | Some(SettingValue::Flag(false)) => continue,
+            Some(
+                SettingValue::Bytes(whole)
+                | SettingValue::Count(whole)
+                | SettingValue::Nanos(whole),
+            ) => vec![whole.to_string()],
+            Some(value) => {
+                let text = value.to_string();
+                match setting.between {
+                    Some(between) => text
+                        .split(between)
+                        .map(str::trim)
+                        .filter(|part| !part.is_empty())
+                        .map(str::to_owned)
+                        .collect(),
+                    None => vec![text],
+                }
+            }
+        };
+        for text in texts {
+            let filled = |word: &String| word.replace("{value}", &text);
+            arguments.extend(setting.arguments.iter().map(filled));
+        }
+    }
+    arguments
+}
+
+/// What an arm's server was given beyond its preset and its settings.
+pub(crate) fn own_arguments(arm: &Arm) -> Vec<String> {
+    let Some(server) = &arm.rig.server else {
+        return Vec::new();
+    };
+    let known = server_preset(&server.name).map(|preset| arguments_of(preset, &arm.settings));
+    server
+        .arguments
+        .strip_prefix(known.unwrap_or_default().as_slice())
+        .unwrap_or(&server.arguments)
+        .to_vec()
+}
+
+/// A server in one line: `mongod, /opt/mongod, --quiet`.
+pub(crate) fn server_line(arm: &Arm) -> Option<String> {
+    let server = arm.rig.server.as_ref()?;
+    let mut parts = vec![server.name.clone()];
+    if server.program != server.name {
+        parts.push(server.program.clone());
+    }
+    let own = own_arguments(arm);
+    if !own.is_empty() {
+        parts.push(own.join(" "));
+    }
+    for (name, value) in &server.environment {
+        parts.push(format!("{name}={value}"));
+    }
+    Some(parts.join(", "))
+}

@@ -1,0 +1,268 @@
+//! Servers that are started for an arm, and servers that run by themselves.
+
+use crate::surroundings;
+use plimsoll_experiment::{
+    Arm, EngineKind, Overrides, Plan, Problems, Setting, SettingKind, Surroundings, check,
+    differences, explain,
+};
+use plimsoll_record::ServerSpec;
+
+const fn setting(name: &'static str, kind: SettingKind, default: Option<&'static str>) -> Setting {
+    Setting {
+        name,
+        about: "A setting.",
+        kind,
+        default,
+    }
+}
+
+/// An engine that is a server, in the shape of the real one.
+static ENGINES: [EngineKind; 2] = [
+    EngineKind {
+        name: "mongodb",
+        about: "A server.",
+        keeps_data: true,
+        server: Some("mongod"),
+        cache_setting: Some("cache_size"),
+        usable_cache: 0.8,
+        settings: &[
+            setting("uri", SettingKind::Text, None),
+            setting(
+                "cache_size",
+                SettingKind::Size {
+                    min: 1 << 20,
+                    max: 1 << 40,
+                },
+                Some("64MiB"),
+            ),
+            setting("directory_per_db", SettingKind::Flag, None),
+            setting("parameters", SettingKind::Text, None),
+            setting("arguments", SettingKind::Text, None),
+        ],
+    },
+    EngineKind {
+        name: "noop",
+        about: "Nothing.",
+        keeps_data: false,
+        server: None,
+        cache_setting: None,
+        usable_cache: 0.0,
+        settings: &[],
+    },
+];
+
+fn checked(arms: &str) -> Result<Plan, Problems> {
+    let text = format!(
+        "plimsoll: 1\nname: servers\nworkload: {{records: 1k, preset: c}}\ndefaults: {{engine: mongodb}}\narms:\n{arms}\nload: {{closed: {{threads: 1}}}}\n"
+    );
+    let overrides = Overrides::default();
+    let surroundings = Surroundings {
+        engines: &ENGINES,
+        ..surroundings(&overrides)
+    };
+    check(&text, "servers.yaml", &surroundings)
+}
+
+fn plan(arms: &str) -> Plan {
+    checked(arms).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn arm(of: &str) -> Arm {
+    plan(&format!("  one: {{{of}}}")).arms.remove(0)
+}
+
+fn server(of: &str) -> ServerSpec {
+    arm(of).rig.server.expect("one is started")
+}
+
+fn codes(arms: &str) -> Vec<&'static str> {
+    let problems = checked(arms).unwrap_err();
+    problems
+        .list()
+        .iter()
+        .map(|problem| problem.mistake.code())
+        .collect()
+}
+
+/// The words of an argument list from this one on.
+fn from<'a>(spec: &'a ServerSpec, word: &str) -> Vec<&'a str> {
+    let words: Vec<&str> = spec.arguments.iter().map(String::as_str).collect();
+    let at = words.iter().position(|found| *found == word);
+    words[at.unwrap_or_else(|| panic!("{word} in {words:?}"))..].to_vec()
+}
+
+#[test]
+fn an_arm_gets_the_server_of_its_engine_with_its_settings() {
+    let spec = server("");
+    assert_eq!(
+        (spec.name.as_str(), spec.program.as_str()),
+        ("mongod", "mongod")
+    );
+    assert!(spec.arguments.contains(&"{data}".to_owned()));
+    assert_eq!(
+        from(&spec, "--wiredTigerEngineConfigString"),
+        ["--wiredTigerEngineConfigString", "cache_size=67108864"],
+        "64 MiB in bytes"
+    );
+    let spec = server(
+        "directory_per_db: true, parameters: 'a=1, b=x', arguments: '--quiet -v', server: {arguments: [--slowms, '5']}",
+    );
+    assert_eq!(
+        from(&spec, "--directoryperdb"),
+        [
+            "--directoryperdb",
+            "--setParameter",
+            "a=1",
+            "--setParameter",
+            "b=x",
+            "--quiet",
+            "-v",
+            "--slowms",
+            "5"
+        ]
+    );
+    let spec = server("directory_per_db: false");
+    assert!(!spec.arguments.contains(&"--directoryperdb".to_owned()));
+}
+
+#[test]
+fn servers_are_named_by_preset_by_path_or_described() {
+    let spec = server("server: ferretdb");
+    assert_eq!(
+        (spec.name.as_str(), spec.program.as_str()),
+        ("ferretdb", "ferretdb")
+    );
+    let arm = arm("server: ferretdb");
+    assert_eq!(
+        arm.settings.bytes("cache_size"),
+        None,
+        "it has none, so none is told"
+    );
+    let spec = server("server: /opt/x/mongod");
+    assert_eq!(
+        (spec.name.as_str(), spec.program.as_str()),
+        ("mongod", "/opt/x/mongod")
+    );
+    let spec = server("server: bin/ferretdb");
+    assert_eq!(spec.name, "ferretdb", "a program is known by its name");
+    assert_eq!(spec.program, "/experiments/bin/ferretdb", "beside the file");
+    let spec = server(
+        "server: {program: mongod-6, ready_within: 5s, stop_within: 1m, environment: {A: '{port}'}}",
+    );
+    assert_eq!(
+        (spec.name.as_str(), spec.program.as_str()),
+        ("mongod", "mongod-6")
+    );
+    assert_eq!(
+        (spec.ready_within_ns, spec.stop_within_ns),
+        (5_000_000_000, 60_000_000_000)
+    );
+    assert_eq!(spec.environment["A"], "{port}");
+    assert_eq!(server("server: {preset: ferretdb}").name, "ferretdb");
+}
+
+#[test]
+fn a_server_that_runs_by_itself_needs_nothing_here() {
+    let plan = plan("  one: {uri: 'mongodb://db', machine: m3.large}");
+    let arm = &plan.arms[0];
+    assert_eq!(arm.rig.server, None);
+    assert_eq!(arm.directory, None);
+    assert!(
+        arm.rig.limits.is_empty(),
+        "a machine gives it its price alone"
+    );
+    assert!(arm.rig.price.is_some());
+    assert_eq!(
+        arm.settings.bytes("cache_size"),
+        None,
+        "the server has its own"
+    );
+    let explained = explain(&plan, &ENGINES);
+    assert_eq!(explained.arms[0].disk_bytes, 0);
+    assert!(!explained.needs.root);
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    for (arms, expected) in [
+        ("  one: {server: mongodd}", vec!["unknown-preset"]),
+        ("  one: {server: {preset: mongo}}", vec!["unknown-preset"]),
+        (
+            "  one: {engine: noop, server: mongod}",
+            vec!["server-of-embedded"],
+        ),
+        (
+            "  one: {uri: 'mongodb://db', server: mongod}",
+            vec!["server-beside-uri"],
+        ),
+        (
+            "  one: {uri: 'mongodb://db', cache_size: 1GiB}",
+            vec!["setting-of-managed"],
+        ),
+        (
+            "  one: {server: ferretdb, cache_size: 1GiB}",
+            vec!["server-without"],
+        ),
+        (
+            "  one: {uri: 'mongodb://db', disk: gp3, filesystem: ext4, limits: {cpus: 1}}",
+            vec!["not-our-server"; 3],
+        ),
+        ("  one: {server: {programme: x}}", vec!["unknown-key"]),
+    ] {
+        assert_eq!(codes(arms), expected, "{arms}");
+    }
+    // What embedded engines have in common with others is for the others.
+    let plan = plan("  one: {engine: noop}\n  two: {server: ferretdb}");
+    assert_eq!(plan.arms[0].rig.server, None);
+}
+
+#[test]
+fn a_password_is_no_part_of_a_plan_that_is_shown() {
+    let with = |password: &str| plan(&format!("  one: {{uri: 'mongodb://me:{password}@db'}}"));
+    let (one, other) = (with("geheim"), with("anders"));
+    assert_eq!(one.hash(), other.hash());
+    assert_eq!(differences(&one.arms[0], &other.arms[0]), []);
+    assert!(!explain(&one, &ENGINES).to_string().contains("geheim"));
+    assert_ne!(
+        one.hash(),
+        plan("  one: {uri: 'mongodb://you:x@db'}").hash()
+    );
+    let wrong = checked("  one: {uri: 'mongodb://me:geheim@db', cache_size: much}");
+    let wrong = wrong.unwrap_err();
+    let screen = wrong.render(false, 100);
+    assert!(screen.contains("mongodb://me:******@db"), "{screen}");
+    let wrong =
+        checked("  one: {server: 'mongodb://me:geheim@db'}\n  two: {machine: 'x://me:geheim@db'}");
+    let wrong = wrong.unwrap_err();
+    for text in [
+        wrong.render(false, 100),
+        wrong.to_string(),
+        wrong.to_json().to_string(),
+    ] {
+        assert!(!text.contains("geheim"), "{text}");
+    }
+}
+
+#[test]
+fn servers_are_told_apart() {
+    let pair = |one: &str, other: &str| {
+        let plan = plan(&format!("  one: {{{one}}}\n  two: {{{other}}}"));
+        let mut whats = Vec::new();
+        for difference in differences(&plan.arms[0], &plan.arms[1]) {
+            whats.push(difference.what);
+        }
+        assert_ne!(plan.arms[0].rig.server, plan.arms[1].rig.server);
+        whats
+    };
+    assert_eq!(pair("cache_size: 1GiB", ""), ["cache_size"]);
+    assert_eq!(pair("server: {arguments: [-v]}", ""), ["server.arguments"]);
+    assert_eq!(pair("server: /a/mongod", ""), ["server.program"]);
+    assert_eq!(
+        pair("server: {environment: {A: b}}", "cache_size: 2GiB"),
+        ["cache_size", "server.environment"]
+    );
+    assert_eq!(
+        pair("server: ferretdb", ""),
+        ["cache_size", "server", "server.program"]
+    );
+}

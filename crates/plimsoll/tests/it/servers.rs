@@ -1,0 +1,286 @@
+//! Servers that the program starts for an arm: on a plain directory and on an emulated disk, killed, missing, and never ready.
+
+use crate::laboratory::{Laboratory, Running, Said, is_root_or_skip, runs, send, wait_until};
+use plimsoll_record::{RunRecord, RunState, figures};
+use rustix::process::Signal;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+/// Servers that speak MongoDB's protocol, by the names of their presets.
+const SERVERS: [&str; 2] = ["ferretdb", "mongod"];
+
+/// Where a server is: on PATH, or in the folder that `PLIMSOLL_SERVERS` names.
+fn program(server: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(std::env::var_os("PLIMSOLL_SERVERS").map(PathBuf::from))
+        .map(|folder| folder.join(server))
+        .find(|candidate| candidate.is_file())
+}
+
+/// Whether a server is here; otherwise it is said, past the capture of the test harness, that a test is left out with it.
+fn is_possible_or_skip(test: &str, server: &str) -> bool {
+    if program(server).is_some() {
+        return true;
+    }
+    let _ = writeln!(
+        std::io::stderr(),
+        "SKIPPED {test} with {server}: there is none on PATH or in PLIMSOLL_SERVERS"
+    );
+    false
+}
+
+/// A laboratory that the user of servers can reach.
+fn open_laboratory() -> Laboratory {
+    let laboratory = Laboratory::new();
+    let permissions = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(laboratory.path("."), permissions).unwrap();
+    laboratory
+}
+
+/// What a command needs to find servers, losetup and fio by.
+fn environment() -> Vec<(&'static str, OsString)> {
+    ["PATH", "PLIMSOLL_SERVERS"]
+        .into_iter()
+        .filter_map(|name| Some((name, std::env::var_os(name)?)))
+        .collect()
+}
+
+fn run(laboratory: &Laboratory, arguments: &[&str]) -> Said {
+    let output = laboratory
+        .command(arguments)
+        .envs(environment())
+        .output()
+        .unwrap();
+    Said {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn start(laboratory: &Laboratory, arguments: &[&str]) -> Running {
+    laboratory.start_with(arguments, environment())
+}
+
+/// An experiment on a server, with what the arm says besides.
+fn experiment(server: &str, arm: &str, duration: &str, blocks: u32) -> String {
+    format!(
+        "
+plimsoll: 1
+name: served
+workload: {{records: 2k, preset: a, data_integrity: true}}
+defaults: {{engine: mongodb, server: {server}}}
+arms:
+  one: {{{arm}}}
+load: {{closed: {{threads: 2}}}}
+measurement: {{warm_up: 0s, duration: {duration}, blocks: {blocks}}}
+"
+    )
+}
+
+/// The server of a run, as the record tells it: started, and its log kept.
+fn was_served(run: &RunRecord, server: &str) {
+    let record = run.rig.as_ref().unwrap().server.as_ref().unwrap();
+    assert!(record.program.ends_with(server), "{record:?}");
+    assert!(record.version.is_some(), "{record:?}");
+    let is_root = rustix::process::geteuid().is_root();
+    assert_eq!(record.user.as_deref(), is_root.then_some("nobody"));
+    let log = fs::read_to_string(record.log.as_ref().unwrap()).unwrap();
+    assert!(!log.is_empty());
+    let watched = run.points.iter().flat_map(|point| &point.slices);
+    let cpu: f64 = watched
+        .filter_map(|slice| slice.telemetry.get(figures::SERVER_CPU))
+        .sum();
+    assert!(cpu > 0.0, "a server that serves needs its time");
+}
+
+fn failure(run: &RunRecord) -> &str {
+    match &run.state {
+        RunState::Failed { message } => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_run_on_a_server_of_its_own() {
+    for server in SERVERS {
+        if !is_possible_or_skip("a_run_on_a_server_of_its_own", server) {
+            continue;
+        }
+        let laboratory = open_laboratory();
+        laboratory.write("experiment.yaml", experiment(server, "", "1s", 1));
+        let said = run(&laboratory, &["run", "experiment.yaml"]);
+        let record = laboratory.record();
+        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+        assert_eq!(record.runs[0].records_loaded, Some(2_000));
+        was_served(&record.runs[0], server);
+    }
+}
+
+#[test]
+fn a_server_on_an_emulated_disk_under_limits() {
+    let test = "a_server_on_an_emulated_disk_under_limits";
+    if !is_root_or_skip(test) || !fs::exists("/dev/fuse").unwrap() {
+        return;
+    }
+    for server in SERVERS {
+        if !is_possible_or_skip(test, server) {
+            continue;
+        }
+        let laboratory = open_laboratory();
+        let arm = "disk: {capacity: 2GiB}, filesystem: ext4, limits: {memory: 1GiB}";
+        laboratory.write("experiment.yaml", experiment(server, arm, "1s", 1));
+        let said = run(&laboratory, &["run", "experiment.yaml"]);
+        let record = laboratory.record();
+        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+        was_served(&record.runs[0], server);
+        let rig = record.runs[0].rig.as_ref().unwrap();
+        assert_eq!(rig.limits.memory_bytes, Some(1 << 30));
+        // It is the server that is in the group, and it fills the page cache there.
+        let slices = record.runs[0].points.iter().flat_map(|point| &point.slices);
+        let charged = slices.filter_map(|slice| slice.telemetry.get(figures::GROUP_MEMORY));
+        let most = charged.fold(0.0_f64, |most, bytes| most.max(*bytes));
+        assert!(most > f64::from(8 << 20), "{most}");
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_fails_its_run_alone() {
+    let test = "a_server_that_is_killed_fails_its_run_alone";
+    for server in SERVERS {
+        if !is_possible_or_skip(test, server) {
+            continue;
+        }
+        let laboratory = open_laboratory();
+        laboratory.write("experiment.yaml", experiment(server, "", "4s", 2));
+        let mut running = start(&laboratory, &["run", "experiment.yaml"]);
+        laboratory
+            .wait_for_record(&mut running, |record| {
+                let points = record.runs.first().map_or(&[][..], |run| &run.points);
+                points.iter().any(|point| !point.slices.is_empty())
+            })
+            .unwrap();
+        let victim = servers_of(&laboratory, server);
+        assert_eq!(victim.len(), 1, "one at a time");
+        send(victim[0], Signal::KILL);
+        let said = running.end();
+        let record = laboratory.record();
+        let states = runs(&record);
+        assert_eq!(
+            states,
+            [("one", 0, 1, "failed"), ("one", 1, 1, "finished")],
+            "{said:?}"
+        );
+        let message = failure(&record.runs[0]);
+        let words = format!("the server {server} is gone: it was killed (SIGKILL)");
+        assert!(message.contains(&words), "{message}");
+        assert!(message.contains("its last words: "), "{message}");
+        // What was measured until then is kept.
+        let points = record.runs[0].points.iter();
+        assert!(points.map(|point| point.slices.len()).sum::<usize>() > 0);
+    }
+}
+
+/// The processes of the laboratory that are this server.
+fn servers_of(laboratory: &Laboratory, server: &str) -> Vec<u32> {
+    let is_it = |process: &u32| {
+        let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        let first = words.split(|byte| *byte == 0).next().unwrap_or_default();
+        String::from_utf8_lossy(first).ends_with(server)
+    };
+    laboratory.processes().into_iter().filter(is_it).collect()
+}
+
+#[test]
+fn a_server_of_a_killed_runner_is_cleaned_away() {
+    let test = "a_server_of_a_killed_runner_is_cleaned_away";
+    for server in SERVERS {
+        if !is_possible_or_skip(test, server) {
+            continue;
+        }
+        let laboratory = open_laboratory();
+        laboratory.write("experiment.yaml", experiment(server, "", "600s", 1));
+        let mut running = start(&laboratory, &["run", "experiment.yaml"]);
+        laboratory
+            .wait_for_record(&mut running, |record| !record.runs.is_empty())
+            .unwrap();
+        wait_until("the server to be there", || {
+            servers_of(&laboratory, server).len() == 1
+        });
+        running.send(Signal::KILL);
+        running.end();
+        let cleaned = laboratory.run(&["clean"]);
+        assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
+        assert!(servers_of(&laboratory, server).is_empty(), "{cleaned:?}");
+    }
+}
+
+#[test]
+fn a_server_that_is_nowhere_stops_the_experiment_before_it_begins() {
+    let laboratory = open_laboratory();
+    let text = experiment("{program: plimsoll-has-no-such-server}", "", "1s", 1);
+    laboratory.write("experiment.yaml", text);
+    let said = run(&laboratory, &["run", "experiment.yaml"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    for words in [
+        "there is no program plimsoll-has-no-such-server for the server mongod",
+        "`server: {program: /path/to/plimsoll-has-no-such-server}`",
+    ] {
+        assert!(said.err.contains(words), "{words} in {}", said.err);
+    }
+    assert!(laboratory.record_so_far().is_none());
+}
+
+#[test]
+fn a_server_that_never_gets_ready_is_quoted() {
+    let laboratory = open_laboratory();
+    // It says that it hears nothing, and it does not.
+    let deaf = laboratory.write("deaf", "#!/bin/sh\necho I hear nothing\nexec sleep 1000\n");
+    fs::set_permissions(&deaf, fs::Permissions::from_mode(0o755)).unwrap();
+    let server = "{program: ./deaf, ready_within: 1s}";
+    laboratory.write("experiment.yaml", experiment(server, "", "1s", 1));
+    let said = run(&laboratory, &["run", "experiment.yaml"]);
+    let record = laboratory.record();
+    let message = failure(&record.runs[0]);
+    assert!(
+        message.contains("took no connection at mongodb://127.0.0.1:"),
+        "{message} {said:?}"
+    );
+    assert!(message.contains("I hear nothing"), "{message}");
+    assert_ne!(said.code, Some(0));
+}
+
+#[test]
+fn passwords_reach_neither_store_nor_screen() {
+    let laboratory = open_laboratory();
+    // Nobody listens at port 1, so the run fails, and says so at length.
+    let arm = "uri: 'mongodb://someone:geheim@127.0.0.1:1/?serverSelectionTimeoutMS=100'";
+    let text = experiment("mongod", arm, "1s", 1);
+    laboratory.write("experiment.yaml", &text);
+    let plan = run(&laboratory, &["plan", "experiment.yaml"]);
+    assert!(plan.out.contains("mongodb://someone:***@127.0.0.1:1/"), "{plan:?}");
+    let wrong = text.replace("mix", "mixx").replace("preset: a", "preset: mongodb://a:geheim@b");
+    laboratory.write("wrong.yaml", wrong);
+    let wrong = run(&laboratory, &["plan", "wrong.yaml"]);
+    assert_eq!(wrong.code, Some(104), "{wrong:?}");
+    let said = run(&laboratory, &["run", "experiment.yaml"]);
+    assert_ne!(said.code, Some(0), "{said:?}");
+    assert!(!failure(&laboratory.record().runs[0]).is_empty());
+    for said in [&plan, &wrong, &said] {
+        assert!(!said.out.contains("geheim") && !said.err.contains("geheim"), "{said:?}");
+    }
+    let mut files = vec![laboratory.path("data")];
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            files.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let found = bytes.windows(6).any(|window| window == b"geheim");
+        assert!(!found, "{}", path.display());
+    }
+}
