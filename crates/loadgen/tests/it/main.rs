@@ -6,4 +6,10 @@ mod counts;
 mod ends;
 mod fake;
 mod questions;
+#[cfg(feature = "mongodb")]
+#[path = "../../../engine/tests/it/server.rs"]
+#[allow(dead_code, reason = "other tests need more of it")]
+mod server;
+#[cfg(feature = "mongodb")]
+mod servers;
 mod verification;
