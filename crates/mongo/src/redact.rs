@@ -15,6 +15,11 @@ const SECRET_OPTIONS: [&str; 5] = [
     "sslpempassword",
 ];
 
+/// Whether the value of the option is a secret.
+pub(crate) fn is_secret_option(name: &str) -> bool {
+    SECRET_OPTIONS.contains(&name.to_ascii_lowercase().as_str())
+}
+
 /// Hides the password of every MongoDB URI in any text, such as an experiment file or a message of a driver.
 ///
 /// Where a URI is not as it should be, rather too much is hidden than too little: everything up to the last `@`. A password with a
@@ -114,7 +119,7 @@ fn hide_options(rest: &str, begin: usize, text: &str, out: &mut String, copied: 
     let mut at = begin + question + 1;
     for option in rest[question + 1..].split(['&', ';']) {
         if let Some((name, _)) = option.split_once('=')
-            && SECRET_OPTIONS.contains(&name.to_ascii_lowercase().as_str())
+            && is_secret_option(name)
         {
             out.push_str(&text[*copied..at + name.len() + 1]);
             out.push_str(HIDDEN);

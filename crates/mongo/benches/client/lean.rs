@@ -1,0 +1,29 @@
+//! The lean client, asked as a run asks it.
+
+use crate::questions::Questions;
+use crate::turn::{Cost, threads};
+use plimsoll_mongo::{LeanClient, LeanOptions};
+use plimsoll_workload::Ask;
+
+pub fn turn(options: &LeanOptions, questions: &Questions, sessions: usize) -> Cost {
+    let each = questions.per_session(sessions);
+    let prepare = |session| {
+        let client = LeanClient::connect(options).expect("the server is there");
+        (client, questions.asker(session))
+    };
+    threads(
+        sessions,
+        each * sessions as u64,
+        prepare,
+        |(mut client, mut asker)| {
+            for _ in 0..each {
+                let is_found = match asker.next() {
+                    Ask::Read { key, fields } => client.read(key, fields, None),
+                    Ask::Update { key, changes } => client.update(key, changes),
+                    other => unreachable!("there are only reads and updates, not {other:?}"),
+                };
+                assert!(is_found.expect("the server does it"));
+            }
+        },
+    )
+}
