@@ -1,0 +1,72 @@
+//! Why a command cannot be carried out.
+
+use crate::command::CommandError;
+use plimsoll_engine::EngineError;
+use plimsoll_loadgen::LoadError;
+use plimsoll_properties::PropertyError;
+use plimsoll_workload::WorkloadError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a command cannot be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum YcsbError {
+    /// The command line is none.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// A property is none, or is refused.
+    #[error(transparent)]
+    Property(#[from] PropertyError),
+    /// The workload is impossible.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// The database cannot be opened, counted or closed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Sessions cannot be made.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// There is no such engine in this program.
+    #[error("this program has no engine `{name}`: build it with that feature")]
+    NoEngine {
+        /// Which.
+        name: String,
+    },
+    /// A directory with data of others.
+    #[error(
+        "{path} is not empty and holds no database of plimsoll ycsb: name an empty directory by wiredtiger.dir",
+        path = path.display()
+    )]
+    NotOurs {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Another process has the database open.
+    #[error("{path} is in use by another plimsoll ycsb: wait until it has ended", path = path.display())]
+    InUse {
+        /// Which.
+        path: PathBuf,
+    },
+    /// A file or folder.
+    #[error("cannot use {path}: {source}", path = path.display())]
+    Path {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The report cannot be written.
+    #[error("cannot write the report: {0}")]
+    Report(io::Error),
+}
+
+impl YcsbError {
+    /// Whether the command or its properties are at fault.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::Command(_) | Self::Property(_) | Self::Workload(_)
+        )
+    }
+}
