@@ -241,7 +241,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Merges a further slice of the same index.
+    /// Merges a further slice of the same index. Figures that both have are those of the first.
     pub fn merge(&mut self, other: &Self) {
         for theirs in &other.operations {
             let same = self
@@ -262,5 +262,8 @@ impl Slice {
         self.worker.cpu_system_ns += other.worker.cpu_system_ns;
         self.worker.context_switches += other.worker.context_switches;
         self.worker.resident_bytes = self.worker.resident_bytes.max(other.worker.resident_bytes);
+        for (name, figure) in &other.telemetry {
+            self.telemetry.entry(name.clone()).or_insert(*figure);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! A whole plan: which runs are missing, one after the other, everything into the store.
 
+use crate::afterwards::Seen;
 use crate::calibration::calibrate_disks;
 use crate::clock_time::now;
 use crate::error::RunnerError;
@@ -357,6 +358,7 @@ fn one_run(
         run: run_id,
         head: &mut head,
         point: None,
+        seen: arm.rig.server.is_some().then(Seen::default),
         extents: Vec::new(),
     };
     let end = {
@@ -376,7 +378,7 @@ fn one_run(
         supervise(worker, &order, &interruptions, &is_sound, admit, take)
     };
     watcher.event(&Event::Closing);
-    let extents = stored.extents;
+    let Stored { extents, seen, .. } = stored;
     let mut unsound = None;
     if let Some(mut rigging) = rigging {
         unsound = rigging.is_sound().err();
@@ -385,6 +387,14 @@ fn one_run(
         let stopped = rigging.stop_server(&mut notes);
         // A server that had to be killed has not written what it was asked to keep.
         unsound = unsound.or(stopped.err());
+        if let Some(seen) = seen {
+            match rigging.told_by_server() {
+                Ok(samples) => seen.fill_up(&samples, store)?,
+                Err(why) => {
+                    notes.push(format!("what the server wrote about itself is lost: {why}"));
+                }
+            }
+        }
         let (record, more) = rigging.tear_down(journal);
         head.rig = Some(record);
         notes.extend(more);
@@ -427,6 +437,8 @@ struct Stored<'a> {
     run: RunId,
     head: &'a mut RunRecord,
     point: Option<PointId>,
+    /// To be filled up after the run, where a server may have written about itself.
+    seen: Option<Seen>,
     extents: Vec<ExtentMap>,
 }
 
@@ -443,7 +455,9 @@ impl Stored<'_> {
                 started_at,
                 records,
             } => {
-                self.point = Some(self.store.begin_load(self.run, &label, 0, &started_at)?);
+                let point = self.store.begin_load(self.run, &label, 0, &started_at)?;
+                self.begins(point, &started_at);
+                self.point = Some(point);
                 watcher.event(&Event::LoadBegins { records });
             }
             Frame::PointBegins {
@@ -452,11 +466,11 @@ impl Stored<'_> {
                 duration_ns,
                 started_at,
             } => {
-                self.point =
-                    Some(
-                        self.store
-                            .begin_point(self.run, &label, warm_up_ns, &started_at)?,
-                    );
+                let point = self
+                    .store
+                    .begin_point(self.run, &label, warm_up_ns, &started_at)?;
+                self.begins(point, &started_at);
+                self.point = Some(point);
                 watcher.event(&Event::PointBegins {
                     label: &label,
                     warm_up_ns,
@@ -466,6 +480,9 @@ impl Stored<'_> {
             Frame::Slice { slice } => {
                 if let Some(point) = self.point {
                     self.store.add_slice(point, &slice)?;
+                    if let Some(seen) = &mut self.seen {
+                        seen.slice(point, &slice);
+                    }
                 }
                 watcher.event(&Event::Slice(&slice));
             }
@@ -490,6 +507,12 @@ impl Stored<'_> {
             Frame::Closing => watcher.event(&Event::Closing),
         }
         Ok(())
+    }
+
+    fn begins(&mut self, point: PointId, started_at: &str) {
+        if let Some(seen) = &mut self.seen {
+            seen.point(point, started_at);
+        }
     }
 
     fn write_head(&mut self) -> Result<(), StoreError> {

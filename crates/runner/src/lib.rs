@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod afterwards;
 mod calibration;
 mod clock_time;
 mod error;

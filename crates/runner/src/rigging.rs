@@ -1,5 +1,6 @@
 //! What a run stands on: made before it, watched over, and undone after it, with the trace of its disk kept.
 
+use crate::afterwards::Sample;
 use crate::error::RunnerError;
 use crate::execute::Execution;
 use crate::frames::{RunningServer, Standing};
@@ -109,6 +110,15 @@ impl Rigging {
             notes.push(format!("the log of the server is lost: {error}"));
         }
         stopped
+    }
+
+    /// What the server wrote about itself, if it did: a mongod does, in a folder of its data directory. It has ended.
+    pub(crate) fn told_by_server(&self) -> Result<Vec<Sample>, String> {
+        let folder = self.rig.data_directory().join("diagnostic.data");
+        if !folder.is_dir() {
+            return Ok(Vec::new());
+        }
+        plimsoll_engine::ftdc(&folder).map_err(|error| error.to_string())
     }
 
     /// Undoes everything and keeps the trace and the log of the server. Returns what the record says of it, and what the user should know.

@@ -1,0 +1,213 @@
+//! What a server wrote about itself while it was measured, laid onto the slices after the run: where it could not be asked in time, it
+//! may have told its own files.
+
+use plimsoll_record::{Slice, WorkerUse, figures};
+use plimsoll_store::{PointId, Store, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Figures at a time: milliseconds since 1970, counters as they stood, in the order of time.
+pub(crate) type Sample = (i64, Vec<(&'static str, f64)>);
+
+/// A gap that is longer is not bridged. Servers write about themselves each second.
+const LONGEST_GAP_MS: f64 = 3_000.0;
+const MILLISECOND_NS: f64 = 1e6;
+
+/// The slices of a run, as far as they must be known to be filled up.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    points: Vec<SeenPoint>,
+}
+
+#[derive(Debug)]
+struct SeenPoint {
+    id: PointId,
+    /// Milliseconds since 1970.
+    begun_ms: f64,
+    /// In their order; late shares are left out.
+    slices: Vec<SeenSlice>,
+}
+
+/// When a slice was, and what is known of it.
+#[derive(Debug)]
+struct SeenSlice {
+    index: u32,
+    start_ns: u64,
+    length_ns: u64,
+    warm_up: bool,
+    known: BTreeSet<String>,
+}
+
+impl Seen {
+    /// A point or load phase begins, at a time as records write it. One whose time cannot be read is passed over.
+    pub(crate) fn point(&mut self, id: PointId, started_at: &str) {
+        if let Ok(begun) = started_at.parse::<jiff::Timestamp>() {
+            self.points.push(SeenPoint {
+                id,
+                begun_ms: begun.as_millisecond() as f64,
+                slices: Vec::new(),
+            });
+        }
+    }
+
+    /// A slice of the point that began last.
+    pub(crate) fn slice(&mut self, id: PointId, slice: &Slice) {
+        let Some(point) = self.points.last_mut().filter(|point| point.id == id) else {
+            return;
+        };
+        let is_late = point
+            .slices
+            .last()
+            .is_some_and(|last| last.index >= slice.index);
+        if !is_late {
+            point.slices.push(SeenSlice {
+                index: slice.index,
+                start_ns: slice.start_ns,
+                length_ns: slice.length_ns,
+                warm_up: slice.warm_up,
+                known: slice.telemetry.keys().cloned().collect(),
+            });
+        }
+    }
+
+    /// Adds what the samples tell and nobody knew.
+    pub(crate) fn fill_up(&self, samples: &[Sample], store: &mut Store) -> Result<(), StoreError> {
+        for point in &self.points {
+            for slice in &point.slices {
+                let telemetry = missing(samples, point.begun_ms, slice);
+                if telemetry.is_empty() {
+                    continue;
+                }
+                // A share without any operation: when the record is loaded, its figures are merged with those of the slice.
+                let share = Slice {
+                    index: slice.index,
+                    start_ns: slice.start_ns,
+                    length_ns: slice.length_ns,
+                    warm_up: slice.warm_up,
+                    completed: plimsoll_record::Completed::default(),
+                    operations: Vec::new(),
+                    worker: WorkerUse::default(),
+                    telemetry,
+                };
+                store.add_slice(point.id, &share)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Figures that the samples tell of a slice beyond those that are known.
+fn missing(samples: &[Sample], begun_ms: f64, slice: &SeenSlice) -> BTreeMap<String, f64> {
+    let begin = begun_ms + slice.start_ns as f64 / MILLISECOND_NS;
+    let end = begin + slice.length_ns as f64 / MILLISECOND_NS;
+    let (Some(at_begin), Some(at_end)) = (around(samples, begin), around(samples, end)) else {
+        return BTreeMap::new();
+    };
+    let mut found = BTreeMap::new();
+    for (name, _) in &at_end.0.1 {
+        if slice.known.contains(*name) {
+            continue;
+        }
+        let figure = if figures::is_level(name) {
+            between(at_end, end, name)
+        } else {
+            let counts = between(at_end, end, name).zip(between(at_begin, begin, name));
+            // A counter that fell has begun anew.
+            counts
+                .map(|(after, before)| after - before)
+                .filter(|rise| *rise >= 0.0)
+        };
+        found.extend(figure.map(|figure| ((*name).to_owned(), figure)));
+    }
+    found
+}
+
+/// The samples before and after a moment; `None` where they are too far apart.
+fn around(samples: &[Sample], moment_ms: f64) -> Option<(&Sample, &Sample)> {
+    let after = samples.partition_point(|(time, _)| (*time as f64) < moment_ms);
+    let next = samples.get(after)?;
+    if next.0 as f64 == moment_ms {
+        return Some((next, next));
+    }
+    let last = samples.get(after.checked_sub(1)?)?;
+    ((next.0 - last.0) as f64 <= LONGEST_GAP_MS).then_some((last, next))
+}
+
+/// A figure at a moment between two samples, on the straight line through them.
+fn between((last, next): (&Sample, &Sample), moment_ms: f64, name: &str) -> Option<f64> {
+    let of = |sample: &Sample| {
+        let found = sample.1.iter().find(|(known, _)| *known == name)?;
+        Some(found.1)
+    };
+    let (before, after) = (of(last)?, of(next)?);
+    let length = (next.0 - last.0) as f64;
+    if length <= 0.0 {
+        return Some(after);
+    }
+    let share = (moment_ms - last.0 as f64) / length;
+    Some(before + (after - before) * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNTER: &str = figures::ENGINE_PAGES_READ;
+    const LEVEL: &str = figures::ENGINE_CACHE_DIRTY;
+
+    fn slice(start_ns: u64, known: &[&str]) -> SeenSlice {
+        SeenSlice {
+            index: 0,
+            start_ns,
+            length_ns: 1_000_000_000,
+            warm_up: false,
+            known: known.iter().map(|&name| name.to_owned()).collect(),
+        }
+    }
+
+    fn samples(values: &[(i64, f64, f64)]) -> Vec<Sample> {
+        values
+            .iter()
+            .map(|&(time, count, level)| (time, vec![(COUNTER, count), (LEVEL, level)]))
+            .collect()
+    }
+
+    fn expected(counter: f64, level: f64) -> BTreeMap<String, f64> {
+        BTreeMap::from([(COUNTER.to_owned(), counter), (LEVEL.to_owned(), level)])
+    }
+
+    #[test]
+    fn counters_rise_over_the_slice_and_levels_are_those_of_its_end() {
+        // The slice lies from 10.5 s to 11.5 s.
+        let samples = samples(&[
+            (10_000, 100.0, 0.0),
+            (11_000, 120.0, 8.0),
+            (12_000, 180.0, 4.0),
+        ]);
+        let found = missing(&samples, 10_000.0, &slice(500_000_000, &[]));
+        assert_eq!(found, expected(150.0 - 110.0, 6.0));
+        let on_the_samples = missing(&samples, 10_000.0, &slice(0, &[]));
+        assert_eq!(on_the_samples, expected(20.0, 8.0));
+    }
+
+    #[test]
+    fn what_is_known_is_left_alone() {
+        let samples = samples(&[(0, 0.0, 0.0), (1_000, 5.0, 1.0)]);
+        let found = missing(&samples, 0.0, &slice(0, &[COUNTER]));
+        assert_eq!(found, BTreeMap::from([(LEVEL.to_owned(), 1.0)]));
+        assert!(missing(&samples, 0.0, &slice(0, &[COUNTER, LEVEL])).is_empty());
+    }
+
+    #[test]
+    fn gaps_ends_and_restarts_give_no_figures() {
+        let gap = samples(&[(0, 0.0, 0.0), (10_000, 5.0, 1.0)]);
+        assert!(missing(&gap, 0.0, &slice(500_000_000, &[])).is_empty());
+        let ends = samples(&[(0, 0.0, 0.0), (900, 5.0, 1.0)]);
+        assert!(missing(&ends, 0.0, &slice(0, &[])).is_empty());
+        assert!(missing(&[], 0.0, &slice(0, &[])).is_empty());
+        let restart = samples(&[(0, 9.0, 2.0), (1_000, 5.0, 1.0)]);
+        assert_eq!(
+            missing(&restart, 0.0, &slice(0, &[])),
+            BTreeMap::from([(LEVEL.to_owned(), 1.0)])
+        );
+    }
+}
