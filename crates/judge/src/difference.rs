@@ -130,6 +130,7 @@ impl Declared<'_> {
                 self.is_about("filesystem") || other_place
             }
             "storage.size_bytes" => self.is_about("disk") || other_place,
+            _ if what.starts_with("rig.server.") => self.is_about("server") || self.has("engine"),
             // An arm without limits has no control group.
             "rig.control_groups" => self.is_about("limits"),
             _ => what.starts_with("storage.") && other_place,
@@ -297,6 +298,11 @@ fn flatten_rig(rig: &RigRecord, values: &mut BTreeMap<String, String>) {
         values.insert("rig.mkfs".into(), words.collect::<Vec<_>>().join(" "));
     }
     flatten("rig.mkfs_version", &rig.mkfs_version, values);
+    if let Some(server) = &rig.server {
+        flatten("rig.server.program", &server.program, values);
+        flatten("rig.server.version", &server.version, values);
+        flatten("rig.server.user", &server.user, values);
+    }
     flatten("rig.control_groups", &rig.control_groups, values);
     flatten("rig.limits", &rig.limits, values);
     if let Some(options) = &rig.mount_options {

@@ -149,6 +149,22 @@ impl<'a> Evidence<'a> {
         Some(writing.per_second * writing.mean_ns / 1e9 / self.sessions())
     }
 
+    /// Processors that the operations keep busy: those of the worker, and of the server where there is one.
+    pub(crate) fn used_processors(&self) -> Option<f64> {
+        let server = self.figures.server_processors.unwrap_or(0.0);
+        Some(self.figures.worker_processors? + server)
+    }
+
+    /// Of the CPU time that operations take, how much is spent in the kernel: of the worker where it is both client and engine, of the whole
+    /// machine where the engine is a server, of which only the sum is known.
+    pub(crate) fn kernel_share(&self) -> Option<f64> {
+        if self.figures.server_processors.is_none() {
+            return self.figures.worker_kernel_share;
+        }
+        let busy = self.figures.machine_busy.filter(|busy| *busy > 0.0)?;
+        Some(self.figures.machine_kernel? / busy)
+    }
+
     /// Processors that the worker can use at once: one for each session, but no more than there are.
     pub(crate) fn usable_processors(&self) -> f64 {
         self.sessions().min(self.cores.max(1.0))

@@ -152,10 +152,14 @@ figures! {
 
     /// CPU time of the worker for each operation.
     worker_cpu_ns_per_operation = "CPU of the worker", NanosecondsPerOperation;
+    /// CPU time of the server that was started for the run, for each operation.
+    server_cpu_ns_per_operation = "CPU of the server", NanosecondsPerOperation;
     /// CPU time of the whole machine for each operation.
     machine_cpu_ns_per_operation = "CPU of the machine", NanosecondsPerOperation;
     /// Processors that the worker kept busy.
     worker_processors = "processors of the worker", Processors;
+    /// Processors that the server kept busy.
+    server_processors = "processors of the server", Processors;
     /// Of the worker's CPU time, how much was spent in the kernel.
     worker_kernel_share = "worker in the kernel", Share;
     /// Processors that the control group of what is under test kept busy.
@@ -179,6 +183,8 @@ figures! {
     /// Time in which the control group was held back by its CPU limit, over the time. Some kernels count it for each processor, so it may exceed 1.
     throttled = "held back by the CPU limit", Share;
 
+    /// Memory of the server's process, without the page cache.
+    server_memory_bytes = "memory of the server", Bytes;
     /// Memory charged to the control group.
     group_memory_bytes = "memory of the control group", Bytes;
     /// Of it, the memory of processes.

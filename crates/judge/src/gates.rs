@@ -7,6 +7,8 @@ use plimsoll_stats::{LITTLE_TOLERANCE, little, samples_for_percentile};
 
 /// Highest share of the sessions' time that the generator may take for itself in a closed loop.
 pub(crate) const GENERATOR_LIMIT: f64 = 0.2;
+/// Highest share of the processors that its sessions can use that the client of a server may keep busy.
+pub(crate) const CLIENT_LIMIT: f64 = 0.8;
 /// Highest p99 of the generator's lag in an open loop, as a share of the median service time.
 pub(crate) const LAG_LIMIT: f64 = 0.05;
 /// Share of the processors' time that the hypervisor may take without a word.
@@ -177,6 +179,9 @@ pub(crate) fn gate(
             format!("the wall clock moved by {seconds:+.3} s"),
         );
     }
+    if let Some(message) = busy_client(extract, point, run.machine.cores) {
+        warn(WarningId::GeneratorLimited, message);
+    }
     if point.imported().is_some() {
         crate::imported::little(extract, point.label.load, &subject, &mut gated);
     }
@@ -193,6 +198,16 @@ pub(crate) fn gate(
         }
     }
     gated
+}
+
+/// Whether the client has no room, where it can be told from the engine: where that is a server which the program started.
+fn busy_client(extract: &Extract, point: &PointRecord, cores: u32) -> Option<String> {
+    extract.figures.server_processors?;
+    let client = extract.figures.worker_processors?;
+    let usable = point.label.load.sessions().min(cores).max(1);
+    (client > CLIENT_LIMIT * f64::from(usable)).then(|| {
+        format!("the client kept {client:.2} processors busy, its sessions can use {usable}")
+    })
 }
 
 /// Share of the processors' time that the hypervisor took in the whole point. The kernel counts it in ticks, so one tick of each processor says

@@ -117,7 +117,7 @@ const RULES: [Rule; 14] = [
         kind: CauseKind::PageCache,
         when: || {
             format!(
-                "the processors are full as in the next row, the page cache answers at least {} of what the engine asks and at least {} for each operation, and the worker spends at least {} of its CPU time in the kernel",
+                "the processors are full as in the next row, the page cache answers at least {} of what the engine asks and at least {} for each operation, and at least {} of the worker's CPU time is spent in the kernel, or of the machine's where the engine is a server",
                 percent(PAGE_CACHE_HITS, 0),
                 bytes(PAGE_CACHE_BYTES),
                 percent(KERNEL, 0)
@@ -129,7 +129,7 @@ const RULES: [Rule; 14] = [
         kind: CauseKind::Cpu,
         when: || {
             format!(
-                "at least {0} of the processors' time is busy or stolen, or the worker uses {0} of the processors that its sessions can use and reads take less than {1} of their time",
+                "at least {0} of the processors' time is busy or stolen, or worker and server use {0} of the processors that its sessions can use and reads take less than {1} of their time",
                 percent(CPU_USED, 0),
                 percent(WAITING_FOR_DISK, 0)
             )
@@ -192,7 +192,7 @@ const RULES: [Rule; 14] = [
         kind: CauseKind::Contention,
         when: || {
             format!(
-                "closed loop of several sessions: the processors are busy below {0}, the worker uses less than {0} of the processors that its sessions can use, and reads take less than {1} of their time",
+                "closed loop of several sessions: the processors are busy below {0}, worker and server use less than {0} of the processors that its sessions can use, and reads take less than {1} of their time",
                 percent(ROOM, 0),
                 percent(WAITING_FOR_DISK, 0)
             )
@@ -454,11 +454,11 @@ fn processors_are_full(evidence: &Evidence<'_>) -> Option<bool> {
     if busy.is_some_and(|busy| busy + stolen >= CPU_USED) {
         return Some(true);
     }
-    // Without any word about the machine, the worker's own time says nothing of waiting.
+    // Without any word about the machine, the time of worker and server says nothing of waiting.
     busy?;
-    let worker = evidence.figures.worker_processors?;
+    let used = evidence.used_processors()?;
     let waiting = evidence.waiting_for_reads().unwrap_or(0.0);
-    Some(worker >= CPU_USED * evidence.usable_processors() && waiting < WAITING_FOR_DISK)
+    Some(used >= CPU_USED * evidence.usable_processors() && waiting < WAITING_FOR_DISK)
 }
 
 fn page_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
@@ -470,11 +470,15 @@ fn page_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     }
     let hits = figures.page_cache_hit_ratio?;
     let per_operation = figures.page_cache_bytes_per_second? / figures.operations_per_second?;
-    let kernel = figures.worker_kernel_share?;
+    let kernel = evidence.kernel_share()?;
     let holds =
         full && hits >= PAGE_CACHE_HITS && per_operation >= PAGE_CACHE_BYTES && kernel >= KERNEL;
+    let whose = match figures.server_processors {
+        None => "worker",
+        Some(_) => "machine",
+    };
     let words = format!(
-        "{} of {}/s that the engine asks for, {} an operation; {} of the worker's CPU time is spent in the kernel",
+        "{} of {}/s that the engine asks for, {} an operation; {} of the {whose}'s CPU time is spent in the kernel",
         percent(hits, 0),
         bytes(asked),
         bytes(per_operation),
@@ -493,10 +497,18 @@ fn cpu(evidence: &Evidence<'_>) -> Option<(bool, String)> {
         processors(evidence.cores)
     );
     if let Some(worker) = figures.worker_processors {
-        let others = (busy * evidence.cores - worker).max(0.0);
+        let used = evidence.used_processors().unwrap_or(worker);
+        let others = (busy * evidence.cores - used).max(0.0);
+        let shares = match figures.server_processors {
+            None => format!("{} by engine and client in the worker", number(worker)),
+            Some(server) => format!(
+                "{} by the server and {} by its client",
+                number(server),
+                number(worker)
+            ),
+        };
         words.push_str(&format!(
-            ", {} by engine and client in the worker, {} by everything else",
-            number(worker),
+            ", {shares}, {} by everything else",
             number(others)
         ));
         if full && busy < CPU_USED {
@@ -656,18 +668,18 @@ fn disk_latency(evidence: &Evidence<'_>) -> Option<(bool, String)> {
 fn contention(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let figures = &evidence.figures;
     let busy = figures.machine_busy?;
-    let worker = figures.worker_processors?;
+    let used = evidence.used_processors()?;
     let waiting = evidence.waiting_for_reads()?;
     let is_closed = matches!(evidence.load, LoadKind::Closed { target: None, .. });
     let holds = is_closed
         && evidence.sessions() > 1.0
         && busy < ROOM
-        && worker < ROOM * evidence.usable_processors()
+        && used < ROOM * evidence.usable_processors()
         && waiting < WAITING_FOR_DISK;
     let mut words = format!(
         "of {} {} compute and {} wait for device reads",
         counted(evidence.sessions(), "session"),
-        number(worker),
+        number(used),
         number(waiting * evidence.sessions())
     );
     if holds {

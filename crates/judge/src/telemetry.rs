@@ -154,10 +154,12 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
         device_shaped: sums.per_second(names::DEVICE_SHAPED),
 
         worker_cpu_ns_per_operation: ratio(worker_ns, operations),
+        server_cpu_ns_per_operation: sums.per_operation(names::SERVER_CPU),
         machine_cpu_ns_per_operation: machine
             .as_ref()
             .and_then(|machine| ratio(machine.busy_ns, operations)),
         worker_processors: ratio(worker_ns / 1e9, seconds),
+        server_processors: sums.of_time(names::SERVER_CPU),
         worker_kernel_share: ratio(worker_kernel_ns, worker_ns),
         group_processors: sums.of_time(names::GROUP_CPU),
         machine_busy: machine.as_ref().map(|one| one.busy_ns / one.all_ns),
@@ -170,6 +172,7 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
         pressure_memory: sums.of_time(names::MACHINE_PRESSURE_MEMORY),
         throttled: sums.of_time(names::GROUP_CPU_THROTTLED),
 
+        server_memory_bytes: sums.per_second(names::SERVER_MEMORY),
         group_memory_bytes: sums.per_second(names::GROUP_MEMORY),
         group_processes_bytes: sums.per_second(names::GROUP_MEMORY_PROCESSES),
         group_page_cache_bytes: sums.per_second(names::GROUP_PAGE_CACHE),

@@ -249,7 +249,18 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
             counted(points.len(), "point")
         ));
     }
-    parts.push("CPU per operation is the worker's: client and, where embedded, engine".into());
+    let mut clients = points.iter().filter_map(|sample| {
+        sample.extract.figures.server_processors?;
+        sample.extract.figures.worker_processors
+    });
+    let busiest = clients.next().map(|first| clients.fold(first, f64::max));
+    parts.push(match busiest {
+        Some(processors) => format!(
+            "clients of servers kept at most {processors:.2} processors busy, below {} of what their sessions can use is allowed; CPU per operation is the client's",
+            percent(crate::gates::CLIENT_LIMIT, 0)
+        ),
+        None => "CPU per operation is the worker's: client and, where embedded, engine".into(),
+    });
     let state = match highest_share {
         _ if limited > 0 => ValidityState::Bad,
         Some(share) if share > GENERATOR_MENTIONED => ValidityState::Note,

@@ -77,6 +77,7 @@ pub(crate) const THEMES: [Theme; 4] = [
         title: "Processors and memory",
         names: &[
             "worker_cpu_ns_per_operation",
+            "server_cpu_ns_per_operation",
             "machine_cpu_ns_per_operation",
             "group_processors",
             "machine_busy",
@@ -84,6 +85,7 @@ pub(crate) const THEMES: [Theme; 4] = [
             "machine_iowait",
             "machine_steal",
             "throttled",
+            "server_memory_bytes",
             "group_memory_bytes",
             "group_page_cache_bytes",
         ],

@@ -396,3 +396,39 @@ fn figures_are_derived_and_summed_up() {
     assert_eq!((&summary.lowest, &summary.highest), (of, of));
     assert_eq!(analysis.series[0].figures.len(), 13);
 }
+
+/// The processors of a server are not those of its client.
+#[test]
+fn a_server_and_its_client() {
+    let mut lab = one_point(None, 16, 20_000.0);
+    let watched = Watched {
+        processors: 0.4,
+        others: 1.55,
+        ..Watched::default()
+    };
+    let more = [
+        (figures::SERVER_CPU, 1.5 * SECOND_NS as f64),
+        (figures::SERVER_MEMORY, f64::from(1 << 30)),
+    ];
+    watch(&mut lab, &watched, &more);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Cpu);
+    assert_snapshot!(sentence, @"CPU: 98 % of 2 processors busy, 1.5 by the server and 0.4 by its client, 0.05 by everything else");
+}
+
+/// Without a server nobody can say which part of the worker is the client.
+#[test]
+fn a_client_without_room() {
+    for (server, kind) in [(0.1, CauseKind::Generator), (0.0, CauseKind::Cpu)] {
+        let mut lab = one_point(None, 16, 20_000.0);
+        let watched = Watched {
+            processors: 1.8,
+            others: server,
+            ..Watched::default()
+        };
+        let of_server = [(figures::SERVER_CPU, server * SECOND_NS as f64)];
+        let more: &[_] = if server > 0.0 { &of_server } else { &[] };
+        watch(&mut lab, &watched, more);
+        assert_eq!(named(&lab).0, kind);
+    }
+}

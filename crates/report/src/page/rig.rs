@@ -68,11 +68,13 @@ fn rigs(page: &Page<'_>) -> Markup {
     if kinds.iter().all(|(rig, _, _)| rig::is_plain(rig)) {
         return html! {};
     }
+    let is_served = kinds.iter().any(|(rig, _, _)| rig.server.is_some());
     html! {
         div.scroll tabindex="0" role="region" aria-label="What the arms stand on" {
             table.rigs {
                 thead { tr {
                     @for title in ["Arms", "Disk", "Filesystem", "Limits", "Machine and price"] { th scope="col" { (title) } }
+                    @if is_served { th scope="col" { "Server" } }
                 } }
                 tbody { @for (asked, made, arms) in kinds.iter().take(ROWS) {
                     tr {
@@ -81,6 +83,7 @@ fn rigs(page: &Page<'_>) -> Markup {
                             @if arms.len() > NAMED { small { "and " (arms.len() - NAMED) " more" } }
                         }
                         (cells(asked, *made))
+                        @if is_served { (server_cell(asked, *made)) }
                     }
                 } }
             }
@@ -113,6 +116,22 @@ fn cells(asked: &RigSpec, made: Option<&RigRecord>) -> Markup {
         td {
             @match &asked.machine { Some(machine) => (text::short(machine, 80)), None => (PAGE.nothing()) }
             @if let Some(price) = &asked.price { small { (text::short(&rig::price(price, PAGE), 200)) } }
+        }
+    }
+}
+
+/// The server that was started, in its own words, and where its log is.
+fn server_cell(asked: &RigSpec, made: Option<&RigRecord>) -> Markup {
+    let started = made.and_then(|made| made.server.as_ref());
+    html! {
+        td {
+            @match &asked.server { Some(server) => (text::short(&server.name, 80)), None => (PAGE.nothing()) }
+            @if let Some(started) = started {
+                @if let Some(version) = &started.version { small { (text::short(version, 200)) } }
+                small { code { (text::short(&started.command, 600)) } }
+                @if let Some(user) = &started.user { small { "as the user " (text::short(user, 80)) } }
+                @if let Some(log) = &started.log { small { "log: " (text::short(&log.display().to_string(), 300)) } }
+            }
         }
     }
 }

@@ -443,6 +443,13 @@ fn spoil_made(rig: &mut RigRecord, hostile: &str) {
     if let Some(trace) = &mut rig.trace {
         trace.path = hostile.into();
     }
+    rig.server = Some(plimsoll_record::ServerRecord {
+        program: hostile.into(),
+        version: text(),
+        command: hostile.to_owned(),
+        user: text(),
+        log: Some(hostile.into()),
+    });
 }
 
 #[test]
