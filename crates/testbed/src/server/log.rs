@@ -11,7 +11,19 @@ const LONGEST_LINE: usize = 300;
 /// The end of a log that is looked at, bytes.
 const LOOKED_AT: u64 = 64 << 10;
 
-/// The last lines of a log with something in them; empty when it said nothing.
+/// What tells of a failure, in small letters; the last two are how a mongod marks errors and fatal errors. Servers often say more after it,
+/// about their shutting down.
+const ALARMS: [&str; 6] = [
+    "error",
+    "exception",
+    "fatal",
+    "panic",
+    "\"s\":\"e\"",
+    "\"s\":\"f\"",
+];
+
+/// The last lines of a log with something in them, and before them the last one that tells of a failure, if there is none among them; empty
+/// when it said nothing.
 pub(super) fn last_words(log: &Path) -> Vec<String> {
     let text = end_of(log).unwrap_or_default();
     let lines: Vec<&str> = text
@@ -20,7 +32,19 @@ pub(super) fn last_words(log: &Path) -> Vec<String> {
         .filter(|line| !line.is_empty())
         .collect();
     let first = lines.len().saturating_sub(LINES);
-    lines[first..].iter().map(|line| shortened(line)).collect()
+    let (before, last) = lines.split_at(first);
+    let alarm = if last.iter().any(|line| is_alarm(line)) {
+        None
+    } else {
+        before.iter().rev().find(|line| is_alarm(line))
+    };
+    let quoted = alarm.into_iter().chain(last);
+    quoted.map(|line| shortened(line)).collect()
+}
+
+fn is_alarm(line: &str) -> bool {
+    let line = line.to_lowercase();
+    ALARMS.iter().any(|alarm| line.contains(alarm))
 }
 
 fn end_of(log: &Path) -> std::io::Result<String> {
@@ -62,5 +86,12 @@ mod tests {
         std::fs::write(&log, format!("1\n2\n\n3\n4\u{1b}[31m\n{long}\n \n")).unwrap();
         let cut = format!("{}…", "x".repeat(LONGEST_LINE));
         assert_eq!(last_words(&log), ["2", "3", "4 [31m", cut.as_str()]);
+        // What went wrong stands before much that only follows from it.
+        let tail = "bye\nbye\nbye\nbye\n";
+        let failed = r#"{"s":"E","msg":"no room"}"#;
+        std::fs::write(&log, format!("An Error\n{failed}\nhello\n{tail}")).unwrap();
+        assert_eq!(last_words(&log), [failed, "bye", "bye", "bye", "bye"]);
+        std::fs::write(&log, format!("An Error\n{tail}panic: no room\n")).unwrap();
+        assert_eq!(last_words(&log), ["bye", "bye", "bye", "panic: no room"]);
     }
 }
