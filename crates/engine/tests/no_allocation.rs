@@ -9,6 +9,12 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "mongodb")]
+#[path = "it/server.rs"]
+#[allow(dead_code, reason = "other tests need more of it")]
+#[allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+mod server;
+
 struct Counting;
 
 thread_local! {
@@ -90,13 +96,14 @@ fn rounds(session: &mut dyn Session, data: &DataSpec) {
 fn operations_do_not_allocate(
     engine: &str,
     directory: Option<&Path>,
+    server: Option<&str>,
     settings: &Settings,
     data: &DataSpec,
 ) {
     let opening = Opening {
         settings,
         directory,
-        server: None,
+        server,
         seed: 1,
         data,
         allocator: "counting",
@@ -113,6 +120,7 @@ fn noop() {
     operations_do_not_allocate(
         "noop",
         None,
+        None,
         &Settings::default(),
         &DataSpec::with_records(50),
     );
@@ -124,7 +132,19 @@ fn simulated() {
     settings
         .0
         .insert("service_mean".into(), SettingValue::Nanos(0));
-    operations_do_not_allocate("simulated", None, &settings, &DataSpec::with_records(50));
+    let data = DataSpec::with_records(50);
+    operations_do_not_allocate("simulated", None, None, &settings, &data);
+}
+
+#[cfg(feature = "mongodb")]
+#[test]
+fn lean_client_of_mongodb() {
+    for kind in server::Kind::there("lean_client_of_mongodb") {
+        let server = server::Server::start(kind);
+        let (settings, data) = (Settings::default(), DataSpec::with_records(50));
+        let folder = Some(server.directory());
+        operations_do_not_allocate("mongodb", folder, Some(&server.uri()), &settings, &data);
+    }
 }
 
 #[cfg(feature = "wiredtiger")]
@@ -138,6 +158,7 @@ fn wiredtiger() {
         operations_do_not_allocate(
             "wiredtiger",
             Some(directory.path()),
+            None,
             &Settings::default(),
             &data,
         );

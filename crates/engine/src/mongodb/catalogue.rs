@@ -18,6 +18,15 @@ pub(crate) const OF_THE_SERVER: [&str; 6] = [
     "arguments",
 ];
 
+/// Of these, what means nothing to another server than a mongod.
+pub(crate) const OF_MONGOD: [&str; 5] = [
+    "cache_size",
+    "block_compressor",
+    "journal_compressor",
+    "directory_per_db",
+    "parameters",
+];
+
 pub(crate) const KIND: EngineKind = EngineKind {
     name: "mongodb",
     about: "A MongoDB server: a mongod that the program starts on the storage of the arm and under its limits, or any server, replica set or sharded cluster by its URI.",

@@ -1,6 +1,7 @@
 //! One server, found and ready.
 
 use super::KIND;
+use super::catalogue::OF_MONGOD;
 use super::collection::{Marking, Place};
 use super::connection::{Connection, runtime};
 use super::driver::{DriverSession, Shared};
@@ -153,10 +154,16 @@ impl Engine for MongoDb {
             "measured_state".into(),
             "as the load left the server's cache, after a checkpoint".into(),
         );
+        let mut settings = self.shared.target.in_force(&self.shared.options);
+        if self.server.is_ferretdb {
+            for name in OF_MONGOD {
+                settings.remove(name);
+            }
+        }
         EngineDescription {
             name: KIND.name.into(),
             version: self.server.version.clone(),
-            settings: self.shared.target.in_force(&self.shared.options),
+            settings,
             notes,
         }
     }
