@@ -1,8 +1,10 @@
 //! The command line.
 
 mod disk;
+mod ycsb;
 
 pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
+pub use ycsb::Ycsb;
 
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -51,6 +53,8 @@ pub enum Command {
     List(List),
     /// Write an experiment's points and slices as CSV, its record and analysis as JSON, and its HDR logs.
     Export(Export),
+    /// Do what YCSB's `bin/ycsb` does: its command line, properties, report and status lines.
+    Ycsb(Ycsb),
     /// Undo what killed runs left behind: mounts, loop devices, control groups, processes, data directories. Nothing else is touched.
     Clean(Clean),
     /// Print the JSON Schema of experiment files, for editors.

@@ -12,6 +12,8 @@ pub enum Exit {
     Good = 0,
     /// Anything that has no code of its own.
     Failed = 1,
+    /// The command line is wrong, where it is not clap that says so.
+    Usage = 2,
     /// A threshold of the experiment is broken.
     ThresholdBroken = 99,
     /// The experiment file is not valid.
@@ -22,7 +24,7 @@ pub enum Exit {
     InvalidMeasurement = 106,
 }
 
-/// For `--help`; 2 is clap's own.
+/// For `--help`; 2 is mostly clap's own.
 pub const HELP: &str = "\
 Exit codes:
     0  good

@@ -13,6 +13,7 @@ mod read;
 mod run;
 mod screen;
 mod show;
+mod ycsb;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -56,6 +57,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Compare(compare) => show::compare(compare, store),
         Command::List(list) => show::list(list, store),
         Command::Export(export) => export::export(export, store),
+        Command::Ycsb(ycsb) => ycsb::ycsb(ycsb),
         Command::Clean(clean) => clean::clean(clean),
         Command::Schema(schema) => describe::schema(schema),
         Command::Completions { shell } => describe::completions(*shell),

@@ -84,10 +84,13 @@ impl<'a> Reporter<'a> {
     }
 
     fn report(&mut self) {
-        // Connecting is over when this comes; without, nothing was measured.
-        match self.messages.recv() {
-            Ok(Message::Begin) => {}
-            _ => return,
+        // Connecting is over when this comes. Sessions that have little to do may end before it does.
+        loop {
+            match self.messages.recv() {
+                Ok(Message::Begin) => break,
+                Ok(Message::End) | Err(_) => return,
+                Ok(message) => self.take(message),
+            }
         }
         self.begin = Instant::now();
         self.logs = self

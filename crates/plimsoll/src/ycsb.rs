@@ -1,0 +1,68 @@
+//! `plimsoll ycsb`: the drop-in for YCSB.
+
+use crate::arguments;
+use crate::exit::Exit;
+use anyhow::Context;
+use plimsoll_ycsb::{Command, CommandError, Ended, Surroundings, USAGE, YcsbError, execute};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// `plimsoll ycsb`.
+pub fn ycsb(arguments: &arguments::Ycsb) -> anyhow::Result<Exit> {
+    let command = Command::read(&arguments.phase, &arguments.words, &|path| {
+        std::fs::read(path)
+    });
+    let command = match command {
+        Ok(command) => command,
+        Err(error) => {
+            if matches!(error, CommandError::Usage(_)) {
+                anstream::eprintln!("{USAGE}\n");
+            }
+            anstream::eprintln!("plimsoll ycsb: {error}");
+            return Ok(Exit::Usage);
+        }
+    };
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&is_stopped);
+    ctrlc::set_handler(move || {
+        if stopped.swap(true, Ordering::Relaxed) {
+            // Asked twice: an operation does not return, or the report is not wanted.
+            std::process::exit(Exit::Interrupted as i32);
+        }
+    })
+    .context("cannot wait for Ctrl-C")?;
+    let surroundings = Surroundings {
+        version: env!("CARGO_PKG_VERSION"),
+        allocator: crate::ALLOCATOR_NAME,
+        stop: &|| is_stopped.load(Ordering::Relaxed),
+    };
+    match execute(&command, &surroundings) {
+        Ok(ended) => Ok(exit(&ended)),
+        Err(error) => {
+            anstream::eprintln!("plimsoll ycsb: {error}");
+            Ok(code(&error))
+        }
+    }
+}
+
+fn exit(ended: &Ended) -> Exit {
+    for complaint in &ended.complaints {
+        anstream::eprintln!("plimsoll ycsb: {complaint}");
+    }
+    if ended.is_interrupted {
+        anstream::eprintln!("plimsoll ycsb: interrupted; the report is of what was measured");
+        Exit::Interrupted
+    } else if ended.complaints.is_empty() {
+        Exit::Good
+    } else {
+        Exit::InvalidMeasurement
+    }
+}
+
+fn code(error: &YcsbError) -> Exit {
+    if error.is_usage() {
+        Exit::Usage
+    } else {
+        Exit::Failed
+    }
+}
