@@ -80,7 +80,7 @@ mod simulated;
 mod wiredtiger;
 
 pub use error::EngineError;
-pub use mongodb::{FtdcError, ftdc};
+pub use mongodb::{FtdcError, FtdcSample, ftdc};
 pub use registry::{Opening, kind, kinds, open};
 pub use session::{Engine, FieldVisitor, Outcome, Session};
 

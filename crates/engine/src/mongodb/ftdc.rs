@@ -8,8 +8,8 @@
 //! The crate `mprobe-diagnostics` was tried for this: it leaves out `metrics.interim` and the first sample of each chunk, and panics on
 //! damaged files.
 
-use super::FtdcError;
 use super::status::{figures_by, places};
+use super::{FtdcError, FtdcSample};
 use flate2::read::ZlibDecoder;
 use mongodb::bson::{RawBsonRef, RawDocument};
 use std::collections::HashMap;
@@ -29,11 +29,8 @@ const MOST_CHUNK_BYTES: u64 = 256 << 20;
 /// Documents of serverStatus are not nested deeper than five.
 const MOST_DEPTH: u32 = 32;
 
-/// Figures at a time: milliseconds since 1970.
-pub(super) type Sample = (i64, Vec<(&'static str, f64)>);
-
 /// Every sample of a directory, in the order of time.
-pub(super) fn samples(directory: &Path) -> Result<Vec<Sample>, FtdcError> {
+pub(super) fn samples(directory: &Path) -> Result<Vec<FtdcSample>, FtdcError> {
     let refuse = |path: &Path, source| FtdcError::Path {
         path: path.to_owned(),
         source,
@@ -58,7 +55,7 @@ pub(super) fn samples(directory: &Path) -> Result<Vec<Sample>, FtdcError> {
 }
 
 /// Every chunk of a file that is whole.
-fn read_file(mut bytes: &[u8], samples: &mut Vec<Sample>) {
+fn read_file(mut bytes: &[u8], samples: &mut Vec<FtdcSample>) {
     while let Some((document, rest)) = split_document(bytes) {
         bytes = rest;
         if document.get_i32("type").ok() == Some(CHUNK)
@@ -76,7 +73,7 @@ fn split_document(bytes: &[u8]) -> Option<(&RawDocument, &[u8])> {
 }
 
 /// Adds the samples of a chunk; of a damaged one nothing.
-fn read_chunk(data: &[u8], samples: &mut Vec<Sample>) -> Option<()> {
+fn read_chunk(data: &[u8], samples: &mut Vec<FtdcSample>) -> Option<()> {
     let mut chunk = Vec::new();
     let packed = data.get(4..)?;
     ZlibDecoder::new(packed)
@@ -331,7 +328,7 @@ mod tests {
         &[1_000, 1_000],
     ];
 
-    fn expected() -> Vec<Sample> {
+    fn expected() -> Vec<FtdcSample> {
         let at = |time, connections, used: i64| {
             let figures = vec![
                 (figures::ENGINE_CACHE_USED, used as f64),

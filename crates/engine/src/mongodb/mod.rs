@@ -67,15 +67,17 @@ pub enum FtdcError {
     },
 }
 
-/// The figures that a mongod wrote about itself into the files of `diagnostic.data`, in the order of time: milliseconds since 1970, and
-/// figures by the names in `plimsoll_record::figures`, counters as they stood, as [`Engine::statistics`](crate::Engine::statistics) tells
-/// them.
+/// Figures at a time: milliseconds since 1970, and figures by the names in `plimsoll_record::figures`, counters as they stood, as
+/// [`Engine::statistics`](crate::Engine::statistics) tells them.
+pub type FtdcSample = (i64, Vec<(&'static str, f64)>);
+
+/// The figures that a mongod wrote about itself into the files of `diagnostic.data`, in the order of time.
 ///
 /// Chunks that are damaged or cut off are left out. Without the feature `mongodb` there are none.
 ///
 /// # Errors
 /// When the directory or a file in it cannot be read.
-pub fn ftdc(directory: &Path) -> Result<Vec<(i64, Vec<(&'static str, f64)>)>, FtdcError> {
+pub fn ftdc(directory: &Path) -> Result<Vec<FtdcSample>, FtdcError> {
     #[cfg(feature = "mongodb")]
     return ftdc::samples(directory);
     #[cfg(not(feature = "mongodb"))]
