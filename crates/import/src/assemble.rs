@@ -6,7 +6,8 @@
 use crate::error::{ImportError, Problem};
 use crate::measured::Measured;
 use plimsoll_experiment::{
-    Compare, LoadPhase, Measurement, Metric, Order, PLAN_VERSION, Plan, PlannedRun, Point,
+    Compare, LoadPhase, Measurement, Metric, Objective, Order, PLAN_VERSION, Plan, PlannedRun,
+    Point,
 };
 use plimsoll_record::{
     EngineDescription, ExperimentRecord, ExperimentState, Imported, LoadKind, Machine, Operation,
@@ -19,6 +20,9 @@ use std::collections::BTreeMap;
 
 /// Most outputs of one record.
 const MOST_OUTPUTS: usize = 10_000;
+
+/// Lowest share of a target that must be achieved; as in experiments that do not say.
+const ACHIEVED: f64 = 0.99;
 
 /// The outputs of one arm.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,6 +42,8 @@ pub struct Frame {
     pub mix: Option<String>,
     /// Concurrent sessions, in place of what the outputs say.
     pub sessions: Option<u32>,
+    /// Share of the operations that may have failed in a point that counts, 0 to 1.
+    pub errors: f64,
     /// Whether the runs of each block were made side by side.
     pub side_by_side: bool,
     /// Now, UTC, RFC 3339.
@@ -144,7 +150,11 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             seed: 0,
             shaped_from: ShapedFrom::default(),
         },
-        objective: None,
+        objective: (frame.errors > 0.0).then(|| Objective {
+            response: Vec::new(),
+            errors: frame.errors,
+            achieved: ACHIEVED,
+        }),
         compare: Compare {
             baseline: arms_of_plan[0].name.clone(),
             pairs: Vec::new(),
@@ -332,7 +342,10 @@ fn add_point(run: &mut RunRecord, frame: &Frame, place: &Place, index: usize, ou
     let engine = engine(&output);
     let subject = match &output.files[..] {
         [] => run.arm.clone(),
-        [file, ..] => format!("{}, {}", run.arm, file.name),
+        [file, ..] => {
+            let name = file.name.rsplit('/').next().unwrap_or(&file.name);
+            format!("{}, {name}", run.arm)
+        }
     };
     for words in &output.damage {
         let warning = Warning::new(WarningId::ImportDamaged, &subject, words);

@@ -235,7 +235,7 @@ impl Job {
             stated.completed.ok += done - failed;
             stated.completed.error += failed;
             measured.remarks.push(format!(
-                "{name}s: {} IOPS, {} bytes/s",
+                "{name}s: {:.0} IOPS, {:.0} bytes/s",
                 direction.iops, direction.bw_bytes
             ));
             let histogram = direction.histogram(done);

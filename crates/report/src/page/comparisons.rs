@@ -31,7 +31,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let shown: usize = groups.iter().map(|group| group.rows.len()).sum();
     html! {
         p.lead {
-            "Each row is an arm against " @if only { "the baseline" } @else { "that of its pair" } ", paired over the blocks. The shaded strip is the margin within which a difference does not matter. "
+            "Each row is an arm against " @if only { "the baseline" } @else { "that of its pair" }
+            @if comparisons.iter().all(|one| one.apart.is_some()) { ", its runs not paired with the other's. " } @else { ", paired over the blocks. " } "The shaded strip is the margin within which a difference does not matter. "
             "Only the deciding rows answer the question; the others are exploratory: among many of them, some look different by chance."
         }
         div.scroll tabindex="0" role="region" aria-label="Table of comparisons" {

@@ -9,7 +9,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         dl.reading {
             dt { "Block" }
-            dd { "One round through all arms, in shuffled order. Arms are compared within a block, and the spread from block to block says how sure a number is. This page has " (PAGE.count(blocks.into())) " complete." }
+            @if super::provenance::is_imported(page) { dd { "One run of each arm, numbered in the order in which they were given. They were measured by another program, and nothing says in which order. This page has " (PAGE.count(blocks.into())) " complete." } }
+            @else { dd { "One round through all arms, in shuffled order. Arms are compared within a block, and the spread from block to block says how sure a number is. This page has " (PAGE.count(blocks.into())) " complete." } }
             dt { "Interval" }
             dd { "Where the true median lies with at least 95 % confidence, from the ranks of the blocks and nothing else. It needs at least 6 blocks." }
             dt { "Better, worse, equivalent, inconclusive" }

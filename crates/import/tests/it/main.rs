@@ -1,0 +1,303 @@
+//! Outputs of other tools from their text to what is said of them.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "clippy.toml allows it in tests, but sees only functions that are tests themselves"
+)]
+
+use plimsoll_experiment::Metric;
+use plimsoll_import::{Arm, Frame, Options, read, record};
+use plimsoll_judge::{Analysis, Judgement, Outcome, Validity, ValidityState, analyse};
+use plimsoll_record::{ExperimentRecord, WarningId};
+
+const YCSB: &str = include_str!("../samples/ycsb-run.txt");
+const GO_YCSB: &str = include_str!("../samples/go-ycsb-run.txt");
+const FIO: &str = include_str!("../samples/fio-read.json");
+
+/// A report of reads with one percentile, by so many threads.
+fn reads(threads: u32, seconds: u32, rate: u32, mean_us: u32) -> String {
+    let count = u64::from(rate) * u64::from(seconds);
+    format!(
+        "Command line: -P c -threads {threads} -t\n[OVERALL], RunTime(ms), {seconds}000\n[OVERALL], Throughput(ops/sec), {rate}.0\n\
+         [READ], Operations, {count}\n[READ], AverageLatency(us), {mean_us}.0\n[READ], 99thPercentileLatency(us), {}\n[READ], Return=OK, {count}\n",
+        mean_us * 3
+    )
+}
+
+fn arm(name: &str, texts: &[String]) -> Arm {
+    let mut arm = Arm {
+        name: name.into(),
+        outputs: Vec::new(),
+    };
+    for text in texts {
+        let read = read("run.txt", text.as_bytes(), &Options::default());
+        arm.outputs.extend(read.unwrap());
+    }
+    arm
+}
+
+fn judged(frame: &Frame, arms: Vec<Arm>) -> (ExperimentRecord, Analysis) {
+    let record = record(frame, arms).unwrap();
+    // As from the store.
+    let again = ExperimentRecord::from_json(&record.to_json()).unwrap();
+    assert_eq!(again, record);
+    let analysis = analyse(&again).unwrap();
+    (record, analysis)
+}
+
+fn one(text: &str) -> Analysis {
+    judged(&Frame::default(), vec![arm("one", &[text.to_owned()])]).1
+}
+
+fn gate<'a>(analysis: &'a Analysis, name: &str) -> &'a Validity {
+    let found = analysis.validity.iter().find(|entry| entry.name == name);
+    found.unwrap_or_else(|| panic!("no gate {name}: {:?}", analysis.validity))
+}
+
+fn has(analysis: &Analysis, id: WarningId) -> bool {
+    analysis.warnings.iter().any(|warning| warning.id == id)
+}
+
+#[test]
+fn totals_are_those_of_the_tool() {
+    let analysis = one(YCSB);
+    let point = &analysis.curves[0].points[0];
+    assert_eq!(point.load_label, "16 threads");
+    // 300,000 operations in 30 s, two of which failed.
+    let throughput = point.results[0].throughput;
+    assert!((throughput - 299_998.0 / 30.0).abs() < 1e-6, "{throughput}");
+    assert!(has(&analysis, WarningId::Errors));
+    assert_eq!(analysis.outcome(), Outcome::Invalid);
+}
+
+#[test]
+fn percentiles_of_all_operations_are_not_made_up() {
+    let without_failures = YCSB.replace("[UPDATE], Return=ERROR, 2\n", "").replace(
+        "Throughput(ops/sec), 10000.0",
+        "Throughput(ops/sec), 9999.933333333334",
+    );
+    let text = without_failures
+        .split("[UPDATE-FAILED], Op")
+        .next()
+        .unwrap();
+    let analysis = one(text);
+    let point = &analysis.curves[0].points[0];
+    assert_eq!(point.valid_runs, 1, "{:?}", point.results[0].warnings);
+    assert!(point.response.p99.values.is_empty());
+    let mean_ns = point.response.mean.known().unwrap();
+    let expected = (149_900.0 * 1_514_300.0 + 150_098.0 * 1_614_500.0) / 299_998.0;
+    assert!(
+        (mean_ns / expected - 1.0).abs() < 1e-9,
+        "{mean_ns} {expected}"
+    );
+    let reads = &point.by_operation["read"];
+    assert_eq!(reads.p99.known(), Some(5_003_000.0));
+    assert_eq!(reads.p999.known(), Some(20_015_000.0));
+    // One second more or less is not told apart by lines of ten seconds.
+    assert_eq!(analysis.series[0].seconds.len(), 3);
+    assert_eq!(analysis.outcome(), Outcome::Good);
+}
+
+#[test]
+fn a_line_of_all_operations_gives_their_percentiles() {
+    let analysis = one(GO_YCSB);
+    let point = &analysis.curves[0].points[0];
+    assert_eq!(point.response.p99.known(), Some(6_101_000.0));
+    assert_eq!(point.by_operation["update"].p99.known(), Some(6_201_000.0));
+    assert_eq!(gate(&analysis, "Little's law").state, ValidityState::Good);
+}
+
+#[test]
+fn fio_is_judged_too() {
+    let analysis = one(FIO);
+    let point = &analysis.curves[0].points[0];
+    assert!(point.response.p99.known().unwrap() > 0.0);
+    assert_eq!(analysis.mixes, ["randread"]);
+}
+
+/// Rows as they were published: threads, mean in microseconds, operations per second. One of them cannot be true.
+#[test]
+fn littles_law_finds_the_row_that_contradicts_itself() {
+    let rows = [
+        (1, 130, 7_390),
+        (8, 521, 7_629),
+        (16, 640, 24_800),
+        (32, 1_191, 26_745),
+    ];
+    let mut invalid = Vec::new();
+    for (threads, mean_us, rate) in rows {
+        let analysis = one(&reads(threads, 10, rate, mean_us));
+        if has(&analysis, WarningId::LittlesLaw) {
+            assert_eq!(gate(&analysis, "Little's law").state, ValidityState::Bad);
+            invalid.push(threads);
+        }
+    }
+    assert_eq!(invalid, [8]);
+}
+
+#[test]
+fn more_busy_sessions_than_there_were_cannot_be() {
+    assert!(has(
+        &one(&reads(4, 10, 1_000, 5_000)),
+        WarningId::LittlesLaw
+    ));
+    // A little less is time outside of calls.
+    let analysis = one(&reads(4, 10, 1_000, 3_600));
+    assert!(!has(&analysis, WarningId::LittlesLaw));
+    assert!(
+        gate(&analysis, "generator").text.contains("10 %"),
+        "{:?}",
+        analysis.validity
+    );
+}
+
+#[test]
+fn without_sessions_littles_law_cannot_be_tried_and_says_so() {
+    let text = reads(4, 10, 1_000, 9_000);
+    let text = text.split_once('\n').unwrap().1;
+    let analysis = one(text);
+    let gate = gate(&analysis, "Little's law");
+    assert_eq!(gate.state, ValidityState::Note);
+    assert!(gate.text.starts_with("cannot be tried"), "{}", gate.text);
+    assert_eq!(analysis.curves[0].points[0].load_label, "threads not known");
+    let frame = Frame {
+        sessions: Some(4),
+        ..Frame::default()
+    };
+    let (_, analysis) = judged(&frame, vec![arm("one", &[text.to_owned()])]);
+    assert!(has(&analysis, WarningId::LittlesLaw));
+}
+
+#[test]
+fn under_a_target_only_service_times_are_known() {
+    let text = reads(4, 10, 1_000, 500).replace("-threads 4", "-threads 4 -target 1000");
+    let analysis = one(&text);
+    let point = &analysis.curves[0].points[0];
+    assert!(point.response.mean.values.is_empty() && point.response.p99.values.is_empty());
+    assert_eq!(point.service.p99.known(), Some(1_500_000.0));
+    // Waiting for the target is no contradiction.
+    assert!(!has(&analysis, WarningId::LittlesLaw));
+    assert_eq!(point.valid_runs, 1);
+    assert_eq!(point.results[0].achieved, Some(1.0));
+    let slow = text.replace("-target 1000", "-target 2000");
+    assert!(has(&one(&slow), WarningId::RateNotAchieved));
+}
+
+#[test]
+fn arms_are_compared_unpaired_and_it_is_said() {
+    let runs = |base: u32| -> Vec<String> {
+        (0..6)
+            .map(|run| reads(4, 10, base + 10 * run, 3_900_000 / (base + 10 * run)))
+            .collect()
+    };
+    let arms = || vec![arm("old", &runs(1_000)), arm("new", &runs(1_200))];
+    let (_, analysis) = judged(&Frame::default(), arms());
+    assert!(has(&analysis, WarningId::Unpaired));
+    let of = |analysis: &Analysis| {
+        let found = analysis
+            .comparisons
+            .iter()
+            .find(|one| one.metric == Metric::Throughput);
+        found.unwrap().clone()
+    };
+    let comparison = of(&analysis);
+    assert!(comparison.pairs.is_empty());
+    assert_eq!(
+        comparison.apart.as_ref().map(|(a, b)| (a.len(), b.len())),
+        Some((6, 6))
+    );
+    assert_eq!(comparison.verdict.judgement, Judgement::Better);
+    assert_eq!(analysis.outcome(), Outcome::Good);
+
+    let frame = Frame {
+        side_by_side: true,
+        ..Frame::default()
+    };
+    let (_, paired) = judged(&frame, arms());
+    assert!(!has(&paired, WarningId::Unpaired));
+    assert_eq!(
+        (of(&paired).pairs.len(), of(&paired).apart.is_none()),
+        (6, true)
+    );
+}
+
+#[test]
+fn one_run_of_each_arm_has_no_interval_and_no_verdict() {
+    let arms = vec![
+        arm("a", &[reads(4, 10, 1_000, 3_900)]),
+        arm("b", &[reads(4, 10, 2_000, 1_900)]),
+    ];
+    let (_, analysis) = judged(&Frame::default(), arms);
+    let comparison = &analysis.comparisons[0];
+    assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);
+    assert_eq!(comparison.verdict.interval, None);
+    assert!(has(&analysis, WarningId::FewBlocks));
+}
+
+#[test]
+fn what_was_cut_off_is_shown_and_not_compared() {
+    let cut = YCSB.split("[OVERALL]").next().unwrap();
+    let analysis = one(cut);
+    assert!(has(&analysis, WarningId::ImportDamaged));
+    assert_eq!(analysis.curves[0].points[0].valid_runs, 0);
+    assert_eq!(analysis.series[0].seconds.len(), 3);
+    assert_eq!(gate(&analysis, "origin").state, ValidityState::Caution);
+}
+
+#[test]
+fn what_no_output_tells_is_said_of_each_gate() {
+    let analysis = one(&reads(4, 10, 1_000, 3_900));
+    for name in ["records", "machine", "steadiness"] {
+        let gate = gate(&analysis, name);
+        assert_eq!(gate.state, ValidityState::Note, "{gate:?}");
+        let says = gate.text.contains("not known") || gate.text.contains("cannot be tried");
+        assert!(says, "{gate:?}");
+    }
+}
+
+#[test]
+fn no_password_is_in_a_record() {
+    for text in [YCSB, GO_YCSB] {
+        let (record, analysis) = judged(&Frame::default(), vec![arm("one", &[text.to_owned()])]);
+        assert!(!record.to_json().contains("hunter2"));
+        assert!(
+            !serde_json::to_string(&analysis)
+                .unwrap()
+                .contains("hunter2")
+        );
+    }
+}
+
+#[test]
+fn totals_that_hold_a_slow_start_are_not_steady() {
+    let mut text = "Command line: -P c -threads 4 -t\n".to_owned();
+    let mut done = 0_u64;
+    text.push_str("2026-03-01 10:00:00:000 0 sec: 0 operations; \n");
+    for second in 1..=60_u64 {
+        let rate = if second <= 12 {
+            300
+        } else {
+            1_000 + second * 7 % 5
+        };
+        done += rate;
+        let minute = second / 60;
+        text.push_str(&format!(
+            "2026-03-01 10:{minute:02}:{:02}:000 {second} sec: {done} operations; {rate} current ops/sec; [READ: Count={rate}, Max=9000, Min=1, Avg=3900, 90=4000, 99=5000, 99.9=6000, 99.99=7000] \n",
+            second % 60
+        ));
+    }
+    text.push_str(&format!(
+        "[OVERALL], RunTime(ms), 60000\n[OVERALL], Throughput(ops/sec), {}\n[READ], Operations, {done}\n[READ], AverageLatency(us), 3900.0\n[READ], Return=OK, {done}\n",
+        done as f64 / 60.0
+    ));
+    let analysis = one(&text);
+    assert!(
+        has(&analysis, WarningId::NotSteady),
+        "{:?}",
+        analysis.warnings
+    );
+    let result = &analysis.curves[0].points[0].results[0];
+    // Nothing was cut: the totals are all that there is.
+    assert!((result.throughput - done as f64 / 60.0).abs() < 1e-6);
+    assert_eq!(result.seconds, 60.0);
+}
