@@ -52,8 +52,14 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut done = 0;
     while let Some(at) = text[done..].find("://") {
         let begin = done + at + 3;
-        let length = text[begin..].find(ends_word);
-        let end = length.map_or(text.len(), |length| begin + length);
+        let behind = &text[begin..];
+        let mut length = behind.find(ends_word).unwrap_or(behind.len());
+        if may_be_cut(&behind[..length]) {
+            // A password with a blank or a quotation mark in it, which should not be, but is one.
+            let line = behind.find(['\n', '\r']).unwrap_or(behind.len());
+            length = behind[..line].find("://").unwrap_or(line);
+        }
+        let end = begin + length;
         let word = &text[begin..end];
         let password = password_in(word);
         let options_from = password.as_ref().map_or(0, |password| password.end);
@@ -68,6 +74,17 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
 
 fn ends_word(character: char) -> bool {
     character.is_whitespace() || matches!(character, '"' | '\'' | '<' | '>' | '`')
+}
+
+/// Whether it looks like the name of a user and the beginning of a password, and not like a host and its port.
+fn may_be_cut(word: &str) -> bool {
+    let authority = word.split(['/', '?', ',']).next().unwrap_or_default();
+    let Some((host, port)) = authority.split_once(':') else {
+        return false;
+    };
+    let is_host = host.contains('.') || host == "localhost" || host.starts_with('[');
+    let is_port = !port.is_empty() && port.chars().all(|c| c.is_ascii_digit());
+    !word.contains('@') && !(is_host && is_port)
 }
 
 fn password_in(word: &str) -> Option<Range<usize>> {
@@ -141,6 +158,16 @@ mod tests {
             (
                 "mongodb://h/?tlsCertificateKeyFilePassword=geheim&tls=true",
                 "mongodb://h/?tlsCertificateKeyFilePassword=***&tls=true",
+            ),
+            ("x: mongodb://a:b c 'd@h", "x: mongodb://a:***@h"),
+            ("mongodb://a:1 2@h\nx@y", "mongodb://a:***@h\nx@y"),
+            (
+                "mongodb://1.2.3.4:5/ is gone, a@b",
+                "mongodb://1.2.3.4:5/ is gone, a@b",
+            ),
+            (
+                "mongodb://a:b mongodb://c:d@h",
+                "mongodb://a:b mongodb://c:***@h",
             ),
             ("://", "://"),
             ("", ""),

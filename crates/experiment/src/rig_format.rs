@@ -166,7 +166,7 @@ object! {
 object! {
     /// A setting of an engine, as arguments of a server.
     SERVER_SETTING: "A setting of an engine, as arguments."
-    "between" = Shape::Text { most: 1 }, Optional, ",";
+    "between" = choice(&["comma", "blank"]), Optional, "comma";
         "Divides the text of the setting into several values.";
     "arguments" = list(&WORD, 1, 10), Need::Required, "[--setParameter, '{value}']";
         "For each value, with its place in braces.";

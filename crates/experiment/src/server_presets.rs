@@ -53,7 +53,7 @@ fn made(name: String, map: &Checked, _: &mut Collector<'_>) -> Option<ServerPres
             .checked
             .get("between")
             .and_then(Checked::text)
-            .and_then(|text| text.chars().next()),
+            .map(|word| if word == "comma" { ',' } else { ' ' }),
         arguments: list(&field.checked, "arguments"),
     };
     Some(ServerPreset {

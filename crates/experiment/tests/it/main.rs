@@ -122,7 +122,7 @@ fn measure(
     _: Option<&plimsoll_record::ServerSpec>,
     data: &DataSpec,
 ) -> Result<f64, String> {
-    assert_eq!(engine, "wiredtiger");
+    assert!(engine == "wiredtiger" || engine == "mongodb");
     assert!(data.records > 0);
     Ok(1_243.0)
 }

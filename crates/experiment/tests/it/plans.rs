@@ -1,8 +1,10 @@
 //! What comes out of a file: every value decided, the order of the runs, the fingerprint and the explanation.
 
-use crate::{ENGINES, SMALLEST, check_with, plan};
+use crate::servers::MONGODB;
+use crate::{ENGINES, SMALLEST, check_with, plan, surroundings};
 use plimsoll_experiment::{
-    Direction, LoadAt, Metric, Order, Overrides, Plan, Source, Threshold, explain,
+    Direction, LoadAt, Metric, Order, Overrides, Plan, Source, Surroundings, Threshold, check,
+    explain,
 };
 use plimsoll_schedule::{Arrivals, Load, Stage};
 use plimsoll_workload::{
@@ -235,6 +237,8 @@ fn quickstart_takes_less_than_four_minutes() {
 #[test]
 fn all_studies_are_right() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
+    let mut engines = ENGINES.to_vec();
+    engines.push(MONGODB);
     let mut studies = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -243,13 +247,19 @@ fn all_studies_are_right() {
             .is_some_and(|extension| extension == "yaml")
         {
             let text = std::fs::read_to_string(&path).unwrap();
-            let full = text.contains("\n  full:\n").then(|| "full".to_owned());
-            for scale in [None, full] {
+            for scale in [None, Some("full"), Some("mongodb"), Some("full-mongodb")] {
+                if scale.is_some_and(|scale| !text.contains(&format!("\n  {scale}:\n"))) {
+                    continue;
+                }
                 let overrides = Overrides {
-                    scale,
+                    scale: scale.map(str::to_owned),
                     ..Overrides::default()
                 };
-                let problems = check_with(&text, &overrides).err();
+                let surroundings = Surroundings {
+                    engines: &engines,
+                    ..surroundings(&overrides)
+                };
+                let problems = check(&text, "study.yaml", &surroundings).err();
                 assert!(problems.is_none(), "{}", problems.unwrap());
             }
             studies += 1;

@@ -17,29 +17,31 @@ const fn setting(name: &'static str, kind: SettingKind, default: Option<&'static
 }
 
 /// An engine that is a server, in the shape of the real one.
+pub const MONGODB: EngineKind = EngineKind {
+    name: "mongodb",
+    about: "A server.",
+    keeps_data: true,
+    server: Some("mongod"),
+    cache_setting: Some("cache_size"),
+    usable_cache: 0.8,
+    settings: &[
+        setting("uri", SettingKind::Text, None),
+        setting(
+            "cache_size",
+            SettingKind::Size {
+                min: 1 << 20,
+                max: 1 << 40,
+            },
+            Some("64MiB"),
+        ),
+        setting("directory_per_db", SettingKind::Flag, None),
+        setting("parameters", SettingKind::Text, None),
+        setting("arguments", SettingKind::Text, None),
+    ],
+};
+
 static ENGINES: [EngineKind; 2] = [
-    EngineKind {
-        name: "mongodb",
-        about: "A server.",
-        keeps_data: true,
-        server: Some("mongod"),
-        cache_setting: Some("cache_size"),
-        usable_cache: 0.8,
-        settings: &[
-            setting("uri", SettingKind::Text, None),
-            setting(
-                "cache_size",
-                SettingKind::Size {
-                    min: 1 << 20,
-                    max: 1 << 40,
-                },
-                Some("64MiB"),
-            ),
-            setting("directory_per_db", SettingKind::Flag, None),
-            setting("parameters", SettingKind::Text, None),
-            setting("arguments", SettingKind::Text, None),
-        ],
-    },
+    MONGODB,
     EngineKind {
         name: "noop",
         about: "Nothing.",
