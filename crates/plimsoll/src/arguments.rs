@@ -1,9 +1,11 @@
 //! The command line.
 
 mod disk;
+mod import;
 mod ycsb;
 
 pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
+pub use import::Import;
 pub use ycsb::Ycsb;
 
 use crate::exit;
@@ -49,6 +51,8 @@ pub enum Command {
     Report(Show),
     /// Compare two arms, also of different experiments or days.
     Compare(Compare),
+    /// Read results of YCSB, go-ycsb, HdrHistogram logs or fio into the store, and judge them as far as they allow.
+    Import(Import),
     /// List the experiments in the store.
     List(List),
     /// Write an experiment's points and slices as CSV, its record and analysis as JSON, and its HDR logs.

@@ -7,6 +7,7 @@ mod describe;
 mod disk;
 mod exit;
 mod export;
+mod import;
 mod live;
 mod plan;
 mod read;
@@ -55,6 +56,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Disk(disk) => disk::disk(disk),
         Command::Report(report) => show::report(report, store),
         Command::Compare(compare) => show::compare(compare, store),
+        Command::Import(import) => import::import(import, store),
         Command::List(list) => show::list(list, store),
         Command::Export(export) => export::export(export, store),
         Command::Ycsb(ycsb) => ycsb::ycsb(ycsb),
