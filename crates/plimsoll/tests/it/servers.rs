@@ -1,7 +1,11 @@
 //! Servers that the program starts for an arm: on a plain directory and on an emulated disk, killed, missing, and never ready.
 
-use crate::laboratory::{Laboratory, Running, Said, is_root_or_skip, runs, send, wait_until};
+use crate::laboratory::{
+    Laboratory, Mounted, Running, Said, is_root_or_skip, runs, send, wait_until,
+};
+use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
 use plimsoll_record::{RunRecord, RunState, figures};
+use plimsoll_runner::{Sizing, bytes_per_record};
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
@@ -219,6 +223,75 @@ fn a_server_of_a_killed_runner_is_cleaned_away() {
     }
 }
 
+/// The disk is full from some moment of the load on: the run fails, and says why in the words of the server.
+#[test]
+fn a_full_disk_under_a_server() {
+    let test = "a_full_disk_under_a_server";
+    if !is_root_or_skip(test) {
+        return;
+    }
+    for server in SERVERS {
+        if !is_possible_or_skip(test, server) {
+            continue;
+        }
+        let laboratory = open_laboratory();
+        let _disk = Mounted::tmpfs(&laboratory.path("disk"), "400m");
+        // Far more records than can be stored while the disk is being filled.
+        let text = experiment(server, "directory: disk", "1s", 1).replace("2k", "20k");
+        laboratory.write("experiment.yaml", text);
+        let running = start(&laboratory, &["run", "experiment.yaml"]);
+        wait_until("the server to be there", || {
+            servers_of(&laboratory, server).len() == 1
+        });
+        let mut filler = fs::File::create(laboratory.path("disk/filler")).unwrap();
+        let block = vec![1_u8; 1 << 20];
+        while filler.write_all(&block).is_ok() {}
+        let said = running.end();
+        assert_ne!(said.code, Some(0), "{said:?}");
+        let record = laboratory.record();
+        let message = failure(&record.runs[0]);
+        assert!(
+            message.contains("full") || message.contains("space"),
+            "{message}"
+        );
+    }
+}
+
+/// What a record takes is measured on a server like the one of the arm.
+#[test]
+fn a_record_is_sized_on_a_server() {
+    for server in SERVERS {
+        if !is_possible_or_skip("a_record_is_sized_on_a_server", server) {
+            continue;
+        }
+        let laboratory = open_laboratory();
+        let text = experiment(server, "", "1s", 1);
+        let surroundings = Surroundings {
+            base_dir: &laboratory.path("."),
+            engines: plimsoll_engine::kinds(),
+            limits: Limits::UNKNOWN,
+            overrides: &Overrides::default(),
+            read_file: &read_text_file,
+            measure: &cannot_measure,
+        };
+        let plan = check(&text, "experiment.yaml", &surroundings).unwrap();
+        let arm = &plan.arms[0];
+        let bytes = bytes_per_record(&Sizing {
+            engine: &arm.engine,
+            settings: &arm.settings,
+            server: arm.rig.server.as_ref(),
+            data: &arm.data,
+            allocator: "system",
+            state: &laboratory.path("state"),
+        });
+        // Ten fields of 100 bytes, whose names and ends a compressor may squeeze.
+        let bytes = bytes.unwrap();
+        assert!((300.0..20_000.0).contains(&bytes), "{bytes}");
+        let journals = fs::read_dir(laboratory.path("state/journal")).unwrap();
+        assert_eq!(journals.count(), 0, "all of it was undone");
+    }
+}
+
 #[test]
 fn a_server_that_is_nowhere_stops_the_experiment_before_it_begins() {
     let laboratory = open_laboratory();
@@ -262,8 +335,13 @@ fn passwords_reach_neither_store_nor_screen() {
     let text = experiment("mongod", arm, "1s", 1);
     laboratory.write("experiment.yaml", &text);
     let plan = run(&laboratory, &["plan", "experiment.yaml"]);
-    assert!(plan.out.contains("mongodb://someone:***@127.0.0.1:1/"), "{plan:?}");
-    let wrong = text.replace("mix", "mixx").replace("preset: a", "preset: mongodb://a:geheim@b");
+    assert!(
+        plan.out.contains("mongodb://someone:***@127.0.0.1:1/"),
+        "{plan:?}"
+    );
+    let wrong = text
+        .replace("mix", "mixx")
+        .replace("preset: a", "preset: mongodb://a:geheim@b");
     laboratory.write("wrong.yaml", wrong);
     let wrong = run(&laboratory, &["plan", "wrong.yaml"]);
     assert_eq!(wrong.code, Some(104), "{wrong:?}");
@@ -271,12 +349,19 @@ fn passwords_reach_neither_store_nor_screen() {
     assert_ne!(said.code, Some(0), "{said:?}");
     assert!(!failure(&laboratory.record().runs[0]).is_empty());
     for said in [&plan, &wrong, &said] {
-        assert!(!said.out.contains("geheim") && !said.err.contains("geheim"), "{said:?}");
+        assert!(
+            !said.out.contains("geheim") && !said.err.contains("geheim"),
+            "{said:?}"
+        );
     }
     let mut files = vec![laboratory.path("data")];
     while let Some(path) = files.pop() {
         if path.is_dir() {
-            files.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            files.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
             continue;
         }
         let bytes = fs::read(&path).unwrap();
