@@ -511,6 +511,8 @@ fn metrics_are_read_as_they_are_written() {
 #[test]
 fn examples_of_the_documentation_are_right() {
     let documentation = include_str!("../../../../docs/experiment-file.md");
+    let mut engines = ENGINES.to_vec();
+    engines.push(MONGODB);
     let mut examples = 0;
     for block in documentation.split("```yaml\n").skip(1) {
         let (example, _) = block.split_once("```").unwrap();
@@ -529,7 +531,12 @@ fn examples_of_the_documentation_are_right() {
                 text.push_str(&format!("{rest}\n"));
             }
         }
-        let problems = check_with(&text, &Overrides::default()).err();
+        let overrides = Overrides::default();
+        let surroundings = Surroundings {
+            engines: &engines,
+            ..surroundings(&overrides)
+        };
+        let problems = check(&text, "example.yaml", &surroundings).err();
         assert!(
             problems.is_none(),
             "{}",
