@@ -25,6 +25,8 @@ use std::io::{BufRead, Read};
 
 /// The most intervals of one log; a day of them each second, for some operations.
 const MOST: usize = 200_000;
+/// The most points of one log.
+const MOST_POINTS: usize = 1_000;
 /// The longest histogram uncompressed, bytes.
 const LONGEST_V2: u64 = 4 << 20;
 /// The most counts that a histogram may have room for. One with 5 digits from 1 ns to an hour has 4 millions.
@@ -35,6 +37,17 @@ const COOKIE_V2_DEFLATE: u32 = 0x1c84_9304;
 const COOKIE_MASK: u32 = !0xf0;
 /// Bytes before the counts: cookie, length, offset, digits, lowest and highest value, ratio.
 const HEADER: usize = 40;
+
+/// The intervals of one point. Most logs have one; those that we write ourselves have the points of a whole run.
+struct Point {
+    /// Mix and load, where the tags name them.
+    place: Option<(String, String)>,
+    /// By the start in nanoseconds.
+    slices: BTreeMap<u64, Slice>,
+    /// Start of the first interval and of the last one, seconds.
+    first: f64,
+    last: f64,
+}
 
 /// One line, in seconds.
 struct Interval {
@@ -58,10 +71,8 @@ pub(crate) fn read<R: BufRead>(
     let mut unit_ns = unit.unwrap_or(Unit::Micros).nanos();
     let mut start_time = None;
     let mut base_time = None;
-    // By the start in nanoseconds.
-    let mut slices: BTreeMap<u64, Slice> = BTreeMap::new();
-    let (mut first, mut count, mut empty) = (None, 0_usize, 0_usize);
-    let mut last_start = f64::NEG_INFINITY;
+    let mut points: Vec<Point> = Vec::new();
+    let (mut count, mut empty) = (0_usize, 0_usize);
     while let Some(text) = lines.next(Format::HdrLog)? {
         let text = text.trim().to_owned();
         let number = lines.number();
@@ -114,19 +125,34 @@ pub(crate) fn read<R: BufRead>(
             }
             Err(words) => return Err(Problem::BadHistogram(words).at(&file, number)),
         };
-        if interval.start < last_start {
+        let place = place_of(&interval);
+        let known = points.iter().position(|point| point.place == place);
+        let index = known.unwrap_or_else(|| {
+            points.push(Point {
+                place,
+                slices: BTreeMap::new(),
+                first: interval.start,
+                last: interval.start,
+            });
+            points.len() - 1
+        });
+        if points.len() > MOST_POINTS {
+            let (what, most) = ("points", MOST_POINTS);
+            return Err(Problem::TooMany { what, most }.at(&file, number));
+        }
+        let point = &mut points[index];
+        if interval.start < point.last {
             let at = interval.start.max(0.0) as u64;
             return Err(Problem::BackInTime { at }.at(&file, number));
         }
-        last_start = interval.start;
-        let first = *first.get_or_insert(interval.start);
-        let start_ns = text::nanos(interval.start - first, 1e9);
+        point.last = interval.start;
+        let start_ns = text::nanos(interval.start - point.first, 1e9);
         let length_ns = text::nanos(interval.length, 1e9);
         if length_ns == 0 && histogram.is_empty() {
             continue;
         }
         empty += usize::from(histogram.is_empty());
-        let slice = slices.entry(start_ns).or_insert_with(|| Slice {
+        let slice = point.slices.entry(start_ns).or_insert_with(|| Slice {
             index: 0,
             start_ns,
             length_ns,
@@ -139,7 +165,8 @@ pub(crate) fn read<R: BufRead>(
         slice.length_ns = slice.length_ns.max(length_ns);
         add(slice, operation, status, histogram);
     }
-    if slices.is_empty() {
+    points.retain(|point| !point.slices.is_empty());
+    if points.is_empty() {
         let expected = "there is no interval; import the log of a run that came to its end";
         let format = Format::HdrLog;
         return Err(Problem::NoResult { format, expected }.of(&file));
@@ -148,12 +175,36 @@ pub(crate) fn read<R: BufRead>(
         let words = format!("{empty} intervals without any operation");
         measured.remarks.push(words);
     }
-    let begin = first.unwrap_or(0.0);
-    measured.started_at = started(begin, start_time, base_time);
-    measured.slices = slices.into_values().collect();
-    number_slices(&mut measured.slices);
-    measured.measured_ns = covered(&measured.slices);
-    Ok(vec![measured])
+    let mut all = Vec::with_capacity(points.len());
+    for point in points {
+        let mut output = measured.clone();
+        if let Some((mix, load)) = &point.place {
+            output.workload = Some(quoted(mix));
+            output.sessions = sessions(load);
+        }
+        output.started_at = started(point.first, start_time, base_time);
+        output.slices = point.slices.into_values().collect();
+        number_slices(&mut output.slices);
+        output.measured_ns = covered(&output.slices);
+        all.push(output);
+    }
+    Ok(all)
+}
+
+/// Mix and load of a tag of our own logs, `mix/load/operation` with or without more behind.
+fn place_of(interval: &Interval) -> Option<(String, String)> {
+    let mut parts = interval.tag.as_ref()?.split('/');
+    let (mix, load) = (parts.next()?, parts.next()?);
+    parts.next()?;
+    Some((mix.to_owned(), load.to_owned()))
+}
+
+/// Sessions of a closed loop without pauses, as it stands in a tag: `16-threads`.
+fn sessions(load: &str) -> Option<u32> {
+    let number = load
+        .strip_suffix("-threads")
+        .or_else(|| load.strip_suffix("-thread"))?;
+    number.replace(',', "").parse().ok()
 }
 
 /// Numbers slices in their order, and keeps each from reaching into the next: the writers round to a millisecond.

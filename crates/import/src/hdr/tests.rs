@@ -99,6 +99,26 @@ fn tags_tell_operations_apart() {
 }
 
 #[test]
+fn points_of_our_own_logs_are_kept_apart() {
+    let text = format!(
+        "#[Plimsoll, arm one, block 1, attempt 1]\n#[Histograms in nanoseconds, x]\n#[Histogram log format version 1.3]\n\
+         Tag=load/4-threads/insert,0.0,1.0,1.0,{0}\nTag=c/16-threads/read,5.0,1.0,1.0,{0}\nTag=c/16-threads/read/error,5.0,1.0,1.0,{0}\n\
+         Tag=c/16-threads/read/service,5.0,1.0,1.0,{0}\n",
+        encoded(&[100])
+    );
+    let outputs = read_any("x.hlog", text.as_bytes(), &Options::default()).unwrap();
+    let places: Vec<_> = outputs
+        .iter()
+        .map(|output| (output.workload.as_deref(), output.sessions))
+        .collect();
+    assert_eq!(places, [(Some("load"), Some(4)), (Some("c"), Some(16))]);
+    let completed = outputs[1].slices[0].completed;
+    assert_eq!((completed.ok, completed.error), (1, 1));
+    let reads = &outputs[1].slices[0].operations[0].latencies.service;
+    assert_eq!(reads.max_ns(), Some(100));
+}
+
+#[test]
 fn what_a_log_is_of_must_be_known() {
     let text = format!(
         "#[Histogram log format version 1.3]\n0.0,1.0,1.0,{}\n",
