@@ -84,7 +84,8 @@ fn may_be_cut(word: &str) -> bool {
     };
     let is_host = host.contains('.') || host == "localhost" || host.starts_with('[');
     let is_port = !port.is_empty() && port.chars().all(|c| c.is_ascii_digit());
-    !word.contains('@') && !(is_host && is_port)
+    let is_whole = word.contains('@') || (is_host && is_port);
+    !is_whole
 }
 
 fn password_in(word: &str) -> Option<Range<usize>> {
@@ -125,11 +126,7 @@ fn options_in(word: &str, from: usize) -> Vec<Range<usize>> {
 /// The same in every text of a JSON value, keys excepted.
 pub fn redact_json(value: &mut serde_json::Value) {
     match value {
-        serde_json::Value::String(text) => {
-            if text.contains("://") {
-                *text = redact(text);
-            }
-        }
+        serde_json::Value::String(text) if text.contains("://") => *text = redact(text),
         serde_json::Value::Array(items) => items.iter_mut().for_each(redact_json),
         serde_json::Value::Object(map) => map.values_mut().for_each(redact_json),
         _ => {}
