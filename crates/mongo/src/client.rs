@@ -18,6 +18,9 @@ const STATEMENT_BYTES: u64 = 16 * 1024;
 /// Batches without a record, one after the other, after which a server does not seem to get anywhere.
 const MOST_EMPTY_BATCHES: u32 = 1_000;
 
+/// Takes the fields of a record that was read: name and value, which are valid during the call alone.
+pub type Visitor<'a> = dyn FnMut(&[u8], &[u8]) + 'a;
+
 /// How an insert that did not fail ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inserted {
@@ -123,7 +126,7 @@ impl LeanClient {
         &mut self,
         key: &[u8],
         fields: FieldChoice<'_>,
-        visitor: Option<&mut dyn FnMut(&[u8], &[u8])>,
+        visitor: Option<&mut Visitor<'_>>,
     ) -> Result<bool, LeanError> {
         let Self { link, requests, .. } = self;
         let out = requests.read.restart();
@@ -398,7 +401,7 @@ fn write_projection(fields: FieldChoice<'_>, names: &[Box<str>], out: &mut Vec<u
 
 /// Looks at the reply to a search for one record.
 #[inline]
-fn found(body: &[u8], mut visitor: Option<&mut dyn FnMut(&[u8], &[u8])>) -> Result<bool, Failure> {
+fn found(body: &[u8], mut visitor: Option<&mut Visitor<'_>>) -> Result<bool, Failure> {
     let mut batch = Batch::of(body)?;
     let Some(mut document) = batch.next()? else {
         return Ok(false);

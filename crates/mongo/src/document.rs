@@ -362,7 +362,7 @@ mod tests {
     /// A type that no version of the other implementation writes any more: a string and twelve bytes.
     #[test]
     fn database_pointers_are_walked() {
-        let document = b"\x1b\0\0\0\x0cp\0\x03\0\0\0ab\0123456789012\0";
+        let document = b"\x1b\0\0\0\x0cp\0\x03\0\0\0ab\0abcdefghijkl\0";
         assert_eq!(names_and_kinds(document), Ok(vec![("p".to_owned(), 0x0c)]));
     }
 

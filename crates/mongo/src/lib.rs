@@ -53,7 +53,7 @@ pub mod reply;
 pub mod scram;
 mod uri;
 
-pub use client::{Inserted, LeanClient};
+pub use client::{Inserted, LeanClient, Visitor};
 pub use concern::{W, WriteConcern};
 pub use credentials::{Credentials, Mechanism};
 pub use error::{LeanError, LeanErrorKind};

@@ -58,12 +58,15 @@ pub fn updates(data: &DataSpec) -> Arc<Workload> {
     Arc::new(Workload::new(&key_space, &mix, 1, None).unwrap())
 }
 
+/// A field: its name and its value.
+pub type NamedBytes = (String, Vec<u8>);
+
 /// The fields that are read of a record, by name; nothing if there is no such record.
 pub fn read(
     client: &mut LeanClient,
     key: &[u8],
     fields: FieldChoice<'_>,
-) -> Result<Option<Vec<(String, Vec<u8>)>>, LeanError> {
+) -> Result<Option<Vec<NamedBytes>>, LeanError> {
     let mut found = Vec::new();
     let mut visitor = |name: &[u8], value: &[u8]| {
         found.push((String::from_utf8(name.to_vec()).unwrap(), value.to_vec()));
