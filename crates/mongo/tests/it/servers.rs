@@ -190,6 +190,16 @@ impl Server {
     /// Stops it where it is: it keeps its connections and answers nothing.
     pub fn freeze(&self) {
         self.signal(Signal::STOP);
+        // Its threads stop one after the other.
+        let tasks = format!("/proc/{}/task", self.process.as_ref().unwrap().id());
+        let is_stopped = |task: std::io::Result<std::fs::DirEntry>| {
+            let stat = std::fs::read_to_string(task.unwrap().path().join("stat"));
+            // The state follows the name, which is in brackets.
+            stat.is_ok_and(|stat| stat.rsplit_once(") ").unwrap().1.starts_with('T'))
+        };
+        while !std::fs::read_dir(&tasks).unwrap().all(is_stopped) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     pub fn thaw(&self) {
