@@ -205,7 +205,9 @@ pub(super) struct Marking {
     place: Place,
     /// Whether there is nothing left to do.
     done: AtomicBool,
-    connection: Mutex<Arc<Connection>>,
+    /// Held by the one who does it.
+    turn: Mutex<()>,
+    connection: Arc<Connection>,
 }
 
 impl Marking {
@@ -213,7 +215,8 @@ impl Marking {
         Self {
             place,
             done: AtomicBool::new(!needed),
-            connection: Mutex::new(connection),
+            turn: Mutex::new(()),
+            connection,
         }
     }
 
@@ -227,12 +230,9 @@ impl Marking {
 
     #[cold]
     fn mark(&self) {
-        let connection = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.done.load(Ordering::Acquire) {
-            let _ = self.place.mark(&connection);
+            let _ = self.place.mark(&self.connection);
             self.done.store(true, Ordering::Release);
         }
     }

@@ -9,12 +9,12 @@ use super::lean::{self, LeanSession, LeanShared, Primary};
 use super::messages::{self, words};
 use super::server::{Deployment, Server};
 use super::statistics::Statistics;
-use super::target::{ClientChoice, Target};
+use super::target::{ClientChoice, Target, refuse};
 use crate::{Engine, EngineError, Opening, Session};
 use mongodb::bson::doc;
 use mongodb::bson::raw::CString;
 use mongodb::error::Error;
-use mongodb::options::{ClientOptions, ReadPreference, SelectionCriteria};
+use mongodb::options::{Acknowledgment, ClientOptions, ReadPreference, SelectionCriteria};
 use plimsoll_mongo::LeanOptions;
 use plimsoll_record::EngineDescription;
 use std::sync::Arc;
@@ -56,6 +56,17 @@ impl MongoDb {
             &target,
             reads_from_primary(options.selection_criteria.as_ref()),
         )?;
+        let writes_unacknowledged = options
+            .write_concern
+            .as_ref()
+            .is_some_and(|concern| concern.w == Some(Acknowledgment::Nodes(0)));
+        if writes_unacknowledged && server.is_ferretdb {
+            return Err(refuse(
+                "write_concern",
+                "0",
+                "FerretDB answers even what wants no answer, so this cannot be measured on it",
+            ));
+        }
         let place = Place {
             database: target.database(&options),
             collection: target.collection.clone(),
@@ -78,7 +89,7 @@ impl MongoDb {
             };
             names.push(name);
         }
-        let statistics = Statistics::new(&options, &target);
+        let statistics = Statistics::new(&options);
         let shared = Arc::new(Shared {
             target,
             options,

@@ -54,7 +54,7 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    pub(super) fn new(options: &ClientOptions, _: &Target) -> Self {
+    pub(super) fn new(options: &ClientOptions) -> Self {
         let mut options = options.clone();
         options.server_selection_timeout = Some(PATIENCE);
         Self {

@@ -273,6 +273,65 @@ fn a_reply_that_is_cut_off_fails_and_the_next_operation_connects_again() {
     }
 }
 
+#[test]
+fn repetitions_by_the_driver_are_counted() {
+    let cut = Arc::new(AtomicU32::new(0));
+    let told = Arc::clone(&cut);
+    let server = Scripted::start(move |command| {
+        if is_greeting(command) {
+            let mut greeting = greeting();
+            greeting.insert("logicalSessionTimeoutMinutes", 30);
+            return Answer::Reply(greeting);
+        }
+        let left = &told;
+        if first_word(command) == "find"
+            && left
+                .try_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                    left.checked_sub(1)
+                })
+                .is_ok()
+        {
+            return Answer::CutOff(doc! { "ok": 1.0 }, 20);
+        }
+        by_default(command)
+    });
+    for (option, failures, repeated) in [
+        ("", 1, 0),
+        ("?retryReads=true", 1, 1),
+        // The second attempt fails as well, and there is no third.
+        ("?retryReads=true", 2, 1),
+    ] {
+        let uri = format!("{}{option}", server.uri());
+        let engine = open_at(&uri, &verifiable(1), &patiently("driver")).unwrap();
+        let mut session = engine.session().unwrap();
+        cut.store(failures, Ordering::SeqCst);
+        let outcome = session.read(b"user1", FieldChoice::All, None);
+        let failed = matches!(outcome, Outcome::Error(_));
+        assert_eq!(failed, failures > repeated, "{outcome:?}");
+        assert_eq!(session.retries(), u64::from(repeated));
+    }
+}
+
+#[test]
+fn a_mongos_is_known_as_one() {
+    let server = Scripted::start(|command| {
+        if !is_greeting(command) {
+            return by_default(command);
+        }
+        let mut greeting = greeting();
+        greeting.insert("msg", "isdbgrid");
+        Answer::Reply(greeting)
+    });
+    for client in CLIENTS {
+        let engine = open_at(&server.uri(), &verifiable(1), &quickly(client)).unwrap();
+        let description = engine.description();
+        assert_eq!(description.notes["server"], "mongos of a sharded cluster");
+        assert!(description.notes["client"].starts_with(client));
+        let mut session = engine.session().unwrap();
+        assert!(read(&mut *session, b"user1", FieldChoice::All).is_none());
+    }
+}
+
 /// The words with which a server says that it is no primary any more.
 fn stepped_down() -> bson::Document {
     refusal(10_107, "NotWritablePrimary", "not primary")

@@ -1,8 +1,8 @@
 //! Every operation of a session, by each client, on each server.
 
 use crate::laboratory::{
-    CLIENTS, assert_all_ok, assert_not_found, assert_ok, everywhere, failure, load, open_at,
-    open_on, read, records, text, verifiable,
+    CLIENTS, assert_all_ok, assert_not_found, assert_ok, everywhere, failure, load, message,
+    open_at, open_on, read, records, text, verifiable,
 };
 use crate::server::{Kind, Server};
 use plimsoll_engine::{Engine, Outcome};
@@ -207,6 +207,40 @@ fn batches_are_sent_when_full_and_at_the_end() {
 }
 
 #[test]
+fn changes_that_nobody_acknowledges_are_all_there_in_the_end() {
+    let test = "operations::changes_that_nobody_acknowledges_are_all_there_in_the_end";
+    for kind in Kind::there(test) {
+        let server = Server::start(kind);
+        for batch in [1, 7] {
+            let mut data = verifiable(100);
+            data.table = format!("by_{batch}");
+            let pairs = [
+                ("write_concern", text("0")),
+                ("batch", SettingValue::Count(batch)),
+            ];
+            if kind == Kind::FerretDb {
+                let said = message(open_on(&server, &data, &pairs));
+                assert!(
+                    said.contains("FerretDB answers even what wants no answer"),
+                    "{said}"
+                );
+                continue;
+            }
+            let engine = open_on(&server, &data, &pairs).unwrap();
+            let mut session = engine.session().unwrap();
+            for outcome in load(&mut *session, &data) {
+                assert!(
+                    matches!(outcome, Outcome::Ok | Outcome::Batched),
+                    "{outcome:?}"
+                );
+            }
+            assert_eq!(session.flush().is_some(), batch > 1);
+            assert_eq!(engine.count().unwrap(), Some(100));
+        }
+    }
+}
+
+#[test]
 fn each_client_reads_what_the_other_wrote() {
     let test = "operations::each_client_reads_what_the_other_wrote";
     for kind in Kind::there(test) {
@@ -315,5 +349,25 @@ fn a_unix_socket_is_as_good_as_a_port() {
             assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
             assert_eq!(engine.count().unwrap(), Some(10));
         }
+    }
+}
+
+#[test]
+fn a_replica_set_is_found_by_its_name() {
+    let test = "operations::a_replica_set_is_found_by_its_name";
+    // A mongod would have to be made a member first; FerretDB says that it is one.
+    if !Kind::FerretDb.is_there_or_skip(test) {
+        return;
+    }
+    let server = Server::start_with(Kind::FerretDb, &["--repl-set-name=rs0"]);
+    for client in CLIENTS {
+        let mut data = verifiable(10);
+        data.table = client.into();
+        let uri = format!("{}?replicaSet=rs0", server.uri());
+        let engine = open_at(&uri, &data, &[("client", text(client))]).unwrap();
+        assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
+        assert_eq!(engine.count().unwrap(), Some(10));
+        let kind = &engine.description().notes["server"];
+        assert_eq!(kind, "FerretDB, primary of the replica set rs0");
     }
 }
