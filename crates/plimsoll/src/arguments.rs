@@ -1,10 +1,12 @@
 //! The command line.
 
 mod disk;
+mod diskmap;
 mod import;
 mod ycsb;
 
 pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
+pub use diskmap::Diskmap;
 pub use import::Import;
 pub use ycsb::Ycsb;
 
@@ -47,6 +49,8 @@ pub enum Command {
     /// Measure what a disk can do, hold emulated disks against their description, read their traces.
     #[command(subcommand)]
     Disk(Disk),
+    /// Draw where in its files a database reads and writes, as a still or an animation.
+    Diskmap(Diskmap),
     /// Show the result of an experiment and write its page.
     Report(Show),
     /// Compare two arms, also of different experiments or days.

@@ -5,6 +5,7 @@ mod check;
 mod clean;
 mod describe;
 mod disk;
+mod diskmap;
 mod exit;
 mod export;
 mod import;
@@ -54,6 +55,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Plan(plan) => plan::plan(plan),
         Command::Check(check) => check::check(check, store),
         Command::Disk(disk) => disk::disk(disk),
+        Command::Diskmap(map) => diskmap::diskmap(map, store),
         Command::Report(report) => show::report(report, store),
         Command::Compare(compare) => show::compare(compare, store),
         Command::Import(import) => import::import(import, store),

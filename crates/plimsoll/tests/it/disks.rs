@@ -2,7 +2,9 @@
 
 use crate::laboratory::{Laboratory, is_root_or_skip};
 use plimsoll_record::DiskSpec;
-use plimsoll_trace::{Head, Kind, Request, Writer, finish};
+use plimsoll_trace::{
+    Extent, ExtentMap, Head, Kind, MappedFile, Request, Writer, finish, monotonic_ns,
+};
 use rustix::process::Signal;
 use std::fs;
 use std::process::Command;
@@ -262,4 +264,58 @@ fn a_trace_is_told_and_written_for_other_programs() {
     let (_, out, _) = disk(&laboratory, &["trace", "kept.trace", "--json"]);
     let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(summary["requests"], 3);
+}
+
+#[test]
+fn a_trace_is_drawn_and_nothing_is_overwritten() {
+    let laboratory = Laboratory::new();
+    let live = laboratory.path("live.trace");
+    let writer = Writer::create(&live, 10, &Head::new(&DiskSpec::unlimited(1 << 30))).unwrap();
+    let time_ns = monotonic_ns();
+    writer.record(&Request {
+        time_ns,
+        offset: 1 << 20,
+        length: 4096,
+        kind: Kind::Read,
+        latency_ns: 7_000_000,
+        in_flight: 1,
+        lateness_ns: 0,
+    });
+    drop(writer);
+    let file = MappedFile {
+        path: "data/collection.wt".into(),
+        size: 1 << 21,
+        extents: vec![Extent {
+            logical: 0,
+            physical: 0,
+            length: 1 << 21,
+            flags: 0,
+        }],
+        unmapped: None,
+    };
+    let map = ExtentMap {
+        time_ns,
+        files: vec![file],
+    };
+    finish(&live, &laboratory.path("kept.trace"), &[map]).unwrap();
+    for (name, begin) in [
+        ("map.png", &b"\x89PNG"[..]),
+        ("map.apng", b"\x89PNG"),
+        ("map.gif", b"GIF89a"),
+    ] {
+        let arguments = ["diskmap", "kept.trace", "--to", name, "--width", "256"];
+        let drawn = laboratory.run(&arguments);
+        assert_eq!(drawn.code, Some(0), "{}", drawn.err);
+        assert!(drawn.out.contains("1 accesses to 1 files"));
+        assert!(fs::read(laboratory.path(name)).unwrap().starts_with(begin));
+        let again = laboratory.run(&arguments);
+        assert_eq!(again.code, Some(1));
+        assert!(again.err.contains("never overwritten"), "{}", again.err);
+    }
+    let wrong = laboratory.run(&["diskmap", "kept.trace", "--to", "map.mp4"]);
+    assert!(wrong.err.contains("must end in .png"), "{}", wrong.err);
+    let nothing = laboratory.run(&["diskmap", "kept.trace", "--to", "w.png", "--writes"]);
+    assert_eq!(nothing.code, Some(1));
+    assert!(nothing.err.contains("no request of the trace"));
+    assert!(!laboratory.path("w.png").exists());
 }

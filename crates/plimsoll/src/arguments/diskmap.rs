@@ -1,0 +1,60 @@
+//! The arguments of `plimsoll diskmap`.
+
+use clap::{Args, ValueHint};
+use plimsoll_experiment::units;
+use std::path::PathBuf;
+
+/// `plimsoll diskmap`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Each file is laid out row by row from its first byte, all at one scale; reads are blue, writes orange. A still is darker the more
+often a place was accessed. An animation shows the accesses in the order of time, in frames of equally many.
+
+Examples:
+  plimsoll diskmap last --arm spindle-230 --to map.png
+  plimsoll diskmap last --arm spindle-230 --mark measuring --reads --file collection --to reads.gif
+  plimsoll diskmap run.trace --from 10s --until 10.5s --frames 400 --to start.apng")]
+pub struct Diskmap {
+    /// A trace file; or an experiment (id, its beginning, name, or `last`) whose run on an emulated disk kept one.
+    pub source: String,
+    /// Of an experiment: the arm; needed where several kept a trace.
+    #[arg(long)]
+    pub arm: Option<String>,
+    /// Of an experiment: the block, counted from 0; without it the last.
+    #[arg(long)]
+    pub block: Option<u32>,
+    /// The picture: .png is a still, .apng and .gif are animations. Existing files are not overwritten.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub to: PathBuf,
+    /// Only from here on, after the first request, such as 10s.
+    #[arg(long, value_parser = duration)]
+    pub from: Option<u64>,
+    /// Only until here, after the first request.
+    #[arg(long, value_parser = duration)]
+    pub until: Option<u64>,
+    /// Only from marks with this text to the next mark, such as measuring; `plimsoll disk trace` tells how many there are.
+    #[arg(long)]
+    pub mark: Option<String>,
+    /// Only files with this in their path; can be repeated.
+    #[arg(long = "file", value_name = "TEXT")]
+    pub files: Vec<String>,
+    /// Only reads.
+    #[arg(long, conflicts_with = "writes")]
+    pub reads: bool,
+    /// Only writes.
+    #[arg(long)]
+    pub writes: bool,
+    /// Width in pixels; the files together are about as high.
+    #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u16).range(128..=8192))]
+    pub width: u16,
+    /// Frames of an animation.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=5000))]
+    pub frames: u16,
+    /// Frames a second.
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=60))]
+    pub fps: u16,
+}
+
+fn duration(text: &str) -> Result<u64, String> {
+    units::parse_duration(text).map_err(|error| error.to_string())
+}
