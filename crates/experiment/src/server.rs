@@ -18,6 +18,12 @@ pub fn keeps_data_here(engine: &EngineKind, server: Option<&ServerSpec>) -> bool
     engine.keeps_data && (engine.server.is_none() || server.is_some())
 }
 
+/// Whether the arm's engine is a server that runs by itself, so that what is started for a run is its client alone.
+#[must_use]
+pub fn is_by_uri(arm: &Arm) -> bool {
+    uri(&arm.settings).is_some()
+}
+
 /// The URI of the server that runs by itself, if the settings name one.
 pub(crate) fn uri(settings: &Settings) -> Option<&str> {
     match settings.0.get(URI) {
