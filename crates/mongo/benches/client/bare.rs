@@ -61,7 +61,8 @@ fn message(options: &LeanOptions, command: Command) -> Vec<u8> {
     frame(&document)
 }
 
-fn frame(document: &Document) -> Vec<u8> {
+/// A whole message with this document: `OP_MSG`, number 1, in answer to 0.
+pub fn frame(document: &Document) -> Vec<u8> {
     let document = document.to_vec().expect("it is a document");
     let mut message = Vec::new();
     message.extend_from_slice(&(21 + document.len() as u32).to_le_bytes());

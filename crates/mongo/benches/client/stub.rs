@@ -1,7 +1,8 @@
 //! A server that answers at once, in a process of its own: what it says was written before it is asked.
 
+use crate::bare::frame;
 use bson::spec::BinarySubtype;
-use bson::{Binary, Document, doc};
+use bson::{Binary, doc};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -61,18 +62,6 @@ struct Replies {
     done: Vec<u8>,
 }
 
-fn framed(document: &Document) -> Vec<u8> {
-    let document = document.to_vec().expect("it is a document");
-    let mut message = Vec::new();
-    message.extend_from_slice(&(21 + document.len() as u32).to_le_bytes());
-    for word in [1, 0, 2013, 0_i32] {
-        message.extend_from_slice(&word.to_le_bytes());
-    }
-    message.push(0);
-    message.extend_from_slice(&document);
-    message
-}
-
 impl Replies {
     fn new() -> Self {
         let mut record = doc! { "_id": "user6284781860667377211" };
@@ -82,7 +71,7 @@ impl Replies {
             record.insert(format!("field{index}"), Binary { subtype, bytes });
         }
         Self {
-            hello: framed(&doc! {
+            hello: frame(&doc! {
                 "helloOk": true,
                 "ismaster": true,
                 "isWritablePrimary": true,
@@ -95,12 +84,12 @@ impl Replies {
                 "readOnly": false,
                 "ok": 1.0,
             }),
-            found: framed(&doc! {
+            found: frame(&doc! {
                 "cursor": { "firstBatch": [record], "id": 0_i64, "ns": "ycsb.usertable" },
                 "ok": 1.0,
             }),
-            changed: framed(&doc! { "n": 1, "nModified": 1, "ok": 1.0 }),
-            done: framed(&doc! { "ok": 1.0 }),
+            changed: frame(&doc! { "n": 1, "nModified": 1, "ok": 1.0 }),
+            done: frame(&doc! { "ok": 1.0 }),
         }
     }
 
