@@ -113,5 +113,5 @@ pub use redaction::{redact, redact_json};
 pub use reference::{REFERENCE_BEGIN, REFERENCE_END, reference_markdown, with_reference};
 pub use rig_mistake::RigMistake;
 pub use schema::{schema, schema_text};
-pub use server::keeps_data_here;
+pub use server::{is_by_uri, keeps_data_here};
 pub use working_set::{MeasureRecords, cannot_measure};

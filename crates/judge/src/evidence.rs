@@ -4,7 +4,7 @@ use crate::identity::{bursting, identities};
 use crate::rig::emulated;
 use crate::sample::Sample;
 use crate::{FigureSummary, Figures, IdentityCheck};
-use plimsoll_experiment::{Arm, Plan};
+use plimsoll_experiment::{Arm, Plan, is_by_uri};
 use plimsoll_record::{DiskSpec, LoadKind, Operation, ShapedFrom, WarningId};
 use plimsoll_stats::median;
 
@@ -19,6 +19,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) cores: f64,
     /// Processors that what is under test may use, where that is limited.
     pub(crate) cpu_limit: Option<f64>,
+    /// Whether the worker is a client alone, of a server that runs by itself.
+    pub(crate) is_by_uri: bool,
     /// The emulated disk, where its limits hold.
     pub(crate) disk: Option<&'a DiskSpec>,
     /// One for each of its limits.
@@ -105,6 +107,7 @@ impl<'a> Evidence<'a> {
             load: first.label.load,
             cores: f64::from(first.cores),
             cpu_limit,
+            is_by_uri: is_by_uri(arm),
             disk,
             identities: checks,
             generator_limited: (

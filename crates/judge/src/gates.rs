@@ -1,7 +1,7 @@
 //! What each point must pass before its numbers may be compared, and what else there is to know about it.
 
 use crate::extract::{Extract, units};
-use plimsoll_experiment::{Arm, Plan};
+use plimsoll_experiment::{Arm, Plan, is_by_uri};
 use plimsoll_record::{LoadKind, PointEnd, PointRecord, RunRecord, Warning, WarningId};
 use plimsoll_stats::{LITTLE_TOLERANCE, little, samples_for_percentile};
 
@@ -179,7 +179,7 @@ pub(crate) fn gate(
             format!("the wall clock moved by {seconds:+.3} s"),
         );
     }
-    if let Some(message) = busy_client(extract, point, run.machine.cores) {
+    if let Some(message) = busy_client(extract, point, run, arm) {
         warn(WarningId::GeneratorLimited, message);
     }
     if point.imported().is_some() {
@@ -200,9 +200,17 @@ pub(crate) fn gate(
     gated
 }
 
-/// Whether the client has no room, where it can be told from the engine: where that is a server which the program started.
-fn busy_client(extract: &Extract, point: &PointRecord, cores: u32) -> Option<String> {
-    extract.figures.server_processors?;
+/// Whether the client has no room, where it can be told from the engine: where that is a server.
+fn busy_client(
+    extract: &Extract,
+    point: &PointRecord,
+    run: &RunRecord,
+    arm: &Arm,
+) -> Option<String> {
+    if extract.figures.server_processors.is_none() && !is_by_uri(arm) {
+        return None;
+    }
+    let cores = run.machine.cores;
     let client = extract.figures.worker_processors?;
     let usable = point.label.load.sessions().min(cores).max(1);
     (client > CLIENT_LIMIT * f64::from(usable)).then(|| {

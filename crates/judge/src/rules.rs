@@ -500,6 +500,7 @@ fn cpu(evidence: &Evidence<'_>) -> Option<(bool, String)> {
         let used = evidence.used_processors().unwrap_or(worker);
         let others = (busy * evidence.cores - used).max(0.0);
         let shares = match figures.server_processors {
+            None if evidence.is_by_uri => format!("{} by the client", number(worker)),
             None => format!("{} by engine and client in the worker", number(worker)),
             Some(server) => format!(
                 "{} by the server and {} by its client",

@@ -3,6 +3,7 @@
 use crate::laboratory::{Laboratory, SECOND_NS, Shown, histogram};
 use crate::watched::{Watched, analyse, cause, disk, named, one_point, only_point, watch};
 use insta::assert_snapshot;
+use plimsoll_experiment::SettingValue;
 use plimsoll_judge::{CapKind, CauseKind};
 use plimsoll_record::{
     DiskChoice, Latencies, LimitsSpec, Operation, OperationSlice, ShapedFrom, Status, figures,
@@ -431,4 +432,28 @@ fn a_client_without_room() {
         watch(&mut lab, &watched, more);
         assert_eq!(named(&lab).0, kind);
     }
+}
+
+/// Of a server that runs by itself the worker is the client alone.
+#[test]
+fn a_client_of_a_server_by_uri() {
+    let mut lab = one_point(None, 16, 20_000.0);
+    let uri = SettingValue::Text("mongodb://db".into());
+    lab.plan.arms[0].settings.0.insert("uri".into(), uri);
+    let watched = Watched {
+        processors: 0.4,
+        others: 1.55,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Cpu);
+    assert_snapshot!(sentence, @"CPU: 98 % of 2 processors busy, 0.4 by the client, 1.55 by everything else");
+    let watched = Watched {
+        processors: 1.8,
+        others: 0.1,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, &[]);
+    assert_eq!(named(&lab).0, CauseKind::Generator);
 }
