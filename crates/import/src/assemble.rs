@@ -19,7 +19,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Most outputs of one record.
-const MOST_OUTPUTS: usize = 10_000;
+pub(crate) const MOST_OUTPUTS: usize = 10_000;
 
 /// Lowest share of a target that must be achieved; as in experiments that do not say.
 const ACHIEVED: f64 = 0.99;

@@ -3,6 +3,9 @@
 use crate::measured::Measured;
 use crate::{redact, text};
 
+/// Beyond any real run.
+const MOST_PROPERTIES: usize = 10_000;
+
 /// Reads a command line into what was measured. A word that is not understood is left alone: it is kept in the line itself.
 pub(crate) fn read(line: &str, into: &mut Measured) {
     into.command = Some(redact::without_passwords(line));
@@ -38,6 +41,9 @@ pub(crate) fn property(name: &str, value: &str, into: &mut Measured) {
         "db" => into.database = Some(binding(value)),
         "dotransactions" if value == "false" => into.workload = Some("load".to_owned()),
         _ => {}
+    }
+    if into.properties.len() >= MOST_PROPERTIES {
+        return;
     }
     let value = redact::value(name, value);
     into.properties.insert(name.to_owned(), value);

@@ -53,6 +53,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
         let section = sections.last_mut().expect("there is always one");
         if text.starts_with("****") && text.contains("properties") {
             if section.finished || !section.current.is_empty() {
+                crate::check_outputs(sections.len(), &file, number)?;
                 sections.push(Section::default());
             }
             in_properties = true;
@@ -65,8 +66,6 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
             section.close();
             section.takes_seconds = go_duration(takes);
             section.finished = true;
-        } else if text.starts_with("Using request distribution") {
-            section.measured.remarks.push(quoted(&text));
         } else if text.starts_with("[{") {
             section.close();
             let rows: Vec<BTreeMap<String, String>> = serde_json::from_str(&text)

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
 /// The most intervals of one log; a day of them each second, for some operations.
-const MOST: usize = 200_000;
+const MOST: usize = 100_000;
 /// The most points of one log.
 const MOST_POINTS: usize = 1_000;
 /// The longest histogram uncompressed, bytes.

@@ -62,6 +62,15 @@ use error::Problem as P;
 use lines::Lines;
 use std::io::BufRead;
 
+/// Whether one file may hold a further output.
+pub(crate) fn check_outputs(sections: usize, file: &str, line: u64) -> Result<(), ImportError> {
+    let (what, most) = ("outputs", assemble::MOST_OUTPUTS);
+    if sections >= most {
+        return Err(P::TooMany { what, most }.at(file, line));
+    }
+    Ok(())
+}
+
 /// Reads one file: every output that it holds, in order, at least one.
 ///
 /// `name` is how the file is called in messages and in the record.

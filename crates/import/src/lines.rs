@@ -9,7 +9,7 @@ use std::io::{BufRead, Read};
 /// The longest line, bytes. A line of an HdrHistogram log holds one histogram and has some kilobytes.
 pub(crate) const LONGEST_LINE: usize = 4 << 20;
 /// The largest document that is read as a whole, bytes.
-pub(crate) const LARGEST_DOCUMENT: u64 = 256 << 20;
+pub(crate) const LARGEST_DOCUMENT: u64 = 64 << 20;
 /// As much of a file is looked at to find its format, bytes.
 const HEAD: u64 = 1 << 20;
 

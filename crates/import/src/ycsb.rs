@@ -32,11 +32,13 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
     while let Some(text) = lines.next(Format::Ycsb)? {
         let last = sections.len() - 1;
         if let Some(command) = text.strip_prefix("Command line:") {
+            let command = command.trim().to_owned();
             if sections[last].report.is_begun() || !sections[last].course.is_empty() {
+                crate::check_outputs(sections.len(), &file, lines.number())?;
                 sections.push(Section::default());
             }
             let section = sections.last_mut().expect("there is always one");
-            command_line::read(command.trim(), &mut section.measured);
+            command_line::read(&command, &mut section.measured);
             section.begun = true;
             continue;
         }
@@ -51,10 +53,11 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
         let number_of = |lines: &Lines<R>| lines.number();
         match triple {
             Some([group, name, value]) => {
+                let number = number_of(lines);
                 if group == "OVERALL" && sections[last].report.has(&group, &name) {
+                    crate::check_outputs(sections.len(), &file, number)?;
                     sections.push(Section::default());
                 }
-                let number = number_of(lines);
                 let section = sections.last_mut().expect("there is always one");
                 section.report.take(&group, &name, &value, &file, number)?;
                 section.begun = true;
@@ -109,6 +112,7 @@ pub(crate) fn read_json<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured
             other => other.to_string(),
         };
         if entry.metric == "OVERALL" && sections[last].report.has("OVERALL", &entry.measurement) {
+            crate::check_outputs(sections.len(), &file, number)?;
             sections.push(Section::default());
         }
         let section = sections.last_mut().expect("there is always one");

@@ -30,14 +30,19 @@ pub(crate) fn identities(disk: &DiskSpec, figures: &Figures, bursting: f64) -> V
             continue;
         }
         let at_most = cap / per_operation;
+        // A record may hold anything: what no number can tell is not checked.
+        let (used, ratio) = (per_operation * measured, measured / at_most);
+        if !used.is_finite() || !ratio.is_finite() {
+            continue;
+        }
         checks.push(IdentityCheck {
             kind,
             cap,
-            used: per_operation * measured,
+            used,
             per_operation,
             at_most,
             measured,
-            ratio: measured / at_most,
+            ratio,
             binding: false,
         });
     }

@@ -184,6 +184,13 @@ fn of_run(estimate: &Estimate, result: &PointResult) -> Option<f64> {
 }
 
 fn completed(point: &PointRecord) -> Completed {
+    // What another program says of the whole is more than what its slices add up to.
+    if let Some(stated) = point
+        .imported()
+        .and_then(|imported| imported.stated.as_ref())
+    {
+        return stated.completed;
+    }
     let mut sum = Completed::default();
     for slice in point.slices.iter().filter(|slice| !slice.warm_up) {
         sum.ok += slice.completed.ok;
