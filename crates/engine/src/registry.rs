@@ -272,6 +272,15 @@ mod tests {
         );
     }
 
+    #[cfg(not(feature = "mongodb"))]
+    #[test]
+    fn mongodb_that_was_left_out_says_so() {
+        assert_eq!(
+            message(open_with("mongodb", &[])),
+            "this program was built without the engine `mongodb`: build it with `./x build`, or with `--features mongodb`"
+        );
+    }
+
     #[cfg(not(feature = "wiredtiger"))]
     #[test]
     fn an_engine_that_was_left_out_says_so() {

@@ -9,6 +9,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 const COMPRESSORS: SettingKind = SettingKind::Choice(&["snappy", "zstd", "zlib", "none"]);
 
 /// Settings of a server that the program starts. A server that runs by itself has its own.
+#[cfg(feature = "mongodb")]
 pub(crate) const OF_THE_SERVER: [&str; 6] = [
     "cache_size",
     "block_compressor",
@@ -19,6 +20,7 @@ pub(crate) const OF_THE_SERVER: [&str; 6] = [
 ];
 
 /// Of these, what means nothing to another server than a mongod.
+#[cfg(feature = "mongodb")]
 pub(crate) const OF_MONGOD: [&str; 5] = [
     "cache_size",
     "block_compressor",
