@@ -329,6 +329,7 @@ fn subject<'s>(
         workload,
         key_place: entry.key_place,
         measured: Measured::default(),
+        file: None,
     };
     let base = reader.data();
     let mixes = reader.mixes();

@@ -161,6 +161,9 @@ object! {
     "mixes" = Shape::Any(&[list(&PRESET, 1, 100), keyed(Keys::Names("mix"), &Shape::Object(&MIX), 1, 100)]), Optional, "[a, c]";
         "Several mixes of operations, each measured at every point of the load, one after the other on the same data: a \
          list of presets, or names with every parameter.";
+    "ycsb" = Shape::Text { most: 1_000 }, Optional, "workloads/workloada";
+        "A property file of YCSB, found from the folder of the experiment file: it says what the records are and names one mix, called after the \
+         file. Other keys of the workload win over it. Properties that are not about records and operations are refused by name.";
     "fields" = Shape::Object(&FIELDS), Optional, "{count: 10, length: 100}";
         "What a record is made of.";
     "key_order" = choice(&["hashed", "ordered"]), Default("hashed"), "ordered";
@@ -176,7 +179,7 @@ object! {
         "How many key numbers are loaded and asked for; without it, all from `insert_start` on.";
     "table" = Shape::Name, Default("usertable"), "usertable";
         "Name of the table or collection.";
-    one of ["preset", "mixes"];
+    one of ["preset", "mixes", "ycsb"];
     at most one of ["records", "size", "working_set"];
 }
 

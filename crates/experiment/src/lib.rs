@@ -77,6 +77,7 @@ mod plan;
 mod plan_hash;
 mod presets;
 mod problems;
+mod property_file;
 mod reader;
 mod redaction;
 mod reference;

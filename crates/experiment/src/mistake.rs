@@ -199,6 +199,14 @@ pub enum Mistake {
         /// Why.
         reason: String,
     },
+    /// A property file that cannot be taken for a workload.
+    #[error("{}: {reason}", quoted(.path))]
+    Properties {
+        /// As written.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A file with field lengths that cannot be understood.
     #[error("{}: {reason}", quoted(.path))]
     Histogram {
@@ -368,6 +376,7 @@ impl Mistake {
             Self::NoRecords { .. } => "no-records",
             Self::SizeBelowRecord { .. } => "size-below-record",
             Self::File { .. } => "file",
+            Self::Properties { .. } => "properties",
             Self::Histogram { .. } => "histogram",
             Self::Workload { .. } => "workload",
             Self::Load { .. } => "load",
@@ -433,6 +442,9 @@ impl Mistake {
             }
             Self::SizeBelowRecord { .. } => "raise the size, or write `records` instead".into(),
             Self::File { .. } => "paths are found from the folder of the experiment file".into(),
+            Self::Properties { .. } => {
+                "an experiment takes records and one mix from it, as in workloads/workloada".into()
+            }
             Self::DurationOfStages => "remove it, or change the durations of the stages".into(),
             Self::WarmUpOfStages { .. } => {
                 "with stages, the warm-up is their beginning: shorten it, or begin with a longer stage".into()

@@ -22,6 +22,9 @@ impl WorkloadReader<'_, '_> {
             self.origins.add_file("workload.preset", word, preset.place);
             mixes.extend(self.preset(preset));
         }
+        if let (Some(core), Some(named)) = (&self.file, self.workload.get("ycsb")) {
+            mixes.push((core.mix.clone(), named.place));
+        }
         let Some(listed) = self.workload.get("mixes") else {
             return mixes;
         };
@@ -217,7 +220,7 @@ fn scan_length(problems: &mut Collector<'_>, path: &str, checked: &Checked) -> O
 }
 
 /// The values of a mix that matter to it, as they would be written.
-fn mix_values(mix: &Mix) -> Vec<(&'static str, String)> {
+pub(crate) fn mix_values(mix: &Mix) -> Vec<(&'static str, String)> {
     let weight = |weight: f64| {
         MIX.key("read").map_or_else(String::new, |key| {
             written(&key.shape, &SettingValue::Number(weight))

@@ -9,6 +9,7 @@ use crate::settle::{Origins, written_count};
 use crate::source::Place;
 use crate::working_set::{MeasureRecords, Measured, working_set_words};
 use crate::{EngineKind, SettingValue, Settings, Surroundings, WorkingSet, units};
+use plimsoll_properties::Core;
 use plimsoll_record::ServerSpec;
 use plimsoll_workload::{DataSpec, FieldLength, KeyOrder, Wrong};
 
@@ -25,6 +26,8 @@ pub(crate) struct WorkloadReader<'w, 's> {
     pub key_place: Place,
     /// What a record takes on disk, as far as it was asked.
     pub measured: Measured,
+    /// What a property file says, where one is named.
+    pub file: Option<Core>,
 }
 
 impl WorkloadReader<'_, '_> {
@@ -44,13 +47,21 @@ impl WorkloadReader<'_, '_> {
     }
 
     fn settle(&mut self, name: &str) -> Option<SettingValue> {
+        // What a property file says holds in place of the defaults.
+        if self.file.is_some() && self.workload.get(name).is_none() {
+            return None;
+        }
         self.origins
             .settle("workload", &WORKLOAD, Some(self.workload), name)
     }
 
     /// Everything about the records but their number.
     pub(crate) fn data(&mut self) -> DataSpec {
-        let mut data = DataSpec::with_records(1);
+        self.file = self.property_file();
+        let mut data = match &self.file {
+            Some(core) => core.data.clone(),
+            None => DataSpec::with_records(1),
+        };
         // These are decided arm by arm; the origin of the workload's own value stands here.
         self.settle("records");
         self.settle("size");
@@ -77,7 +88,9 @@ impl WorkloadReader<'_, '_> {
         if let Some(start) = self.settle("insert_start").and_then(|value| value.whole()) {
             data.insert_start = start;
         }
-        data.insert_count = self.settle("insert_count").and_then(|value| value.whole());
+        if let Some(count) = self.settle("insert_count").and_then(|value| value.whole()) {
+            data.insert_count = Some(count);
+        }
         if let Some(SettingValue::Text(table)) = self.settle("table") {
             data.table = table;
         }
@@ -87,10 +100,14 @@ impl WorkloadReader<'_, '_> {
     fn fields(&mut self, data: &mut DataSpec) {
         let fields = self.workload.get("fields");
         let path = "workload.fields";
-        if let Some(count) = self
-            .origins
-            .settle(path, &FIELDS, fields, "count")
-            .and_then(|value| value.whole())
+        let has_file = self.file.is_some();
+        let is_said =
+            |key: &str| !has_file || fields.is_some_and(|fields| fields.get(key).is_some());
+        if is_said("count")
+            && let Some(count) = self
+                .origins
+                .settle(path, &FIELDS, fields, "count")
+                .and_then(|value| value.whole())
         {
             data.field_count = u32::try_from(count).unwrap_or(u32::MAX);
         }
@@ -104,6 +121,7 @@ impl WorkloadReader<'_, '_> {
                     data.field_length = length;
                 }
             }
+            _ if !is_said("length") => {}
             _ => {
                 if let Some(bytes) = self
                     .origins
@@ -115,8 +133,9 @@ impl WorkloadReader<'_, '_> {
                 }
             }
         }
-        if let Some(SettingValue::Text(prefix)) =
-            self.origins.settle(path, &FIELDS, fields, "name_prefix")
+        if is_said("name_prefix")
+            && let Some(SettingValue::Text(prefix)) =
+                self.origins.settle(path, &FIELDS, fields, "name_prefix")
         {
             data.field_name_prefix = prefix;
         }
@@ -174,7 +193,19 @@ impl WorkloadReader<'_, '_> {
                 .into_iter()
                 .find_map(|key| self.workload.get(key).map(|checked| (key, checked, false)))
         };
-        let Some((key, checked, own)) = of_arm.or_else(of_workload) else {
+        let said = of_arm.or_else(of_workload);
+        if said.is_none() && self.file.is_none() && self.workload.get("ycsb").is_some() {
+            // The file could not be taken, which is said already.
+            return None;
+        }
+        if said.is_none()
+            && let (Some(core), Some(named)) = (&self.file, self.workload.get("ycsb"))
+            && core.record_count > 0
+        {
+            let place = named.place;
+            return self.check_data(&data, place).then_some((data, None));
+        }
+        let Some((key, checked, own)) = said else {
             self.problems.add(
                 "workload",
                 Some(self.key_place),

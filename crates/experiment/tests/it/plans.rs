@@ -415,6 +415,67 @@ fn lengths_come_from_a_histogram_file() {
     assert_eq!(plan(&text).arms[0].data.field_length, expected);
 }
 
+/// A property file of YCSB says what the records are and names one mix; other keys win over it.
+#[test]
+fn a_workload_comes_from_a_property_file() {
+    let file = |path: &Path| {
+        match path.file_name().and_then(|name| name.to_str()) {
+        Some("workloadx") => Ok("workload=site.ycsb.workloads.CoreWorkload\nrecordcount=500\noperationcount=7\nfieldcount=3\n\
+             readproportion=0.9\nupdateproportion=0.1\nrequestdistribution=zipfian\nzeropadding=8\n"
+            .into()),
+        Some("threads") => Ok("recordcount=5\nthreadcount=4\nmongodb.url=x\nscanproportion=many\n".into()),
+        _ => Err(std::io::ErrorKind::NotFound.into()),
+    }
+    };
+    let text = |workload: &str| {
+        format!(
+            "plimsoll: 1\nname: x\nworkload: {workload}\narms: {{one: {{engine: wiredtiger}}}}\nload: {{closed: {{threads: [1], target: 10k}}}}\n"
+        )
+    };
+    let check = |workload: &str| {
+        let overrides = Overrides::default();
+        let surroundings = Surroundings {
+            read_file: &file,
+            ..surroundings(&overrides)
+        };
+        check(&text(workload), "x.yaml", &surroundings)
+    };
+    let plan = check("{ycsb: mixes/workloadx}").unwrap();
+    assert_eq!(plan.mixes.len(), 1);
+    let mix = &plan.mixes[0];
+    assert_eq!(
+        (mix.name.as_str(), mix.read, mix.update),
+        ("workloadx", 0.9, 0.1)
+    );
+    assert_eq!(mix.request_distribution, RequestDistribution::Zipfian);
+    let data = &plan.arms[0].data;
+    assert_eq!(
+        (data.records, data.field_count, data.zero_padding),
+        (500, 3, 8)
+    );
+    assert_eq!(
+        plan.points[0].load.to_string(),
+        "1 thread, paced at 10,000 op/s"
+    );
+    let plan = check("{ycsb: workloadx, records: 9, fields: {length: 5}}").unwrap();
+    let data = &plan.arms[0].data;
+    assert_eq!(
+        (data.records, data.field_count, data.zero_padding),
+        (9, 3, 8)
+    );
+    assert_eq!(data.field_length, FieldLength::Constant(5));
+    let refusal = check("{ycsb: threads}").unwrap_err().to_string();
+    for name in [
+        "`threadcount` is not about",
+        "`mongodb.url` is not about",
+        "`scanproportion`: `many` is no number",
+    ] {
+        assert!(refusal.contains(name), "{name}: {refusal}");
+    }
+    assert!(check("{ycsb: nothing}").is_err());
+    assert!(check("{ycsb: workloadx, preset: a}").is_err());
+}
+
 #[test]
 fn yaml_may_repeat_by_aliases() {
     let text = SMALLEST
