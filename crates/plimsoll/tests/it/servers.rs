@@ -10,8 +10,10 @@ use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 /// Servers that speak MongoDB's protocol, by the names of their presets.
 const SERVERS: [&str; 2] = ["ferretdb", "mongod"];
@@ -368,4 +370,74 @@ fn passwords_reach_neither_store_nor_screen() {
         let found = bytes.windows(6).any(|window| window == b"geheim");
         assert!(!found, "{}", path.display());
     }
+}
+
+/// A server that the test started, on a port that it chose, gone when it is dropped.
+struct Standing {
+    child: Child,
+    port: u16,
+}
+
+impl Standing {
+    fn ferretdb(laboratory: &Laboratory) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = port.local_addr().unwrap().port();
+        let folder = laboratory.path("server");
+        fs::create_dir(&folder).unwrap();
+        let folder = folder.display();
+        let child = Command::new(program("ferretdb").unwrap())
+            .args(["--handler=sqlite", "--telemetry=disable", "--debug-addr=-"])
+            .arg(format!("--sqlite-url=file:{folder}/"))
+            .arg(format!("--state-dir={folder}"))
+            .arg(format!("--listen-addr=127.0.0.1:{port}"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_until("the server to answer", || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        Self { child, port }
+    }
+}
+
+impl Drop for Standing {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_server_that_runs_by_itself_is_measured_by_its_uri() {
+    let test = "a_server_that_runs_by_itself_is_measured_by_its_uri";
+    if !is_possible_or_skip(test, "ferretdb") {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let standing = Standing::ferretdb(&laboratory);
+    let arm = format!(
+        "uri: 'mongodb://127.0.0.1:{}/', existing: drop",
+        standing.port
+    );
+    let text = experiment("mongod", &arm, "1s", 2).replace(", server: mongod", "");
+    laboratory.write("experiment.yaml", text);
+    let said = run(&laboratory, &["run", "experiment.yaml"]);
+    let record = laboratory.record();
+    assert_eq!(
+        runs(&record),
+        [("one", 0, 1, "finished"), ("one", 1, 1, "finished")],
+        "{said:?}"
+    );
+    for run in &record.runs {
+        assert_eq!(run.records_loaded, Some(2_000));
+        assert!(
+            run.rig.is_none() && run.storage.is_none(),
+            "nothing of it is ours"
+        );
+    }
+    drop(standing);
+    let said = run(&laboratory, &["run", "experiment.yaml", "--fresh"]);
+    assert_ne!(said.code, Some(0), "{said:?}");
+    assert!(!failure(&laboratory.record().runs[0]).is_empty());
 }
