@@ -24,3 +24,4 @@ mod screens;
 mod servers;
 mod stores;
 mod whole;
+mod ycsb;
