@@ -119,7 +119,7 @@ impl Core {
     }
 
     fn check(&self) -> Result<(), PropertyError> {
-        for problem in self.data.check() {
+        if let Some(problem) = self.data.check().into_iter().next() {
             let name = match problem.field.split('.').next().unwrap_or_default() {
                 "records" => "recordcount",
                 "field_count" => "fieldcount",
@@ -147,7 +147,7 @@ impl Core {
             };
             return Err(PropertyError::problem(name, &problem));
         }
-        for problem in self.mix.check() {
+        if let Some(problem) = self.mix.check().into_iter().next() {
             let name = match problem.field {
                 "read" => "readproportion",
                 "update" => "updateproportion",
