@@ -78,7 +78,7 @@ fn server(of: &str) -> ServerSpec {
 }
 
 fn codes(arms: &str) -> Vec<&'static str> {
-    let problems = checked(arms).unwrap_err();
+    let problems = checked(arms).expect_err("it is refused");
     problems
         .list()
         .iter()
@@ -230,12 +230,12 @@ fn a_password_is_no_part_of_a_plan_that_is_shown() {
         plan("  one: {uri: 'mongodb://you:x@db'}").hash()
     );
     let wrong = checked("  one: {uri: 'mongodb://me:geheim@db', cache_size: much}");
-    let wrong = wrong.unwrap_err();
+    let wrong = wrong.expect_err("it is refused");
     let screen = wrong.render(false, 100);
     assert!(screen.contains("mongodb://me:******@db"), "{screen}");
     let wrong =
         checked("  one: {server: 'mongodb://me:geheim@db'}\n  two: {machine: 'x://me:geheim@db'}");
-    let wrong = wrong.unwrap_err();
+    let wrong = wrong.expect_err("it is refused");
     for text in [
         wrong.render(false, 100),
         wrong.to_string(),
