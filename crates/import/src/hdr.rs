@@ -410,12 +410,24 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 
 /// Whether the header asks for no more memory than a histogram of latencies needs.
 fn is_sane(v2: &[u8]) -> Result<(), String> {
-    let header = (u32_at(v2, 12), u64_at(v2, 16), u64_at(v2, 24));
-    let (Some(digits), Some(lowest), Some(highest)) = header else {
+    let header = (
+        u32_at(v2, 4),
+        u32_at(v2, 12),
+        u64_at(v2, 16),
+        u64_at(v2, 24),
+    );
+    let (Some(counts), Some(digits), Some(lowest), Some(highest)) = header else {
         return Err(format!("it is shorter than its header of {HEADER} bytes"));
     };
     if digits > 5 || lowest == 0 || highest < lowest.saturating_mul(2) {
         return Err("its header makes no sense".into());
+    }
+    // What is told is taken at its word when it is read.
+    if v2.len() < HEADER + counts as usize {
+        return Err(format!(
+            "its header tells of {counts} bytes of counts, and {} are there",
+            v2.len().saturating_sub(HEADER)
+        ));
     }
     // Twice as many sub-buckets as the digits need, half of them anew for each doubling of the range.
     let sub_buckets = (2.0 * 10_f64.powi(digits.cast_signed()))

@@ -184,6 +184,23 @@ fn histograms_that_would_take_too_much_memory_are_refused() {
     assert!(refused(&|bytes| bytes[3] = 0).contains("V2 encoding"));
 }
 
+/// The library makes room for as many bytes of counts as the header tells of, before it looks whether they are there.
+#[test]
+fn a_histogram_that_tells_of_more_than_it_holds_is_refused() {
+    let mut bytes = Vec::new();
+    let histogram = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 1 << 20, 3).unwrap();
+    V2Serializer::new()
+        .serialize(&histogram, &mut bytes)
+        .unwrap();
+    let there = bytes.len() - HEADER;
+    bytes[4..8].copy_from_slice(&2_952_790_016_u32.to_be_bytes());
+    let error = decode(&STANDARD.encode(&bytes), 1e3).unwrap_err();
+    assert_eq!(
+        error,
+        format!("its header tells of 2952790016 bytes of counts, and {there} are there")
+    );
+}
+
 #[test]
 fn logs_of_one_run_are_laid_over_each_other() {
     let reads = only(
