@@ -1,7 +1,7 @@
 //! HDR histograms of latencies in nanoseconds.
 
 use crate::Summary;
-use crate::packed::{Bucket, Packed};
+use crate::packed::{Bucket, HEADER_BYTES, Packed};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -279,8 +279,19 @@ impl Histogram {
     /// # Errors
     /// When the bytes are no histogram or have other bounds or digits than those written here.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        if let Some(packed) = inflate(bytes).and_then(|v2| Packed::from_v2(&v2)) {
+        let v2 = inflate(bytes);
+        if let Some(packed) = v2.as_deref().and_then(Packed::from_v2) {
             return Ok(Self(Form::Packed(packed)));
+        }
+        // The library makes room for as many bytes of counts as the header tells of, before it looks whether they are there.
+        let plain = v2.as_deref().unwrap_or(bytes);
+        let told = plain.get(4..8).and_then(|four| four.try_into().ok());
+        let told = told.map_or(0, u32::from_be_bytes) as usize;
+        if plain.len() < HEADER_BYTES + told {
+            return Err(format!(
+                "not a histogram: it ends after {} bytes, before its counts do",
+                plain.len()
+            ));
         }
         // Written with other bounds, or damaged: the library tells which.
         let decoded: Dense = Deserializer::new()
@@ -424,6 +435,18 @@ impl<'de> Visitor<'de> for TextForm {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_histogram_that_tells_of_more_than_it_holds_is_refused() {
+        let mut v2 = v2_of(&new_dense());
+        let length = v2.len();
+        v2[4..8].copy_from_slice(&u32::MAX.to_be_bytes());
+        let error = Histogram::from_bytes(&v2).expect_err("it is not whole");
+        assert_eq!(
+            error,
+            format!("not a histogram: it ends after {length} bytes, before its counts do")
+        );
+    }
 
     proptest! {
         #[test]

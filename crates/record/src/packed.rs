@@ -7,7 +7,7 @@
 use crate::histogram::{HIGHEST_LATENCY_NS, SIGNIFICANT_DIGITS};
 
 /// Cookie, length of the counts, normalising offset, digits, lowest and highest value, ratio: 4 + 4 + 4 + 4 + 8 + 8 + 8 bytes.
-const HEADER_BYTES: usize = 40;
+pub(crate) const HEADER_BYTES: usize = 40;
 const COOKIE: u32 = 0x1c84_9313;
 
 /// Buckets double in width from one half of this to the next: 3 digits need at least 2 × 10³ steps.
