@@ -109,7 +109,7 @@ impl Line {
 ///     }
 /// };
 /// assert!(line.lower <= Some(7_350.0) && line.upper > Some(7_350.0));
-/// assert!(line.width() <= Some(0.02));
+/// assert!(line.width() < Some(0.0201));
 /// # Ok::<(), plimsoll_stats::StatsError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
