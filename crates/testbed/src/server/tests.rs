@@ -31,7 +31,7 @@ fn spec(arguments: &[&str]) -> ServerSpec {
         environment: std::iter::once(("ANSWER".into(), "{port}".into())).collect(),
         version_arguments: vec!["--version".into()],
         address: "test://127.0.0.1:{port}/".into(),
-        stop_signal: "INT".into(),
+        stop_signal: "TERM".into(),
         ready_within_ns: 60_000_000_000,
         stop_within_ns: 60_000_000_000,
     }
