@@ -229,6 +229,7 @@ fn make<'s>(
         measurement,
         objective,
         compare,
+        against_itself: false,
         thresholds,
         runs,
         origins: origins.list,
@@ -420,10 +421,7 @@ fn points(mixes: &[Mix], loads: &[Load]) -> Vec<Point> {
     let mut points = Vec::new();
     for (mix, _) in (0..).zip(mixes) {
         for load in loads {
-            points.push(Point {
-                mix,
-                load: load.clone(),
-            });
+            points.push(Point::fixed(mix, load.clone()));
         }
     }
     points

@@ -60,6 +60,7 @@ impl Judging<'_, '_> {
             response,
             errors: share("errors")?,
             achieved: share("achieved")?,
+            search: None,
         })
     }
 
@@ -299,7 +300,11 @@ impl Judging<'_, '_> {
 impl Metric {
     /// The smallest difference that matters where a file says nothing, as a share.
     fn default_margin(self) -> f64 {
-        if self == Self::Throughput { 0.03 } else { 0.05 }
+        if matches!(self, Self::Throughput | Self::Line) {
+            0.03
+        } else {
+            0.05
+        }
     }
 }
 
@@ -324,7 +329,8 @@ fn bound(text: &str) -> Result<(Metric, bool, f64), Mistake> {
         });
     };
     let bound = match metric {
-        Metric::Throughput => units::parse_rate(value)?,
+        Metric::Throughput | Metric::Line => units::parse_rate(value)?,
+        Metric::Cost => value.parse().map_err(|_| bad())?,
         Metric::Errors => units::parse_share(value)?,
         Metric::ResponseMean
         | Metric::Response { .. }

@@ -104,8 +104,9 @@ pub use explain::{ArmExplanation, PlanExplanation, explain};
 pub use mistake::Mistake;
 pub use needs::Needs;
 pub use plan::{
-    Arm, Compare, Direction, LoadAt, LoadPhase, Measurement, Metric, Objective, Order, Origin,
-    PLAN_VERSION, Plan, PlannedRun, Point, Source, Threshold, WorkingSet,
+    Arm, Compare, Direction, LoadAt, LoadPhase, Looks, Measurement, Metric, Objective, Order,
+    Origin, PLAN_VERSION, Plan, PlannedRun, Point, PointRole, Search, Sessions, Source, Threshold,
+    WorkingSet,
 };
 pub use plan_hash::text_hash;
 pub use presets::{DiskPreset, MachinePreset, disk_presets, machine_presets};

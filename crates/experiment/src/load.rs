@@ -260,5 +260,6 @@ pub(crate) fn load_at_text(at: LoadAt) -> String {
         LoadAt::Threads(1) => "1 thread".into(),
         LoadAt::Threads(threads) => format!("{threads} threads"),
         LoadAt::Rate(rate) => units::rate(rate),
+        LoadAt::Line(share) => format!("{} of the line", units::share(share)),
     }
 }

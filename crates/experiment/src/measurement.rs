@@ -101,6 +101,7 @@ pub(crate) fn measurement(
         blocks: blocks
             .and_then(|blocks| u32::try_from(blocks).ok())
             .unwrap_or(1),
+        looks: None,
         order,
         seed: seed.unwrap_or(0),
     }

@@ -40,6 +40,9 @@ pub struct Plan {
     pub objective: Option<Objective>,
     /// What is judged.
     pub compare: Compare,
+    /// Whether it is one arm against itself, to see what this machine passes off as a difference.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub against_itself: bool,
     /// Bounds that make the program end with exit code 99 when broken.
     pub thresholds: Vec<Threshold>,
     /// Every run, in order. Blocks are contiguous.
@@ -87,8 +90,73 @@ pub struct WorkingSet {
 pub struct Point {
     /// Index into the plan's mixes.
     pub mix: u32,
-    /// Closed, open or stages.
+    /// Closed, open or stages. Where the run decides a part of it, that part is a placeholder here; see [`Point::role`] and [`Point::sessions`].
     pub load: Load,
+    /// When it is measured, and what of its load the run decides.
+    #[serde(default, skip_serializing_if = "PointRole::is_fixed")]
+    pub role: PointRole,
+    /// Where the number of its sessions comes from.
+    #[serde(default, skip_serializing_if = "Sessions::is_given")]
+    pub sessions: Sessions,
+}
+
+impl Point {
+    /// A point whose load is as given.
+    #[must_use]
+    pub fn fixed(mix: u32, load: Load) -> Self {
+        Self {
+            mix,
+            load,
+            role: PointRole::Fixed,
+            sessions: Sessions::Given,
+        }
+    }
+}
+
+/// When a point is measured, and what of its load the run decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "role", rename_all = "kebab-case")]
+pub enum PointRole {
+    /// Always, as given.
+    #[default]
+    Fixed,
+    /// Unless the sweep has bent before it. A sweep is made of all points with this role that have the same mix and the same kind of loop, in order.
+    Sweep,
+    /// A search for the plimsoll line of its mix: many trials at rates that follow from each other, see [`Objective::search`]. The rate of its load is
+    /// where the search begins when nothing better is known.
+    Line,
+    /// At a share of the rate of the plimsoll line that this run found for its mix; left out where it found none. The rate of its load is a placeholder.
+    ShareOfLine {
+        /// 0.8 is 80 %.
+        share: f64,
+    },
+}
+
+impl PointRole {
+    /// Whether the load is as given.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        *self == Self::Fixed
+    }
+}
+
+/// Where the number of sessions of a point comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sessions {
+    /// The load says it.
+    #[default]
+    Given,
+    /// That of the point with the highest throughput in the closed sweep of the same mix, in the same run. Where there is none, the load says it.
+    Found,
+}
+
+impl Sessions {
+    /// Whether the load says it.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        *self == Self::Given
+    }
 }
 
 /// How the data is stored before the points.
@@ -117,8 +185,11 @@ pub struct Measurement {
     pub duration_ns: u64,
     /// Ends a point early when this many operations are finished after the warm-up.
     pub operations: Option<u64>,
-    /// Rounds through all arms.
+    /// Rounds through all arms; at most so many where `looks` may end the experiment earlier.
     pub blocks: u32,
+    /// When it may end before all blocks are made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks: Option<Looks>,
     /// Order of the arms within a block.
     pub order: Order,
     /// Of everything random.
@@ -126,6 +197,29 @@ pub struct Measurement {
     /// From when on emulated disks are as asked.
     #[serde(default)]
     pub shaped_from: ShapedFrom,
+}
+
+/// Stopping by looks: after geometrically spaced numbers of blocks it is looked at how wide the intervals of the primary comparisons are, and never at where they
+/// lie. When all are narrow enough at two looks in a row, the experiment ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Looks {
+    /// Blocks after which it is looked first.
+    pub first: u32,
+    /// Half-width of an interval that is narrow enough, as a share; `None`: the margin of its metric.
+    pub half_width: Option<f64>,
+}
+
+/// How the plimsoll line is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Search {
+    /// Length of the measured part of a trial, nanoseconds.
+    pub trial_ns: u64,
+    /// Before each trial, nanoseconds.
+    pub warm_up_ns: u64,
+    /// (upper - lower) / upper at which the search ends, 0 to 1.
+    pub width: f64,
+    /// Lowest and highest rate that may be tried, operations per second.
+    pub rates: (f64, f64),
 }
 
 /// What counts as good service: every condition must hold.
@@ -137,6 +231,9 @@ pub struct Objective {
     pub errors: f64,
     /// Lowest share of the offered rate that must be achieved in an open loop, 0 to 1.
     pub achieved: f64,
+    /// How the highest rate that holds it is searched; `None` where it is not. Then, and for the load phase, the objective only marks points.
+    #[serde(default)]
+    pub search: Option<Search>,
 }
 
 /// Something of a point that can be judged.
@@ -161,6 +258,10 @@ pub enum Metric {
     CpuPerOperation,
     /// Share of operations that failed, 0 to 1.
     Errors,
+    /// The plimsoll line: the highest rate that holds the objective, operations per second. Only at the point that searches it.
+    Line,
+    /// Price of a million successful operations, in the currency of the arm's price; at the point that searches the line, at the rate of the line.
+    Cost,
 }
 
 /// Which way is good.
@@ -174,7 +275,7 @@ pub enum Direction {
 }
 
 impl Metric {
-    /// The word in files and on screens: `throughput`, `response.p99`, `service.p50`, `response.mean`, `cpu`, `errors`.
+    /// The word in files and on screens: `throughput`, `response.p99`, `service.p50`, `response.mean`, `cpu`, `errors`, `line`, `cost`.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -184,6 +285,8 @@ impl Metric {
             Self::Service { percentile } => format!("service.p{percentile}"),
             Self::CpuPerOperation => "cpu".into(),
             Self::Errors => "errors".into(),
+            Self::Line => "line".into(),
+            Self::Cost => "cost".into(),
         }
     }
 
@@ -195,6 +298,8 @@ impl Metric {
             "response.mean" => Some(Self::ResponseMean),
             "cpu" => Some(Self::CpuPerOperation),
             "errors" => Some(Self::Errors),
+            "line" => Some(Self::Line),
+            "cost" => Some(Self::Cost),
             _ => match word.split_once('.') {
                 Some(("response", rest)) => {
                     percentile(rest).map(|percentile| Self::Response { percentile })
@@ -211,7 +316,7 @@ impl Metric {
     #[must_use]
     pub fn direction(self) -> Direction {
         match self {
-            Self::Throughput => Direction::HigherIsBetter,
+            Self::Throughput | Self::Line => Direction::HigherIsBetter,
             _ => Direction::LowerIsBetter,
         }
     }
@@ -241,6 +346,8 @@ pub enum LoadAt {
     Threads(u32),
     /// The open loop with this rate, operations per second.
     Rate(f64),
+    /// The open loop at this share of the plimsoll line; 1 is the line itself.
+    Line(f64),
 }
 
 /// A bound that must hold at the end: `throughput >= 10k`, for every arm or one.

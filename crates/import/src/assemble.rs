@@ -99,10 +99,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             mixes.push(place.mix.clone());
             mixes.len() - 1
         });
-        points.push(Point {
-            mix: as_u32(mix),
-            load: place.load.clone(),
-        });
+        points.push(Point::fixed(as_u32(mix), place.load.clone()));
     }
     let rank = |place: usize| order.iter().position(|index| *index == place).unwrap_or(0);
 
@@ -146,6 +143,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             duration_ns: longest_ns,
             operations: None,
             blocks,
+            looks: None,
             order: Order::AsWritten,
             seed: 0,
             shaped_from: ShapedFrom::default(),
@@ -154,6 +152,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             response: Vec::new(),
             errors: frame.errors,
             achieved: ACHIEVED,
+            search: None,
         }),
         compare: Compare {
             baseline: arms_of_plan[0].name.clone(),
@@ -162,6 +161,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             at: None,
             margins: BTreeMap::new(),
         },
+        against_itself: false,
         arms: arms_of_plan,
         thresholds: Vec::new(),
         runs: planned,
@@ -333,6 +333,7 @@ fn empty_run(block: u32, position: u32, arm: &str) -> RunRecord {
         rig: None,
         load: None,
         points: Vec::new(),
+        canaries: Vec::new(),
         warnings: Vec::new(),
     }
 }
@@ -397,6 +398,7 @@ fn add_point(run: &mut RunRecord, frame: &Frame, place: &Place, index: usize, ou
             mix: place.mix.clone(),
             load_label: place.load.to_string(),
             load: place.kind,
+            trial: None,
         },
         warm_up_ns: 0,
         started_at,

@@ -2,7 +2,7 @@
 
 use crate::{Cause, FigureSummary, Figures};
 use plimsoll_experiment::{Direction, Metric};
-use plimsoll_record::{Calibration, LoadKind, RigRecord, RigSpec, Storage, Warning};
+use plimsoll_record::{Calibration, CanaryPlace, LoadKind, RigRecord, RigSpec, Storage, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -35,6 +35,24 @@ pub struct Analysis {
     pub differences: Vec<Difference>,
     /// The same for the two arms of each comparison by themselves, in the order in which they are compared.
     pub pairs: Vec<PairDifferences>,
+    /// The plimsoll line of each arm and mix for which one was searched.
+    #[serde(default)]
+    pub lines: Vec<LineResult>,
+    /// What operations cost, for each arm with a price and each mix.
+    #[serde(default)]
+    pub costs: Vec<CostResult>,
+    /// How much the blocks of each arm vary, at the point that decides about each mix.
+    #[serde(default)]
+    pub repeatability: Vec<Repeatability>,
+    /// How many blocks the primary comparisons need to be as sharp as their margins.
+    #[serde(default)]
+    pub blocks_needed: Vec<BlocksNeeded>,
+    /// How the machine drifted; `None` where no canaries were timed.
+    #[serde(default)]
+    pub drift: Option<DriftResult>,
+    /// Of an arm against itself only.
+    #[serde(default)]
+    pub against_itself: Option<AgainstItself>,
     /// Bounds from the file.
     pub thresholds: Vec<ThresholdResult>,
     /// Seconds of the measured points, for drawing.
@@ -317,6 +335,163 @@ pub struct Scalability {
     pub peak_sessions: Option<f64>,
     /// (sessions, fitted, measured - fitted) for every point.
     pub residuals: Vec<(f64, f64, f64)>,
+}
+
+/// The plimsoll line of one arm and mix: the highest rate that holds the objective.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LineResult {
+    /// Name of the arm.
+    pub arm: String,
+    /// Name of the mix.
+    pub mix: String,
+    /// Index of the point in the plan that searches it.
+    pub point: u32,
+    /// The objective in words: `p99 of the response at most 10 ms, no errors, 99 % of the rate achieved`.
+    pub objective: String,
+    /// Lower end of the interval, operations per second: the lower end of the 95 % interval over the blocks of the rates that were found to hold. With fewer
+    /// than 6 blocks, the lowest of them. `None` where some block found none.
+    pub lower: Option<f64>,
+    /// Upper end of the interval: the same of the rates that were found not to hold. `None` where some block found none.
+    pub upper: Option<f64>,
+    /// Geometric middle of each block's own interval, over the blocks. What is compared and priced.
+    pub rate: Estimate,
+    /// Confidence that the interval attains over the blocks; `None` with fewer than 6.
+    pub confidence: Option<f64>,
+    /// Each block's own search.
+    pub blocks: Vec<BlockLine>,
+    /// The trials at each block's highest rate that held, as a point.
+    pub at_line: Option<CurvePoint>,
+    /// What held back the trials that did not hold.
+    pub limit: Option<Cause>,
+    /// In one sentence, with the interval and the limiting resource; or why there is none.
+    pub sentence: String,
+}
+
+/// The search of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockLine {
+    /// From 0.
+    pub block: u32,
+    /// Highest rate that was confirmed to hold, operations per second.
+    pub lower: Option<f64>,
+    /// Lowest rate above it that was confirmed not to hold.
+    pub upper: Option<f64>,
+    /// In the order in which they were made.
+    pub trials: Vec<TrialResult>,
+}
+
+/// One trial of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialResult {
+    /// Offered, operations per second.
+    pub rate: f64,
+    /// Measured, seconds.
+    pub seconds: f64,
+    /// Whether the objective was met.
+    pub is_good: bool,
+    /// Whether it passed every gate. A trial that did not is no evidence of the arm.
+    pub valid: bool,
+    /// Response time p99, nanoseconds.
+    pub p99_ns: Option<f64>,
+    /// Achieved over offered rate.
+    pub achieved: Option<f64>,
+}
+
+/// What operations of one arm and mix cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CostResult {
+    /// Name of the arm.
+    pub arm: String,
+    /// Name of the mix.
+    pub mix: String,
+    /// Three letters.
+    pub currency: String,
+    /// Price of an hour in it.
+    pub per_hour: f64,
+    /// Where the price was read, and when.
+    pub source: Option<String>,
+    /// Price of a million successful operations at the knee by power, over the blocks, with the load in words.
+    pub at_knee: Option<(String, Estimate)>,
+    /// The same at the point with the highest throughput.
+    pub at_best: Option<(String, Estimate)>,
+    /// The same at the plimsoll line.
+    pub at_line: Option<Estimate>,
+}
+
+/// How much one arm varies from block to block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Repeatability {
+    /// Name of the arm.
+    pub arm: String,
+    /// Name of the mix.
+    pub mix: String,
+    /// Index of the point.
+    pub point: u32,
+    /// The load in words.
+    pub load_label: String,
+    /// What varies.
+    pub metric: Metric,
+    /// The values of the blocks.
+    pub values: Estimate,
+    /// Standard deviation of the logarithms, which is the coefficient of variation where it is small; a share.
+    pub spread: f64,
+    /// Its 95 % interval, for independent runs with normal logarithms.
+    pub spread_interval: (f64, f64),
+    /// Highest over lowest value, less 1.
+    pub range: f64,
+    /// Change from the first block to the last by the Theil-Sen line, a share, where Kendall's test calls it real (5 %).
+    pub trend: Option<f64>,
+    /// Smallest difference that a comparison of two such arms over as many blocks would show four times in five, were their runs independent; a share.
+    pub visible: Option<f64>,
+    /// In one sentence.
+    pub sentence: String,
+}
+
+/// How many blocks a comparison needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlocksNeeded {
+    /// A.
+    pub baseline: String,
+    /// B.
+    pub arm: String,
+    /// Mix.
+    pub mix: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// Half-width to be reached, a share: the margin, or what the file asks for.
+    pub half_width: f64,
+    /// Half-width by now; `None` where there is no interval yet.
+    pub reached: Option<f64>,
+    /// Blocks that make an interval of about that half-width; `None` where fewer than 5 blocks tell too little of the spread.
+    pub blocks: Option<u32>,
+}
+
+/// How the machine drifted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriftResult {
+    /// (block, before or after it, time over the median of all), CPU task.
+    pub cpu: Vec<(u32, CanaryPlace, f64)>,
+    /// The same, disk task.
+    pub disk: Vec<(u32, CanaryPlace, f64)>,
+    /// How far a canary may be off, CPU and disk task, as a share: what is usual on this machine, but at least 5 and 25 %.
+    pub allowed: (f64, f64),
+    /// Blocks with a canary further off, from 0.
+    pub marked: Vec<u32>,
+    /// In one sentence.
+    pub sentence: String,
+}
+
+/// What a machine passes off as a difference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgainstItself {
+    /// Comparisons of the arm with itself: every mix, point and metric.
+    pub comparisons: u32,
+    /// Those of them that were called better or worse.
+    pub different: u32,
+    /// Largest estimate among them, a share.
+    pub largest: Option<f64>,
+    /// In one sentence.
+    pub sentence: String,
 }
 
 /// The four words.

@@ -36,6 +36,10 @@ pub(crate) fn deciding_point(
             LoadAt::Threads(threads) => {
                 format!("it was not measured with {threads} threads, at which it is to be judged")
             }
+            LoadAt::Line(share) => format!(
+                "it was not measured at {} of the line, at which it is to be judged",
+                crate::words::percent(share, 0)
+            ),
             LoadAt::Rate(rate) => format!(
                 "it was not measured at {}, at which it is to be judged",
                 crate::words::rate(rate)

@@ -1,11 +1,13 @@
 //! One point of one run in numbers: slices added up after the warm-up.
 
-use crate::distribution::{Distribution, add_units};
+use crate::distribution::Distribution;
 use crate::steadiness::{Settling, rate, seconds, settling};
 use crate::telemetry::{by_second, figures};
 use crate::{Figures, SeriesSecond, Steadiness};
 use plimsoll_experiment::Metric;
-use plimsoll_record::{Completed, Histogram, Latencies, Operation, PointRecord, Slice, Status};
+use plimsoll_record::{
+    Completed, Histogram, Latencies, Operation, PointRecord, Slice, Status, add_units,
+};
 use std::collections::BTreeMap;
 
 /// Slices added up.
@@ -275,6 +277,8 @@ impl Extract {
                 self.service.as_ref()?.percentile(percentile).map(exact)
             }
             Metric::CpuPerOperation => self.cpu_per_operation_ns.map(exact),
+            // Of a point by itself neither is known: the first is of a search, the second of an arm with a price.
+            Metric::Line | Metric::Cost => None,
             Metric::Errors => (units(self.whole.completed) > 0).then(|| exact(self.error_share())),
         }
     }

@@ -83,10 +83,11 @@ mod words;
 
 pub use analyse::{analyse, plan_of};
 pub use analysis::{
-    Analysis, ArmSummary, BlockOrder, CalibrationResult, Comparison, Curve, CurvePoint, Difference,
-    Estimate, Judgement, Knee, LatencySummary, PairDifferences, PointResult, Progress, Scalability,
-    SeriesSecond, Steadiness, ThresholdResult, TimeSeries, Validity, ValidityState, Verdict,
-    WorkingSetResult,
+    AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded, CalibrationResult,
+    Comparison, CostResult, Curve, CurvePoint, Difference, DriftResult, Estimate, Judgement, Knee,
+    LatencySummary, LineResult, PairDifferences, PointResult, Progress, Repeatability, Scalability,
+    SeriesSecond, Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState,
+    Verdict, WorkingSetResult,
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};

@@ -1,10 +1,8 @@
 //! The second of each slice, and how many of the first measured ones are still warm-up.
 
 use crate::{Figures, SeriesSecond, Steadiness};
-use plimsoll_record::{Histogram, Operation, PointRecord, Slice, Status};
+use plimsoll_record::{Histogram, Operation, PointRecord, Slice, Status, add_units};
 use plimsoll_stats::{Scale, Signal, WarmUp, median, warm_up};
-
-use crate::distribution::add_units;
 
 /// Points of a hundred by which a share must be off before the cut to have a vote.
 const TELLING: f64 = 0.05;

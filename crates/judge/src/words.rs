@@ -110,13 +110,17 @@ pub(crate) fn metric(metric: Metric) -> String {
         Metric::Service { percentile } => format!("p{percentile} service time"),
         Metric::CpuPerOperation => "CPU time per operation".into(),
         Metric::Errors => "share of failures".into(),
+        Metric::Line => "plimsoll line".into(),
+        Metric::Cost => "cost per million operations".into(),
     }
 }
 
 /// Adjectives for less and more of a metric, and for a ratio.
 fn adjectives(metric: Metric) -> [&'static str; 3] {
     match metric {
-        Metric::Throughput | Metric::Errors => ["lower", "higher", "high"],
+        Metric::Throughput | Metric::Line | Metric::Errors | Metric::Cost => {
+            ["lower", "higher", "high"]
+        }
         _ => ["shorter", "longer", "long"],
     }
 }

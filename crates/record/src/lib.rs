@@ -28,6 +28,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod canary;
 mod experiment_record;
 pub mod figures;
 mod histogram;
@@ -38,8 +39,10 @@ mod rig;
 mod run;
 mod slice;
 mod summary;
+mod units;
 mod warning;
 
+pub use canary::{Canary, CanaryPlace};
 pub use experiment_record::{
     ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION,
 };
@@ -59,4 +62,5 @@ pub use slice::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, Slice, Status, WorkerUse,
 };
 pub use summary::Summary;
+pub use units::add_units;
 pub use warning::{Severity, Warning, WarningId};

@@ -1,6 +1,6 @@
 //! One arm in one block.
 
-use crate::{Histogram, Imported, Machine, Operation, RigRecord, Slice, Storage, Warning};
+use crate::{Canary, Histogram, Imported, Machine, Operation, RigRecord, Slice, Storage, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -70,8 +70,11 @@ pub struct RunRecord {
     pub rig: Option<RigRecord>,
     /// The load phase.
     pub load: Option<PointRecord>,
-    /// The points in the order in which they were measured.
+    /// The points in the order in which they were measured. A search has one for each of its trials.
     pub points: Vec<PointRecord>,
+    /// Fixed tasks that were timed beside the run, to see the machine drift.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub canaries: Vec<Canary>,
     /// What was noticed while running.
     #[serde(default)]
     pub warnings: Vec<Warning>,
@@ -121,6 +124,9 @@ pub struct PointLabel {
     pub load_label: String,
     /// The load in numbers.
     pub load: LoadKind,
+    /// Number of the trial, from 0, where the point of the plan is a search for the plimsoll line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<u32>,
 }
 
 /// One load setting in a run.

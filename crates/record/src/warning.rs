@@ -112,6 +112,15 @@ warnings! {
     /// Arms differ in something that is not the declared factor.
     OtherDifference = "W-OTHER-DIFFERENCE", Caution,
         "arms differ in more than the factor under test: state it in the file, or make them equal";
+    /// A fixed task took longer in a block than in the others.
+    Drift = "W-DRIFT", Caution,
+        "the machine was another one in this block: pairs within a block stand, but look for what else ran then, and do not compare single blocks";
+    /// A search for the plimsoll line found an end of its interval only.
+    LineOpen = "W-LINE-OPEN", Caution,
+        "the line is known from one side only, or not at all: widen `search.rates`, or change the objective";
+    /// Prices that cannot be set against each other.
+    Prices = "W-PRICES", Caution,
+        "costs are compared in one currency and for arms with a price only: give every arm a price in the same currency";
     /// An emulated disk was not held against its description before it was measured with, or was found to be another one.
     DiskNotCalibrated = "W-DISK-NOT-CALIBRATED", Invalid,
         "the disk is not known to be what was asked: run plimsoll disk calibrate with it, on a quieter machine or with a slower disk, and measure again";

@@ -77,6 +77,8 @@ pub(crate) fn metric(metric: Metric) -> String {
         Metric::Service { percentile } => format!("p{percentile} service"),
         Metric::CpuPerOperation => "CPU per operation".into(),
         Metric::Errors => "errors".into(),
+        Metric::Line => "plimsoll line".into(),
+        Metric::Cost => "cost per million".into(),
     }
 }
 

@@ -153,6 +153,7 @@ pub fn execute(
             rig: None,
             load: None,
             points: Vec::new(),
+            canaries: Vec::new(),
             warnings: Vec::new(),
         };
         let state = one_run(execution, &id, run, head, &mut journal, store, watcher)?;

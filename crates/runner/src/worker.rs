@@ -159,6 +159,7 @@ fn measure<W: Write>(
             think_time_ns: 0,
             target: None,
         },
+        trial: None,
     };
     reporter.speaker.say(&Frame::LoadBegins {
         label,
@@ -212,6 +213,7 @@ fn measure<W: Write>(
             mix: mix.name.clone(),
             load_label: point.load.to_string(),
             load: load_kind(&point.load, spec.warm_up_ns + spec.duration_ns),
+            trial: None,
         };
         reporter.phase = format!("{}, {}", label.mix, label.load_label);
         reporter.enter(Stage::WarmUp, "warm-up")?;

@@ -376,6 +376,7 @@ mod tests {
                 think_time_ns: 0,
                 target: None,
             },
+            trial: None,
         };
         let point = store.begin_point(run, &label, 0, "").unwrap();
         store.add_slice(point, &slice(0)).unwrap();
@@ -440,6 +441,7 @@ mod tests {
             rig: None,
             load: None,
             points: Vec::new(),
+            canaries: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -91,6 +91,7 @@ fn the_objective_must_hold_in_every_run() {
         response: vec![(99.0, 50_000)],
         errors: 0.0,
         achieved: 0.99,
+        search: None,
     });
     let analysis = lab.analyse();
     assert_eq!(
@@ -177,6 +178,7 @@ fn the_load_phase_is_one_job_of_which_nothing_is_cut() {
             mix: "load".into(),
             load_label: "1 thread".into(),
             load,
+            trial: None,
         };
         let shown = Shown {
             throughput: 2e5,

@@ -192,6 +192,7 @@ fn errors_beyond_the_objective_are_not_valid() {
         response: Vec::new(),
         errors: 0.01,
         achieved: 0.99,
+        search: None,
     });
     let analysis = lab.analyse();
     assert_eq!(valid_runs(&analysis), 6);

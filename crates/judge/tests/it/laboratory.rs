@@ -100,10 +100,7 @@ impl Laboratory {
         let mut points = Vec::new();
         for mix in 0..mixes.len() {
             for load in loads {
-                points.push(Point {
-                    mix: u32::try_from(mix).unwrap(),
-                    load: load.clone(),
-                });
+                points.push(Point::fixed(u32::try_from(mix).unwrap(), load.clone()));
             }
         }
         let mut runs = Vec::new();
@@ -148,11 +145,13 @@ impl Laboratory {
                 duration_ns: 12 * SECOND_NS,
                 operations: None,
                 blocks,
+                looks: None,
                 order: Order::Shuffled,
                 seed: 1,
                 shaped_from: ShapedFrom::default(),
             },
             objective: None,
+            against_itself: false,
             compare: Compare {
                 baseline: arms[0].into(),
                 pairs: Vec::new(),
@@ -192,6 +191,7 @@ impl Laboratory {
                     mix: mix.clone(),
                     load_label,
                     load,
+                    trial: None,
                 };
                 points.push(point_record(label, &show(case)));
             }
@@ -276,6 +276,7 @@ pub fn finished_run(planned: PlannedRun, arm: &str, points: Vec<PointRecord>) ->
         rig: None,
         load: None,
         points,
+        canaries: Vec::new(),
         warnings: Vec::new(),
     }
 }

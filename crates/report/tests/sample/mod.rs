@@ -584,6 +584,12 @@ pub fn analysis(shape: &Shape) -> Analysis {
         mixes: shape.mixes.clone(),
         validity: validity(shape),
         series: series(shape, &curves),
+        lines: Vec::new(),
+        costs: Vec::new(),
+        repeatability: Vec::new(),
+        blocks_needed: Vec::new(),
+        drift: None,
+        against_itself: None,
         curves,
         load_phase,
         comparisons,
@@ -801,6 +807,7 @@ fn runs(shape: &Shape, analysis: &Analysis) -> Vec<RunRecord> {
                 } else {
                     Vec::new()
                 },
+                canaries: Vec::new(),
                 warnings: Vec::new(),
             });
         }
@@ -825,6 +832,7 @@ fn points(
                     mix: curve.mix.clone(),
                     load_label: point.load_label.clone(),
                     load: point.load,
+                    trial: None,
                 },
                 warm_up_ns: 4_000_000_000,
                 started_at: format!("2026-03-01T09:{minute:02}:{second:02}.750Z"),

@@ -63,6 +63,7 @@ pub fn run(arm: &str, block: u32) -> RunRecord {
         rig: None,
         load: None,
         points: Vec::new(),
+        canaries: Vec::new(),
         warnings: Vec::new(),
     }
 }
@@ -98,6 +99,7 @@ pub fn point(number: Option<u32>) -> PointRecord {
                 think_time_ns: 0,
                 target: None,
             },
+            trial: None,
         },
         warm_up_ns: 1_000_000_000,
         started_at: "2026-11-21T03:44:02Z".to_owned(),

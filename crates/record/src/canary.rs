@@ -1,0 +1,27 @@
+//! Fixed tasks by which drift of the machine is seen.
+
+use serde::{Deserialize, Serialize};
+
+/// Beside which run of a block a canary was timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CanaryPlace {
+    /// Before the first run of a block that was made.
+    BeforeBlock,
+    /// After its last run.
+    AfterBlock,
+}
+
+/// What the machine needed for the same fixed tasks, with nothing under test. If it needs longer than at other times, it was another machine then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Canary {
+    /// When.
+    pub place: CanaryPlace,
+    /// Begin, UTC, RFC 3339.
+    pub at: String,
+    /// Time of the fixed CPU task, nanoseconds: the median of its repeats.
+    pub cpu_ns: u64,
+    /// Time of the fixed disk task in the folder of the data directories, nanoseconds: the median of its repeats; `None` where no arm keeps data there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_ns: Option<u64>,
+}

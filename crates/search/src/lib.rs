@@ -1,0 +1,10 @@
+//! Which load a run measures next: sweeps until they bend, sessions, the plimsoll line.
+//!
+//! What a plan leaves open (see `plimsoll_experiment::PointRole`) is decided by pure functions of what the run has measured so far. The worker asks them while
+//! it measures; `judge` hands the same trials to the same functions and comes to the same line.
+
+mod line;
+mod tally;
+
+pub use line::{goal, replay, trial};
+pub use tally::{Outcome, Tally};
