@@ -8,7 +8,8 @@ use crate::read::store_path;
 use crate::show;
 use anyhow::Context;
 use plimsoll_experiment::redact;
-use plimsoll_record::Program;
+use plimsoll_judge::{BlocksNeeded, analyse};
+use plimsoll_record::{ExperimentRecord, Program};
 use plimsoll_runner::{DaemonProgram, Execution, WorkerProgram, execute};
 use plimsoll_store::Store;
 use plimsoll_testbed::default_state_dir;
@@ -49,6 +50,7 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
         server_logs: store_file.with_file_name("servers"),
         calibrate: !arguments.no_calibration,
         fresh: arguments.fresh,
+        is_sharp,
     };
     let mut live = Live::new(arguments.quiet)?;
     let ended = execute(&execution, &mut open, &mut live);
@@ -74,6 +76,16 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
         return Ok(Exit::Interrupted);
     }
     Ok(exit)
+}
+
+/// Whether every interval that decides is as narrow as asked.
+fn is_sharp(record: &ExperimentRecord) -> bool {
+    let Ok(analysis) = analyse(record) else {
+        return false;
+    };
+    let needed = &analysis.blocks_needed;
+    let is_sharp = |one: &BlocksNeeded| one.reached.is_some_and(|by_now| by_now <= one.half_width);
+    !needed.is_empty() && needed.iter().all(is_sharp)
 }
 
 /// The command line as it was typed, quoted where a shell needs it.

@@ -2,25 +2,32 @@
 
 use crate::afterwards::Seen;
 use crate::calibration::calibrate_disks;
+use crate::canary::time_canary;
 use crate::clock_time::now;
+use crate::decided::{Decided, Made};
 use crate::error::RunnerError;
 use crate::frames::{Frame, Order, Standing};
 use crate::rigging::{Rigging, parent_of};
 use crate::supervise::{WorkerEnd, WorkerProgram, supervise};
 use crate::watcher::{Event, Watcher};
 use plimsoll_disk::DaemonProgram;
+use plimsoll_engine::kind;
 use plimsoll_experiment::{Plan, PlannedRun, redact, redact_json, text_hash};
 use plimsoll_record::{
-    EngineDescription, ExperimentRecord, ExperimentState, Machine, Program, RECORD_VERSION,
-    RunRecord, RunState,
+    CanaryPlace, EngineDescription, ExperimentRecord, ExperimentState, Machine, Program,
+    RECORD_VERSION, RunRecord, RunState,
 };
+use plimsoll_search::Known;
+fn looks(_: u32, _: u32) -> Vec<u32> {
+    Vec::new()
+} // LOOKS
 use plimsoll_store::{PointId, RunId, Store, StoreError};
 use plimsoll_telemetry::Host;
 use plimsoll_testbed::{Journal, abandoned, leftovers, what_runs_here};
 use plimsoll_trace::ExtentMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An arm that failed in so many blocks and never succeeded is not tried again.
 const TRIES_OF_A_BROKEN_ARM: u32 = 2;
@@ -50,6 +57,8 @@ pub struct Execution<'a> {
     pub calibrate: bool,
     /// Begin anew even if there is an unfinished experiment of the same plan.
     pub fresh: bool,
+    /// Whether every interval that decides is narrow enough for an experiment that may end before all its blocks are made.
+    pub is_sharp: fn(&ExperimentRecord) -> bool,
 }
 
 /// How far it got.
@@ -80,11 +89,17 @@ pub fn execute(
     all_arms_can_run(execution.plan)?;
     let begun = begin_or_resume(execution, store, &machine)?;
     let (id, earlier) = (begun.id, begun.runs);
+    let before = if earlier.is_empty() || !Decided::is_needed(&begun.plan) {
+        None
+    } else {
+        Some(store.load(&id)?)
+    };
     let execution = &Execution {
         plan: &begun.plan,
         ..execution.clone()
     };
     let plan = execution.plan;
+    let mut decided = Decided::of(plan, before.as_ref());
     let mut journal = Journal::open(&execution.state, &id)?;
     let mut attempts: BTreeMap<(u32, &str), u32> = BTreeMap::new();
     let mut finished: Vec<(u32, &str)> = Vec::new();
@@ -116,8 +131,14 @@ pub fn execute(
     let mut successes: Vec<u32> = vec![0; plan.arms.len()];
     let mut failures: Vec<u32> = vec![0; plan.arms.len()];
     let mut interrupted = false;
+    let canary_folder = canary_folder(plan)?;
+    let mut block_begun = None;
     for (index, run) in plan.runs.iter().enumerate() {
         let arm = run.arm as usize;
+        if run.position == 0 && has_enough(execution, &id, run.block, store, watcher)? {
+            missing = 0;
+            break;
+        }
         if finished.contains(&key(plan, run)) {
             successes[arm] += 1;
             continue;
@@ -136,6 +157,17 @@ pub fn execute(
             number: index as u32 + 1,
             runs,
         });
+        let mut canaries = Vec::new();
+        if block_begun != Some(run.block) {
+            block_begun = Some(run.block);
+            canaries.push(time_canary(
+                CanaryPlace::BeforeBlock,
+                canary_folder.as_deref(),
+            ));
+        }
+        let rest = plan.runs[index + 1..].iter();
+        let mut rest_of_block = rest.take_while(|later| later.block == run.block);
+        let ends_block = rest_of_block.all(|later| finished.contains(&key(plan, later)));
         let head = RunRecord {
             block: run.block,
             arm: name.into(),
@@ -153,15 +185,33 @@ pub fn execute(
             rig: None,
             load: None,
             points: Vec::new(),
-            canaries: Vec::new(),
+            canaries,
             warnings: Vec::new(),
         };
-        let state = one_run(execution, &id, run, head, &mut journal, store, watcher)?;
+        let after_block = ends_block.then_some(canary_folder.as_deref());
+        let known = decided.known(run);
+        let mut made = Made::default();
+        let attempt = Attempt {
+            run,
+            head,
+            known,
+            after_block,
+        };
+        let state = one_run(
+            execution,
+            &id,
+            attempt,
+            &mut made,
+            &mut journal,
+            store,
+            watcher,
+        )?;
         watcher.event(&Event::RunEnds { state: &state });
         match state {
             RunState::Finished => {
                 successes[arm] += 1;
                 missing -= 1;
+                decided.finished(run, made);
             }
             RunState::Failed { .. } => {
                 failures[arm] += 1;
@@ -186,6 +236,56 @@ pub fn execute(
         interrupted,
         missing,
     })
+}
+
+/// Where the disk task of the canaries is done: where the first arm that keeps data keeps it.
+fn canary_folder(plan: &Plan) -> Result<Option<PathBuf>, RunnerError> {
+    for arm in &plan.arms {
+        let keeps_data = kind(&arm.engine).is_some_and(|kind| kind.keeps_data);
+        if keeps_data || arm.rig.server.is_some() {
+            let parent = parent_of(arm)?;
+            // The program makes its own place with the first data directory.
+            let there = parent.ancestors().find(|folder| folder.is_dir());
+            return Ok(there.map(Path::to_owned));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether an experiment that may end by looks has enough blocks before this one: at this look and at the one before, every interval was narrow enough. It follows
+/// from the record alone, so that an experiment that was interrupted decides the same.
+fn has_enough(
+    execution: &Execution<'_>,
+    id: &str,
+    block: u32,
+    store: &Store,
+    watcher: &mut dyn Watcher,
+) -> Result<bool, RunnerError> {
+    let plan = execution.plan;
+    let Some(asked) = plan.measurement.looks else {
+        return Ok(false);
+    };
+    let most = plan.measurement.blocks;
+    let looks = looks(asked.first, most);
+    let Some(this) = looks.iter().position(|look| *look == block) else {
+        return Ok(false);
+    };
+    if this == 0 {
+        return Ok(false);
+    }
+    let mut record = store.load(id)?;
+    for blocks in [block, looks[this - 1]] {
+        record.runs.retain(|run| run.block < blocks);
+        if !(execution.is_sharp)(&record) {
+            return Ok(false);
+        }
+    }
+    let note = format!(
+        "every interval is narrow enough after {} and after {block} of at most {most} blocks: the experiment ends",
+        looks[this - 1]
+    );
+    watcher.event(&Event::Note(&note));
+    Ok(true)
 }
 
 fn key<'a>(plan: &'a Plan, run: &PlannedRun) -> (u32, &'a str) {
@@ -322,16 +422,33 @@ fn remove_leftovers(plan: &Plan, watcher: &mut dyn Watcher) -> Result<(), Runner
     Ok(())
 }
 
+/// A run that is to be made.
+struct Attempt<'a> {
+    run: &'a PlannedRun,
+    /// As it begins.
+    head: RunRecord,
+    /// What earlier runs decided.
+    known: Known,
+    /// Where the canary is timed that follows the last run of a block, if this is one; the disk's only where there is a folder.
+    after_block: Option<Option<&'a Path>>,
+}
+
 /// Makes one run and returns how it ended. Fails only when the store fails, or a worker cannot be started at all.
 fn one_run(
     execution: &Execution<'_>,
     id: &str,
-    run: &PlannedRun,
-    mut head: RunRecord,
+    attempt: Attempt<'_>,
+    made: &mut Made,
     journal: &mut Journal,
     store: &mut Store,
     watcher: &mut dyn Watcher,
 ) -> Result<RunState, RunnerError> {
+    let Attempt {
+        run,
+        mut head,
+        known,
+        after_block,
+    } = attempt;
     let run_id = store.begin_run(id, &head)?;
     let arm = &execution.plan.arms[run.arm as usize];
     let rigging = match Rigging::build(execution, arm, id, &head, journal) {
@@ -353,12 +470,14 @@ fn one_run(
         directory = Some(rigging.data_directory().to_owned());
         head.storage = Some(storage);
     }
-    let order = Order::of(execution.plan, run, directory, standing);
+    let order = Order::of(execution.plan, run, known, directory, standing);
     let mut stored = Stored {
         store,
         run: run_id,
         head: &mut head,
         point: None,
+        plan: execution.plan,
+        made,
         seen: arm.rig.server.is_some().then(Seen::default),
         extents: Vec::new(),
     };
@@ -416,6 +535,10 @@ fn one_run(
     if let RunState::Failed { message } = &mut head.state {
         *message = redact(message);
     }
+    if let Some(folder) = after_block {
+        head.canaries
+            .push(time_canary(CanaryPlace::AfterBlock, folder));
+    }
     head.ended_at = Some(now());
     store.update_run(run_id, &head)?;
     Ok(head.state)
@@ -437,6 +560,8 @@ struct Stored<'a> {
     store: &'a mut Store,
     run: RunId,
     head: &'a mut RunRecord,
+    plan: &'a Plan,
+    made: &'a mut Made,
     point: Option<PointId>,
     /// To be filled up after the run, where a server may have written about itself.
     seen: Option<Seen>,
@@ -472,6 +597,7 @@ impl Stored<'_> {
                     .begin_point(self.run, &label, warm_up_ns, &started_at)?;
                 self.begins(point, &started_at);
                 self.point = Some(point);
+                self.made.begins(&label, warm_up_ns);
                 watcher.event(&Event::PointBegins {
                     label: &label,
                     warm_up_ns,
@@ -485,6 +611,7 @@ impl Stored<'_> {
                         seen.slice(point, &slice);
                     }
                 }
+                self.made.slice(&slice);
                 watcher.event(&Event::Slice(&slice));
             }
             Frame::PointEnds { mut end } => {
@@ -494,6 +621,7 @@ impl Stored<'_> {
                 if let Some(point) = self.point.take() {
                     self.store.end_point(point, &end)?;
                 }
+                self.made.ends(self.plan, &end);
                 watcher.event(&Event::PointEnds);
             }
             Frame::Counted { records } => {

@@ -3,8 +3,9 @@
 //! The runner writes one [`Order`], and later perhaps the line `stop`. The end of its output means that it is gone. The worker writes
 //! [`Frame`]s and ends after [`Frame::Done`], [`Frame::Stopped`] or [`Frame::Failed`].
 
-use plimsoll_experiment::{Arm, Measurement, Plan, PlannedRun, Point};
+use plimsoll_experiment::{Arm, Measurement, Objective, Plan, PlannedRun, Point};
 use plimsoll_record::{EngineDescription, PointEnd, PointLabel, Slice};
+use plimsoll_search::Known;
 use plimsoll_testbed::GroupPaths;
 use plimsoll_trace::ExtentMap;
 use plimsoll_workload::Mix;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 3;
+pub const FRAMES_VERSION: u32 = 4;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -35,6 +36,10 @@ pub struct Order {
     pub load_sessions: u32,
     /// Warm-up and duration.
     pub measurement: Measurement,
+    /// What counts as good service, where the run decides anything by it.
+    pub objective: Option<Objective>,
+    /// What other runs of the experiment decided.
+    pub known: Known,
     /// Of every random draw.
     pub seed: u64,
     /// For engines that keep data.
@@ -72,6 +77,7 @@ impl Order {
     pub(crate) fn of(
         plan: &Plan,
         run: &PlannedRun,
+        known: Known,
         directory: Option<PathBuf>,
         standing: Standing,
     ) -> Self {
@@ -82,6 +88,8 @@ impl Order {
             points: plan.points.clone(),
             load_sessions: plan.load_phase.sessions,
             measurement: plan.measurement.clone(),
+            objective: plan.objective.clone(),
+            known,
             seed: run.seed,
             directory,
             standing,

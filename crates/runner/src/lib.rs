@@ -43,7 +43,9 @@
 
 mod afterwards;
 mod calibration;
+mod canary;
 mod clock_time;
+mod decided;
 mod error;
 mod execute;
 mod frames;

@@ -4,10 +4,10 @@ use crate::clock_time::now;
 use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, STOP};
 use crate::standing::{Disk, Stage, extents, sampler};
 use plimsoll_engine::{Engine, Opening, open};
-use plimsoll_experiment::Point;
 use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point};
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
 use plimsoll_schedule::Load;
+use plimsoll_search::{Course, Step, Tally};
 use plimsoll_telemetry::{Host, SliceSampler, SystemSampler, WorkerSampler};
 use plimsoll_workload::{KeySpace, Workload};
 use std::collections::BTreeMap;
@@ -142,6 +142,9 @@ fn measure<W: Write>(
         phase: String::new(),
         failure: None,
         completed: Completed::default(),
+        tally: Tally::new(None),
+        due: None,
+        lost: false,
     };
     let asked = order.arm.data.key_count();
 
@@ -193,27 +196,28 @@ fn measure<W: Write>(
     reporter.speaker.say(&Frame::Settled { data_bytes });
     reporter.tell_extents(order)?;
 
-    for (index, point) in order.points.iter().enumerate() {
+    let objective = order.objective.as_ref();
+    let mut course = Course::new(&order.points, &order.measurement, objective, &order.known);
+    while let Some(step) = course.next_step().map_err(|error| error.to_string())? {
         if reporter.stopped() {
             return Ok(false);
         }
-        let mix = &order.mixes[point.mix as usize];
-        let spec = point_spec(order, index, point);
+        let mix = &order.mixes[order.points[step.point].mix as usize];
+        let spec = point_spec(order, &step);
+        let window_ns = spec.warm_up_ns + spec.duration_ns;
         let planned = spec.operations.or_else(|| {
-            point
-                .load
-                .expected_arrivals(spec.warm_up_ns + spec.duration_ns)
-                .map(|count| count as u64)
+            let due = spec.load.expected_arrivals(window_ns);
+            due.map(|count| count as u64)
         });
         let workload = Workload::new(&key_space, mix, spec.seed, planned)
             .map_err(|error| error.to_string())?;
         let workload = Arc::new(workload);
         let label = PointLabel {
-            point: Some(index as u32),
+            point: Some(step.point as u32),
             mix: mix.name.clone(),
-            load_label: point.load.to_string(),
-            load: load_kind(&point.load, spec.warm_up_ns + spec.duration_ns),
-            trial: None,
+            load_label: step.load_label,
+            load: load_kind(&step.load, window_ns),
+            trial: step.trial,
         };
         reporter.phase = format!("{}, {}", label.mix, label.load_label);
         reporter.enter(Stage::WarmUp, "warm-up")?;
@@ -223,25 +227,35 @@ fn measure<W: Write>(
             duration_ns: spec.duration_ns,
             started_at: now(),
         });
+        reporter.tally = Tally::new(objective);
+        // A trial ends as soon as its outcome is certain.
+        reporter.due = step
+            .trial
+            .and_then(|_| spec.load.expected_arrivals(spec.duration_ns));
         let end = reporter.with_machine(&host, |reporter| {
             run_point(engine, &workload, &spec, mix, reporter)
         })?;
-        if end.cut_short {
+        reporter.due = None;
+        let lost = std::mem::take(&mut reporter.lost);
+        if end.cut_short && !lost {
             return Ok(false);
         }
+        course.done(reporter.tally.outcome(&end));
     }
     reporter.enter(Stage::Over, "over")?;
     reporter.tell_extents(order)?;
     Ok(true)
 }
 
-fn point_spec(order: &Order, index: usize, point: &Point) -> PointSpec {
+fn point_spec(order: &Order, step: &Step) -> PointSpec {
+    // Each trial of a search draws its own numbers as well.
+    let draw = step.point as u64 | step.trial.map_or(0, |trial| (u64::from(trial) + 1) << 32);
     PointSpec {
-        load: point.load.clone(),
-        warm_up_ns: order.measurement.warm_up_ns,
-        duration_ns: order.measurement.duration_ns,
-        operations: order.measurement.operations,
-        seed: point_seed(order.seed, index as u64),
+        load: step.load.clone(),
+        warm_up_ns: step.warm_up_ns,
+        duration_ns: step.duration_ns,
+        operations: step.operations,
+        seed: point_seed(order.seed, draw),
         verify: order.arm.data.data_integrity,
     }
 }
@@ -290,11 +304,22 @@ struct Reporter<'a, W> {
     failure: Option<String>,
     /// Of the running phase.
     completed: Completed,
+    /// Of the running point.
+    tally: Tally<'a>,
+    /// Operations that are due in the measured part of the running trial; `None` where it is none.
+    due: Option<f64>,
+    /// Whether it has missed the objective already, whatever comes.
+    lost: bool,
 }
 
 impl<W: Write> Reporter<'_, W> {
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.speaker.lost || self.failure.is_some()
+    }
+
+    /// Whether the running trial has missed the objective already, whatever comes.
+    fn is_lost(&self) -> bool {
+        self.due.is_some_and(|due| self.tally.is_lost(due))
     }
 
     /// Brings the emulated disk, if there is one, into the state of this stage.
@@ -357,6 +382,8 @@ impl<W: Write> Observer for Reporter<'_, W> {
         self.completed.ok += slice.completed.ok;
         self.completed.not_found += slice.completed.not_found;
         self.completed.error += slice.completed.error;
+        self.tally.add(&slice);
+        self.lost |= self.is_lost();
         self.speaker.say(&Frame::Slice {
             slice: Box::new(slice),
         });
@@ -375,6 +402,6 @@ impl<W: Write> Observer for Reporter<'_, W> {
     }
 
     fn stop_requested(&mut self) -> bool {
-        self.stopped()
+        self.stopped() || self.lost
     }
 }
