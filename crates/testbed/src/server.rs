@@ -28,9 +28,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 pub(crate) use user::User;
 
-/// What the shell does. Servers hold a file open for each connection and table, of which the usual limit allows too few.
+/// What the shell does. Servers hold a file open for each connection and table, of which the usual limit allows too few. A program in the background inherits
+/// that SIGINT is ignored, and with it a server that is to be ended by that: a shell cannot change it back, `env` can (it takes a name with `=` for a variable).
 const BECOME: &str = r#"read -r word || exit 1
 ulimit -S -n 64000 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
+case $1 in *=*) ;; *) if env --default-signal true 2>/dev/null; then exec env --default-signal "$@" </dev/null; fi ;; esac
 exec "$@" </dev/null"#;
 /// A port that was free can be taken before the server has it.
 const ATTEMPTS: u32 = 4;

@@ -344,3 +344,27 @@ fn the_limits_are_those_of_the_server_and_not_of_its_client() {
     client.wait().unwrap();
     site.nothing_is_left();
 }
+
+/// As under `nohup`, or behind `&` in a script: such a program's children would ignore the signal by which some servers are ended.
+#[test]
+fn a_server_ignores_no_signal_that_its_starter_ignores() {
+    let mut shell = Command::new("/bin/sh")
+        .args([
+            "-c",
+            r#"trap '' INT QUIT; exec /bin/sh -c "$0" sh "$@""#,
+            BECOME,
+        ])
+        .args(["grep", "SigIgn", "/proc/self/status"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("there is a shell");
+    let mut input = shell.stdin.take().expect("it is a pipe");
+    std::io::Write::write_all(&mut input, b"go\n").expect("the shell reads");
+    let output = shell.wait_with_output().expect("it ends");
+    let text = String::from_utf8(output.stdout).expect("it is text");
+    let mask = text.split_whitespace().last().expect("a mask");
+    let ignored = u64::from_str_radix(mask, 16).expect("hexadecimal digits");
+    let interrupt_and_quit = 1 << (2 - 1) | 1 << (3 - 1);
+    assert_eq!(ignored & interrupt_and_quit, 0, "{text}");
+}
