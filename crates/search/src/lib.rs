@@ -8,6 +8,8 @@ mod line;
 mod tally;
 
 #[cfg(test)]
+mod tally_tests;
+#[cfg(test)]
 mod tests;
 
 pub use course::{Course, Known, Step, share_label};
