@@ -318,6 +318,9 @@ pub struct Knee {
     pub range: (f64, f64),
     /// Kneedle's opinion, if it has one.
     pub kneedle: Option<f64>,
+    /// The interval of that opinion, as `range` is of the other.
+    #[serde(default)]
+    pub kneedle_range: Option<(f64, f64)>,
     /// Whether throughput still climbed at the last point, so that the curve has not bent.
     pub still_climbing: bool,
 }

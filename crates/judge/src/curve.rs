@@ -165,7 +165,8 @@ fn knee_of(points: &[CurvePoint], samples: &[&[Sample]]) -> Option<Knee> {
         load_label: at_knee.load_label.clone(),
         load: found.load,
         range: (found.interval.lower, found.interval.upper),
-        kneedle: kneedle.map(|second| second.load),
+        kneedle: kneedle.as_ref().map(|second| second.load),
+        kneedle_range: kneedle.map(|second| (second.interval.lower, second.interval.upper)),
         still_climbing: !has_bent(&throughput) && !past_objective,
     })
 }

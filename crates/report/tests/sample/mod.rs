@@ -298,6 +298,7 @@ fn curve(shape: &Shape, arm: usize, mix: usize, noise: &mut Noise) -> Curve {
             f64::from(point.load.sessions()) * 2.0,
         ),
         kneedle: None,
+        kneedle_range: None,
         still_climbing: mix % 2 == 1,
     });
     let residuals = points
