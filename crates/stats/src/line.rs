@@ -31,12 +31,13 @@ pub struct LineGoal {
 }
 
 impl LineGoal {
-    /// Half of the time may be bad, the line is bracketed with two full trials of this length at a rate, and known within 2 %, each end with 95 % confidence.
+    /// Half of the time may be bad, the line is bracketed with one full trial of this length at a rate, and known within 2 %, each end with 95 % confidence.
+    /// A second trial while bracketing would cost more than the wrong turns that it saves: confirming finds them.
     #[must_use]
     pub fn with_trials_of(seconds: f64) -> LineGoal {
         LineGoal {
             bad_share: 0.5,
-            required_seconds: 2.0 * seconds,
+            required_seconds: seconds,
             trial_seconds: seconds,
             width: 0.02,
             confidence: 0.95,
@@ -120,6 +121,8 @@ pub struct LineSearch {
     first: f64,
     /// Steps from the first rate to the lowest and to the highest.
     reach: (i32, i32),
+    /// Whether the first rate is believed to be near the line.
+    is_near: bool,
     trials: Vec<LineTrial>,
 }
 
@@ -176,8 +179,19 @@ impl LineSearch {
             step,
             first,
             reach: (-steps(first / lowest), steps(highest / first)),
+            is_near: false,
             trials: Vec::new(),
         })
+    }
+
+    /// The same search, of which the first rate is believed to be within a few percent of the line, as of a block before. While all trials lie on one side of
+    /// the line, it goes outwards by 2, 4, 8 and so on steps of the grid instead of doubling the rate. Nothing else changes: the same trials are the same line.
+    #[must_use]
+    pub fn near(self) -> Self {
+        Self {
+            is_near: true,
+            ..self
+        }
     }
 
     /// Hands in a trial, of this search or of one that was interrupted. Trials at rates that the search did not ask for tell it nothing.
@@ -222,7 +236,8 @@ impl LineSearch {
         }
     }
 
-    /// On which side of the line this rate lies for certain: by an exact binomial test of its full trials against the share that may be bad.
+    /// On which side of the line this rate lies for certain: by an exact binomial test of its full trials against the share that may be bad. Trials that came
+    /// out both ways are held to half of the doubt.
     #[must_use]
     pub fn confirmed(&self, rate: f64) -> Side {
         let (all, bad) = self.full_trials(rate);
@@ -230,6 +245,10 @@ impl LineSearch {
         let Ok(law) = Binomial::new(self.goal.bad_share, all) else {
             return Side::Undecided;
         };
+        // The trials are looked at after each of them. All alike, they are enough at one look only; when they are not, every further look is another chance
+        // to be wrong, for which half of the doubt has to do.
+        let are_alike = bad == 0 || bad == all;
+        let doubt = if are_alike { doubt } else { doubt / 2.0 };
         if law.cdf(bad) <= doubt {
             Side::Below
         } else if bad > 0 && law.sf(bad - 1) <= doubt {
@@ -313,10 +332,15 @@ impl LineSearch {
         }
         let (lowest, highest) = self.reach;
         let doubled = (2.0_f64.ln() / self.step.ln()).round() as i32;
+        // Who has come 0, 2, 6, 14 steps goes 2, 4, 8, 16 further.
+        let outwards = |come: i32| match self.is_near {
+            true => (come + 2).clamp(2, doubled.max(2)),
+            false => doubled,
+        };
         let index = match (lower, upper) {
             (None, None) => 0,
-            (Some(lower), None) if lower < highest => (lower + doubled).min(highest),
-            (None, Some(upper)) if upper > lowest => (upper - doubled).max(lowest),
+            (Some(lower), None) if lower < highest => (lower + outwards(lower)).min(highest),
+            (None, Some(upper)) if upper > lowest => (upper - outwards(-upper)).max(lowest),
             (Some(lower), Some(upper)) if upper - lower > 1 => lower + (upper - lower) / 2,
             (Some(lower), None) => return self.confirm(lower, lower + 1),
             (None, Some(upper)) => return self.confirm(upper - 1, upper),
@@ -485,7 +509,82 @@ mod tests {
         assert!(search().add(trial(f64::NAN, 1.0, true)).is_err());
     }
 
+    /// The rates that a search asks for while every trial comes out alike.
+    fn asked(mut search: LineSearch, is_good: bool, count: usize) -> Vec<f64> {
+        let mut rates = Vec::new();
+        while rates.len() < count {
+            let LineStep::Try { rate } = search.next() else {
+                break;
+            };
+            if rates.last() != Some(&rate) {
+                rates.push(rate);
+            }
+            search.add(trial(rate, 30.0, is_good)).expect("positive");
+        }
+        rates
+    }
+
+    /// A step of the grid is half of the asked width of 2 %: 1.0102 = 0.98^-0.5.
+    #[test]
+    fn near_the_line_a_search_goes_outwards_by_a_few_steps_of_the_grid() {
+        for (is_good, sign) in [(true, 1), (false, -1)] {
+            let found = asked(search().near(), is_good, 5);
+            let wanted =
+                [0, 2, 6, 14, 30].map(|steps| 100.0 * 0.98_f64.powf(-0.5).powi(sign * steps));
+            for (found, wanted) in found.iter().zip(wanted) {
+                assert!((found / wanted - 1.0).abs() < 1e-9, "{found} for {wanted}");
+            }
+            // It never goes further than by doubling, and ends where the others do.
+            let far = asked(search().near(), is_good, 100);
+            let others = asked(search(), is_good, 100);
+            assert_eq!(far.last(), others.last());
+            let largest = far
+                .windows(2)
+                .map(|pair| (pair[1] / pair[0]).max(pair[0] / pair[1]));
+            assert!(largest.fold(0.0, f64::max) < 2.03, "{far:?}");
+        }
+    }
+
+    #[test]
+    fn what_came_out_both_ways_is_held_to_half_of_the_doubt() {
+        // Bin(5, ½): none bad has probability 1/32 = 3.1 %. Bin(8, ½): at most one 9/256 = 3.5 %; Bin(9, ½): 10/512 = 2.0 %.
+        let mut search = search();
+        let mut sides = Vec::new();
+        for is_good in [true, true, true, true, false, true, true, true, true] {
+            search.add(trial(100.0, 10.0, is_good)).expect("positive");
+            sides.push(search.confirmed(100.0));
+        }
+        assert_eq!(sides[7], Side::Undecided);
+        assert_eq!(sides[8], Side::Below);
+        let mut search = self::search();
+        for _ in 0..5 {
+            search.add(trial(100.0, 10.0, true)).expect("positive");
+        }
+        assert_eq!(search.confirmed(100.0), Side::Below);
+    }
+
     proptest! {
+        #[test]
+        fn a_search_from_near_the_line_is_short_and_replayed_without_knowing(steps in -4.0..4.0_f64) {
+            let first = 1000.0;
+            let truth = first * 1.0102_f64.powf(steps);
+            let goal = LineGoal::with_trials_of(10.0);
+            let mut search = LineSearch::new(goal, 10.0, 1e6, first).expect("in order").near();
+            let line = loop {
+                match search.next() {
+                    LineStep::Try { rate } => search.add(trial(rate, 10.0, rate <= truth)).expect("positive"),
+                    LineStep::Done(line) => break line,
+                }
+            };
+            prop_assert!(search.trials().len() <= 14, "{} trials", search.trials().len());
+            prop_assert!(line.lower.is_some_and(|lower| lower <= truth) && line.upper.is_some_and(|upper| upper > truth));
+            let mut replayed = LineSearch::new(goal, 10.0, 1e6, first).expect("in order");
+            for trial in search.trials() {
+                replayed.add(*trial).expect("positive");
+            }
+            prop_assert_eq!(replayed.line(), line);
+        }
+
         #[test]
         fn without_noise_the_line_is_found_and_an_interruption_changes_nothing(
             truth in 10.2..9_800.0_f64,

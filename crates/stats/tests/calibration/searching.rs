@@ -6,72 +6,217 @@ use crate::simulate::Source;
 use crate::study::{Promise, Study};
 
 const TRUTH: f64 = 7_350.0;
+const LINES: usize = 500;
 
-/// A search among trials that meet the objective when the rate, with this noise, is below the truth.
-fn search(source: &mut Source, noise: f64) -> Line {
+/// What varies from trial to trial.
+#[derive(Clone, Copy)]
+enum Varies {
+    /// The capacity, by this much, independently.
+    Capacity(f64),
+    /// The capacity, by this much, and four fifths of it stay until the next trial.
+    CapacityWithMemory(f64),
+    /// Nothing but p99: it is `limit` times that of an idle engine at the truth, grows as in a queue, and varies by this much.
+    Percentile { limit: f64, noise: f64 },
+    /// Nothing, but this share of the trials has a stall and fails.
+    Stalls(f64),
+    /// The capacity falls by this share over the first 20 trials, through the truth in their middle.
+    Drift(f64),
+}
+
+/// Where a search begins.
+#[derive(Clone, Copy)]
+enum Start {
+    /// Anywhere within a factor of ten.
+    Cold,
+    /// Where a block before left off, which is off by about 1 %.
+    Near,
+}
+
+/// What came of one search.
+struct Found {
+    line: Line,
+    trials: usize,
+}
+
+impl Found {
+    fn holds(&self) -> bool {
+        let Line { lower, upper } = self.line;
+        lower.is_some_and(|lower| lower <= TRUTH) && upper.is_some_and(|upper| upper > TRUTH)
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.line.width().is_some_and(|width| width < 0.02 + 1e-9)
+    }
+}
+
+/// Lets a search run to its end.
+fn search(source: &mut Source, varies: Varies, start: Start) -> Found {
+    let first = match start {
+        Start::Cold => TRUTH * 10.0_f64.powf(2.0 * source.share() - 1.0),
+        Start::Near => TRUTH * (0.01 * source.normal()).exp(),
+    };
     let goal = LineGoal::with_trials_of(10.0);
-    let mut search = LineSearch::new(goal, 10.0, 1e6, 500.0).expect("in order");
+    let mut search = LineSearch::new(goal, 10.0, 1e6, first).expect("in order");
+    if matches!(start, Start::Near) {
+        search = search.near();
+    }
+    let mut remembered = source.normal();
     loop {
-        match search.next() {
-            LineStep::Try { rate } => {
-                let is_good = rate * (noise * source.normal()).exp() <= TRUTH;
-                let seconds = 10.0;
-                search
-                    .add(LineTrial {
-                        rate,
-                        seconds,
-                        is_good,
-                    })
-                    .expect("positive");
+        let rate = match search.next() {
+            LineStep::Try { rate } => rate,
+            LineStep::Done(line) => {
+                let trials = search.trials().len();
+                return Found { line, trials };
             }
-            LineStep::Done(line) => return line,
+        };
+        let is_good = match varies {
+            Varies::Capacity(noise) => rate <= TRUTH * (noise * source.normal()).exp(),
+            Varies::CapacityWithMemory(noise) => {
+                remembered = 0.8 * remembered + 0.6 * source.normal();
+                rate <= TRUTH * (noise * remembered).exp()
+            }
+            Varies::Percentile { limit, noise } => {
+                let capacity = TRUTH / (1.0 - 1.0 / limit);
+                let p99 = (noise * source.normal()).exp() / (1.0 - rate / capacity);
+                rate < capacity && p99 <= limit
+            }
+            Varies::Stalls(share) => rate <= TRUTH && !source.chance(share),
+            Varies::Drift(share) => {
+                let come = (search.trials().len() as f64 / 20.0).min(1.0);
+                rate <= TRUTH * (1.0 + share * (0.5 - come))
+            }
+        };
+        let seconds = 10.0;
+        search
+            .add(LineTrial {
+                rate,
+                seconds,
+                is_good,
+            })
+            .expect("positive");
+    }
+}
+
+/// A way in which trials vary, and what searches have to show for it.
+struct Case {
+    simulated: &'static str,
+    seed: u64,
+    varies: Varies,
+    /// How often the interval must hold the truth.
+    holds: Promise,
+    /// How often it must be as narrow as asked; nothing is promised where trials vary too much.
+    narrow: Option<Promise>,
+    /// Most trials on average, from anywhere and from near the line.
+    most: (f64, f64),
+}
+
+fn cases() -> Vec<Case> {
+    use Promise::{AtLeast, Between};
+    let case = |simulated, seed, varies, holds, narrow, most| Case {
+        simulated,
+        seed,
+        varies,
+        holds,
+        narrow,
+        most,
+    };
+    let p99 = |noise| Varies::Percentile { limit: 10.0, noise };
+    let most = Some(AtLeast(0.99));
+    let half = Some(AtLeast(0.5));
+    vec![
+        case(
+            "line, capacity varies by 0.2 % from trial to trial",
+            71,
+            Varies::Capacity(0.002),
+            AtLeast(0.95),
+            most,
+            (25.0, 14.0),
+        ),
+        case(
+            "line, capacity varies by 1 %",
+            72,
+            Varies::Capacity(0.01),
+            AtLeast(0.95),
+            half,
+            (45.0, 40.0),
+        ),
+        case(
+            "line, capacity varies by 1 %, four fifths of it stay until the next trial",
+            73,
+            Varies::CapacityWithMemory(0.01),
+            Between(0.8, 0.95),
+            half,
+            (45.0, 40.0),
+        ),
+        case(
+            "line, fixed capacity, p99 varies by 10 %, as 1 % of the rate does",
+            74,
+            p99(0.1),
+            AtLeast(0.95),
+            half,
+            (45.0, 40.0),
+        ),
+        case(
+            "line, fixed capacity, p99 varies by 30 %",
+            75,
+            p99(0.3),
+            Between(0.9, 0.95),
+            None,
+            (90.0, 85.0),
+        ),
+        case(
+            "line, one trial in twenty fails by a stall",
+            76,
+            Varies::Stalls(0.05),
+            AtLeast(0.95),
+            most,
+            (25.0, 14.0),
+        ),
+        case(
+            "line, capacity falls by 1 % in 20 trials",
+            77,
+            Varies::Drift(0.01),
+            AtLeast(0.95),
+            most,
+            (25.0, 14.0),
+        ),
+    ]
+}
+
+/// Searches whose truth is known: whether they find it, narrowly, and in how many trials.
+fn lines(studies: &mut Vec<Study>) {
+    for case in cases() {
+        for (start, most) in [(Start::Cold, case.most.0), (Start::Near, case.most.1)] {
+            let mut name = case.simulated.to_string();
+            if matches!(start, Start::Near) {
+                name.push_str("; begun within about 1 % of it");
+            }
+            let mut source = Source::new(case.seed);
+            let found: Vec<Found> = (0..LINES)
+                .map(|_| search(&mut source, case.varies, start))
+                .collect();
+            let count = |counted, promise, happened: fn(&Found) -> bool| {
+                let mut each = found.iter();
+                Study::new(&name, counted, promise, LINES, || each.next().map(happened))
+            };
+            studies.push(count("interval holds the line", case.holds, Found::holds));
+            if let Some(narrow) = case.narrow {
+                studies.push(count(
+                    "interval is at most 2 % wide",
+                    narrow,
+                    Found::is_narrow,
+                ));
+            }
+            let trials: usize = found.iter().map(|found| found.trials).sum();
+            let mean = trials as f64 / LINES as f64;
+            studies.push(Study::mean(&name, "trials, on average", most, mean, LINES));
         }
     }
 }
 
-fn holds(line: Line) -> bool {
-    line.lower.is_some_and(|lower| lower <= TRUTH) && line.upper.is_some_and(|upper| upper > TRUTH)
-}
-
 pub fn studies() -> Vec<Study> {
     let mut studies = Vec::new();
-    for (simulated, noise, promise, narrow) in [
-        (
-            "line of a capacity that varies by 0.2 % from trial to trial",
-            0.002,
-            Promise::AtLeast(0.95),
-            Promise::AtLeast(0.99),
-        ),
-        (
-            "line of a capacity that varies by 1 %",
-            0.01,
-            Promise::AtLeast(0.95),
-            Promise::AtLeast(0.5),
-        ),
-    ] {
-        let mut source = Source::new(71);
-        studies.push(Study::new(
-            simulated,
-            "interval holds the capacity",
-            promise,
-            1000,
-            || Some(holds(search(&mut source, noise))),
-        ));
-        let mut source = Source::new(71);
-        studies.push(Study::new(
-            simulated,
-            "interval is at most 2 % wide",
-            narrow,
-            1000,
-            || {
-                Some(
-                    search(&mut source, noise)
-                        .width()
-                        .is_some_and(|width| width < 0.02 + 1e-9),
-                )
-            },
-        ));
-    }
+    lines(&mut studies);
     let mut source = Source::new(72);
     studies.push(Study::new(
         "40 results without a change, 2 % noise",

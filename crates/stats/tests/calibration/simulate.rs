@@ -34,6 +34,11 @@ impl Source {
         self.0.random_bool(probability)
     }
 
+    /// Even draw from 0 to 1.
+    pub fn share(&mut self) -> f64 {
+        self.0.random()
+    }
+
     /// Fair coin.
     pub fn coin(&mut self) -> bool {
         self.0.next_u64() >> 63 == 1

@@ -13,20 +13,27 @@ pub enum Promise {
     Between(f64, f64),
 }
 
-/// A counted share against what was promised.
+/// What came out of the repeats.
+enum Found {
+    /// How often the counted thing happened, against what was promised.
+    Count { hits: usize, promise: Promise },
+    /// A mean, and the most that it may be.
+    Mean { mean: f64, most: f64 },
+}
+
+/// What repeats of a simulation showed, against what was promised.
 pub struct Study {
-    simulated: &'static str,
-    counted: &'static str,
-    promise: Promise,
-    hits: usize,
+    simulated: String,
+    counted: String,
+    found: Found,
     repeats: usize,
 }
 
 impl Study {
     /// Repeats `trial`, which says whether the counted thing happened; `None` leaves the repeat out.
     pub fn new(
-        simulated: &'static str,
-        counted: &'static str,
+        simulated: &str,
+        counted: &str,
         promise: Promise,
         repeats: usize,
         mut trial: impl FnMut() -> Option<bool>,
@@ -38,29 +45,39 @@ impl Study {
             hits += usize::from(hit);
         }
         Study {
-            simulated,
-            counted,
-            promise,
-            hits,
+            simulated: simulated.into(),
+            counted: counted.into(),
+            found: Found::Count { hits, promise },
             repeats: counted_repeats,
         }
     }
 
-    fn share(&self) -> f64 {
-        self.hits as f64 / self.repeats as f64
+    /// A mean over repeats that may not be above `most`. Nothing is allowed for chance.
+    pub fn mean(simulated: &str, counted: &str, most: f64, mean: f64, repeats: usize) -> Study {
+        Study {
+            simulated: simulated.into(),
+            counted: counted.into(),
+            found: Found::Mean { mean, most },
+            repeats,
+        }
     }
 
     /// Whether the share lies in the promised band, chance allowed for.
     pub fn kept(&self) -> bool {
+        let (hits, promise) = match self.found {
+            Found::Count { hits, promise } => (hits, promise),
+            Found::Mean { mean, most } => return mean <= most,
+        };
+        let share = hits as f64 / self.repeats as f64;
         let chance =
             |promised: f64| 3.3 * (promised * (1.0 - promised) / self.repeats as f64).sqrt();
-        let (low, high) = match self.promise {
+        let (low, high) = match promise {
             Promise::Exactly(share) => (share - chance(share), share + chance(share)),
             Promise::AtMost(share) => (0.0, share + chance(share)),
             Promise::AtLeast(share) => (share - chance(share), 1.0),
             Promise::Between(low, high) => (low - chance(low), high + chance(high)),
         };
-        low <= self.share() && self.share() <= high
+        low <= share && share <= high
     }
 
     /// One row of the table.
@@ -70,18 +87,22 @@ impl Study {
             let text = text.trim_end_matches('0').trim_end_matches('.').to_string();
             format!("{text} %")
         };
-        let promised = match self.promise {
-            Promise::Exactly(share) => percent(share),
-            Promise::AtMost(share) => format!("at most {}", percent(share)),
-            Promise::AtLeast(share) => format!("at least {}", percent(share)),
-            Promise::Between(low, high) => format!("{} to {}", percent(low), percent(high)),
+        let (promised, found) = match self.found {
+            Found::Count { hits, promise } => {
+                let promised = match promise {
+                    Promise::Exactly(share) => percent(share),
+                    Promise::AtMost(share) => format!("at most {}", percent(share)),
+                    Promise::AtLeast(share) => format!("at least {}", percent(share)),
+                    Promise::Between(low, high) => format!("{} to {}", percent(low), percent(high)),
+                };
+                let share = hits as f64 / self.repeats as f64;
+                (promised, format!("{:.1} %", share * 100.0))
+            }
+            Found::Mean { mean, most } => (format!("at most {most}"), format!("{mean:.1}")),
         };
         format!(
-            "| {} | {} | {promised} | {:.1} % | {} |\n",
-            self.simulated,
-            self.counted,
-            self.share() * 100.0,
-            self.repeats
+            "| {} | {} | {promised} | {found} | {} |\n",
+            self.simulated, self.counted, self.repeats
         )
     }
 }
