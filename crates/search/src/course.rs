@@ -212,7 +212,10 @@ impl<'a> Course<'a> {
         let rate = if trials.is_empty() {
             Some(self.first_rate(search, near))
         } else {
-            let line = replay(search, trials)?;
+            let mut line = replay(search, trials)?;
+            if near.is_some() {
+                line = line.near();
+            }
             match line.next() {
                 LineStep::Try { rate } if made < MOST_TRIALS => Some(rate),
                 LineStep::Try { .. } | LineStep::Done(_) => {
