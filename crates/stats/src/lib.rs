@@ -10,8 +10,10 @@
 //!    [`batch_means`] and [`percentile_interval`] put intervals on it, for looking.
 //! 2. One number for each run and arm: [`Comparison::paired`] over blocks (or [`Comparison::unpaired`]), judged by [`judge`] against a [`Rule`], several
 //!    primary metrics by [`judge_together`]. The result is a [`Judgement`]: one of the four words of [`Verdict`], with its [`Grounds`] and figures.
-//!    [`blocks_needed`] and [`fewest_blocks`] say how many blocks that takes.
+//!    [`blocks_needed`] and [`fewest_blocks`] say how many blocks that takes, [`looks`] and [`is_enough`] when an experiment may end before.
 //! 3. A curve of each block: [`knee`], [`has_bent`]; over all blocks: [`Scalability::fit`]. [`hodges_lehmann`] and [`median_interval`] draw bands.
+//!    [`LineSearch`] finds the plimsoll line by trials.
+//! 4. A series of results over weeks: [`change_points`].
 //!
 //! Changes and margins are relative (0.03 is 3 %), confidences and percentiles are shares (0.95), times carry their unit in the name.
 //!
@@ -41,6 +43,7 @@ mod kneedle;
 mod least_squares;
 mod line;
 mod little;
+mod looks;
 mod null_law;
 mod percentile;
 mod scalability;
@@ -64,6 +67,7 @@ pub use knee::{Knee, KneeMethod, LoadPoint, has_bent, knee, power_knee};
 pub use kneedle::kneedle;
 pub use line::{Line, LineGoal, LineSearch, LineStep, LineTrial, Side};
 pub use little::{LITTLE_TOLERANCE, LittleCheck, little};
+pub use looks::{is_enough, looks};
 pub use percentile::{PercentileInterval, SliceCount, percentile_interval, samples_for_percentile};
 pub use scalability::{
     FEWEST_SESSION_COUNTS, Peak, REACH, Residual, Scalability, ScalabilityPoint,

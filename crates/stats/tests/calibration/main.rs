@@ -11,6 +11,7 @@ mod curves;
 mod deciding;
 mod searching;
 mod simulate;
+mod stopping;
 mod study;
 mod warming_up;
 mod within_a_run;
@@ -24,9 +25,10 @@ const END: &str = "<!-- calibration: end -->";
 
 type Chapter = (&'static str, fn() -> Vec<Study>);
 
-const CHAPTERS: [Chapter; 6] = [
+const CHAPTERS: [Chapter; 7] = [
     ("Comparing two arms", comparing::studies),
     ("Verdicts", deciding::studies),
+    ("Stopping by looks", stopping::studies),
     ("Warm-up", warming_up::studies),
     ("Within a run", within_a_run::studies),
     ("Curves", curves::studies),

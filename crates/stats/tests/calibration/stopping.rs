@@ -1,0 +1,154 @@
+//! Does an experiment that ends by looks still claim what is true?
+
+use plimsoll_stats::{Comparison, Interval, is_enough, looks};
+
+use crate::simulate::Source;
+use crate::study::{Promise, Study};
+
+const REPEATS: usize = 1000;
+const MOST: u32 = 33;
+
+/// How the blocks of an experiment differ from each other.
+#[derive(Clone, Copy)]
+enum Noise {
+    /// 3 % for each run, independently.
+    Independent,
+    /// 3 % for each run, and the machine wanders by 5 % from run to run, keeping nine tenths of it.
+    Wandering,
+    /// 3 % for each run, and one run in ten stalls to half.
+    Stalls,
+    /// 3 % for each run, and the machine loses 6 % from the first run to the last that may be made.
+    Drift,
+}
+
+/// When an experiment ends before its last block.
+#[derive(Clone, Copy)]
+enum Stop {
+    /// When the interval was narrow enough, ± 3 %, at two looks in a row.
+    Narrow,
+    /// When it leaves zero out at a look.
+    Different,
+}
+
+/// The runs of all blocks that may be made, in shuffled order within each.
+fn runs(source: &mut Source, noise: Noise, ratio: f64) -> (Vec<f64>, Vec<f64>) {
+    let count = 2 * MOST as usize;
+    let wander = source.autoregressive(0.9, count);
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for (run, level) in wander.iter().enumerate() {
+        let machine = match noise {
+            Noise::Independent => 1.0,
+            Noise::Wandering => (0.05 * level).exp(),
+            Noise::Stalls => 1.0 - if source.chance(0.1) { 0.5 } else { 0.0 },
+            Noise::Drift => 1.0 - 0.06 * run as f64 / (count - 1) as f64,
+        };
+        let value = machine * (0.03 * source.normal()).exp();
+        // Of the two runs of a block a coin says which is A's.
+        let is_a = match run % 2 {
+            0 => source.coin(),
+            _ => a.len() < b.len(),
+        };
+        match is_a {
+            true => a.push(value),
+            false => b.push(ratio * value),
+        }
+    }
+    (a, b)
+}
+
+/// The interval of B over A, as logarithms, with which an experiment ends.
+fn stopped(source: &mut Source, noise: Noise, ratio: f64, stop: Stop) -> (Interval, u32) {
+    let (a, b) = runs(source, noise, ratio);
+    let mut half_widths = Vec::new();
+    for look in looks(6, MOST) {
+        let blocks = look as usize;
+        let interval = Comparison::paired(&a[..blocks], &b[..blocks])
+            .expect("simulated runs are positive")
+            .ln_ratio(0.95)
+            .expect("95 % is valid")
+            .interval;
+        half_widths.push(Some((interval.upper - interval.lower) / 2.0));
+        let ends = match stop {
+            Stop::Narrow => is_enough(&half_widths, 0.03),
+            Stop::Different => !interval.contains(0.0),
+        };
+        if ends || look == MOST {
+            return (interval, look);
+        }
+    }
+    unreachable!("the last look is after the last block")
+}
+
+pub fn studies() -> Vec<Study> {
+    let mut studies = Vec::new();
+    for (name, seed, noise) in [
+        (
+            "looks at 6 to 33 blocks for ± 3 %, 3 % noise",
+            41,
+            Noise::Independent,
+        ),
+        (
+            "looks for ± 3 %, machine wanders (AR 0.9 from run to run, 5 %)",
+            42,
+            Noise::Wandering,
+        ),
+        (
+            "looks for ± 3 %, one run in ten stalls to half",
+            43,
+            Noise::Stalls,
+        ),
+        (
+            "looks for ± 3 %, 6 % drift over the experiment",
+            44,
+            Noise::Drift,
+        ),
+    ] {
+        let mut source = Source::new(seed);
+        let promise = Promise::Between(0.93, 0.97);
+        studies.push(Study::new(
+            &format!("{name}, B 5 % faster"),
+            "interval at the end holds the truth, 95 %",
+            promise,
+            REPEATS,
+            || {
+                let (interval, _) = stopped(&mut source, noise, 1.05, Stop::Narrow);
+                Some(interval.contains(1.05_f64.ln()))
+            },
+        ));
+        let mut source = Source::new(100 + seed);
+        studies.push(Study::new(
+            &format!("{name}, equal arms"),
+            "“different”",
+            Promise::AtMost(0.07),
+            REPEATS,
+            || {
+                let (interval, _) = stopped(&mut source, noise, 1.0, Stop::Narrow);
+                Some(!interval.contains(0.0))
+            },
+        ));
+    }
+    let mut source = Source::new(45);
+    let blocks: f64 = (0..REPEATS)
+        .map(|_| f64::from(stopped(&mut source, Noise::Independent, 1.0, Stop::Narrow).1))
+        .sum();
+    studies.push(Study::mean(
+        "looks at 6 to 33 blocks for ± 3 %, 3 % noise",
+        "blocks until the end, on average",
+        25.0,
+        blocks / REPEATS as f64,
+        REPEATS,
+    ));
+    let mut source = Source::new(46);
+    // What looking does when it looks at the wrong thing.
+    studies.push(Study::new(
+        "the same, but stopped when the arms differ, equal arms",
+        "“different”",
+        Promise::AtLeast(0.1),
+        REPEATS,
+        || {
+            let (interval, _) = stopped(&mut source, Noise::Independent, 1.0, Stop::Different);
+            Some(!interval.contains(0.0))
+        },
+    ));
+    studies
+}
