@@ -18,9 +18,7 @@ use plimsoll_record::{
     RECORD_VERSION, RunRecord, RunState,
 };
 use plimsoll_search::Known;
-fn looks(_: u32, _: u32) -> Vec<u32> {
-    Vec::new()
-} // LOOKS
+use plimsoll_stats::looks;
 use plimsoll_store::{PointId, RunId, Store, StoreError};
 use plimsoll_telemetry::Host;
 use plimsoll_testbed::{Journal, abandoned, leftovers, what_runs_here};
