@@ -1,11 +1,12 @@
 //! From the text of a file to a checked plan.
 
+use crate::against_itself::against_itself;
 use crate::arms::{ReadArm, entries};
 use crate::document::{self, Entry, Kind};
 use crate::estimate::{loaded_bytes, stored_bytes};
 use crate::format::{FILE, MOST_RUNS};
-use crate::judging::{Judging, Names};
-use crate::load::{check_arrivals, check_points, load_phase, loads};
+use crate::judging::{Grounds, Judging, Names};
+use crate::load::{LoadPoint, Loads, check_arrivals, check_points, load_phase, loads};
 use crate::measurement::measurement;
 use crate::mistake::Mistake;
 use crate::needs::inserted_at;
@@ -13,13 +14,13 @@ use crate::problems::{Collector, Problems};
 use crate::reader::{Checked, Reader, Value, join};
 use crate::rig::{RigReader, Stored};
 use crate::scales::scaled;
+use crate::search::{Searched, searched};
 use crate::server::keeps_data_here;
 use crate::settle::Origins;
 use crate::source::{Place, SourceText};
 use crate::working_set::{MeasureRecords, Measured};
 use crate::workload::WorkloadReader;
 use crate::{Arm, EngineKind, LoadPhase, Measurement, PLAN_VERSION, Plan, Point, Source, order};
-use plimsoll_schedule::Load;
 use plimsoll_workload::Mix;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,10 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// `--directory`, for every arm.
     pub directory: Option<PathBuf>,
+    /// `--pilot`: five blocks and no looks, unless there is `--blocks`.
+    pub pilot: bool,
+    /// `--aa`, with the arm that it names, if any: one arm against itself.
+    pub against_itself: Option<Option<String>>,
     /// `--scale`; without it, or with `laptop`, the file as written.
     pub scale: Option<String>,
 }
@@ -161,15 +166,16 @@ fn make<'s>(
     );
 
     let Asking {
-        loads,
+        points,
         complete,
+        searched,
         load_phase,
         measurement,
     } = load_and_measurement(&file, load_place, given, &mut origins, problems);
     if let Some(place) = load_place {
-        check_points((loads.len() * mixes.len()) as u64, place, problems);
+        check_points((points.len() * mixes.len()) as u64, place, problems);
     }
-    check_arrivals(&loads, &measurement, load_place, problems);
+    check_arrivals(&points, &measurement, load_place, problems);
     let run_count = u64::from(measurement.blocks) * read_arms.len() as u64;
     if run_count > MOST_RUNS {
         problems.add(
@@ -198,18 +204,41 @@ fn make<'s>(
         } else {
             &[]
         },
-        loads: if complete { &loads } else { &[] },
+        points: if complete { &points } else { &[] },
+    };
+    let grounds = Grounds {
+        has_line: match searched {
+            Searched::Yes(_) => Some(true),
+            Searched::No => Some(false),
+            Searched::Unknown => None,
+        },
+        is_line_alone: load_place.is_none(),
+        arms: &arms,
     };
     let mut judging = Judging {
         names,
+        grounds,
         origins: &mut origins,
         problems,
     };
-    let objective = file.get("objective").and_then(|map| judging.objective(map));
-    let compare = judging.compare(file.get("compare"));
-    let thresholds = file
+    let search = searched.line().map(|line| line.search);
+    let objective = file
+        .get("objective")
+        .and_then(|map| judging.objective(map, search));
+    let mut compare = judging.compare(file.get("compare"));
+    let mut thresholds = file
         .get("thresholds")
         .map_or_else(Vec::new, |list| judging.thresholds(list));
+    let mut arms = arms;
+    if let Some(named) = &given.overrides.against_itself {
+        thresholds.clear();
+        let named = named.as_deref();
+        arms = against_itself(named, arms, &mut compare, &mut origins, problems)?;
+    } else if measurement.looks.is_some() && arm_names.len() == 1 {
+        let blocks = file.get("measurement").and_then(|map| map.get("blocks"));
+        let place = blocks.map(|blocks| blocks.place);
+        problems.add("measurement.blocks", place, Mistake::LooksAtNothing);
+    }
 
     let runs = order::runs(
         u32::try_from(arms.len()).ok()?,
@@ -223,13 +252,13 @@ fn make<'s>(
         name: name.map_or_else(String::new, |name| name.to_string()),
         question: question.map(|question| question.to_string()),
         arms,
-        points: points(&mixes, &loads),
+        points: points_of(&mixes, &points),
         mixes,
         load_phase,
         measurement,
         objective,
         compare,
-        against_itself: false,
+        against_itself: given.overrides.against_itself.is_some(),
         thresholds,
         runs,
         origins: origins.list,
@@ -238,9 +267,11 @@ fn make<'s>(
 
 /// How hard, how long and how often.
 struct Asking {
-    loads: Vec<Load>,
-    /// Whether all of the loads were understood.
+    /// What every mix is measured at.
+    points: Vec<LoadPoint>,
+    /// Whether all of the points were understood.
     complete: bool,
+    searched: Searched,
     load_phase: LoadPhase,
     measurement: Measurement,
 }
@@ -252,10 +283,9 @@ fn load_and_measurement<'s>(
     origins: &mut Origins<'s>,
     problems: &mut Collector<'s>,
 ) -> Asking {
-    let loads = file
+    let mut loads = file
         .get("load")
-        .map(|load| loads(load, origins, problems))
-        .unwrap_or_default();
+        .map_or_else(Loads::none, |load| loads(load, origins, problems));
     let load_phase = load_phase(file.get("load_phase"), origins);
     let measurement = measurement(
         file.get("measurement"),
@@ -265,9 +295,29 @@ fn load_and_measurement<'s>(
         origins,
         problems,
     );
+    loads.within_schedule(&measurement);
+    let objective = file.get("objective");
+    let searched = searched(objective, &loads, &measurement, origins, problems);
+    if let (Searched::No, Some(place)) = (&searched, loads.shares) {
+        let what = "a share of the line".to_owned();
+        problems.add("load.open.rates", Some(place), Mistake::NoLine { what });
+    }
+    if let (Searched::No, None) = (&searched, load_place) {
+        let start = file.place.start;
+        let place = Place { start, end: start };
+        problems.add("", Some(place), Mistake::NothingAsked);
+    }
+    let complete = loads.complete && !matches!(searched, Searched::Unknown);
+    let line = searched.line().map(|line| line.point.clone());
+    if let Some(path) = loads.finds_in_pauses(line.as_ref()) {
+        let place = objective.and_then(|map| map.get("search"));
+        let place = load_place.or(place.map(|search| search.place));
+        problems.add(path, place, Mistake::FoundInPauses);
+    }
     Asking {
-        loads: loads.loads,
-        complete: loads.complete,
+        points: loads.with_line(line, origins),
+        complete,
+        searched,
         load_phase,
         measurement,
     }
@@ -336,8 +386,9 @@ fn subject<'s>(
     let mixes = reader.mixes();
     let mut inserted = 0.0;
     for (mix, _) in &mixes {
-        for load in &asking.loads {
-            inserted += inserted_at(load, mix, &asking.measurement);
+        for point in &asking.points {
+            let search = asking.searched.line().map(|line| line.search);
+            inserted += inserted_at(&point.of(0), mix, &asking.measurement, search.as_ref());
         }
     }
     let mut arms = Vec::new();
@@ -416,13 +467,11 @@ fn directory(
     Some(directory)
 }
 
-/// Every mix at every load, mixes one after the other.
-fn points(mixes: &[Mix], loads: &[Load]) -> Vec<Point> {
-    let mut points = Vec::new();
+/// Every mix at every point of the load, mixes one after the other.
+fn points_of(mixes: &[Mix], points: &[LoadPoint]) -> Vec<Point> {
+    let mut all = Vec::new();
     for (mix, _) in (0..).zip(mixes) {
-        for load in loads {
-            points.push(Point::fixed(mix, load.clone()));
-        }
+        all.extend(points.iter().map(|point| point.of(mix)));
     }
-    points
+    all
 }

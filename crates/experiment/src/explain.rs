@@ -5,10 +5,10 @@ use crate::estimate::data_bytes;
 use crate::limits::price_words;
 use crate::mistake::bytes;
 use crate::needs::{cache_bytes, held_bytes, needs};
+use crate::point_words::{looks_words, point_lines};
 use crate::server::server_line;
 use crate::units::shortened_to;
-use crate::{Arm, EngineKind, Needs, Order, Origin, Plan, Point, WorkingSet, units};
-use plimsoll_schedule::Load;
+use crate::{Arm, EngineKind, Looks, Needs, Order, Origin, Plan, PointRole, WorkingSet, units};
 use serde::Serialize;
 
 /// What a plan would do. The figures of [`Needs`] are estimates.
@@ -22,8 +22,16 @@ pub struct PlanExplanation {
     pub hash: String,
     /// The arms, in the order of the file.
     pub arms: Vec<ArmExplanation>,
-    /// The points of each run in words, in the order in which they are measured.
+    /// The points of each run in words, in the order in which they are measured: a sweep and a search are one line each.
     pub points: Vec<String>,
+    /// Points of each run, at most where there are sweeps; a search counts as one.
+    pub point_count: usize,
+    /// Whether a run leaves out points of a sweep when its curve has bent.
+    pub has_sweeps: bool,
+    /// Whether it is one arm against itself.
+    pub against_itself: bool,
+    /// When the experiment may end before all blocks are made.
+    pub looks: Option<Looks>,
     /// Names of the arms in the order in which they run, for each block.
     pub blocks: Vec<Vec<String>>,
     /// How that order came about.
@@ -92,11 +100,14 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
             .iter()
             .map(|arm| explain_arm(plan, arm, engines))
             .collect(),
-        points: plan
+        points: point_lines(plan),
+        point_count: plan.points.len(),
+        has_sweeps: plan
             .points
             .iter()
-            .map(|point| point_text(plan, point))
-            .collect(),
+            .any(|point| point.role == PointRole::Sweep),
+        against_itself: plan.against_itself,
+        looks: plan.measurement.looks,
         blocks,
         order: plan.measurement.order,
         seed: plan.measurement.seed,
@@ -123,16 +134,6 @@ fn explain_arm(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> ArmExplanation
         machine: arm.rig.machine.clone(),
         price: arm.rig.price.as_ref().map(price_words),
     }
-}
-
-fn point_text(plan: &Plan, point: &Point) -> String {
-    let mix = &plan.mixes[point.mix as usize].name;
-    let kind = if matches!(point.load, Load::Closed { .. }) {
-        "closed"
-    } else {
-        "open"
-    };
-    format!("mix {mix}, {kind} loop, {}", point.load)
 }
 
 /// Nanoseconds for the eye: whole seconds.
@@ -190,26 +191,57 @@ impl std::fmt::Display for PlanExplanation {
             writeln!(f, "  {question}")?;
         }
         writeln!(f)?;
+        if self.against_itself {
+            let words = "one arm against a copy of itself: whatever differs is the machine's doing";
+            writeln!(f, "        {words}")?;
+        }
+        let blocks = match &self.looks {
+            Some(looks) => looks_words(looks, self.blocks.len()),
+            None => plural(self.blocks.len(), "block"),
+        };
+        let most = |is_bound: bool| if is_bound { "at most " } else { "" };
         writeln!(
             f,
-            "runs    {}: {}, {}; {} in each",
+            "runs    {}{}: {}, {blocks}; {}{} in each",
+            most(self.looks.is_some()),
             self.needs.runs,
             plural(self.arms.len(), "arm"),
-            plural(self.blocks.len(), "block"),
-            plural(self.points.len(), "point"),
+            most(self.has_sweeps),
+            plural(self.point_count, "point"),
         )?;
-        let total = self
+        let each_run = self
             .needs
             .measuring_ns
-            .saturating_add(self.needs.loading_ns)
-            .saturating_add(self.needs.calibration_ns);
-        let most = if self.may_end_early { "at most " } else { "" };
+            .saturating_add(self.needs.searching_ns)
+            .saturating_add(self.needs.loading_ns);
+        let total = each_run.saturating_add(self.needs.calibration_ns);
+        let is_bound = self.may_end_early || self.has_sweeps;
         write!(
             f,
-            "time    about {}: {most}{} of warm-up and measuring",
-            about(total),
-            about(self.needs.measuring_ns)
+            "time    {}about {}",
+            most(is_bound || self.looks.is_some()),
+            about(total)
         )?;
+        if let Some(looks) = &self.looks {
+            let share = f64::from(looks.first) / self.blocks.len().max(1) as f64;
+            let least = (each_run as f64 * share) as u64;
+            let least = about(least.saturating_add(self.needs.calibration_ns));
+            write!(
+                f,
+                ", about {least} for {}",
+                plural(looks.first as usize, "block")
+            )?;
+        }
+        write!(f, ":")?;
+        if self.needs.measuring_ns > 0 || self.needs.searching_ns == 0 {
+            let measuring = about(self.needs.measuring_ns);
+            write!(f, " {}{measuring} of warm-up and measuring", most(is_bound))?;
+        }
+        if self.needs.searching_ns > 0 {
+            let comma = if self.needs.measuring_ns > 0 { "," } else { "" };
+            let searching = about(self.needs.searching_ns);
+            write!(f, "{comma} about {searching} of searching the line")?;
+        }
         if self.needs.loading_ns >= 500_000_000 {
             write!(
                 f,

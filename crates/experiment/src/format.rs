@@ -4,9 +4,11 @@
 //! key means.
 
 use crate::SettingKind;
+use crate::load_format::{LOAD, LOAD_PHASE, SEARCH};
 use crate::rig_format::{DISK_OR_PRESET, FILESYSTEM_OR_KIND, LIMITS, PRICE, SERVER_OR_PRESET};
 use crate::shape::{Choice, Key, Keys, Need, Object, Shape};
 use Need::{Default, Optional, Required};
+use std::ops::RangeInclusive;
 
 /// The version of the file format.
 pub(crate) const VERSION: u64 = 1;
@@ -33,8 +35,8 @@ const MOST_RECORDS: u64 = 1_000_000_000_000;
 const MOST_SESSIONS: u64 = 10_000;
 pub(crate) const FLAG: Shape = Shape::Value(SettingKind::Flag);
 const WEIGHT: Shape = number(0.0, 1e12);
-const SHARE: Shape = number(0.0, 1.0);
-const SESSIONS: Shape = count(1, MOST_SESSIONS);
+pub(crate) const SHARE: Shape = number(0.0, 1.0);
+pub(crate) const SESSIONS: Shape = count(1, MOST_SESSIONS);
 const PRESET: Shape = choice(&plimsoll_workload::Mix::PRESETS);
 const FIELD_BYTES: Shape = size(1, 64 << 20);
 const RECORDS: Shape = count(1, MOST_RECORDS);
@@ -42,7 +44,6 @@ const DATA_SIZE: Shape = size(1, 1 << 50);
 /// Of the cache that an engine can use; the data can be many times as large.
 const WORKING_SET: Shape = number(1e-4, 1e4);
 const SCAN_RECORDS: Shape = count(1, u32::MAX as u64);
-const ARRIVALS: Shape = choice(&["constant", "poisson"]);
 const DISTRIBUTIONS: Shape = choice(&[
     "uniform",
     "sequential",
@@ -53,8 +54,11 @@ const DISTRIBUTIONS: Shape = choice(&[
 ]);
 
 pub(crate) const RATE: Shape = Shape::Rate { least: 1e-3 };
-/// In a stage nothing may be asked for a while.
-const STAGE_RATE: Shape = Shape::Rate { least: 0.0 };
+/// Of the plimsoll line.
+pub(crate) const LINE_SHARES: RangeInclusive<f64> = 0.001..=10.0;
+const LINE_SHARE: Shape = number(*LINE_SHARES.start(), *LINE_SHARES.end());
+/// Half-widths of intervals at which enough is known.
+const HALF_WIDTH: Shape = number(1e-4, 1.0);
 
 pub(crate) const fn count(min: u64, max: u64) -> Shape {
     Shape::Value(SettingKind::Count { min, max })
@@ -93,15 +97,16 @@ macro_rules! object {
     (
         $(#[$doc:meta])* $object:ident: $object_about:literal
         $($key:literal = $shape:expr, $need:expr, $example:literal; $about:literal;)*
-        $(one of [$($required:literal),*];)* $(at most one of [$($allowed:literal),*];)*
+        $(any of [$($any:literal),*];)* $(one of [$($required:literal),*];)* $(at most one of [$($allowed:literal),*];)*
     ) => {
         $(#[$doc])*
         pub(crate) static $object: Object = Object {
             about: $object_about,
             keys: &[$(Key { name: $key, about: $about, shape: $shape, need: $need, example: $example },)*],
             choices: &[
-                $(Choice { keys: &[$($required),*], required: true },)*
-                $(Choice { keys: &[$($allowed),*], required: false },)*
+                $(Choice { keys: &[$($any),*], required: true, exclusive: false },)*
+                $(Choice { keys: &[$($required),*], required: true, exclusive: true },)*
+                $(Choice { keys: &[$($allowed),*], required: false, exclusive: true },)*
             ],
         };
     };
@@ -125,14 +130,15 @@ object! {
     "arms" = keyed(Keys::Names("arm"), &Shape::Arm, 1, MOST_ARMS), Required, "{small: {cache_size: 32MiB}, large: {cache_size: 1GiB}}";
         "What is compared, by name. The first is the baseline unless `compare` says otherwise. One arm alone is \
          measured without a comparison.";
-    "load" = Shape::Object(&LOAD), Required, "{closed: {threads: [1, 2, 4]}}";
-        "How hard it is asked. Every mix is measured at every point of the load.";
+    "load" = Shape::Object(&LOAD), Optional, "{closed: {threads: [1, 2, 4]}}";
+        "How hard it is asked. Every mix is measured at every point of the load. It may be left out where the plimsoll line is \
+         searched: see `objective`.";
     "load_phase" = Shape::Object(&LOAD_PHASE), Optional, "{threads: 4}";
         "How the data is stored before anything is measured.";
     "measurement" = Shape::Object(&MEASUREMENT), Optional, "{duration: 30s, blocks: 8}";
         "How long, how often and in which order.";
     "objective" = Shape::Object(&OBJECTIVE), Optional, "{response: {p99: 10ms}}";
-        "What counts as good service.";
+        "What counts as good service. The highest rate that holds it, the plimsoll line, is searched for every mix.";
     "compare" = Shape::Object(&COMPARE), Optional, "{baseline: small, at: {threads: 16}}";
         "What is judged, and where.";
     "thresholds" = list(&Shape::Any(&[Shape::Bound, Shape::Object(&THRESHOLD)]), 1, 100), Optional, "[\"throughput >= 10k\"]";
@@ -308,78 +314,6 @@ object! {
 }
 
 object! {
-    /// How hard it is asked.
-    LOAD: "How hard it is asked: exactly one of three kinds."
-    "closed" = Shape::Object(&CLOSED), Optional, "{threads: [1, 2, 4, 8, 16]}";
-        "Closed loop: each session asks again when its last operation is complete. Shows what can be had; hides how \
-         long callers would wait.";
-    "open" = Shape::Object(&OPEN), Optional, "{rates: [5k, 10k]}";
-        "Open loop: operations are due at times fixed beforehand, whether or not earlier ones are complete. Response \
-         time counts from when an operation was due.";
-    "stages" = Shape::Object(&STAGES), Optional, "{steps: [{to: 20k, duration: 60s}]}";
-        "Open loop with a rate that changes: one point of several stages.";
-    one of ["closed", "open", "stages"];
-}
-
-object! {
-    /// The closed loop.
-    CLOSED: "Closed loop."
-    "threads" = list(&SESSIONS, 1, 1_000), Required, "[1, 2, 4, 8, 16]";
-        "Sessions at once, each in its own thread: one point for each number.";
-    "think_time" = duration(0, 3_600_000_000_000), Default("0s"), "10ms";
-        "Pause of a session between an answer and its next question.";
-    "target" = RATE, Optional, "10k";
-        "Operations per second to which all sessions together pace themselves, as YCSB's `-target`. Each session still waits \
-         for its answers, so this is no open loop; when each operation was due is known, and response time counts from then.";
-}
-
-object! {
-    /// The open loop.
-    OPEN: "Open loop."
-    "rates" = list(&RATE, 1, 1_000), Required, "[5k, 10k]";
-        "Operations per second: one point for each rate.";
-    "arrivals" = ARRIVALS, Default("poisson"), "constant";
-        "Gaps between operations: all equal, or as of independent callers.";
-    "sessions" = SESSIONS, Default("64"), "64";
-        "Sessions that serve the operations: how many can be under way at once. Operations that are due wait while all \
-         are busy, and the wait counts.";
-}
-
-object! {
-    /// An open loop of stages.
-    STAGES: "Open loop with a rate that changes."
-    "steps" = list(&Shape::Object(&STAGE), 1, 1_000), Required, "[{to: 20k, duration: 60s}, {rate: 20k, duration: 30s}]";
-        "The stages, in order. Together they are one point, which lasts as long as they do.";
-    "arrivals" = ARRIVALS, Default("poisson"), "constant";
-        "Gaps between operations: all equal, or as of independent callers.";
-    "sessions" = SESSIONS, Default("64"), "64";
-        "Sessions that serve the operations: how many can be under way at once. Operations that are due wait while all \
-         are busy, and the wait counts.";
-}
-
-object! {
-    /// One stage.
-    STAGE: "One stage: a constant rate, or a ramp."
-    "rate" = STAGE_RATE, Optional, "20k";
-        "Operations per second from beginning to end.";
-    "from" = STAGE_RATE, Optional, "5k";
-        "Rate at the beginning of a ramp; without it, where the last stage ended, or 0.";
-    "to" = STAGE_RATE, Optional, "20k";
-        "Rate at the end of a ramp.";
-    "duration" = duration(SHORTEST_NS, LONGEST_NS), Required, "60s";
-        "How long the stage lasts.";
-    one of ["rate", "to"];
-    at most one of ["rate", "from"];
-}
-
-object! {
-    /// How the data is stored.
-    LOAD_PHASE: "How the data is stored before anything is measured."
-    "threads" = SESSIONS, Default("4"), "4";
-        "Sessions at once.";
-}
-
-object! {
     /// How long, how often and in which order.
     MEASUREMENT: "How long, how often and in which order."
     "warm_up" = duration(0, LONGEST_NS), Default("5s"), "5s";
@@ -389,8 +323,9 @@ object! {
         "Time that each point is measured, after its warm-up. Not with stages, which last as long as they say.";
     "operations" = count(1, MOST_OPERATIONS), Optional, "10M";
         "Ends a point early, when this many operations are complete after the warm-up.";
-    "blocks" = count(1, MOST_BLOCKS), Default("8"), "8";
-        "Rounds through all arms. They are what a comparison is made of: below 6 no verdict is possible.";
+    "blocks" = Shape::Any(&[count(1, MOST_BLOCKS), Shape::Object(&BLOCKS)]), Default("8"), "8";
+        "Rounds through all arms. They are what a comparison is made of: below 6 no verdict is possible. Either a number, or as many as are \
+         needed until the intervals are narrow enough.";
     "order" = choice(&["shuffled", "as-written"]), Default("shuffled"), "shuffled";
         "Order of the arms in a block: anew in each, from the seed; or always that of the file, by which drift of the \
          machine can pass for a difference.";
@@ -402,6 +337,18 @@ object! {
 }
 
 object! {
+    /// As many blocks as are needed.
+    BLOCKS: "As many blocks as are needed, within bounds. After geometrically spaced numbers of blocks it is looked at how wide the intervals \
+        of the primary comparisons are, never at where they lie; when all are narrow enough at two looks in a row, the experiment ends."
+    "at_least" = count(1, MOST_BLOCKS), Default("6"), "6";
+        "Blocks after which it is looked first: 6 or more.";
+    "at_most" = count(1, MOST_BLOCKS), Default("24"), "24";
+        "Blocks at which it ends in any case.";
+    "until" = HALF_WIDTH, Optional, "3%";
+        "Half-width of an interval that is narrow enough; without it, the margin of its metric.";
+}
+
+object! {
     /// What counts as good service.
     OBJECTIVE: "What counts as good service: all of it must hold."
     "response" = keyed(Keys::Percentiles, &duration(1, LONGEST_NS), 1, 20), Optional, "{p99: 10ms}";
@@ -410,6 +357,9 @@ object! {
         "Highest share of operations that may fail.";
     "achieved" = SHARE, Default("99%"), "99%";
         "Lowest share of an offered rate that must be achieved.";
+    "search" = Shape::Any(&[FLAG, Shape::Object(&SEARCH)]), Optional, "{trial: 10s, warm_up: 2s}";
+        "Whether the plimsoll line is searched, the highest rate that holds the objective, and how. Without it: where `response` is bounded \
+         and the load has no stages.";
 }
 
 object! {
@@ -420,9 +370,11 @@ object! {
     "pairs" = list(&list(&Shape::Text { most: 40 }, 2, 2), 1, 1_000), Optional, "[[xfs, ext4]]";
         "Arms that are compared with each other, the baseline of each pair first, instead of all with one.";
     "primary" = list(&Shape::Metric, 1, 20), Default("[throughput, response.p99]"), "[throughput, response.p99]";
-        "Metrics that decide. All others are shown as exploratory.";
+        "Metrics that decide. All others are shown as exploratory. Where there is no load but only the search, the default is `[line]`. Metrics \
+         are `throughput`, `response.mean`, percentiles such as `response.p99` and `service.p50`, `cpu`, `errors`, `line` (the plimsoll \
+         line) and `cost` (price of a million operations).";
     "at" = Shape::Object(&AT), Optional, "{threads: 16}";
-        "The load at which each mix is judged; without it, where the baseline is best.";
+        "The load at which each mix is judged; without it, where the baseline is best. The metric `line` is always judged at the search.";
     "margins" = keyed(Keys::Metrics, &SHARE, 0, 20), Default("{throughput: 3%}, 5% for all others"), "{throughput: 3%, response.p99: 5%}";
         "Smallest difference that matters in practice.";
     at most one of ["baseline", "pairs"];
@@ -435,7 +387,9 @@ object! {
         "The point of the closed loop with this many threads.";
     "rate" = RATE, Optional, "10k";
         "The point of the open loop with this rate.";
-    one of ["threads", "rate"];
+    "line" = LINE_SHARE, Optional, "80%";
+        "The point at this share of the plimsoll line, which must be among the rates of the open loop; 100% is the line itself.";
+    one of ["threads", "rate", "line"];
 }
 
 object! {
@@ -454,6 +408,7 @@ object! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load_format::{CLOSED, OPEN, RATES_SWEEP, STAGE, STAGES, THREADS_SWEEP};
 
     #[test]
     fn keys_of_choices_are_keys() {
@@ -470,11 +425,15 @@ mod tests {
             &ARM,
             &LOAD,
             &CLOSED,
+            &THREADS_SWEEP,
             &OPEN,
+            &RATES_SWEEP,
             &STAGES,
             &STAGE,
             &LOAD_PHASE,
+            &SEARCH,
             &MEASUREMENT,
+            &BLOCKS,
             &OBJECTIVE,
             &COMPARE,
             &AT,

@@ -1,32 +1,45 @@
 //! Makes what is judged from what was read: objective, comparison and thresholds.
 
 use crate::format::{OBJECTIVE, THRESHOLD};
-use crate::load::{load_at, load_at_text};
+use crate::load::{LoadPoint, load_at_text};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, Value, join};
 use crate::scalar::percentile;
 use crate::settle::Origins;
-use crate::{Compare, LoadAt, Metric, Objective, SettingValue, Source, Threshold, units};
-use plimsoll_schedule::Load;
+use crate::source::Place;
+use crate::{
+    Arm, Compare, LoadAt, Metric, Objective, Search, SettingValue, Source, Threshold, units,
+};
 use std::collections::BTreeMap;
 
 /// Names that the judged parts of a file can refer to. Where a list is empty, nothing is known, and every name passes.
 pub(crate) struct Names<'n> {
     pub arms: &'n [String],
     pub mixes: &'n [String],
-    pub loads: &'n [Load],
+    pub points: &'n [LoadPoint],
+}
+
+/// What the judged parts of a file can rest on.
+pub(crate) struct Grounds<'g> {
+    /// Whether the line is searched; `None` where that was not understood.
+    pub has_line: Option<bool>,
+    /// Whether there is no load but only the search.
+    pub is_line_alone: bool,
+    /// The arms that were understood, with their prices.
+    pub arms: &'g [Arm],
 }
 
 /// Reads what is judged and gathers problems.
 pub(crate) struct Judging<'j, 's> {
     pub names: Names<'j>,
+    pub grounds: Grounds<'j>,
     pub origins: &'j mut Origins<'s>,
     pub problems: &'j mut Collector<'s>,
 }
 
 impl Judging<'_, '_> {
-    pub(crate) fn objective(&mut self, map: &Checked) -> Option<Objective> {
+    pub(crate) fn objective(&mut self, map: &Checked, search: Option<Search>) -> Option<Objective> {
         if let Value::Map(fields) = &map.value
             && fields.is_empty()
         {
@@ -60,7 +73,7 @@ impl Judging<'_, '_> {
             response,
             errors: share("errors")?,
             achieved: share("achieved")?,
-            search: None,
+            search,
         })
     }
 
@@ -92,6 +105,7 @@ impl Judging<'_, '_> {
                     let Some(metric) = item.text().and_then(Metric::parse) else {
                         continue;
                     };
+                    self.grounded("compare.primary", item.place, metric, &compared(&pairs));
                     if primary.contains(&metric) {
                         let mistake = Mistake::Repeated {
                             value: metric.name(),
@@ -106,7 +120,11 @@ impl Judging<'_, '_> {
                     .add_file("compare.primary", names(&primary), checked.place);
             }
             None => {
-                primary = vec![Metric::Throughput, Metric::Response { percentile: 99.0 }];
+                primary = if self.grounds.is_line_alone {
+                    vec![Metric::Line]
+                } else {
+                    vec![Metric::Throughput, Metric::Response { percentile: 99.0 }]
+                };
                 self.origins
                     .add("compare.primary", names(&primary), Source::Default);
             }
@@ -117,9 +135,9 @@ impl Judging<'_, '_> {
                 .add("compare.at", "where the baseline is best", Source::Default);
         }
         Compare {
+            margins: self.margins(&primary, get("margins"), &compared(&pairs)),
             pairs,
             baseline,
-            margins: self.margins(&primary, get("margins")),
             primary,
             at,
         }
@@ -155,13 +173,19 @@ impl Judging<'_, '_> {
     }
 
     /// The margins of the file, and the defaults of the primary metrics that it leaves out.
-    fn margins(&mut self, primary: &[Metric], map: Option<&Checked>) -> BTreeMap<String, f64> {
+    fn margins(
+        &mut self,
+        primary: &[Metric],
+        map: Option<&Checked>,
+        compared: &[&str],
+    ) -> BTreeMap<String, f64> {
         let mut margins = BTreeMap::new();
         for field in map.map_or(&[][..], Checked::fields) {
             let (Some(metric), Some(share)) = (Metric::parse(&field.key), field.checked.number())
             else {
                 continue;
             };
+            self.grounded("compare.margins", field.key_place, metric, compared);
             self.origins.add_file(
                 &join("compare.margins", &field.key),
                 units::share(share),
@@ -204,6 +228,7 @@ impl Judging<'_, '_> {
             };
             match bound(text) {
                 Ok((metric, at_least, bound)) => {
+                    self.grounded(&path, place, metric, &Vec::from_iter(arm.as_deref()));
                     self.origins.add_file(
                         &path,
                         scoped(text, arm.as_deref(), mix.as_deref(), at),
@@ -264,24 +289,63 @@ impl Judging<'_, '_> {
         None
     }
 
+    /// Says what a metric rests on and the file does not have. `compared` are the arms that it concerns; none of them are all.
+    fn grounded(&mut self, path: &str, place: Place, metric: Metric, compared: &[&str]) {
+        if metric == Metric::Line && self.grounds.has_line == Some(false) {
+            let what = format!("the metric `{}`", metric.name());
+            self.problems
+                .add(path, Some(place), Mistake::NoLine { what });
+        }
+        if metric != Metric::Cost {
+            return;
+        }
+        let concerned = |arm: &&Arm| compared.is_empty() || compared.contains(&arm.name.as_str());
+        let (mut without, mut prices) = (Vec::new(), BTreeMap::new());
+        for arm in self.grounds.arms.iter().filter(concerned) {
+            match &arm.rig.price {
+                Some(price) => {
+                    prices.entry(&price.currency).or_insert(&arm.name);
+                }
+                None => without.push(arm.name.clone()),
+            }
+        }
+        if !without.is_empty() {
+            let mistake = Mistake::NoPrice { arms: without };
+            self.problems.add(path, Some(place), mistake);
+        } else if prices.len() > 1 {
+            let prices = prices
+                .iter()
+                .map(|(currency, arm)| format!("{currency} (arm {arm})"));
+            let mistake = Mistake::Currencies {
+                prices: prices.collect(),
+            };
+            self.problems.add(path, Some(place), mistake);
+        }
+    }
+
     /// A point of the load.
     fn at(&mut self, path: &str, checked: &Checked) -> Option<LoadAt> {
         let field = checked.fields().first()?;
         let at = match field.key.as_str() {
             "threads" => LoadAt::Threads(u32::try_from(field.checked.whole()?).ok()?),
-            _ => LoadAt::Rate(field.checked.number()?),
+            "rate" => LoadAt::Rate(field.checked.number()?),
+            _ => LoadAt::Line(field.checked.number()?),
         };
-        if !self.names.loads.is_empty()
-            && !self
-                .names
-                .loads
-                .iter()
-                .any(|load| load_at(load) == Some(at))
-        {
-            let points =
-                self.names.loads.iter().map(|load| {
-                    load_at(load).map_or_else(|| "the stages".to_owned(), load_at_text)
-                });
+        if matches!(at, LoadAt::Line(_)) && self.grounds.has_line != Some(true) {
+            if self.grounds.has_line == Some(false) {
+                let what = load_at_text(at);
+                let mistake = Mistake::NoLine { what };
+                self.problems.add(path, Some(field.checked.place), mistake);
+            }
+            return None;
+        }
+        let points = self.names.points;
+        if !points.is_empty() && !points.iter().any(|point| point.at() == Some(at)) {
+            let points = points.iter().map(|point| {
+                point
+                    .at()
+                    .map_or_else(|| "the stages".to_owned(), load_at_text)
+            });
             let mistake = Mistake::NotAPoint {
                 at: load_at_text(at),
                 points: points.collect(),
@@ -295,6 +359,14 @@ impl Judging<'_, '_> {
         }
         Some(at)
     }
+}
+
+/// The arms of pairs; none where all arms are compared.
+fn compared(pairs: &[(String, String)]) -> Vec<&str> {
+    pairs
+        .iter()
+        .flat_map(|(one, other)| [one.as_str(), other.as_str()])
+        .collect()
 }
 
 impl Metric {
@@ -330,7 +402,7 @@ fn bound(text: &str) -> Result<(Metric, bool, f64), Mistake> {
     };
     let bound = match metric {
         Metric::Throughput | Metric::Line => units::parse_rate(value)?,
-        Metric::Cost => value.parse().map_err(|_| bad())?,
+        Metric::Cost => price(value).ok_or_else(bad)?,
         Metric::Errors => units::parse_share(value)?,
         Metric::ResponseMean
         | Metric::Response { .. }
@@ -338,6 +410,12 @@ fn bound(text: &str) -> Result<(Metric, bool, f64), Mistake> {
         | Metric::CpuPerOperation => units::parse_duration(value)? as f64,
     };
     Ok((metric, at_least, bound))
+}
+
+/// An amount of money: a number that is not negative, nor endless.
+fn price(value: &str) -> Option<f64> {
+    let amount: f64 = value.parse().ok()?;
+    (amount.is_finite() && amount >= 0.0).then_some(amount)
 }
 
 fn names(metrics: &[Metric]) -> String {

@@ -54,6 +54,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod against_itself;
 mod arms;
 mod catalogue;
 mod check;
@@ -67,6 +68,7 @@ mod format;
 mod judging;
 mod limits;
 mod load;
+mod load_format;
 mod measurement;
 mod mistake;
 mod mixes;
@@ -75,6 +77,7 @@ mod needs;
 mod order;
 mod plan;
 mod plan_hash;
+mod point_words;
 mod presets;
 mod problems;
 mod property_file;
@@ -87,11 +90,13 @@ mod rig_mistake;
 mod scalar;
 mod scales;
 mod schema;
+mod search;
 mod server;
 mod server_presets;
 mod settle;
 mod shape;
 mod source;
+mod sweep;
 pub mod units;
 mod working_set;
 mod workload;

@@ -1,15 +1,19 @@
 //! Makes the measurement from what was read and from the flags of the command line.
 
-use crate::format::{LONGEST_NS, MEASUREMENT, MOST_BLOCKS, MOST_OPERATIONS, SHORTEST_NS};
+use crate::format::{BLOCKS, LONGEST_NS, MEASUREMENT, MOST_BLOCKS, MOST_OPERATIONS, SHORTEST_NS};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
-use crate::reader::{Checked, join};
+use crate::reader::{Checked, Value, join};
 use crate::settle::Origins;
 use crate::source::Place;
-use crate::{Measurement, Order, Overrides, SettingValue, Source, units};
+use crate::{Looks, Measurement, Order, Overrides, SettingValue, Source, units};
 use plimsoll_record::ShapedFrom;
 
 const PATH: &str = "measurement";
+/// Blocks of a pilot: enough to see how much results differ from run to run.
+const PILOT_BLOCKS: u32 = 5;
+/// Below so many blocks no interval of 95 % can be made.
+const LEAST_BLOCKS: u32 = 6;
 
 /// Reads how long, how often and in which order. `stages_ns` is how long the stages of the load last, if it has any, and
 /// `load_place` where it stands.
@@ -48,12 +52,7 @@ pub(crate) fn measurement(
             .operations
             .map(|count| (SettingValue::Count(count), "--operations")),
     );
-    let blocks = whole(
-        "blocks",
-        overrides
-            .blocks
-            .map(|blocks| (SettingValue::Count(blocks.into()), "--blocks")),
-    );
+    let (blocks, looks) = blocks(map, overrides, origins, problems);
     let mut duration_ns = duration_ns.unwrap_or(SHORTEST_NS);
     if let Some(stages_ns) = stages_ns {
         duration_ns = stages_ns.saturating_sub(warm_up_ns.unwrap_or(0));
@@ -98,13 +97,68 @@ pub(crate) fn measurement(
         warm_up_ns: warm_up_ns.unwrap_or(0),
         duration_ns,
         operations,
-        blocks: blocks
-            .and_then(|blocks| u32::try_from(blocks).ok())
-            .unwrap_or(1),
-        looks: None,
+        blocks,
+        looks,
         order,
         seed: seed.unwrap_or(0),
     }
+}
+
+/// How many blocks, at most where looks may end the experiment earlier.
+fn blocks(
+    map: Option<&Checked>,
+    overrides: &Overrides,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> (u32, Option<Looks>) {
+    let path = join(PATH, "blocks");
+    let flag = match (overrides.pilot, overrides.blocks) {
+        (true, None) => Some((PILOT_BLOCKS, "--pilot")),
+        (_, blocks) => blocks.map(|blocks| (blocks, "--blocks")),
+    };
+    let given = map.and_then(|map| map.get("blocks"));
+    let bounds = given.filter(|given| matches!(given.value, Value::Map(_)));
+    let (Some(bounds), None) = (bounds, flag) else {
+        let flag = flag.map(|(blocks, name)| (SettingValue::Count(blocks.into()), name));
+        let blocks = origins.settle_or_flag(PATH, &MEASUREMENT, map, "blocks", flag);
+        return (blocks_of(blocks.as_ref()), None);
+    };
+    let at_least = origins.settle(&path, &BLOCKS, Some(bounds), "at_least");
+    let at_most = origins.settle(&path, &BLOCKS, Some(bounds), "at_most");
+    let half_width = match origins.settle(&path, &BLOCKS, Some(bounds), "until") {
+        Some(SettingValue::Number(half_width)) => Some(half_width),
+        _ => None,
+    };
+    if bounds.get("until").is_none() {
+        origins.add(
+            &join(&path, "until"),
+            "the margin of each metric",
+            Source::Default,
+        );
+    }
+    let place = |key: &str| Some(bounds.get(key).map_or(bounds.place, |given| given.place));
+    let (first, most) = (blocks_of(at_least.as_ref()), blocks_of(at_most.as_ref()));
+    if at_least.is_some() && first < LEAST_BLOCKS {
+        let mistake = Mistake::LooksTooEarly {
+            at_least: first,
+            least: LEAST_BLOCKS,
+        };
+        problems.add(&join(&path, "at_least"), place("at_least"), mistake);
+    } else if at_most.is_some() && most < first {
+        let mistake = Mistake::FewerThanAtLeast {
+            at_most: most,
+            at_least: first,
+        };
+        problems.add(&join(&path, "at_most"), place("at_most"), mistake);
+    }
+    (most, Some(Looks { first, half_width }))
+}
+
+fn blocks_of(value: Option<&SettingValue>) -> u32 {
+    let blocks = value.and_then(SettingValue::whole);
+    blocks
+        .and_then(|blocks| u32::try_from(blocks).ok())
+        .unwrap_or(1)
 }
 
 fn check_flags(overrides: &Overrides, problems: &mut Collector<'_>) {

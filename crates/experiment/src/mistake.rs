@@ -177,6 +177,68 @@ pub enum Mistake {
         /// Upper.
         high: u64,
     },
+    /// A sweep or a search that ends where it begins, or before.
+    #[error("the lower end, {low}, is not below the upper end, {high}")]
+    LowNotBelowHigh {
+        /// In people's units.
+        low: String,
+        /// In people's units.
+        high: String,
+    },
+    /// Neither a load nor a search.
+    #[error(
+        "nothing says how hard it is asked: there is no `load`, and no search for the plimsoll line"
+    )]
+    NothingAsked,
+    /// A search for the line beside stages.
+    #[error(
+        "the line cannot be searched beside stages: they are one open loop with a course of its own"
+    )]
+    SearchOfStages,
+    /// Something that needs the line where it is not searched.
+    #[error("{what} needs the plimsoll line, and nothing searches it")]
+    NoLine {
+        /// What needs it.
+        what: String,
+    },
+    /// Sessions that are to be found in a closed loop that pauses.
+    #[error(
+        "sessions cannot be found in a closed loop that pauses or paces itself: there, more sessions say nothing of what an open loop needs"
+    )]
+    FoundInPauses,
+    /// Looks before an interval can exclude anything.
+    #[error(
+        "a look after {at_least} blocks cannot end anything: below {least} no interval of 95 % can be made"
+    )]
+    LooksTooEarly {
+        /// As written.
+        at_least: u32,
+        /// The least.
+        least: u32,
+    },
+    /// Bounds of blocks the wrong way round.
+    #[error("at most {at_most} blocks are fewer than the {at_least} that are made at least")]
+    FewerThanAtLeast {
+        /// As written, or the default.
+        at_most: u32,
+        /// As written, or the default.
+        at_least: u32,
+    },
+    /// Looks where nothing is compared.
+    #[error("one arm alone is compared with nothing, so there is no interval to look at")]
+    LooksAtNothing,
+    /// Cost where not every arm has a price.
+    #[error("cost is asked for, and {} no price", have(.arms))]
+    NoPrice {
+        /// Arms without a price.
+        arms: Vec<String>,
+    },
+    /// Cost in different currencies.
+    #[error("cost is asked for, and the prices are in different currencies: {}", .prices.join(", "))]
+    Currencies {
+        /// Currencies, each with its first arm.
+        prices: Vec<String>,
+    },
     /// Neither the experiment nor the arm says how much data.
     #[error("nothing says how much data there is")]
     NoRecords {
@@ -373,6 +435,16 @@ impl Mistake {
             Self::Repeated { .. } => "repeated",
             Self::Version { .. } => "version",
             Self::EmptyRange { .. } => "empty-range",
+            Self::LowNotBelowHigh { .. } => "low-not-below-high",
+            Self::NothingAsked => "nothing-asked",
+            Self::SearchOfStages => "search-of-stages",
+            Self::NoLine { .. } => "no-line",
+            Self::FoundInPauses => "found-in-pauses",
+            Self::LooksTooEarly { .. } => "looks-too-early",
+            Self::FewerThanAtLeast { .. } => "fewer-than-at-least",
+            Self::LooksAtNothing => "looks-at-nothing",
+            Self::NoPrice { .. } => "no-price",
+            Self::Currencies { .. } => "currencies",
             Self::NoRecords { .. } => "no-records",
             Self::SizeBelowRecord { .. } => "size-below-record",
             Self::File { .. } => "file",
@@ -437,6 +509,28 @@ impl Mistake {
             Self::Version { found, known } if found > known => "use a newer version of plimsoll".into(),
             Self::Version { known, .. } => format!("write `plimsoll: {known}`"),
             Self::EmptyRange { .. } => "write the smaller number first".into(),
+            Self::LowNotBelowHigh { .. } => "write the lower one first".into(),
+            Self::NothingAsked => {
+                "write for example `load: {closed: {threads: [1, 2, 4]}}`, or an objective whose line is searched, such as \
+                 `objective: {response: {p99: 10ms}}`"
+                    .into()
+            }
+            Self::SearchOfStages => "remove the search, or make an experiment of its own for the stages".into(),
+            Self::NoLine { .. } => {
+                "write an objective, such as `objective: {response: {p99: 10ms}}`, and leave its `search` on".into()
+            }
+            Self::FoundInPauses => "write a number of sessions, or remove `think_time` and `target`".into(),
+            Self::LooksTooEarly { least, .. } => format!(
+                "write `at_least: {least}` or more: with 5 blocks even the clearest difference comes about by chance 6 times in 100"
+            ),
+            Self::FewerThanAtLeast { .. } => "raise `at_most`, or lower `at_least`".into(),
+            Self::LooksAtNothing => "write a number of blocks, or a second arm".into(),
+            Self::NoPrice { .. } => {
+                "write for example `price: {per_hour: 0.07, currency: USD}` in each arm, or name a published `machine`".into()
+            }
+            Self::Currencies { .. } => {
+                "write all prices in one currency: this program knows no rates of exchange, and they change".into()
+            }
             Self::NoRecords { .. } => {
                 "write `records: 100k` or `size: 100MB` under `workload`, or in every arm".into()
             }
@@ -497,6 +591,8 @@ fn metric_words() -> Vec<String> {
         "service.p99.9",
         "cpu",
         "errors",
+        "line",
+        "cost",
     ];
     words.map(str::to_owned).to_vec()
 }
@@ -525,6 +621,14 @@ fn few(words: &[String]) -> String {
         text.push_str(", …");
     }
     text
+}
+
+/// `the arm one has`, `the arms one and two have`.
+fn have(arms: &[String]) -> String {
+    match arms {
+        [one] => format!("the arm {} has", shortened(one)),
+        _ => format!("the arms {} have", few(arms)),
+    }
 }
 
 fn entry_count(found: usize, least: usize, most: usize) -> String {

@@ -1,11 +1,11 @@
 //! What an experiment needs of the machine: time, disk, memory and programs, estimated.
 
 use crate::estimate::{data_bytes, loaded_bytes_of, most_held, stored_bytes};
-use crate::{Arm, EngineKind, Measurement, Plan, keeps_data_here};
+use crate::load::window_ns;
+use crate::{Arm, EngineKind, Measurement, Plan, Point, PointRole, Search, keeps_data_here};
 use plimsoll_record::{
     Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, RigSpec, ShapedFrom,
 };
-use plimsoll_schedule::Load;
 use plimsoll_workload::Mix;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -20,6 +20,8 @@ const STORING_REQUEST: f64 = 32_768.0;
 const CALIBRATION_NS: u64 = 25_000_000_000;
 /// Of one request in a trace.
 const TRACE_BYTES: f64 = 32.0;
+/// Trials of a search for the plimsoll line, about.
+pub(crate) const TRIALS: u64 = 25;
 /// The program itself with its histograms.
 const MEMORY_BESIDES: f64 = 100e6;
 
@@ -28,8 +30,10 @@ const MEMORY_BESIDES: f64 = 100e6;
 pub struct Needs {
     /// Number of runs.
     pub runs: u64,
-    /// Warm-up and measuring of all points of all runs, nanoseconds: exact, unless points end early.
+    /// Warm-up and measuring of all points of all runs, nanoseconds: exact, unless points or sweeps end early, or the experiment by looks.
     pub measuring_ns: u64,
+    /// Searching the plimsoll line in all runs, nanoseconds, about: how many trials that takes, only the run can tell.
+    pub searching_ns: u64,
     /// Storing the data before the points, for all runs, nanoseconds.
     pub loading_ns: u64,
     /// Holding emulated disks against their description, once for each that differs, nanoseconds.
@@ -74,15 +78,28 @@ pub(crate) fn held_bytes(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> f64 
 
 /// Warm-up and measuring of one point.
 fn point_ns(measurement: &Measurement) -> u64 {
-    measurement
-        .warm_up_ns
-        .saturating_add(measurement.duration_ns)
+    window_ns(measurement.warm_up_ns, measurement.duration_ns)
+}
+
+/// The search for one line, about.
+fn search_ns(search: &Search) -> u64 {
+    window_ns(search.warm_up_ns, search.trial_ns).saturating_mul(TRIALS)
 }
 
 /// What a plan needs.
 pub(crate) fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     let measurement = &plan.measurement;
-    let run_ns = point_ns(measurement).saturating_mul(plan.points.len() as u64);
+    let lines = plan
+        .points
+        .iter()
+        .filter(|point| point.role == PointRole::Line);
+    let lines = lines.count() as u64;
+    let search = plan
+        .objective
+        .as_ref()
+        .and_then(|objective| objective.search);
+    let run_ns = point_ns(measurement).saturating_mul(plan.points.len() as u64 - lines);
+    let searching_ns = search.map_or(0, |search| search_ns(&search).saturating_mul(lines));
     let (mut loading_seconds, mut disk, mut memory, mut disk_memory) = (0.0, 0f64, 0f64, 0f64);
     for arm in &plan.arms {
         memory = memory.max(cache_bytes(arm, engines).unwrap_or(0) as f64 + MEMORY_BESIDES);
@@ -112,6 +129,7 @@ pub(crate) fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     Needs {
         runs: plan.runs.len() as u64,
         measuring_ns: run_ns.saturating_mul(plan.runs.len() as u64),
+        searching_ns: searching_ns.saturating_mul(plan.runs.len() as u64),
         loading_ns: (loading_seconds * 1e9) as u64,
         calibration_ns: CALIBRATION_NS * distinct_disks(plan),
         disk_bytes: disk as u64,
@@ -188,18 +206,39 @@ fn inserted_records(plan: &Plan) -> f64 {
         .iter()
         .map(|point| {
             let mix = &plan.mixes[point.mix as usize];
-            inserted_at(&point.load, mix, &plan.measurement)
+            let search = plan
+                .objective
+                .as_ref()
+                .and_then(|objective| objective.search);
+            inserted_at(point, mix, &plan.measurement, search.as_ref())
         })
         .sum()
 }
 
 /// Records that one point inserts, about.
-pub(crate) fn inserted_at(load: &Load, mix: &Mix, measurement: &Measurement) -> f64 {
-    let point_ns = point_ns(measurement);
-    let expected = load.expected_arrivals(point_ns);
-    let operations = expected.unwrap_or(LOADED_RECORDS_PER_SECOND * point_ns as f64 / 1e9);
+pub(crate) fn inserted_at(
+    point: &Point,
+    mix: &Mix,
+    measurement: &Measurement,
+    search: Option<&Search>,
+) -> f64 {
+    let (window_ns, times) = match (point.role, search) {
+        (PointRole::Line, Some(search)) => (window_ns(search.warm_up_ns, search.trial_ns), TRIALS),
+        _ => (point_ns(measurement), 1),
+    };
+    // What is done in a closed loop, or where the run decides the rate, is what an engine can do at most.
+    let most_done = LOADED_RECORDS_PER_SECOND * window_ns as f64 / 1e9;
+    let expected = match point.role {
+        PointRole::Fixed => point.load.expected_arrivals(window_ns),
+        PointRole::Sweep => point
+            .load
+            .expected_arrivals(window_ns)
+            .map(|expected| expected.min(most_done)),
+        PointRole::Line | PointRole::ShareOfLine { .. } => None,
+    };
+    let operations = expected.unwrap_or(most_done);
     let most = measurement
         .operations
         .map_or(f64::INFINITY, |most| most as f64);
-    operations.min(most) * mix.insert_share()
+    operations.min(most) * times as f64 * mix.insert_share()
 }

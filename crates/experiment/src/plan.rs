@@ -147,7 +147,8 @@ pub enum Sessions {
     /// The load says it.
     #[default]
     Given,
-    /// That of the point with the highest throughput in the closed sweep of the same mix, in the same run. Where there is none, the load says it.
+    /// That of the closed point with the highest throughput of the same mix, in the same run, whether the closed points are a sweep or a list. Where there is
+    /// none, the load says it.
     Found,
 }
 

@@ -11,7 +11,7 @@ impl Plan {
     ///
     /// What does not count: comments, layout and the order of keys in the file, where a value comes from, the experiment's name and
     /// question, what the arms are about, what they cost, whether disks are traced, and what is judged afterwards (objective, comparison,
-    /// thresholds). So the runs of an experiment are still its runs after a threshold was changed. Where the data is a share of the cache,
+    /// thresholds). Where the plimsoll line is searched the objective does count, because the trials follow from it. So the runs of an experiment are still its runs after a threshold was changed. Where the data is a share of the cache,
     /// the share counts and not the number of records, which follows from a measurement.
     ///
     /// # Panics
@@ -50,7 +50,7 @@ impl Plan {
         {
             map.remove("shaped_from");
         }
-        let measured = json!({
+        let mut measured = json!({
             "version": self.version,
             "arms": arms,
             "mixes": self.mixes,
@@ -59,6 +59,11 @@ impl Plan {
             "measurement": measurement,
             "runs": self.runs,
         });
+        if let Some(objective) = &self.objective
+            && objective.search.is_some()
+        {
+            measured["objective"] = json!(objective);
+        }
         let mut text = String::new();
         write_sorted(&measured, &mut text);
         text_hash(&text)

@@ -7,7 +7,7 @@ use crate::scalar::{is_name, percentile, scalar, table_percentile};
 use crate::shape::{Keys, Need, Object, Shape};
 use crate::source::Place;
 use crate::units::shortened;
-use crate::{EngineKind, Metric, SettingValue};
+use crate::{EngineKind, Metric, SettingKind, SettingValue};
 
 /// A value that has the right shape, or is known to be wrong.
 #[derive(Clone, Debug)]
@@ -193,7 +193,7 @@ impl Reader<'_, '_> {
                         Mistake::MissingOneOf { keys: choice.keys },
                     );
                 }
-                (Some(first), Some(second)) => {
+                (Some(first), Some(second)) if choice.exclusive => {
                     let mistake = Mistake::Exclusive {
                         first: first.key.clone(),
                         second: second.key.clone(),
@@ -322,19 +322,22 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The shape of several that has the node's kind.
+/// The shape of several that has the node's kind. Of several that a scalar can have, words go to a choice of words and everything else to the others.
 fn pick<'a>(shapes: &'a [Shape], node: &Node) -> Option<&'a Shape> {
-    let fits = |shape: &&Shape| match node.kind {
-        Kind::List(_) => shape.is_list(),
-        Kind::Map(_) => shape.is_map(),
-        Kind::Scalar(_) => !shape.is_map() && !shape.is_list(),
-        Kind::Null => false,
-    };
-    let list_of_one = |shape: &&Shape| matches!(node.kind, Kind::Scalar(_)) && shape.is_list();
-    shapes
-        .iter()
-        .find(fits)
-        .or_else(|| shapes.iter().find(list_of_one))
+    let is_choice = |shape: &Shape| matches!(shape, Shape::Value(SettingKind::Choice(_)));
+    match &node.kind {
+        Kind::List(_) => shapes.iter().find(|shape| shape.is_list()),
+        Kind::Map(_) => shapes.iter().find(|shape| shape.is_map()),
+        Kind::Null => None,
+        Kind::Scalar(text) => {
+            let is_word = text.starts_with(char::is_alphabetic);
+            let mut fitting = shapes.iter().filter(|shape| !shape.is_map());
+            fitting
+                .clone()
+                .find(|shape| is_choice(shape) == is_word)
+                .or_else(|| fitting.next())
+        }
+    }
 }
 
 /// A path with one more key.

@@ -119,10 +119,10 @@ fn section(
     text.push_str(&format!("### {title}\n\n{}\n\n", object.about));
     for choice in object.choices {
         let keys: Vec<String> = choice.keys.iter().map(|key| code(key)).collect();
-        let how = if choice.required {
-            "Exactly one"
-        } else {
-            "At most one"
+        let how = match (choice.required, choice.exclusive) {
+            (true, true) => "Exactly one",
+            (true, false) => "At least one",
+            (false, _) => "At most one",
         };
         text.push_str(&format!("{how} of {}.\n\n", keys.join(", ")));
     }
@@ -194,6 +194,7 @@ fn value(shape: &Shape) -> String {
             .collect::<Vec<_>>()
             .join(", "),
         Shape::Rate { .. } => "rate".into(),
+        Shape::RateOrShare => "rate, or percentage of the line".into(),
         Shape::Bandwidth => "size per second".into(),
         Shape::CountOrOff { .. } => "count, or `off`".into(),
         Shape::Metric => "a metric".into(),

@@ -1,6 +1,6 @@
 //! Reads single values, each by its shape.
 
-use crate::format::{MOST_RATE, VERSION};
+use crate::format::{LINE_SHARES, MOST_RATE, RATE, VERSION};
 use crate::mistake::Mistake;
 use crate::shape::Shape;
 use crate::units::{self, shortened};
@@ -55,6 +55,15 @@ pub(crate) fn scalar(shape: &Shape, text: &str) -> Result<SettingValue, Mistake>
             }
             Err(out_of_range(text, units::rate(*least), units::rate(most)))
         }
+        Shape::RateOrShare if text.trim_end().ends_with('%') => {
+            let share = units::parse_share(text)?;
+            if LINE_SHARES.contains(&share) {
+                return Ok(SettingValue::Text(units::share(share)));
+            }
+            let (least, most) = (*LINE_SHARES.start(), *LINE_SHARES.end());
+            Err(out_of_range(text, units::share(least), units::share(most)))
+        }
+        Shape::RateOrShare => scalar(&RATE, text),
         Shape::Bandwidth => bandwidth(text),
         Shape::CountOrOff { .. } if text.eq_ignore_ascii_case("off") => Ok(SettingValue::Count(0)),
         Shape::CountOrOff { most } => setting(SettingKind::Count { min: 1, max: *most }, text),

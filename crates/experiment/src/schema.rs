@@ -16,6 +16,7 @@ const COUNT: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *[kKMG]?$";
 const DURATION: &str = r"^(0|([0-9][0-9_]*(\.[0-9]+)? *(ns|us|µs|ms|s|m|min|h|d) *)+)$";
 const NUMBER: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *%?$";
 const RATE: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *[kKMG]?(/s)?$";
+const RATE_OR_SHARE: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *([kKMG]?(/s)?|%)$";
 const BANDWIDTH: &str =
     r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *(B|[kK]B|MB|GB|TB|[kK]iB|MiB|GiB|TiB)?(/s)?$";
 const COUNT_OR_OFF: &str =
@@ -23,8 +24,8 @@ const COUNT_OR_OFF: &str =
 const NAME: &str = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$";
 const PERCENTILE: &str = r"^p[0-9]+(\.[0-9]+)?$";
 const METRIC: &str =
-    r"^(throughput|response\.mean|cpu|errors|(response|service)\.p[0-9]+(\.[0-9]+)?)$";
-const BOUND: &str = r"^ *(throughput|response\.mean|cpu|errors|(response|service)\.p[0-9]+(\.[0-9]+)?) *(>=|<=|≥|≤).+$";
+    r"^(throughput|response\.mean|cpu|errors|line|cost|(response|service)\.p[0-9]+(\.[0-9]+)?)$";
+const BOUND: &str = r"^ *(throughput|response\.mean|cpu|errors|line|cost|(response|service)\.p[0-9]+(\.[0-9]+)?) *(>=|<=|≥|≤).+$";
 
 /// The JSON Schema (draft 2020-12) of an experiment file whose arms can name these engines.
 ///
@@ -95,7 +96,8 @@ fn object(object: &Object, engines: &[EngineKind]) -> Map<String, Value> {
         if !choice.required {
             each.push(json!({ "not": { "anyOf": each.clone() } }));
         }
-        choices.push(json!({ "oneOf": each }));
+        let how = if choice.exclusive { "oneOf" } else { "anyOf" };
+        choices.push(json!({ how: each }));
     }
     if !choices.is_empty() {
         schema.insert("allOf".into(), Value::Array(choices));
@@ -123,6 +125,7 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
         Shape::Text { most } => json!({ "type": "string", "maxLength": most }),
         Shape::Value(kind) => setting_kind(kind),
         Shape::Rate { .. } => pattern(RATE, true),
+        Shape::RateOrShare => pattern(RATE_OR_SHARE, true),
         Shape::Bandwidth => pattern(BANDWIDTH, true),
         // `off` without quotes is text in YAML 1.2, and a flag to editors that read YAML 1.1.
         Shape::CountOrOff { .. } => {

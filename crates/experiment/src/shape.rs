@@ -21,6 +21,8 @@ pub(crate) enum Shape {
         /// At least.
         least: f64,
     },
+    /// Operations per second, or a percentage of the plimsoll line, which stays text: `80%`.
+    RateOrShare,
     /// Bytes per second.
     Bandwidth,
     /// A count, or `off` for none.
@@ -76,16 +78,18 @@ pub(crate) struct Object {
     /// One sentence.
     pub about: &'static str,
     pub keys: &'static [Key],
-    /// Sets of keys that exclude each other.
+    /// Sets of keys that stand for each other, or exclude each other.
     pub choices: &'static [Choice],
 }
 
-/// Keys that exclude each other.
+/// Keys that stand for each other, or exclude each other.
 #[derive(Debug)]
 pub(crate) struct Choice {
     pub keys: &'static [&'static str],
     /// Whether one of them must be there.
     pub required: bool,
+    /// Whether there may not be two of them.
+    pub exclusive: bool,
 }
 
 /// One key.
@@ -134,6 +138,7 @@ impl Shape {
             Self::Value(SettingKind::Flag) => "true or false".into(),
             Self::Value(SettingKind::Choice(words)) => format!("one of {}", words.join(", ")),
             Self::Rate { .. } => "a rate such as 20k".into(),
+            Self::RateOrShare => "a rate such as 20k or a share of the line such as 80%".into(),
             Self::Bandwidth => "a bandwidth such as 125MiB/s".into(),
             Self::CountOrOff { .. } => "a whole number such as 1M, or off".into(),
             Self::Metric => "a metric such as throughput".into(),

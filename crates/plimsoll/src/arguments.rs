@@ -103,6 +103,12 @@ pub struct ExperimentFile {
     /// Of everything random, in place of the file's.
     #[arg(long)]
     pub seed: Option<u64>,
+    /// A quick look at how much results differ from run to run: 5 blocks, too few for a verdict. The report then says how many a verdict would need.
+    #[arg(long, conflicts_with = "blocks")]
+    pub pilot: bool,
+    /// One arm against a copy of itself, the baseline unless ARM is named: any difference that is found is the machine's doing, not the arm's.
+    #[arg(long, value_name = "ARM", num_args = 0..=1, require_equals = true)]
+    pub aa: Option<Option<String>>,
     /// A scale that the file describes, such as full.
     #[arg(long)]
     pub scale: Option<String>,
@@ -130,6 +136,8 @@ fn count(text: &str) -> Result<u64, String> {
 Examples:
   plimsoll run studies/quickstart.yaml
   plimsoll run mine.yaml --blocks 2 --duration 2s    a quick look: too few blocks for a verdict
+  plimsoll run mine.yaml --pilot                     5 blocks, to learn how many a verdict takes
+  plimsoll run mine.yaml --aa                        the baseline against itself: what does this machine pass off as a difference?
   plimsoll run mine.yaml --json > result.json        talk goes to the standard error
 
 Ctrl-C ends the point cleanly and keeps what was measured; a second one ends the worker at once.

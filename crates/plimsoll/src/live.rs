@@ -95,7 +95,7 @@ impl Left {
         let needs = explain(plan, plimsoll_engine::kinds()).needs;
         let runs = needs.runs.max(1) as f64;
         Self {
-            measuring_seconds: needs.measuring_ns as f64 / 1e9 / runs,
+            measuring_seconds: (needs.measuring_ns + needs.searching_ns) as f64 / 1e9 / runs,
             other_seconds: needs.loading_ns as f64 / 1e9 / runs + 1.0,
             runs_missing: missing,
             ..Self::default()

@@ -39,6 +39,8 @@ pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
         operations: experiment.operations,
         seed: experiment.seed,
         directory: experiment.directory.clone(),
+        pilot: experiment.pilot,
+        against_itself: experiment.aa.clone(),
         scale: experiment.scale.clone(),
     };
     let surroundings = Surroundings {

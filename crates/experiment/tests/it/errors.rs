@@ -85,7 +85,7 @@ screens! {
     no_threads: with("load: {closed: {}}");
     zero_threads: with("load: {closed: {threads: [0, 1, 20k]}}");
     threads_twice: with("load: {closed: {threads: [1, 2, 2]}}");
-    two_loads: with("load: {closed: {threads: 1}, open: {rates: 10k}}");
+    two_loads: with("load: {closed: {threads: 1}, stages: {steps: [{rate: 5k, duration: 10s}]}}");
     no_load: with("load: {}");
     negative_rates: with("load: {open: {rates: [-5k, 0, 2G], arrivals: regular, sessions: 0}}");
     rates_twice: with("load: {open: {rates: [10k, 10_000/s]}}");
@@ -97,6 +97,22 @@ screens! {
     blocks_and_durations: with("measurement: {blocks: 0, duration: 0s, warm_up: 30d, order: random}");
     too_many_points: with(&format!("load: {{closed: {{threads: [{}]}}}}", numbers(600))).replace("preset: c", "mixes: [a, c]");
     too_many_runs: with(&format!("arms: {{{}}}", arms(20))) + "measurement: {blocks: 10k}\n";
+    neither_load_nor_search: "plimsoll: 1\nname: small\nworkload: {records: 1k, preset: c}\narms: {one: {engine: noop}}\nobjective: {errors: 1%}\n";
+    sweeps_that_cannot_be: with("load: {closed: {threads: {from: 64, to: 8}}, open: {rates: {from: 5k, to: 5k, factor: 1, until: bent}}}");
+    words_that_are_no_sweep: with("load: {closed: {threads: until-bend}, open: {rates: bent, sessions: fund}}");
+    shares_of_a_line_that_nobody_searches: with("load: {open: {rates: [500, 80%]}}") + "compare: {at: {line: 80%}, primary: [line], margins: {line: 1%}}\nthresholds: [line >= 5k, {metric: errors <= 0, at: {line: 100%}}]\n";
+    shares_that_cannot_be: with("load: {open: {rates: [0%, 80%, 2000%, 80 %, -5%]}}") + "objective: {response: {p99: 10ms}}\ncompare: {at: {line: 80}}\n";
+    a_share_that_is_not_measured: with("load: {open: {rates: [500, 80%]}}") + "objective: {response: {p99: 10ms}}\ncompare: {at: {line: 50%}}\n";
+    a_search_beside_stages: with("load: {stages: {steps: [{rate: 5k, duration: 10s}]}}") + "objective: {response: {p99: 10ms}, search: true}\n";
+    searches_that_cannot_be: with("objective: {response: {p99: 10ms}, search: {trial: 0s, warmup: 1s, width: 0%, rates: [5k], sessions: 0, arrivals: regular}}");
+    a_search_of_no_rates: with("objective: {response: {p99: 10ms}, search: {rates: [5k, 1k]}}");
+    a_search_of_too_high_rates: with("objective: {response: {p99: 10ms}, search: {trial: 60s, rates: [1k, 100M]}}");
+    sessions_found_in_pauses: with("load: {closed: {threads: [1, 2], think_time: 5ms}, open: {rates: 5k, sessions: found}}");
+    looks_too_early: with("measurement: {blocks: {at_least: 5, at_most: 12}}").replace("{one: {engine: noop}}", "{one: {engine: noop}, two: {engine: noop}}");
+    looks_that_cannot_be: with("measurement: {blocks: {at_least: 12, at_most: 8, until: 0%, least: 3}}").replace("{one: {engine: noop}}", "{one: {engine: noop}, two: {engine: noop}}");
+    looks_at_nothing: with("measurement: {blocks: {until: 3%}}");
+    cost_without_a_price: with("arms: {one: {price: {per_hour: 0.1, currency: USD}}, two: , three: }") + "compare: {primary: [cost], margins: {cost: 3%}}\nthresholds: [cost <= 0.05, {metric: cost <= 0.05, arm: one}, cost <= cheap, cost <= -1]\n";
+    cost_in_two_currencies: with("arms: {one: {price: {per_hour: 0.1, currency: USD}}, two: {price: {per_hour: 0.1, currency: EUR}}, three: {price: {per_hour: 0.2, currency: USD}}}") + "compare: {pairs: [[one, three], [one, two]], primary: [cost]}\n";
     an_objective_of_nothing: with("objective: {}");
     an_objective_of_no_metric: with("objective: {latency: 10ms, response: {p101: 10ms, 99: 10ms, p99: fast}, errors: 200%}");
     a_baseline_that_is_no_arm: with("arms: {in-cache: {engine: noop}, quarter: {engine: noop}}") + "compare: {baseline: incache}\n";
@@ -142,6 +158,16 @@ fn a_scale_that_there_is_not() {
         ..Overrides::default()
     };
     let problems = check_with(&text, &overrides).unwrap_err();
+    insta::assert_snapshot!(problems.render(false, 100));
+}
+
+#[test]
+fn an_arm_that_there_is_not_against_itself() {
+    let overrides = Overrides {
+        against_itself: Some(Some("on".into())),
+        ..Overrides::default()
+    };
+    let problems = check_with(SMALLEST, &overrides).unwrap_err();
     insta::assert_snapshot!(problems.render(false, 100));
 }
 

@@ -6,6 +6,7 @@ mod rigs;
 mod robust;
 mod schema;
 mod servers;
+mod sweeps;
 
 use plimsoll_experiment::{
     EngineKind, Limits, Overrides, Plan, Problems, Setting, SettingKind, Settings, Surroundings,

@@ -3,8 +3,8 @@
 use crate::servers::MONGODB;
 use crate::{ENGINES, SMALLEST, check_with, plan, surroundings};
 use plimsoll_experiment::{
-    Direction, LoadAt, Metric, Order, Overrides, Plan, Source, Surroundings, Threshold, check,
-    explain,
+    Direction, LoadAt, Metric, Order, Overrides, Plan, PointRole, Search, Source, Surroundings,
+    Threshold, check, explain,
 };
 use plimsoll_schedule::{Arrivals, Load, Stage};
 use plimsoll_workload::{
@@ -150,9 +150,21 @@ fn every_key_arrives() {
         sessions: 16,
     };
     let (low, high) = (load(500.0), load(1_500.0));
-    assert_eq!(loads, [&low, &high, &low, &high, &low, &high]);
+    // The geometric mean of 100 and 50,000, to six digits.
+    let line = Load::Open {
+        rate: 2_236.07,
+        arrivals: Arrivals::Poisson,
+        sessions: 32,
+    };
+    let of_a_mix = [&line, &low, &high];
+    for (mix, points) in (0..).zip(loads.chunks(4)) {
+        assert_eq!(points[..3], of_a_mix, "mix {mix}");
+    }
     let mixes: Vec<u32> = plan.points.iter().map(|point| point.mix).collect();
-    assert_eq!(mixes, [0, 0, 1, 1, 2, 2]);
+    assert_eq!(mixes, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+    let roles: Vec<PointRole> = plan.points[..4].iter().map(|point| point.role).collect();
+    let (fixed, share) = (PointRole::Fixed, PointRole::ShareOfLine { share: 0.8 });
+    assert_eq!(roles, [PointRole::Line, fixed, fixed, share]);
 
     assert_eq!(plan.load_phase.sessions, 8);
     assert_eq!(plan.measurement.warm_up_ns, 2 * SECOND);
@@ -165,6 +177,13 @@ fn every_key_arrives() {
     let objective = plan.objective.as_ref().unwrap();
     assert_eq!(objective.response, [(50.0, 500_000), (99.9, 50_000_000)]);
     assert_eq!((objective.errors, objective.achieved), (0.001, 0.95));
+    let search = Search {
+        trial_ns: 4 * SECOND,
+        warm_up_ns: SECOND,
+        width: 0.05,
+        rates: (100.0, 50_000.0),
+    };
+    assert_eq!(objective.search, Some(search));
     assert_eq!(plan.compare.baseline, "large");
     assert_eq!(
         plan.compare.primary,
@@ -319,6 +338,8 @@ fn flags_win_over_the_file() {
         operations: Some(500),
         seed: Some(9),
         directory: Some(PathBuf::from("/elsewhere")),
+        pilot: false,
+        against_itself: None,
         scale: None,
     };
     let plan = check_with(EVERY_KEY, &overrides).unwrap();
@@ -503,7 +524,6 @@ fn hash_depends_on_what_is_measured_alone() {
         ("arrive?", "come?"),
         ("throughput >= 400", "throughput >= 900"),
         ("baseline: large", "baseline: small"),
-        ("errors: 0.1%", "errors: 1%"),
         ("16MiB, compressor: zstd", "16_384KiB, compressor: zstd"),
         (
             "cache_size: 16MiB, compressor: zstd",
@@ -525,13 +545,38 @@ fn hash_depends_on_what_is_measured_alone() {
         ("seed: 7", "seed: 8"),
         ("order: as-written", "order: shuffled"),
         ("directory: data", "directory: dato"),
-        ("[500, 1.5k/s]", "[1.5k/s, 500]"),
+        ("[500, 1.5k/s, 80%]", "[1.5k/s, 500, 80%]"),
+        ("80%]", "70%]"),
+        // What the search rests on.
+        ("trial: 4s", "trial: 5s"),
+        ("width: 5%", "width: 4%"),
+        ("rates: [100, 50k]", "rates: [100, 60k]"),
+        ("sessions: 32", "sessions: found"),
+        ("p50: 500us", "p50: 600us"),
+        ("errors: 0.1%", "errors: 1%"),
     ];
     for (old, new) in changed {
         assert!(EVERY_KEY.contains(old), "{old}");
         let text = EVERY_KEY.replace(old, new).replace("baseline: large, ", "");
         assert_ne!(plan(&text).hash(), first, "{new}");
     }
+}
+
+/// The fingerprint that this file had before there were searches: runs that were finished then are still its runs.
+#[test]
+fn fingerprints_without_a_search_stay() {
+    let old = EVERY_KEY.replace("[500, 1.5k/s, 80%]", "[500, 1.5k/s]");
+    let (before, _) = old.split_once("search: {").unwrap();
+    let (_, after) = old.split_once("arrivals: poisson}}\n").unwrap();
+    let of =
+        |limit: &str| plan(&format!("{before}search: false}}\n{after}").replace("50ms", limit));
+    let known = "0ebb3aa815c90f8d9ec1cdf4e024d369f363c97f7fde9045ab1fa96908506731";
+    assert_eq!(of("50ms").hash(), known);
+    assert_eq!(
+        of("60ms").hash(),
+        known,
+        "limits are judged by, not measured by"
+    );
 }
 
 #[test]
@@ -544,12 +589,14 @@ fn metrics_are_read_as_they_are_written() {
         "service.p50",
         "cpu",
         "errors",
+        "line",
+        "cost",
     ] {
         let metric = Metric::parse(word).unwrap();
         assert_eq!(metric.name(), word);
         assert_eq!(
             metric.direction() == Direction::HigherIsBetter,
-            word == "throughput"
+            word == "throughput" || word == "line"
         );
     }
     for word in [

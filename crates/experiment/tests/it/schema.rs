@@ -43,6 +43,7 @@ fn right_files_fit_the_schema() {
         SMALLEST,
         include_str!("every_key.yaml"),
         include_str!("rigs.yaml"),
+        include_str!("sweeps.yaml"),
         include_str!("../../../../studies/quickstart.yaml"),
     ];
     for file in files {
@@ -77,8 +78,22 @@ fn wrong_files_do_not_fit_the_schema() {
         ("threads: 1", "threads: [1], think_time: 5"),
         (
             "{closed: {threads: 1}}",
-            "{closed: {threads: 1}, open: {rates: 5}}",
+            "{closed: {threads: 1}, stages: {steps: [{rate: 5, duration: 9s}]}}",
         ),
+        ("{closed: {threads: 1}}", "{}"),
+        ("threads: 1", "threads: {from: 1, till: 9}"),
+        ("threads: 1", "threads: until-bend"),
+        ("closed: {threads: 1}", "open: {rates: [80 %%]}"),
+        ("closed: {threads: 1}", "open: {rates: 5, sessions: lost}"),
+        (
+            "name: small",
+            "name: small\nmeasurement: {blocks: {until: many}}",
+        ),
+        (
+            "name: small",
+            "name: small\nobjective: {search: {trial: long}}",
+        ),
+        ("name: small", "name: small\ncompare: {at: {line: all}}"),
         ("name: small", "name: small\nthresholds: [latency <= 5ms]"),
         ("engine: noop", "disk: {iops: fast}"),
         ("engine: noop", "disk: {capacity: 4GiB, colour: blue}"),

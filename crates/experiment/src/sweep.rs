@@ -1,0 +1,145 @@
+//! Sweeps: points that follow from each other, of which a run measures those before the bend.
+
+use crate::load_format::{RATES_SWEEP, THREADS_SWEEP};
+use crate::mistake::Mistake;
+use crate::problems::Collector;
+use crate::reader::{Checked, Value};
+use crate::settle::{Origins, written_count};
+use crate::shape::Object;
+use crate::{SettingValue, units};
+
+/// What became of a place where a sweep may stand.
+pub(crate) enum Swept<T> {
+    /// A sweep.
+    Yes(T),
+    /// A sweep that was not understood.
+    Wrong,
+    /// A list.
+    No,
+}
+
+/// More points of one sweep are refused, so there is no use in making them.
+const ENOUGH: usize = 10_000;
+
+/// Numbers of sessions, rounded, each once: all that a run may come to.
+pub(crate) fn sweep_of_threads(
+    path: &str,
+    checked: &Checked,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> Swept<Vec<u64>> {
+    let (from, to, factor) = match bounds(path, &THREADS_SWEEP, checked, origins) {
+        Swept::Yes(bounds) => bounds,
+        Swept::Wrong => return Swept::Wrong,
+        Swept::No => return Swept::No,
+    };
+    if from >= to {
+        let (low, high) = (written_count(from as u64), written_count(to as u64));
+        problems.add(
+            path,
+            Some(checked.place),
+            Mistake::LowNotBelowHigh { low, high },
+        );
+        return Swept::Wrong;
+    }
+    let mut points: Vec<u64> = geometric(from, to, factor)
+        .map(|value| value.round() as u64)
+        .filter(|value| *value <= to as u64)
+        .collect();
+    points.dedup();
+    Swept::Yes(points)
+}
+
+/// Rates of six digits, each once: all that a run may come to.
+pub(crate) fn sweep_of_rates(
+    path: &str,
+    checked: &Checked,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> Swept<Vec<f64>> {
+    let (from, to, factor) = match bounds(path, &RATES_SWEEP, checked, origins) {
+        Swept::Yes(bounds) => bounds,
+        Swept::Wrong => return Swept::Wrong,
+        Swept::No => return Swept::No,
+    };
+    if from >= to {
+        let (low, high) = (units::rate(from), units::rate(to));
+        problems.add(
+            path,
+            Some(checked.place),
+            Mistake::LowNotBelowHigh { low, high },
+        );
+        return Swept::Wrong;
+    }
+    let mut points: Vec<f64> = geometric(from, to, factor).map(six_digits).collect();
+    points.retain(|rate| *rate <= to);
+    points.dedup();
+    Swept::Yes(points)
+}
+
+fn geometric(from: f64, to: f64, factor: f64) -> impl Iterator<Item = f64> {
+    (0..)
+        .map(move |index| from * factor.powi(index))
+        .take_while(move |value| *value <= to * (1.0 + 1e-9))
+        .take(ENOUGH)
+}
+
+/// A rate that people can read: `1,012.5 op/s`, not `11,533.00390625 op/s`.
+pub(crate) fn six_digits(rate: f64) -> f64 {
+    let digits = 5 - rate.log10().floor() as i32;
+    let unit = 10f64.powi(digits.abs());
+    if digits >= 0 {
+        (rate * unit).round() / unit
+    } else {
+        (rate / unit).round() * unit
+    }
+}
+
+/// Lowest, highest and factor, where a sweep is asked for.
+fn bounds(
+    path: &str,
+    object: &Object,
+    checked: &Checked,
+    origins: &mut Origins<'_>,
+) -> Swept<(f64, f64, f64)> {
+    let map = match &checked.value {
+        Value::Map(_) => Some(checked),
+        Value::One(SettingValue::Text(word)) => {
+            origins.add_file(path, word.clone(), checked.place);
+            None
+        }
+        Value::Wrong => return Swept::Wrong,
+        _ => return Swept::No,
+    };
+    let mut number = |key: &str| match origins.settle(path, object, map, key)? {
+        SettingValue::Number(number) => Some(number),
+        value => value.whole().map(|whole| whole as f64),
+    };
+    match (number("from"), number("to"), number("factor")) {
+        (Some(from), Some(to), Some(factor)) => Swept::Yes((from, to, factor)),
+        _ => Swept::Wrong,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_have_six_digits() {
+        assert_eq!(six_digits(11_533.003_906_25), 11_533.0);
+        assert_eq!(six_digits(1_012.5), 1_012.5);
+        assert_eq!(six_digits(819_200.0), 819_200.0);
+        assert_eq!(six_digits(12_345_678.0), 12_345_700.0);
+        assert_eq!(six_digits(0.001), 0.001);
+    }
+
+    #[test]
+    fn geometric_series_end_at_their_bound() {
+        let powers: Vec<f64> = geometric(1.0, 1_024.0, 2.0).collect();
+        assert_eq!((powers.len(), powers.last()), (11, Some(&1_024.0)));
+        assert_eq!(geometric(1.0, 1_023.0, 2.0).count(), 10);
+        // 10 to the power of a third, six times, is 100, but for rounding.
+        assert_eq!(geometric(1.0, 100.0, 10f64.powf(1.0 / 3.0)).count(), 7);
+    }
+}
