@@ -64,7 +64,7 @@ fn an_engine_that_fails_now_and_then() {
         for seed in 1..50 {
             let text = simulated(
                 "error_share: 25%",
-                &format!("objective: {{response: {{p50: 1m}}, errors: {allowed}}}"),
+                &format!("objective: {{response: {{p50: 1m}}, errors: {allowed}, search: false}}"),
             );
             let said = laboratory.experiment(&text.replace("seed: 1}", &format!("seed: {seed}}}")));
             let record = laboratory.record();
