@@ -4,6 +4,8 @@
 //! cargo run -p plimsoll-report --example page -- page.html
 //! cargo run -p plimsoll-report --example page -- page.html two-disks
 //! cargo run -p plimsoll-report --example page -- page.html twelve-arms
+//! cargo run -p plimsoll-report --example page -- page.html safe-load
+//! cargo run -p plimsoll-report --example page -- page.html against-itself
 //! cargo run -p plimsoll-report --example page -- page.html ARMS LOADS MIXES BLOCKS SECONDS
 //! ```
 
@@ -22,12 +24,16 @@ fn main() -> std::io::Result<()> {
     let shape = match (rest.first().map(String::as_str), &sizes[..]) {
         (Some("two-disks"), _) => Shape::two_disks(),
         (Some("twelve-arms"), _) => Shape::twelve_arms(),
+        (Some("safe-load" | "against-itself"), _) => Shape::safe_load(),
         (_, &[arms, loads, mixes, blocks, seconds]) => {
             Shape::of(arms as usize, loads, mixes as usize, blocks, seconds)
         }
         _ => Shape::quickstart(),
     };
-    let (record, analysis) = sample::experiment(&shape);
+    let (record, mut analysis) = sample::experiment(&shape);
+    if rest.iter().any(|word| word == "against-itself") {
+        sample::against_itself(&mut analysis);
+    }
     let html = page::render(&Report {
         record: &record,
         analysis: &analysis,

@@ -1,5 +1,5 @@
 //! Prints what a terminal shows, for invented data: `cargo run -p plimsoll-report --example terminal -- 80 ascii`, or with
-//! `two-disks` or `twelve-arms` at the end for experiments on emulated disks.
+//! `two-disks` or `twelve-arms` at the end for experiments on emulated disks, or `safe-load` or `against-itself` for what a run decides.
 
 #[path = "../tests/sample/mod.rs"]
 #[allow(dead_code)]
@@ -18,10 +18,15 @@ fn main() {
         sample::Shape::two_disks()
     } else if asked("twelve-arms") {
         sample::Shape::twelve_arms()
+    } else if asked("safe-load") || asked("against-itself") {
+        sample::Shape::safe_load()
     } else {
         sample::Shape::quickstart()
     };
-    let (record, analysis) = sample::experiment(&shape);
+    let (record, mut analysis) = sample::experiment(&shape);
+    if asked("against-itself") {
+        sample::against_itself(&mut analysis);
+    }
     print!(
         "{}",
         terminal::summary(

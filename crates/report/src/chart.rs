@@ -3,17 +3,25 @@
 //! Arms are told apart three ways at once: by colour, by the mark at each point, and by the dashes of the line. Colours come from the
 //! page's style sheet, so that one picture serves light, dark and print.
 
+mod drift;
 mod forest;
+mod knee;
+mod line;
 mod load;
 mod mark;
 mod scale;
+mod spread;
 mod time;
 mod watch;
 
+pub(crate) use drift::{DriftChart, words as canary_place};
 pub(crate) use forest::ForestScale;
+pub(crate) use knee::KneeChart;
+pub(crate) use line::{LineChart, trials};
 pub(crate) use load::{LoadChart, Quantity, load_number};
 pub(crate) use mark::{ArmStyle, ArmStyles};
 pub(crate) use scale::{Axis, Plot};
+pub(crate) use spread::{farthest, strip};
 pub(crate) use time::{SECONDS_DRAWN, TimePanel};
 pub(crate) use watch::WatchPanel;
 

@@ -13,6 +13,8 @@ pub(crate) struct Numbers {
     nothing: &'static str,
     micro: &'static str,
     infinity: &'static str,
+    /// Before a share that holds both ways.
+    either: &'static str,
 }
 
 /// On the page: narrow no-break spaces, a real minus.
@@ -23,6 +25,7 @@ pub(crate) const PAGE: Numbers = Numbers {
     nothing: "–",
     micro: "µs",
     infinity: "∞",
+    either: "±",
 };
 /// In a terminal: commas and ordinary spaces.
 pub(crate) const TERMINAL: Numbers = Numbers {
@@ -32,6 +35,7 @@ pub(crate) const TERMINAL: Numbers = Numbers {
     nothing: "–",
     micro: "µs",
     infinity: "∞",
+    either: "±",
 };
 /// In a terminal that knows ASCII alone.
 pub(crate) const ASCII: Numbers = Numbers {
@@ -41,6 +45,7 @@ pub(crate) const ASCII: Numbers = Numbers {
     nothing: "-",
     micro: "us",
     infinity: "inf",
+    either: "+/-",
 };
 
 const DIGITS: i32 = 3;
@@ -49,6 +54,23 @@ impl Numbers {
     /// What stands where there is no number.
     pub(crate) fn nothing(self) -> &'static str {
         self.nothing
+    }
+
+    /// What stands between a number and its unit.
+    pub(crate) fn gap(self) -> &'static str {
+        self.gap
+    }
+
+    /// A share either way, without decimals that say nothing: ±3 %, ±3.4 %.
+    pub(crate) fn margin(self, share: f64) -> String {
+        let percent = share * 100.0;
+        let whole = (percent - percent.round()).abs() < 0.05;
+        let text = if percent.is_finite() {
+            self.fixed(percent, usize::from(!whole))
+        } else {
+            self.significant(percent, DIGITS)
+        };
+        format!("{}{text}{}%", self.either, self.gap)
     }
 
     /// `value` with so many digits that count: 1.20, 48.1, 203,000.
@@ -381,6 +403,14 @@ mod tests {
         assert_eq!(TERMINAL.difference(-0.0001), "0.0 %");
         assert_eq!(TERMINAL.difference(2.5), "+250 %");
         assert_eq!(PAGE.difference(-0.05), "\u{2212}5.0\u{202f}%");
+    }
+
+    #[test]
+    fn margins_hold_both_ways() {
+        assert_eq!(TERMINAL.margin(0.03), "±3 %");
+        assert_eq!(TERMINAL.margin(0.0335), "±3.4 %");
+        assert_eq!(ASCII.margin(0.005), "+/-0.5 %");
+        assert_eq!(PAGE.margin(f64::NAN), "±–\u{202f}%");
     }
 
     #[test]

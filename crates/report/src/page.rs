@@ -5,10 +5,14 @@
 //! says what it left out and in which file it is.
 
 mod arms;
+mod blocks;
 mod comparisons;
+mod cost;
 mod curves;
 mod differences;
+mod drift;
 mod head;
+mod line;
 mod provenance;
 mod reading;
 mod rig;
@@ -110,11 +114,20 @@ fn render_within(report: &Report<'_>, budget: Budget) -> String {
         budget,
     };
     let name = text::short(&report.analysis.name, 80);
-    let mut sections: Vec<(&str, &str, Markup)> = vec![
-        ("arms", "Arms", arms::section(&page)),
+    let mut sections: Vec<(&str, &str, Markup)> = vec![("arms", "Arms", arms::section(&page))];
+    if line::is_known(report.analysis) {
+        sections.push(("line", "Plimsoll line", line::section(&page)));
+    }
+    if cost::is_known(report.analysis) {
+        sections.push(("cost", "Cost", cost::section(&page)));
+    }
+    sections.extend([
         ("load", "Over the load", curves::section(&page)),
         ("comparisons", "Comparisons", comparisons::section(&page)),
-    ];
+    ]);
+    if blocks::is_known(report.analysis) {
+        sections.push(("blocks", "From block to block", blocks::section(&page)));
+    }
     if why::is_known(report.analysis) {
         sections.push(("why", "Why", why::section(&page)));
     }
@@ -122,6 +135,9 @@ fn render_within(report: &Report<'_>, budget: Budget) -> String {
     sections.push(("differed", "What differed", differences::section(&page)));
     if rig::is_known(&page) {
         sections.push(("rig", "What the arms stand on", rig::section(&page)));
+    }
+    if drift::is_known(report.analysis) {
+        sections.push(("drift", "Drift of the machine", drift::section(&page)));
     }
     sections.extend([
         ("order", "Order of the blocks", differences::order(&page)),

@@ -1,7 +1,10 @@
 //! Which of many things a report puts first.
 
-use plimsoll_judge::{Analysis, Comparison, CurvePoint, Estimate};
-use plimsoll_record::{Warning, WarningId};
+use plimsoll_judge::{
+    Analysis, BlocksNeeded, Comparison, CostResult, Curve, CurvePoint, Estimate, Judgement,
+    LineResult,
+};
+use plimsoll_record::{LoadKind, Warning, WarningId};
 
 /// The point at which a mix is judged: that of its first deciding comparison, else the baseline's point of the highest throughput, else
 /// any arm's.
@@ -42,21 +45,122 @@ pub(crate) fn baseline(analysis: &Analysis) -> Option<&str> {
         .map(|arm| arm.name.as_str())
 }
 
-/// One arm's point of a mix.
+/// Whether a point of the plan is a search for the plimsoll line.
+pub(crate) fn is_line(analysis: &Analysis, mix: &str, point: u32) -> bool {
+    analysis
+        .lines
+        .iter()
+        .any(|line| line.mix == mix && line.point == point)
+}
+
+/// The plimsoll line of one arm and mix.
+pub(crate) fn line<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a LineResult> {
+    analysis
+        .lines
+        .iter()
+        .find(|line| line.arm == arm && line.mix == mix)
+}
+
+/// The lines of a mix, in the order of the arms.
+pub(crate) fn lines<'a>(analysis: &'a Analysis, mix: &str) -> Vec<&'a LineResult> {
+    let mut lines: Vec<&LineResult> = analysis
+        .lines
+        .iter()
+        .filter(|line| line.mix == mix)
+        .collect();
+    let place = |line: &&LineResult| analysis.arms.iter().position(|arm| arm.name == line.arm);
+    lines.sort_by_key(place);
+    lines
+}
+
+/// What operations of one arm and mix cost.
+pub(crate) fn cost<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a CostResult> {
+    analysis
+        .costs
+        .iter()
+        .find(|cost| cost.arm == arm && cost.mix == mix)
+}
+
+/// Place of the lowest of several costs, where they are in one currency and there is something to choose from.
+pub(crate) fn cheapest<'a>(
+    costs: impl Iterator<Item = Option<(&'a str, &'a Estimate)>>,
+) -> Option<usize> {
+    let mut found: Option<(usize, &str, f64)> = None;
+    let mut candidates = 0;
+    for (place, cost) in costs.enumerate() {
+        let Some((currency, estimate)) = cost else {
+            continue;
+        };
+        let median = median(estimate);
+        if !median.is_finite() {
+            continue;
+        }
+        candidates += 1;
+        match found {
+            Some((_, other, _)) if other != currency => return None,
+            Some((_, _, lowest)) if lowest <= median => {}
+            _ => found = Some((place, currency, median)),
+        }
+    }
+    found.filter(|_| candidates > 1).map(|(place, ..)| place)
+}
+
+/// How many blocks a deciding comparison needs that cannot be told yet.
+pub(crate) fn blocks_needed<'a>(
+    analysis: &'a Analysis,
+    comparison: &Comparison,
+) -> Option<&'a BlocksNeeded> {
+    if !comparison.primary || comparison.verdict.judgement != Judgement::Inconclusive {
+        return None;
+    }
+    analysis.blocks_needed.iter().find(|needed| {
+        needed.baseline == comparison.baseline
+            && needed.arm == comparison.arm
+            && needed.mix == comparison.mix
+            && needed.metric == comparison.metric
+    })
+}
+
+/// The points of a curve with one kind of loop: a sweep of sessions and one of rates have no axis in common.
+pub(crate) fn of_kind(curve: &Curve, open: bool) -> Curve {
+    let mut part = curve.clone();
+    part.points.retain(|point| is_open(point) == open);
+    let knee = part.knee.take();
+    part.knee = knee.filter(|knee| {
+        let mut points = part.points.iter();
+        points.any(|point| point.load_label == knee.load_label)
+    });
+    if open {
+        part.scalability = None;
+    }
+    part
+}
+
+/// Whether the load of a point is a rate.
+pub(crate) fn is_open(point: &CurvePoint) -> bool {
+    matches!(point.load, LoadKind::Open { .. })
+}
+
+/// One arm's point of a mix; for a search the point at the line that it found.
 pub(crate) fn point<'a>(
     analysis: &'a Analysis,
     arm: &str,
     mix: &str,
     point: u32,
 ) -> Option<&'a CurvePoint> {
-    let curve = analysis
+    let mut points = analysis
         .curves
         .iter()
-        .find(|curve| curve.arm == arm && curve.mix == mix)?;
-    curve
-        .points
-        .iter()
+        .filter(|curve| curve.arm == arm && curve.mix == mix)
+        .flat_map(|curve| &curve.points);
+    points
         .find(|candidate| candidate.point == Some(point))
+        .or_else(|| {
+            line(analysis, arm, mix)
+                .filter(|line| line.point == point)?
+                .at_line
+                .as_ref()
+        })
 }
 
 /// The deciding comparisons.

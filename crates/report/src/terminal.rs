@@ -5,6 +5,7 @@
 
 pub(crate) mod chart;
 mod comparisons;
+mod deciding;
 mod overview;
 mod remarks;
 pub(crate) mod screen;
@@ -33,6 +34,9 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     let mut out = String::new();
     title(&mut out, analysis, screen);
     headline(&mut out, report, screen);
+    if let Some(itself) = &analysis.against_itself {
+        deciding::against_itself(&mut out, analysis, itself, screen);
+    }
     remarks::validity(&mut out, &analysis.validity, screen);
     let told: Vec<&Curve> = select::mixes(analysis)
         .into_iter()
@@ -42,13 +46,16 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     for mix in select::mixes(analysis) {
         one_mix(&mut out, analysis, mix, layout, screen);
     }
+    deciding::lines(&mut out, analysis, screen);
+    deciding::costs(&mut out, analysis, screen);
     // What held the arms back was said of each of them above.
     let deciding: Vec<Row<'_>> = select::primaries(analysis)
-        .map(|comparison| Row::from(comparison).without_cause())
+        .map(|comparison| Row::of(analysis, comparison, screen).without_cause())
         .collect();
     if !deciding.is_empty() {
         comparisons::by_weight(&mut out, &deciding, screen);
     }
+    deciding::blocks(&mut out, analysis, screen);
     remarks::thresholds(&mut out, &analysis.thresholds, screen);
     remarks::warnings(&mut out, &analysis.warnings, screen);
     out
@@ -59,7 +66,11 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
 pub fn comparisons(analysis: &Analysis, screen: &Screen) -> String {
     let mut out = String::new();
     title(&mut out, analysis, screen);
-    let rows: Vec<Row<'_>> = analysis.comparisons.iter().map(Row::from).collect();
+    let rows: Vec<Row<'_>> = analysis
+        .comparisons
+        .iter()
+        .map(|comparison| Row::of(analysis, comparison, screen))
+        .collect();
     comparisons::by_weight(&mut out, &rows, screen);
     out
 }
@@ -195,7 +206,22 @@ fn one_mix(out: &mut String, analysis: &Analysis, mix: &str, layout: Layout, scr
             curves.len() - TABLES
         ));
     }
-    out.push_str(&chart::throughput(&curves, screen));
+    let has = |open| {
+        let mut points = curves.iter().flat_map(|curve| &curve.points);
+        points.any(|point| select::is_open(point) == open)
+    };
+    if has(false) && has(true) {
+        for open in [false, true] {
+            let parts: Vec<Curve> = curves
+                .iter()
+                .map(|curve| select::of_kind(curve, open))
+                .collect();
+            let parts: Vec<&Curve> = parts.iter().collect();
+            out.push_str(&chart::throughput(&parts, screen));
+        }
+    } else {
+        out.push_str(&chart::throughput(&curves, screen));
+    }
     knees(out, &curves, screen);
     let end = out.len();
     overview::draw(out, analysis, mix, screen);
@@ -218,13 +244,24 @@ fn knees(out: &mut String, curves: &[&Curve], screen: &Screen) {
         } else {
             String::new()
         };
+        let kneedle = knee.kneedle.map_or_else(String::new, |load| {
+            let range = knee.kneedle_range.filter(|(low, high)| low < high);
+            let range = range.map_or_else(String::new, |(low, high)| {
+                format!(
+                    " ({} to {})",
+                    numbers.compact_count(low),
+                    numbers.compact_count(high)
+                )
+            });
+            format!(", by Kneedle {}{range}", numbers.compact_count(load))
+        });
         let climbing = if knee.still_climbing {
             ", and throughput still climbs at the last load"
         } else {
             ""
         };
         let sentence = format!(
-            "knee of {}: {}{range}{climbing}",
+            "knee of {}: {}{range}{kneedle}{climbing}",
             text::short(&curve.arm, 40),
             text::line(&knee.load_label)
         );

@@ -2,7 +2,7 @@
 
 use crate::number::Numbers;
 use plimsoll_experiment::Metric;
-use plimsoll_judge::{Judgement, ValidityState};
+use plimsoll_judge::{BlocksNeeded, Judgement, ValidityState};
 use plimsoll_record::Severity;
 
 /// The four words.
@@ -80,6 +80,51 @@ pub(crate) fn metric(metric: Metric) -> String {
         Metric::Line => "plimsoll line".into(),
         Metric::Cost => "cost per million".into(),
     }
+}
+
+/// The interval of a plimsoll line: `20,130 to 20,480 op/s`.
+pub(crate) fn line(lower: Option<f64>, upper: Option<f64>, numbers: Numbers) -> String {
+    let unit = numbers.gap();
+    match (lower, upper) {
+        (Some(lower), Some(upper)) => {
+            format!(
+                "{} to {}{unit}op/s",
+                numbers.rate(lower),
+                numbers.rate(upper)
+            )
+        }
+        (Some(lower), None) => format!("at least {}{unit}op/s", numbers.rate(lower)),
+        (None, Some(upper)) => format!("below {}{unit}op/s", numbers.rate(upper)),
+        (None, None) => "not found".into(),
+    }
+}
+
+/// Price of a million operations: `0.00482`.
+pub(crate) fn money(value: f64, numbers: Numbers) -> String {
+    numbers.significant(value, 3)
+}
+
+/// How many blocks would settle a comparison, where that says anything: `about 14 blocks would make this interval ±3 %`.
+pub(crate) fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<String> {
+    if needed
+        .reached
+        .is_some_and(|reached| reached <= needed.half_width)
+    {
+        return None;
+    }
+    let width = numbers.margin(needed.half_width);
+    Some(match (needed.blocks, needed.reached) {
+        (Some(blocks), Some(reached)) => format!(
+            "about {} would make this interval {width}; it is {} now",
+            counted(blocks.into(), "block", numbers),
+            numbers.margin(reached)
+        ),
+        (Some(blocks), None) => format!(
+            "about {} would make this interval {width}",
+            counted(blocks.into(), "block", numbers)
+        ),
+        (None, _) => format!("too few blocks to say how many would make this interval {width}"),
+    })
 }
 
 /// A measured value in the unit of a threshold, which its text tells by the metric that it begins with.

@@ -6,7 +6,7 @@ use crate::number::PAGE;
 use crate::select;
 use crate::text;
 use maud::{Markup, html};
-use plimsoll_judge::{Curve, CurvePoint, Estimate};
+use plimsoll_judge::{Curve, CurvePoint, Estimate, LineResult};
 use plimsoll_record::LoadKind;
 
 /// Above this many dots in one picture none are drawn: they would be a smear, and the bytes of a page.
@@ -64,6 +64,8 @@ pub(crate) struct LoadChart<'a> {
     pub(crate) curves: Vec<&'a Curve>,
     pub(crate) styles: &'a ArmStyles,
     pub(crate) quantity: Quantity,
+    /// The plimsoll lines of the mix, drawn over the rates of open loops.
+    pub(crate) lines: &'a [&'a LineResult],
 }
 
 /// The number on the axis of a load: sessions of a closed loop, operations per second of an open one.
@@ -80,6 +82,7 @@ struct Frame {
     /// Arms beside each other within one load, in units of the picture.
     dodge: f64,
     single_load: bool,
+    with_lines: bool,
 }
 
 impl LoadChart<'_> {
@@ -107,6 +110,9 @@ impl LoadChart<'_> {
         );
         let content = html! {
             (PLOT.frame(&frame.x, &frame.y))
+            @for (line, style) in self.drawn_lines(&frame) {
+                g class=(style.class()) { (super::line::band(&PLOT, &frame.x, line)) }
+            }
             @for (place, (curve, style)) in drawn.iter().enumerate() {
                 @let shift = shift(place, drawn.len(), frame.dodge);
                 (self.curve(curve, *style, &frame, shift, dots <= DOTS))
@@ -123,6 +129,18 @@ impl LoadChart<'_> {
             ),
             notes,
         )
+    }
+
+    /// Lines of arms with a look of their own, where the axis is one of rates.
+    fn drawn_lines(&self, frame: &Frame) -> Vec<(&LineResult, ArmStyle)> {
+        if !frame.with_lines {
+            return Vec::new();
+        }
+        let styled = self
+            .lines
+            .iter()
+            .map(|line| (*line, self.styles.style(&line.arm)));
+        styled.filter(|(_, style)| style.own()).collect()
     }
 
     fn drawn_curves(&self, notes: &mut Vec<String>) -> Vec<(&Curve, ArmStyle)> {
@@ -186,6 +204,15 @@ impl LoadChart<'_> {
             };
             x.ticks.clear();
         }
+        let with_lines = !single_load && points().all(select::is_open);
+        if with_lines {
+            let ends = self.lines.iter().flat_map(|line| [line.lower, line.upper]);
+            x.reach(ends.flatten());
+            // Shares of the line are no round numbers.
+            if loads.iter().any(|load| load.fract() != 0.0) {
+                x.round_ticks(6);
+            }
+        }
         let y = match self.quantity {
             Quantity::Throughput => Axis::rate(highest, 5),
             Quantity::ResponseP99 => Axis::latency(lowest, highest, "p99 response time"),
@@ -200,6 +227,7 @@ impl LoadChart<'_> {
             y,
             dodge,
             single_load,
+            with_lines,
         }
     }
 

@@ -61,22 +61,43 @@ impl Axis {
         }
     }
 
+    /// Operations per second between two rates, of which the first need not be zero.
+    pub(crate) fn rates_between(from: f64, to: f64, about: usize, title: &str) -> Self {
+        let step = linear_ticks(to - from, about).1[1];
+        let first = (from / step).ceil();
+        let ticks = (0..=about * 3)
+            .map(|number| (first + number as f64) * step)
+            .take_while(|value| *value <= to)
+            .map(|value| (value, axis_rate(value)))
+            .collect();
+        Self {
+            scale: Scale::Linear { from, to },
+            ticks,
+            title: title.into(),
+        }
+    }
+
+    /// Nanoseconds above zero, logarithmic.
+    pub(crate) fn latency_decades(lowest: f64, highest: f64, what: &str) -> Self {
+        let (from, to) = (
+            power_of_ten_below(lowest),
+            power_of_ten_below(highest) * 10.0,
+        );
+        let ticks = log_ticks(from, to)
+            .into_iter()
+            .map(|value| (value, axis_latency(value)))
+            .collect();
+        Self {
+            scale: Scale::Log { from, to },
+            ticks,
+            title: format!("{what}, logarithmic"),
+        }
+    }
+
     /// Nanoseconds: from zero, or logarithmic where the values span more than a factor of 40, which the title then says.
     pub(crate) fn latency(lowest: f64, highest: f64, what: &str) -> Self {
         if lowest > 0.0 && highest / lowest > 40.0 {
-            let (from, to) = (
-                power_of_ten_below(lowest),
-                power_of_ten_below(highest) * 10.0,
-            );
-            let ticks = log_ticks(from, to)
-                .into_iter()
-                .map(|value| (value, axis_latency(value)))
-                .collect();
-            return Self {
-                scale: Scale::Log { from, to },
-                ticks,
-                title: format!("{what}, logarithmic"),
-            };
+            return Self::latency_decades(lowest, highest, what);
         }
         let unit = LatencyUnit::of(highest);
         let (top, values) = linear_ticks(highest / unit.nanos(), 5);
@@ -205,6 +226,21 @@ impl Axis {
                 .map(|value| (value, axis_rate(value)))
                 .collect(),
             title,
+        }
+    }
+
+    /// Makes room for further values at the upper end.
+    pub(crate) fn reach(&mut self, values: impl Iterator<Item = f64>) {
+        let highest = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
+        match &mut self.scale {
+            Scale::Linear { to, .. } | Scale::Log { to, .. } => *to = to.max(highest * 1.06),
+        }
+    }
+
+    /// Labels at round numbers instead of those at the values themselves, where the scale is linear.
+    pub(crate) fn round_ticks(&mut self, about: usize) {
+        if let Scale::Linear { from, to } = self.scale {
+            self.ticks = Self::rates_between(from, to, about, "").ticks;
         }
     }
 
@@ -393,6 +429,14 @@ mod tests {
             }
         );
         assert_eq!(axis.title, "p99, µs");
+    }
+
+    #[test]
+    fn rates_between_two_ends_have_round_labels_inside_them() {
+        let axis = Axis::rates_between(14_200.0, 26_500.0, 6, "op/s");
+        let labels: Vec<&str> = axis.ticks.iter().map(|(_, label)| label.as_str()).collect();
+        assert_eq!(labels, ["15k", "20k", "25k"]);
+        assert!(Axis::rates_between(5.0, 5.0, 6, "").ticks.len() <= 19);
     }
 
     #[test]

@@ -348,6 +348,7 @@ fn nothing_measured_gives_headers_alone() {
         seconds: 0,
         slices: false,
         watched: false,
+        decided: false,
     };
     let (record, analysis) = sample::experiment(&shape);
     assert_eq!(written(&record, &analysis, "points.csv").lines().count(), 1);

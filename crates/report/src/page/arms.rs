@@ -4,7 +4,9 @@ use super::{NAME, Page, notes};
 use crate::number::PAGE;
 use crate::{figure, select, text, words};
 use maud::{Markup, html};
-use plimsoll_judge::{Analysis, ArmSummary, Comparison, CurvePoint, Estimate, FigureUnit};
+use plimsoll_judge::{
+    Analysis, ArmSummary, Comparison, CostResult, CurvePoint, Estimate, FigureUnit, LineResult,
+};
 
 /// One column of figures.
 struct Column {
@@ -66,6 +68,10 @@ const COLUMNS: [Column; 7] = [
 const SERVICE: usize = 5;
 /// Places of p95 and p99.9.
 const SECONDARY: [usize; 2] = [2, 4];
+/// What stands for the load where arms are judged each at its own line.
+const AT_LINE: &str = "the plimsoll line";
+/// Places of the service time and of the CPU time.
+const TERTIARY: [usize; 2] = [SERVICE, 6];
 /// With more arms, what is the same for all of them is not said of each.
 const FEW: usize = 4;
 
@@ -87,17 +93,25 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     }
     let open = points(analysis).any(|point| point.service != point.response);
     let extra = Extra {
-        objective: points(analysis).any(|point| point.meets_objective.is_some()),
+        // The line says more than whether the objective held at one load.
+        objective: !super::line::is_known(analysis)
+            && points(analysis).any(|point| point.meets_objective.is_some()),
         page_cache: points(analysis)
             .any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
         cause: points(analysis).any(|point| point.cause.is_some()),
+        line: super::line::is_known(analysis),
+        cost: super::cost::is_known(analysis),
     };
-    // Where causes are told, the table has no room for every percentile; all stand behind the charts.
+    // Where causes, lines or costs are told, the table has no room for every percentile; all stand behind the charts.
     let columns: Vec<&Column> = COLUMNS
         .iter()
         .enumerate()
         .filter(|(place, _)| open || *place != SERVICE)
-        .filter(|(place, _)| !extra.cause || !SECONDARY.contains(place))
+        .filter(|(place, _)| {
+            let is_wide = extra.cause || extra.line || extra.cost;
+            !is_wide || !SECONDARY.contains(place)
+        })
+        .filter(|(place, _)| !(extra.line || extra.cost) || !TERTIARY.contains(place))
         .map(|(_, column)| column)
         .collect();
     html! {
@@ -111,6 +125,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                         th.num scope="col" { "Valid" small { "runs" } }
                         @if extra.objective { th scope="col" { "Objective" } }
                         @if extra.page_cache { th.num scope="col" { "Page cache" small { "hits" } } }
+                        @if extra.line { th.num scope="col" { "Line" small { a href="#line" { "op/s" } } } }
+                        @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { (super::cost::where_told(analysis)) } } } }
                         @if extra.cause { th scope="col" { "Held back by" small { a href="#why" { "why" } } } }
                         th scope="col" { "Verdict" small { "against " @if one_baseline(analysis) { "the baseline" } @else { "its pair" } } }
                     }
@@ -135,14 +151,22 @@ struct Extra {
     objective: bool,
     page_cache: bool,
     cause: bool,
+    line: bool,
+    cost: bool,
 }
 
 impl Extra {
     fn count(self) -> usize {
-        [self.objective, self.page_cache, self.cause]
-            .into_iter()
-            .filter(|shown| *shown)
-            .count()
+        [
+            self.objective,
+            self.page_cache,
+            self.cause,
+            self.line,
+            self.cost,
+        ]
+        .into_iter()
+        .filter(|shown| *shown)
+        .count()
     }
 }
 
@@ -196,6 +220,27 @@ fn mix_rows(
         .flatten()
         .next()
         .map(|point| text::label(&point.load_label, NAME));
+    let at_line = judged.is_some_and(|judged| select::is_line(analysis, mix, judged));
+    let label = label.map(|label| if at_line { AT_LINE.to_owned() } else { label });
+    let costs: Vec<Option<(&CostResult, &Estimate)>> = shown
+        .iter()
+        .map(|arm| {
+            let cost = select::cost(analysis, &arm.name, mix)?;
+            Some((cost, super::cost::told(analysis, cost)?))
+        })
+        .collect();
+    let lines: Vec<Option<&LineResult>> = shown
+        .iter()
+        .map(|arm| select::line(analysis, &arm.name, mix))
+        .collect();
+    let (highest, cheapest) = (
+        highest_line(&lines),
+        select::cheapest(
+            costs
+                .iter()
+                .map(|cost| cost.map(|(cost, estimate)| (cost.currency.as_str(), estimate))),
+        ),
+    );
     html! {
         tbody {
             tr.mix {
@@ -220,9 +265,49 @@ fn mix_rows(
                     td.num { @if let Some(point) = points[row] { (point.valid_runs) " of " (point.runs) } }
                     @if extra.objective { td { (objective_word(points[row])) } }
                     @if extra.page_cache { td.num { (page_cache(points[row])) } }
+                    @if extra.line { (line_cell(lines[row], highest == Some(row))) }
+                    @if extra.cost {
+                        @match costs[row] {
+                            Some((cost, estimate)) => (super::cost::cell(Some(estimate), None, &super::cost::currency(cost), cheapest == Some(row))),
+                            None => td.num { (PAGE.nothing()) },
+                        }
+                    }
                     @if extra.cause { td { (super::why::word(points[row].and_then(|point| point.cause.as_ref()))) } }
                     td { (verdicts(analysis, arm, mix)) }
                 }
+            }
+        }
+    }
+}
+
+/// Place of the highest line, by its middle, where there is something to choose from.
+fn highest_line(lines: &[Option<&LineResult>]) -> Option<usize> {
+    let mut found: Option<(usize, f64)> = None;
+    let mut candidates = 0;
+    for (place, line) in lines.iter().enumerate() {
+        let middle = line.map_or(f64::NAN, |line| select::median(&line.rate));
+        if !middle.is_finite() {
+            continue;
+        }
+        candidates += 1;
+        if found.is_none_or(|(_, highest)| middle > highest) {
+            found = Some((place, middle));
+        }
+    }
+    found.filter(|_| candidates > 1).map(|(place, _)| place)
+}
+
+fn line_cell(line: Option<&LineResult>, best: bool) -> Markup {
+    let Some(line) = line else {
+        return html! { td.num { (PAGE.nothing()) } };
+    };
+    let middle = select::median(&line.rate);
+    html! {
+        td.num.best[best] {
+            @if best { span.star aria-hidden="true" { "★" } span.hidden { "best: " } }
+            @match (line.lower, line.upper) {
+                (Some(lower), Some(upper)) if middle.is_finite() => { (PAGE.rate(middle)) small { (PAGE.rate(lower)) " to " (PAGE.rate(upper)) } }
+                (lower, upper) => (words::line(lower, upper, PAGE)),
             }
         }
     }

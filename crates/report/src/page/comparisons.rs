@@ -3,7 +3,7 @@
 use super::{NAME, Page};
 use crate::chart::ForestScale;
 use crate::number::PAGE;
-use crate::{text, words};
+use crate::{select, text, words};
 use maud::{Markup, html};
 use plimsoll_experiment::{Direction, Metric};
 use plimsoll_judge::{Comparison, Judgement};
@@ -101,6 +101,12 @@ fn groups(comparisons: &[Comparison], limit: usize) -> Vec<Group<'_>> {
     groups
 }
 
+/// How many blocks a deciding comparison needs that is inconclusive.
+pub(super) fn needed(page: &Page<'_>, comparison: &Comparison) -> Option<String> {
+    let needed = select::blocks_needed(page.report.analysis, comparison)?;
+    words::blocks_needed(needed, PAGE)
+}
+
 /// `only` says that there is one baseline, which the header names.
 fn rows(page: &Page<'_>, group: &Group<'_>, only: bool) -> Markup {
     let scale = ForestScale::of(group.rows.iter().copied());
@@ -142,6 +148,7 @@ fn row(page: &Page<'_>, comparison: &Comparison, scale: ForestScale) -> Markup {
             td.v {
                 (word(verdict.judgement))
                 @if let Some(reason) = &verdict.reason { small { (text::short(reason, 120)) } }
+                @if let Some(needed) = needed(page, comparison) { small { (needed) } }
                 (super::why::of_both(page, comparison))
                 @if let Some(p) = verdict.p_holm.or(verdict.p_value) {
                     small.p { "p " (PAGE.significant(p, 2)) @if verdict.p_holm.is_some() { " (Holm)" } }

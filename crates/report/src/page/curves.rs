@@ -1,11 +1,11 @@
 //! Throughput and p99 against the load, one pair of charts for each mix, with the numbers behind them.
 
 use super::{NAME, Page, notes};
-use crate::chart::{LoadChart, Quantity};
+use crate::chart::{KneeChart, LoadChart, Quantity};
 use crate::number::PAGE;
 use crate::{select, text};
 use maud::{Markup, html};
-use plimsoll_judge::{Curve, CurvePoint, Estimate, Knee, Scalability};
+use plimsoll_judge::{Curve, CurvePoint, Estimate, Knee, LineResult, Scalability};
 
 /// Names in one legend.
 const LEGEND: usize = 12;
@@ -20,6 +20,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         p.lead {
             "Lines join the medians over the blocks. A band is the interval of the median, a small dot one block, a ring the knee, ✕ a load without a valid run."
+            @if analysis.lines.iter().any(|line| line.lower.is_some() || line.upper.is_some()) { " An upright band is the interval of an arm's plimsoll line." }
         }
         @for (number, mix) in mixes.iter().take(drawn).enumerate() {
             (mix_figure(page, number, mix, page.budget.data_rows / drawn))
@@ -38,26 +39,87 @@ fn mix_figure(page: &Page<'_>, number: usize, mix: &str, rows: usize) -> Markup 
         .iter()
         .filter(|curve| curve.mix == mix)
         .collect();
-    let chart = |quantity, id: &str| {
+    let lines = select::lines(page.report.analysis, mix);
+    let parts = kinds(&curves);
+    html! {
+        figure.mix {
+            figcaption { h3 { "Mix " (text::short(mix, 80)) } (legend(page, &curves)) }
+            @if parts.is_empty() {
+                (pictures(page, mix, &format!("load-{number}"), &curves, &lines))
+            }
+            @for (name, part) in &parts {
+                @let part: Vec<&Curve> = part.iter().collect();
+                p.table-title { @if *name == "open" { "Open loop" } @else { "Closed loop" } }
+                (pictures(page, mix, &format!("load-{number}-{name}"), &part, &lines))
+            }
+            (knees(page, &curves))
+            (data_table(page, &curves, rows))
+            (by_operation(page, &curves, rows / 2))
+        }
+    }
+}
+
+/// Curves with closed loops and with open ones by themselves, where a mix has both.
+fn kinds(curves: &[&Curve]) -> Vec<(&'static str, Vec<Curve>)> {
+    let has = |open| {
+        let mut points = curves.iter().flat_map(|curve| &curve.points);
+        points.any(|point| select::is_open(point) == open)
+    };
+    if !(has(false) && has(true)) {
+        return Vec::new();
+    }
+    let part = |open| {
+        let parts = curves.iter().map(|curve| select::of_kind(curve, open));
+        parts.filter(|part| !part.points.is_empty()).collect()
+    };
+    vec![("closed", part(false)), ("open", part(true))]
+}
+
+/// Throughput and p99 over one kind of load, and below them the knees and what the scalability law leaves over.
+fn pictures(
+    page: &Page<'_>,
+    mix: &str,
+    id: &str,
+    curves: &[&Curve],
+    lines: &[&LineResult],
+) -> Markup {
+    let chart = |quantity, name: &str| {
         LoadChart {
-            id: format!("load-{number}-{id}"),
+            id: format!("{id}-{name}"),
             mix,
-            curves: curves.clone(),
+            curves: curves.to_vec(),
             styles: &page.styles,
             quantity,
+            lines,
         }
         .draw()
     };
     let (throughput, left_out) = chart(Quantity::Throughput, "rate");
     let (p99, _) = chart(Quantity::ResponseP99, "p99");
+    let open = curves
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .any(select::is_open);
+    let law = KneeChart {
+        id: id.to_owned(),
+        mix,
+        curves,
+        styles: &page.styles,
+    };
+    let knees = law.knees(if open {
+        "offered operations per second"
+    } else {
+        "threads"
+    });
+    let residuals = law.residuals();
     html! {
-        figure.mix {
-            figcaption { h3 { "Mix " (text::short(mix, 80)) } (legend(page, &curves)) }
-            div.pair { (throughput) (p99) }
-            (notes(&left_out))
-            (knees(page, &curves))
-            (data_table(page, &curves, rows))
-            (by_operation(page, &curves, rows / 2))
+        div.pair { (throughput) (p99) }
+        (notes(&left_out))
+        @if knees.is_some() || residuals.is_some() {
+            div.pair.below {
+                @if let Some(drawing) = knees { (drawing) }
+                @if let Some(drawing) = residuals { (drawing) }
+            }
         }
     }
 }
@@ -109,7 +171,12 @@ fn knee_sentence(knee: &Knee) -> Markup {
         @if knee.range.0 < knee.range.1 {
             " (" (PAGE.compact_count(knee.range.0)) " to " (PAGE.compact_count(knee.range.1)) " over the blocks)"
         }
-        @if let Some(other) = knee.kneedle { "; Kneedle says " (PAGE.compact_count(other)) }
+        @if let Some(other) = knee.kneedle {
+            "; Kneedle says " (PAGE.compact_count(other))
+            @if let Some((low, high)) = knee.kneedle_range.filter(|(low, high)| low < high) {
+                " (" (PAGE.compact_count(low)) " to " (PAGE.compact_count(high)) ")"
+            }
+        }
         @if knee.still_climbing { "; its throughput " strong { "still climbs at the last load" } ", so the sweep ended before the curve bent" }
         "."
     }

@@ -6,7 +6,7 @@ use crate::number::PAGE;
 use crate::{select, text, words};
 use maud::{Markup, html};
 use plimsoll_experiment::Direction;
-use plimsoll_judge::{Comparison, ValidityState};
+use plimsoll_judge::{AgainstItself, Analysis, Comparison, ValidityState};
 use plimsoll_record::ExperimentState;
 
 /// Verdicts that get a card of their own; the others are in the table.
@@ -61,6 +61,7 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
                     "; this page shows what there is. The same command goes on with what is missing."
                 }
             }
+            @if let Some(itself) = &analysis.against_itself { (against_itself(analysis, itself)) }
             @if !deciding.is_empty() {
                 div.cards {
                     @for comparison in deciding.iter().take(CARDS) { (card(page, comparison, scale, deciding.len() <= SENTENCES)) }
@@ -69,6 +70,20 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
                     p.remark { (deciding.len() - CARDS) " more deciding comparisons are in the " a href="#comparisons" { "table" } "." }
                 }
             }
+        }
+    }
+}
+
+/// What the machine passes off as a difference where there is none. The sentence may be part of the headline already.
+fn against_itself(analysis: &Analysis, itself: &AgainstItself) -> Markup {
+    html! {
+        div.itself {
+            p.figure {
+                span.big { (PAGE.count(itself.different.into())) " of " (PAGE.count(itself.comparisons.into())) }
+                span { "comparisons of the arm with itself were called different" }
+            }
+            @if let Some(largest) = itself.largest { p { "Largest difference among them: " strong { (PAGE.percent(largest.abs())) } "." } }
+            @if !analysis.headline.contains(&itself.sentence) { p { (text::prose(&itself.sentence)) } }
         }
     }
 }
@@ -109,6 +124,7 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
                 @if let Some(share) = verdict.smallest_visible { "; " (PAGE.percent(share)) " would have been seen" }
                 @if let Some(reason) = &verdict.reason { "; " (text::line(reason)) }
             }
+            @if let Some(needed) = super::comparisons::needed(page, comparison) { p.needed { (needed) } }
         }
     }
 }

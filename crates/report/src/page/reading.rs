@@ -21,6 +21,10 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             dd { "99 of 100 operations were at least this fast. Percentiles come from histograms that were merged, never from percentiles that were averaged. With ≥ it is a lower bound, because too many operations were unfinished at the end." }
             dt { "Knee" }
             dd { "The load with the highest throughput for its response time. Beyond it, more load buys little throughput and costs much time." }
+            @if super::line::is_known(page.report.analysis) {
+                dt { "Plimsoll line" }
+                dd { "The highest rate that an arm sustains within its objective, named after the mark on a hull that shows how deep a ship may safely lie. Each block searches it anew by trials at fixed rates; the interval spans what the blocks found." }
+            }
             @if super::why::is_known(page.report.analysis) {
                 dt { "Held back by" }
                 dd { "What kept the arm from being faster at this load, by the first of a fixed list of rules that the figures fulfil. For a disk with limits, throughput can be at most the limit divided by what one operation costs there; both sides are shown." }

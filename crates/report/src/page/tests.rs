@@ -116,6 +116,224 @@ fn what_was_not_watched_is_not_mentioned() {
     }
 }
 
+/// Two priced arms whose lines were searched, in two blocks.
+fn decided() -> (ExperimentRecord, Analysis) {
+    sample::experiment(&Shape {
+        sessions: vec![1, 2, 4],
+        mixes: vec!["A".into()],
+        blocks: 2,
+        seconds: 4,
+        ..Shape::safe_load()
+    })
+}
+
+#[test]
+fn what_a_run_decided() {
+    let (record, mut analysis) = decided();
+    sample::against_itself(&mut analysis);
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("decided-verdict", broken_up(&head::verdict(&page)));
+    insta::assert_snapshot!("decided-arms", broken_up(&arms::section(&page)));
+    insta::assert_snapshot!("decided-line", broken_up(&line::section(&page)));
+    insta::assert_snapshot!("decided-cost", broken_up(&cost::section(&page)));
+    insta::assert_snapshot!("decided-load", broken_up(&curves::section(&page)));
+    insta::assert_snapshot!("decided-blocks", broken_up(&blocks::section(&page)));
+    insta::assert_snapshot!("decided-drift", broken_up(&drift::section(&page)));
+    check(&render(&page.report));
+}
+
+#[test]
+fn what_was_not_decided_is_not_mentioned() {
+    let (record, analysis) = small();
+    let report = |analysis| {
+        render(&Report {
+            record: &record,
+            analysis,
+        })
+    };
+    let html = report(&analysis);
+    for absent in [
+        "id=\"line\"",
+        "id=\"cost\"",
+        "id=\"blocks\"",
+        "id=\"drift\"",
+        "class=\"itself\"",
+        "limsoll line",
+        "would make this interval",
+    ] {
+        assert!(!html.contains(absent), "{absent}");
+    }
+    // As an analysis was before there was any of it.
+    let mut old = serde_json::to_value(&analysis).unwrap();
+    for key in [
+        "lines",
+        "costs",
+        "repeatability",
+        "blocks_needed",
+        "drift",
+        "against_itself",
+    ] {
+        assert!(old.as_object_mut().unwrap().remove(key).is_some(), "{key}");
+    }
+    let old: Analysis = serde_json::from_value(old).unwrap();
+    assert_eq!(report(&old), html);
+}
+
+#[test]
+fn a_line_with_one_end_or_none_is_shown_as_such() {
+    let (record, mut analysis) = decided();
+    for line in &mut analysis.lines {
+        line.upper = None;
+        line.rate = Estimate::default();
+        line.at_line = None;
+        for block in &mut line.blocks {
+            block.upper = None;
+        }
+    }
+    let shown = |analysis: &Analysis| {
+        let html = render(&Report {
+            record: &record,
+            analysis,
+        });
+        check(&html);
+        html
+    };
+    let html = shown(&analysis);
+    assert!(html.contains("at least 20\u{202f}") && html.contains("class=\"line-arrow\""));
+    assert!(!html.contains("class=\"line-band\""));
+    for line in &mut analysis.lines {
+        line.lower = None;
+        line.sentence = "No rate that was tried held.".into();
+        for block in &mut line.blocks {
+            block.lower = None;
+        }
+    }
+    let html = shown(&analysis);
+    assert!(html.contains("not found") && html.contains("No rate that was tried held."));
+    assert!(!html.contains("class=\"line-arrow\""));
+    // What was tried is drawn all the same.
+    assert!(html.contains("class=\"trial-broken\""));
+    for line in &mut analysis.lines {
+        line.blocks.clear();
+    }
+    assert!(!shown(&analysis).contains("id=\"line-0-trials-t\""));
+}
+
+#[test]
+fn trials_differ_by_more_than_colour() {
+    let (record, analysis) = decided();
+    let page = page_of(&record, &analysis);
+    let html = line::section(&page).into_string();
+    for class in ["trial-held", "trial-broken", "trial-invalid", "limit"] {
+        assert!(
+            html.contains(&format!("<path class=\"{class}\"")),
+            "{class}"
+        );
+    }
+    for word in [
+        "✓ held",
+        "✗ did not hold",
+        "✕ failed a gate",
+        "at most 10.0\u{202f}ms",
+    ] {
+        assert!(html.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn an_objective_without_a_p99_has_no_limit_in_the_picture() {
+    let (mut record, analysis) = decided();
+    for plan in [
+        serde_json::json!({"objective": null}),
+        serde_json::json!({"objective": {"response": [[95.0, 10_000_000]]}}),
+        serde_json::json!({"objective": {"response": "p99"}}),
+    ] {
+        record.plan = plan;
+        let page = page_of(&record, &analysis);
+        let html = line::section(&page).into_string();
+        assert!(!html.contains("class=\"limit\"") && html.contains("class=\"trial-held\""));
+    }
+}
+
+#[test]
+fn arms_that_are_judged_at_their_lines_are_shown_there() {
+    let (record, mut analysis) = decided();
+    let point = analysis.lines[0].point;
+    let primary = &mut analysis.comparisons[0];
+    assert!(primary.primary);
+    primary.metric = plimsoll_experiment::Metric::Line;
+    primary.point = point;
+    let page = page_of(&record, &analysis);
+    let html = arms::section(&page).into_string();
+    assert!(html.contains("Mix A at the plimsoll line"));
+    assert!(!html.contains("not measured"));
+    let rate = analysis.lines[0]
+        .at_line
+        .as_ref()
+        .unwrap()
+        .throughput
+        .median;
+    assert!(html.contains(&crate::number::PAGE.rate(rate)));
+    analysis.lines[0].at_line = None;
+    let page = page_of(&record, &analysis);
+    assert!(arms::section(&page).into_string().contains("not measured"));
+}
+
+#[test]
+fn nothing_is_cheapest_between_currencies() {
+    let (record, mut analysis) = decided();
+    let stars = |analysis: &Analysis| {
+        let page = page_of(&record, analysis);
+        cost::section(&page)
+            .into_string()
+            .matches("cheapest: ")
+            .count()
+    };
+    assert_eq!(stars(&analysis), 3);
+    analysis.costs[1].currency = "USD".into();
+    assert_eq!(stars(&analysis), 0);
+    analysis.costs.truncate(1);
+    assert_eq!(stars(&analysis), 0);
+}
+
+#[test]
+fn arms_may_have_measured_different_points() {
+    let (record, mut analysis) = decided();
+    analysis.curves[0].points.truncate(1);
+    analysis.curves[1].points.remove(0);
+    let html = render(&Report {
+        record: &record,
+        analysis: &analysis,
+    });
+    check(&html);
+    assert!(html.contains("not measured"));
+    analysis.curves[1].points.clear();
+    check(&render(&Report {
+        record: &record,
+        analysis: &analysis,
+    }));
+}
+
+#[test]
+fn only_what_cannot_be_told_needs_blocks() {
+    let (record, mut analysis) = decided();
+    let needs = |analysis: &Analysis| {
+        let page = page_of(&record, analysis);
+        let told = "about 14 blocks would make this interval ±3\u{202f}%";
+        let count = |markup: Markup| markup.into_string().matches(told).count();
+        (
+            count(head::verdict(&page)),
+            count(comparisons::section(&page)),
+        )
+    };
+    assert_eq!(needs(&analysis), (1, 1));
+    analysis.blocks_needed[0].mix = "another".into();
+    assert_eq!(needs(&analysis), (0, 0));
+    analysis.blocks_needed[0].mix = "A".into();
+    analysis.comparisons[0].verdict.judgement = plimsoll_judge::Judgement::Worse;
+    assert_eq!(needs(&analysis), (0, 0));
+}
+
 #[test]
 fn points_that_fail_are_shown_as_failed() {
     let (mut record, mut analysis) = small();
@@ -290,6 +508,17 @@ fn hostile_strings_stay_text() {
         });
         check(&html);
         assert!(html.contains("id=\"why\"") && html.contains("plimsoll disk trace"));
+        let (mut record, mut analysis) = decided();
+        sample::against_itself(&mut analysis);
+        spoil(&mut record, &mut analysis, &hostile);
+        let html = render(&Report {
+            record: &record,
+            analysis: &analysis,
+        });
+        check(&html);
+        for id in ["line", "cost", "blocks", "drift"] {
+            assert!(html.contains(&format!("id=\"{id}\"")), "{id}");
+        }
     }
 }
 
@@ -429,6 +658,45 @@ fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) 
         entry.name = text();
         entry.text = text();
     }
+    for line in &mut analysis.lines {
+        line.arm = name(&line.arm);
+        line.mix = text();
+        line.objective = text();
+        line.sentence = text();
+        if let Some(point) = &mut line.at_line {
+            point.arm = name(&point.arm);
+            point.load_label = text();
+        }
+        if let Some(cause) = &mut line.limit {
+            cause.sentence = text();
+        }
+    }
+    for cost in &mut analysis.costs {
+        cost.arm = name(&cost.arm);
+        cost.mix = text();
+        cost.currency = text();
+        cost.source = Some(text());
+        for (load, _) in cost.at_knee.iter_mut().chain(&mut cost.at_best) {
+            *load = text();
+        }
+    }
+    for one in &mut analysis.repeatability {
+        one.arm = name(&one.arm);
+        one.mix = text();
+        one.load_label = text();
+        one.sentence = text();
+    }
+    for needed in &mut analysis.blocks_needed {
+        needed.arm = name(&needed.arm);
+        needed.baseline = name(&needed.baseline);
+        needed.mix = text();
+    }
+    if let Some(drift) = &mut analysis.drift {
+        drift.sentence = text();
+    }
+    if let Some(itself) = &mut analysis.against_itself {
+        itself.sentence = text();
+    }
     analysis
         .warnings
         .push(Warning::new(WarningId::Errors, text(), text()));
@@ -462,6 +730,7 @@ fn odd_experiments_still_say_something_true() {
         seconds: 0,
         slices: false,
         watched: false,
+        decided: false,
     };
     let (record, mut analysis) = sample::experiment(&nothing);
     analysis.headline.clear();
@@ -562,6 +831,70 @@ fn numbers_that_are_none_are_never_printed() {
 }
 
 #[test]
+fn numbers_that_are_none_are_never_printed_of_what_was_decided() {
+    for broken in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0] {
+        let (record, mut analysis) = decided();
+        sample::against_itself(&mut analysis);
+        let estimate = Estimate {
+            median: broken,
+            interval: Some((broken, broken)),
+            values: vec![(0, broken), (u32::MAX, 1.0)],
+        };
+        for line in &mut analysis.lines {
+            line.lower = Some(broken);
+            line.rate = estimate.clone();
+            for block in &mut line.blocks {
+                block.upper = Some(broken);
+                for trial in block.trials.iter_mut().step_by(2) {
+                    trial.rate = broken;
+                    trial.achieved = Some(broken);
+                }
+                for trial in block.trials.iter_mut().skip(1).step_by(2) {
+                    trial.p99_ns = Some(broken);
+                    trial.seconds = broken;
+                }
+            }
+        }
+        for cost in &mut analysis.costs {
+            cost.per_hour = broken;
+            cost.at_line = Some(estimate.clone());
+            cost.at_knee = Some(("4 threads".into(), estimate.clone()));
+        }
+        for one in &mut analysis.repeatability {
+            one.values = estimate.clone();
+            one.spread = broken;
+            one.spread_interval = (broken, broken);
+            one.trend = Some(broken);
+        }
+        for needed in &mut analysis.blocks_needed {
+            needed.half_width = broken;
+            needed.reached = None;
+        }
+        if let Some(drift) = &mut analysis.drift {
+            drift.allowed = (broken, broken);
+            drift.cpu[0].2 = broken;
+            drift.disk.truncate(1);
+            drift.disk[0].2 = broken;
+            drift.marked.push(u32::MAX);
+        }
+        if let Some(itself) = &mut analysis.against_itself {
+            itself.largest = Some(broken);
+        }
+        for curve in &mut analysis.curves {
+            if let Some(knee) = &mut curve.knee {
+                knee.range = (broken, broken);
+                knee.kneedle = Some(broken);
+                knee.kneedle_range = None;
+            }
+        }
+        check(&render(&Report {
+            record: &record,
+            analysis: &analysis,
+        }));
+    }
+}
+
+#[test]
 fn large_experiments_stay_within_the_bound_and_say_what_is_left_out() {
     let mut large = vec![
         (Shape::of(200, 5, 2, 8, 12), "8 arms stand out"),
@@ -573,6 +906,13 @@ fn large_experiments_stay_within_the_bound_and_say_what_is_left_out() {
                 ..Shape::of(12, 40, 2, 6, 300)
             },
             "all are in figures.csv",
+        ),
+        (
+            Shape {
+                decided: true,
+                ..Shape::of(12, 6, 6, 20, 60)
+            },
+            "all are in trials.csv",
         ),
     ];
     for arm in &mut large[0].0.arms {

@@ -107,7 +107,11 @@ pub(crate) fn over_load(
         return String::new();
     }
     let highest = points().map(|point| point.1).fold(0.0, f64::max);
-    let x = Axis::load(&loads, width / 6, x_title.into());
+    let mut x = Axis::load(&loads, width / 6, x_title.into());
+    // Shares of the line are no round numbers.
+    if loads.iter().any(|load| load.fract() != 0.0) {
+        x.round_ticks(width / 12);
+    }
     let y = Axis::rate(highest, 4);
     let mut canvas = vec![vec![CellContent::default(); width]; ROWS];
     for (place, line) in drawn.iter().enumerate() {

@@ -2,10 +2,10 @@
 
 use super::screen::{Screen, paint};
 use super::{DIM, heading, paragraph};
-use crate::{text, words};
+use crate::{select, text, words};
 use anstyle::{AnsiColor, Style};
 use plimsoll_experiment::Metric;
-use plimsoll_judge::{Comparison, Judgement, UnpairedComparison, Verdict};
+use plimsoll_judge::{Analysis, Comparison, Judgement, UnpairedComparison, Verdict};
 
 /// Comparisons in one list.
 const ENTRIES: usize = 60;
@@ -23,6 +23,8 @@ pub(super) struct Row<'a> {
     because: Option<&'a str>,
     /// What was counted: blocks, or runs of each side.
     unit: &'static str,
+    /// How many blocks would settle it, where that is worth saying.
+    needed: Option<String>,
 }
 
 impl<'a> From<&'a Comparison> for Row<'a> {
@@ -44,6 +46,7 @@ impl<'a> From<&'a Comparison> for Row<'a> {
             } else {
                 "block"
             },
+            needed: None,
         }
     }
 }
@@ -59,6 +62,18 @@ impl<'a> From<&'a UnpairedComparison> for Row<'a> {
             sides: String::new(),
             because: None,
             unit: "run",
+            needed: None,
+        }
+    }
+}
+
+impl<'a> Row<'a> {
+    /// A comparison within an experiment, with how many blocks it needs.
+    pub(super) fn of(analysis: &Analysis, comparison: &'a Comparison, screen: &Screen) -> Self {
+        let needed = select::blocks_needed(analysis, comparison);
+        Self {
+            needed: needed.and_then(|needed| words::blocks_needed(needed, screen.numbers())),
+            ..Self::from(comparison)
         }
     }
 }
@@ -123,6 +138,9 @@ fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
             paint(judgement_style(verdict.judgement), &judged)
         ));
         paragraph(out, DIM, &beneath(row, screen), 6, screen);
+        if let Some(needed) = &row.needed {
+            paragraph(out, Style::new(), needed, 6, screen);
+        }
         if let Some(because) = row.because {
             paragraph(out, DIM, because, 6, screen);
         }

@@ -62,6 +62,74 @@ fn causes_at_80_and_at_120_columns() {
     }
 }
 
+/// From the plimsoll line to the thresholds.
+fn decided_part(text: &str) -> String {
+    let lines = text.lines().skip_while(|line| *line != "Plimsoll line");
+    let lines = lines.take_while(|line| *line != "thresholds");
+    lines.collect::<Vec<&str>>().join("\n")
+}
+
+#[test]
+fn what_a_run_decided_at_80_columns_and_in_ascii() {
+    let shape = Shape {
+        mixes: vec!["A".into()],
+        ..Shape::safe_load()
+    };
+    for (name, unicode) in [("decided-80", true), ("decided-80-ascii", false)] {
+        let text = shown(&shape, &Screen { width: 80, unicode });
+        assert!(unicode || text.is_ascii());
+        insta::assert_snapshot!(name, decided_part(&text));
+    }
+}
+
+#[test]
+fn what_was_not_decided_is_not_mentioned() {
+    let text = shown(&Shape::quickstart(), &Screen::default());
+    for absent in [
+        "Plimsoll line",
+        "cost of",
+        "from block to block",
+        "itself",
+        "would make",
+    ] {
+        assert!(!text.contains(absent), "{absent}");
+    }
+}
+
+#[test]
+fn closed_and_open_loops_have_a_chart_each() {
+    let shape = Shape {
+        mixes: vec!["A".into()],
+        ..Shape::safe_load()
+    };
+    let text = shown(&shape, &Screen::default());
+    assert!(text.contains("threads, doubling") && text.contains("  offered op/s"));
+}
+
+#[test]
+fn an_arm_against_itself_is_told_at_once() {
+    let (record, mut analysis) = sample::experiment(&Shape::safe_load());
+    sample::against_itself(&mut analysis);
+    let told = |analysis: &Analysis| {
+        let report = Report {
+            record: &record,
+            analysis,
+        };
+        strip_str(&summary(&report, &Screen::default())).to_string()
+    };
+    let text = told(&analysis);
+    let place = text.find("1 of 10 comparisons called different; the largest difference is 1.8 %");
+    assert!(place.is_some_and(|place| place < text.find("mix A").unwrap()));
+    assert_eq!(text.matches("This machine passed off").count(), 1);
+    // The headline may have the sentence already.
+    let sentence = analysis.against_itself.as_ref().unwrap().sentence.clone();
+    analysis.headline.push(sentence);
+    assert_eq!(
+        told(&analysis).matches("This machine passed off").count(),
+        1
+    );
+}
+
 #[test]
 fn twelve_arms_at_80_and_at_120_columns() {
     for (width, unicode) in [(80, true), (120, true), (80, false)] {
@@ -205,6 +273,29 @@ fn no_line_is_wider_than_the_screen() {
     for comparison in &mut analysis.comparisons {
         comparison.because = Some(long.clone());
     }
+    let (_, mut decided) = sample::experiment(&Shape::safe_load());
+    sample::against_itself(&mut decided);
+    for line in &mut decided.lines {
+        line.objective = long.clone();
+        line.sentence = long.clone();
+        line.mix = long.clone();
+    }
+    for cost in &mut decided.costs {
+        cost.arm = long.clone();
+        cost.currency = long.clone();
+        cost.source = Some(long.clone());
+        for (load, _) in cost.at_knee.iter_mut().chain(&mut cost.at_best) {
+            *load = long.clone();
+        }
+    }
+    for one in &mut decided.repeatability {
+        one.load_label = long.clone();
+        one.sentence = long.clone();
+    }
+    analysis.lines = decided.lines;
+    analysis.costs = decided.costs;
+    analysis.repeatability = decided.repeatability;
+    analysis.against_itself = decided.against_itself;
     let mut days = two_days();
     days.other.arm = long.clone();
     days.other.name = long.clone();
@@ -276,6 +367,7 @@ fn odd_experiments_still_say_something_true() {
         seconds: 0,
         slices: false,
         watched: false,
+        decided: false,
     };
     let (record, mut analysis) = sample::experiment(&empty);
     analysis.headline.clear();

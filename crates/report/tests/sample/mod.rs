@@ -1,6 +1,10 @@
 //! A made-up experiment for tests, benches and the example page. Engine, machine and every number in it are invented.
 
+mod deciding;
 mod testbed;
+
+#[allow(unused_imports)] // Not every user of the sample asks for it.
+pub use deciding::against_itself;
 
 use plimsoll_experiment::Metric;
 use plimsoll_judge::{
@@ -33,6 +37,8 @@ pub struct Shape {
     pub slices: bool,
     /// Whether the arms stand on emulated disks and were watched, so that points have figures and causes.
     pub watched: bool,
+    /// Whether lines were searched, the arms have prices, and canaries were timed.
+    pub decided: bool,
 }
 
 impl Shape {
@@ -46,6 +52,16 @@ impl Shape {
             seconds: 24,
             slices: false,
             watched: false,
+            decided: false,
+        }
+    }
+
+    /// Two priced arms whose lines were searched.
+    #[allow(dead_code)] // Not every user of the sample asks for it.
+    pub fn safe_load() -> Self {
+        Self {
+            decided: true,
+            ..Self::quickstart()
         }
     }
 
@@ -86,6 +102,7 @@ impl Shape {
             seconds,
             slices: false,
             watched: false,
+            decided: false,
         }
     }
 }
@@ -115,6 +132,9 @@ pub fn experiment(shape: &Shape) -> (ExperimentRecord, Analysis) {
     let mut record = record(shape, &analysis);
     if shape.watched {
         testbed::furnish_record(shape, &mut record);
+    }
+    if shape.decided {
+        deciding::furnish_record(&mut record);
     }
     (record, analysis)
 }
@@ -652,6 +672,9 @@ pub fn analysis(shape: &Shape) -> Analysis {
     };
     if shape.watched {
         testbed::furnish_analysis(shape, &mut analysis);
+    }
+    if shape.decided {
+        deciding::furnish_analysis(shape, &mut analysis);
     }
     analysis
 }
