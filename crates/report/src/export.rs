@@ -1,4 +1,4 @@
-//! Files for other programs: CSV of points, slices and figures, JSON of record and analysis, what fio said, logs for the HdrHistogram tools.
+//! Files for other programs: CSV of points, slices, figures and trials, JSON of record and analysis, what fio said, logs for the HdrHistogram tools.
 //!
 //! Every number is in the unit that its column names, unrounded, and without separators. Names stand as they are in the experiment file.
 
@@ -6,6 +6,7 @@ mod figures;
 mod hdr;
 mod points;
 mod slices;
+mod trials;
 
 use crate::{Report, text};
 use plimsoll_record::{FioResult, RunRecord, Slice};
@@ -26,6 +27,7 @@ enum Content<'a> {
     Points(Report<'a>),
     Slices(Report<'a>),
     Figures(Report<'a>),
+    Trials(Report<'a>),
     Record(Report<'a>),
     Analysis(Report<'a>),
     Fio(&'a FioResult),
@@ -42,6 +44,7 @@ impl ExportFile<'_> {
             Content::Points(report) => points::write(&report, out)?,
             Content::Slices(report) => slices::write(report.record, out)?,
             Content::Figures(report) => figures::write(report.analysis, out)?,
+            Content::Trials(report) => trials::write(report.analysis, out)?,
             Content::Record(report) => writeln!(out, "{}", report.record.to_json())?,
             Content::Analysis(report) => {
                 serde_json::to_writer_pretty(&mut *out, report.analysis)
@@ -58,7 +61,7 @@ impl ExportFile<'_> {
     }
 }
 
-/// Every file of a report: five tables and documents, what fio said in each of its jobs, and an HDR log for each run that has slices.
+/// Every file of a report: five tables and documents, the trials where lines were searched, what fio said in each of its jobs, and an HDR log for each run that has slices.
 #[must_use]
 pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
     let file = |name: &str, about, content| ExportFile {
@@ -93,6 +96,13 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
             Content::Analysis(*report),
         ),
     ];
+    if !report.analysis.lines.is_empty() {
+        files.push(file(
+            "trials.csv",
+            "one row for each trial of each search for the plimsoll line",
+            Content::Trials(*report),
+        ));
+    }
     let results = report
         .record
         .calibrations

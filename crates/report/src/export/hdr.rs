@@ -1,6 +1,7 @@
 //! HdrHistogram interval logs, format 1.3, one for each run.
 //!
-//! Each line is one slice of one kind of operation, told apart by its tag `mix/load/operation`. The histogram is that of the response time;
+//! Each line is one slice of one kind of operation, told apart by its tag `mix/load/operation`; behind the load of a trial stands its number, from 1, as in
+//! `mix/load.trial-3/operation`, since trials may have the same load. The histogram is that of the response time;
 //! an open loop has the service time too, under the tag with `/service` behind it. Histograms hold nanoseconds, and the third
 //! column, as in the logs of HdrHistogram's own tools, is the highest value in milliseconds. Times are seconds from the start of the run.
 //! The format and the order of its header lines are those of HdrHistogram's `HistogramLogWriter`.
@@ -78,10 +79,14 @@ fn seconds(nanos: u64) -> f64 {
 }
 
 fn write_point(point: &PointRecord, offset: f64, out: &mut dyn Write) -> io::Result<()> {
+    let trial = point.label.trial;
+    let trial = trial.map_or_else(String::new, |trial| {
+        format!(".trial-{}", u64::from(trial) + 1)
+    });
     for slice in &point.slices {
         for part in &slice.operations {
             let mut tag = format!(
-                "{}/{}/{}",
+                "{}/{}{trial}/{}",
                 tag_part(&point.label.mix),
                 tag_part(&point.label.load_label),
                 part.operation.name()

@@ -1,13 +1,13 @@
 //! One row for each point of each run, valid or not.
 
-use crate::Report;
+use crate::{Report, select};
 use csv::Writer;
 use plimsoll_judge::{CurvePoint, Estimate, LatencySummary, PointResult, Steadiness};
 use plimsoll_record::{Completed, ExperimentRecord, LoadKind, PointRecord};
 use std::collections::HashMap;
 use std::io::Write;
 
-const COLUMNS: [&str; 43] = [
+const COLUMNS: [&str; 46] = [
     "experiment_id",
     "experiment",
     "arm",
@@ -51,6 +51,9 @@ const COLUMNS: [&str; 43] = [
     "run_position",
     "run_seed",
     "run_started_at",
+    "is_plimsoll_line",
+    "cost_per_million_operations",
+    "cost_currency",
 ];
 
 type Key<'a> = (&'a str, u32, u32);
@@ -61,11 +64,16 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> csv::Result<()>
     let runs = runs(report.record);
     for curve in &report.analysis.curves {
         for point in &curve.points {
-            rows(&mut table, report, &runs, &curve.mix, point)?;
+            rows(&mut table, report, &runs, &curve.mix, point, false)?;
+        }
+    }
+    for line in &report.analysis.lines {
+        if let Some(point) = &line.at_line {
+            rows(&mut table, report, &runs, &line.mix, point, true)?;
         }
     }
     for point in &report.analysis.load_phase {
-        rows(&mut table, report, &runs, "load", point)?;
+        rows(&mut table, report, &runs, "load", point, false)?;
     }
     table.flush()?;
     Ok(())
@@ -85,12 +93,15 @@ fn rows(
     runs: &HashMap<Key<'_>, &plimsoll_record::RunRecord>,
     mix: &str,
     point: &CurvePoint,
+    is_line: bool,
 ) -> csv::Result<()> {
+    let price = select::cost(report.analysis, &point.arm, mix);
     for result in &point.results {
         let run = runs
             .get(&(point.arm.as_str(), result.block, result.attempt))
             .copied();
-        let measured = run.and_then(|run| match point.point {
+        // At the line several trials are one point; each of them alone is in slices.csv and trials.csv.
+        let measured = run.filter(|_| !is_line).and_then(|run| match point.point {
             Some(index) => run
                 .points
                 .iter()
@@ -154,9 +165,22 @@ fn rows(
         row.push(text(run.map(|run| run.position)));
         row.push(text(run.map(|run| run.seed)));
         row.push(run.map_or_else(String::new, |run| run.started_at.clone()));
+        row.push(is_line.to_string());
+        let cost = price.and_then(|price| per_million(price.per_hour, result));
+        row.push(number(cost));
+        row.push(
+            cost.and(price)
+                .map_or_else(String::new, |price| price.currency.clone()),
+        );
         table.write_record(&row)?;
     }
     Ok(())
+}
+
+/// Price of a million successful operations at the throughput of a run that is valid.
+fn per_million(per_hour: f64, result: &PointResult) -> Option<f64> {
+    let cost = per_hour / 3_600.0 / result.throughput * 1e6;
+    (result.valid && result.throughput > 0.0 && cost.is_finite()).then_some(cost)
 }
 
 /// Mean, p50, p95, p99, p99.9. Empty for a run that is not valid.

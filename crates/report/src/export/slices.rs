@@ -7,7 +7,7 @@ use plimsoll_record::{
 use std::collections::BTreeSet;
 use std::io::Write;
 
-const WHERE: [&str; 11] = [
+const WHERE: [&str; 12] = [
     "arm",
     "block",
     "attempt",
@@ -19,6 +19,7 @@ const WHERE: [&str; 11] = [
     "slice_start_ns",
     "slice_length_ns",
     "slice_is_warm_up",
+    "trial",
 ];
 /// Of the whole slice, so the same in each of its rows.
 const SLICE: [&str; 6] = [
@@ -107,6 +108,10 @@ fn row(
         slice.start_ns.to_string(),
         slice.length_ns.to_string(),
         slice.warm_up.to_string(),
+        point
+            .label
+            .trial
+            .map_or_else(String::new, |trial| trial.to_string()),
         slice.completed.ok.to_string(),
         slice.completed.not_found.to_string(),
         slice.completed.error.to_string(),

@@ -281,6 +281,129 @@ fn an_open_loop_has_service_times_beside_its_response_times() {
     );
 }
 
+/// Two priced arms whose lines were searched.
+fn decided() -> (ExperimentRecord, Analysis) {
+    sample::experiment(&Shape {
+        slices: true,
+        sessions: vec![1, 4],
+        mixes: vec!["A".into()],
+        blocks: 2,
+        seconds: 3,
+        ..Shape::safe_load()
+    })
+}
+
+#[test]
+fn trials_have_a_row_each() {
+    let (record, mut analysis) = decided();
+    analysis.lines[1].blocks[1].trials[0].p99_ns = Some(f64::NAN);
+    let table = table(&written(&record, &analysis, "trials.csv"));
+    let blocks = || analysis.lines.iter().flat_map(|line| &line.blocks);
+    let count: usize = blocks().map(|block| block.trials.len()).sum();
+    assert_eq!(table.1.len(), count);
+    let first = &analysis.lines[0].blocks[0];
+    let number = |row, column| field(&table, row, column).parse::<f64>().unwrap();
+    assert_eq!(
+        number(0, "offered_operations_per_second"),
+        first.trials[0].rate
+    );
+    assert_eq!(
+        number(0, "response_p99_ns"),
+        first.trials[0].p99_ns.unwrap()
+    );
+    assert_eq!(
+        number(0, "line_of_block_from_operations_per_second"),
+        first.lower.unwrap()
+    );
+    assert_eq!(field(&table, 1, "trial"), "1");
+    let held = |row: &usize| field(&table, *row, "held_objective") == "true";
+    let good = blocks()
+        .flat_map(|block| &block.trials)
+        .filter(|trial| trial.is_good);
+    assert_eq!((0..count).filter(held).count(), good.count());
+    let empty = (0..count).filter(|row| field(&table, *row, "response_p99_ns").is_empty());
+    assert_eq!(empty.count(), 1);
+    assert!(
+        !files(&Report {
+            record: &small().0,
+            analysis: &small().1
+        })
+        .iter()
+        .any(|file| file.name == "trials.csv")
+    );
+}
+
+#[test]
+fn points_at_the_line_and_what_they_cost() {
+    let (record, mut analysis) = decided();
+    analysis.costs.retain(|cost| cost.arm == "deep-harbour");
+    analysis.lines[0].at_line.as_mut().unwrap().results[1].valid = false;
+    let table = table(&written(&record, &analysis, "points.csv"));
+    let lines: Vec<usize> = (0..table.1.len())
+        .filter(|row| field(&table, *row, "is_plimsoll_line") == "true")
+        .collect();
+    // 2 arms in 2 blocks.
+    assert_eq!(lines.len(), 4);
+    let price = analysis.costs[0].per_hour;
+    let rate: f64 = field(&table, lines[0], "throughput_operations_per_second")
+        .parse()
+        .unwrap();
+    let cost: f64 = field(&table, lines[0], "cost_per_million_operations")
+        .parse()
+        .unwrap();
+    // As many hours as a million operations take.
+    let hours = 1e6 / rate / 3_600.0;
+    assert!((cost / (price * hours) - 1.0).abs() < 1e-12, "{cost}");
+    assert_eq!(field(&table, lines[0], "cost_currency"), "EUR");
+    // Several trials: what was completed in each of them is told elsewhere.
+    assert_eq!(field(&table, lines[0], "ok_operations_after_warm_up"), "");
+    for free in [lines[1], lines[2]] {
+        assert_eq!(field(&table, free, "cost_per_million_operations"), "");
+        assert_eq!(field(&table, free, "cost_currency"), "");
+    }
+}
+
+#[test]
+fn trials_at_one_rate_are_told_apart_in_logs_and_slices() {
+    let (mut record, analysis) = decided();
+    record.runs.truncate(1);
+    let trial = record.runs[0].points[0].clone();
+    record.runs[0].points = (0..3)
+        .map(|number| {
+            let mut trial = trial.clone();
+            trial.label.trial = u32::checked_sub(number, 1);
+            trial
+        })
+        .collect();
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    let name = files(&report).pop().unwrap().name;
+    let text = written(&record, &analysis, &name);
+    let mut tags: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("Tag="))
+        .filter_map(|line| line.split(',').next())
+        .filter(|tag| tag.ends_with("/read"))
+        .collect();
+    tags.dedup();
+    assert_eq!(
+        tags,
+        [
+            "A/1-thread/read",
+            "A/1-thread.trial-1/read",
+            "A/1-thread.trial-2/read"
+        ]
+    );
+    let table = table(&written(&record, &analysis, "slices.csv"));
+    let mut trials: Vec<&str> = (0..table.1.len())
+        .map(|row| field(&table, row, "trial"))
+        .collect();
+    trials.dedup();
+    assert_eq!(trials, ["", "0", "1"]);
+}
+
 fn histogram_of(value_ns: u64) -> Histogram {
     let mut histogram = Histogram::new();
     histogram.record(value_ns);
