@@ -6,7 +6,7 @@
 //! cargo run -p plimsoll-report --example page -- page.html twelve-arms
 //! cargo run -p plimsoll-report --example page -- page.html safe-load
 //! cargo run -p plimsoll-report --example page -- page.html against-itself
-//! cargo run -p plimsoll-report --example page -- page.html ARMS LOADS MIXES BLOCKS SECONDS
+//! cargo run -p plimsoll-report --example page -- page.html ARMS LOADS MIXES BLOCKS SECONDS [decided]
 //! ```
 
 #[path = "../tests/sample/mod.rs"]
@@ -21,7 +21,7 @@ fn main() -> std::io::Result<()> {
     let path = arguments.next().unwrap_or_else(|| "page.html".into());
     let rest: Vec<String> = arguments.collect();
     let sizes: Vec<u32> = rest.iter().filter_map(|size| size.parse().ok()).collect();
-    let shape = match (rest.first().map(String::as_str), &sizes[..]) {
+    let mut shape = match (rest.first().map(String::as_str), &sizes[..]) {
         (Some("two-disks"), _) => Shape::two_disks(),
         (Some("twelve-arms"), _) => Shape::twelve_arms(),
         (Some("safe-load" | "against-itself"), _) => Shape::safe_load(),
@@ -30,6 +30,7 @@ fn main() -> std::io::Result<()> {
         }
         _ => Shape::quickstart(),
     };
+    shape.decided |= rest.iter().any(|word| word == "decided");
     let (record, mut analysis) = sample::experiment(&shape);
     if rest.iter().any(|word| word == "against-itself") {
         sample::against_itself(&mut analysis);

@@ -82,6 +82,9 @@ pub(crate) fn metric(metric: Metric) -> String {
     }
 }
 
+/// What stands for the load where arms are judged each at its own line.
+pub(crate) const AT_LINE: &str = "the plimsoll line";
+
 /// The interval of a plimsoll line: `20,130 to 20,480 op/s`.
 pub(crate) fn line(lower: Option<f64>, upper: Option<f64>, numbers: Numbers) -> String {
     let unit = numbers.gap();

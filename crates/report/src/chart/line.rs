@@ -10,7 +10,7 @@ use plimsoll_judge::{BlockLine, LineResult, TrialResult};
 /// Marks in one picture; more would be a smear, and the bytes of a page.
 const MARKS: usize = 1_500;
 /// Rows in the picture of the blocks.
-const ROWS: usize = 48;
+const ROWS: usize = 64;
 /// Height of one of them.
 const ROW: f64 = 16.0;
 /// Height of the label of a band.
@@ -121,13 +121,13 @@ impl<'a> LineChart<'a> {
                     (label(&plot, &x, line, *style, place))
                 }
             }
+            @for (style, shown) in &arms {
+                g class=(style.class()) { (trial_marks(&plot, (&x, &y), shown, *style)) }
+            }
             @if let Some(limit) = self.limit_ns.filter(|limit| *limit > 0.0 && limit.is_finite()) {
                 @let at = plot.y(y.scale.share(limit));
                 path.limit d={ "M" (Px(plot.x(0.0))) " " (Px(at)) "H" (Px(plot.x(1.0))) } {}
-                text x=(Px(plot.x(0.0) + 5.0)) y=(Px(at - 5.0)) { "at most " (PAGE.latency(limit)) }
-            }
-            @for (style, shown) in &arms {
-                g class=(style.class()) { (trial_marks(&plot, (&x, &y), shown, *style)) }
+                text.halo x=(Px(plot.x(0.0) + 5.0)) y=(Px(at - 5.0)) { "at most " (PAGE.latency(limit)) }
             }
         };
         if marks > MARKS {
@@ -356,8 +356,8 @@ fn label(plot: &Plot, x: &Axis, line: &LineResult, style: ArmStyle, place: usize
     html! {
         path.leader d={ "M" (Px(at)) " " (Px(y + 2.0)) "V" (Px(plot.y(1.0))) } {}
         path.mark d=(style.mark(at, y - 4.0, 4.5)) {}
-        @if to_the_left { text.end x=(Px(at - 9.0)) y=(Px(y)) { (told) } }
-        @else { text x=(Px(at + 9.0)) y=(Px(y)) { (told) } }
+        @if to_the_left { text.halo.end x=(Px(at - 9.0)) y=(Px(y)) { (told) } }
+        @else { text.halo x=(Px(at + 9.0)) y=(Px(y)) { (told) } }
     }
 }
 

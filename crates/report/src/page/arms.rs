@@ -66,10 +66,10 @@ const COLUMNS: [Column; 7] = [
 ];
 /// Place of the column that is left out where it says the same as another.
 const SERVICE: usize = 5;
+/// Place of p50.
+const MIDDLE: usize = 1;
 /// Places of p95 and p99.9.
 const SECONDARY: [usize; 2] = [2, 4];
-/// What stands for the load where arms are judged each at its own line.
-const AT_LINE: &str = "the plimsoll line";
 /// Places of the service time and of the CPU time.
 const TERTIARY: [usize; 2] = [SERVICE, 6];
 /// With more arms, what is the same for all of them is not said of each.
@@ -92,26 +92,28 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         ));
     }
     let open = points(analysis).any(|point| point.service != point.response);
+    let (line, cost) = (
+        super::line::is_known(analysis),
+        super::cost::is_known(analysis),
+    );
     let extra = Extra {
         // The line says more than whether the objective held at one load.
-        objective: !super::line::is_known(analysis)
-            && points(analysis).any(|point| point.meets_objective.is_some()),
-        page_cache: points(analysis)
-            .any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
+        objective: !line && points(analysis).any(|point| point.meets_objective.is_some()),
+        page_cache: !(line || cost)
+            && points(analysis).any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
         cause: points(analysis).any(|point| point.cause.is_some()),
-        line: super::line::is_known(analysis),
-        cost: super::cost::is_known(analysis),
+        line,
+        cost,
     };
-    // Where causes, lines or costs are told, the table has no room for every percentile; all stand behind the charts.
+    // Where causes, lines or costs are told, the table has no room for everything; all stands behind the charts.
+    let is_wide = extra.cause || line || cost;
     let columns: Vec<&Column> = COLUMNS
         .iter()
         .enumerate()
         .filter(|(place, _)| open || *place != SERVICE)
-        .filter(|(place, _)| {
-            let is_wide = extra.cause || extra.line || extra.cost;
-            !is_wide || !SECONDARY.contains(place)
-        })
-        .filter(|(place, _)| !(extra.line || extra.cost) || !TERTIARY.contains(place))
+        .filter(|(place, _)| !is_wide || !SECONDARY.contains(place))
+        .filter(|(place, _)| !(line || cost) || !TERTIARY.contains(place))
+        .filter(|(place, _)| !(extra.cause && (line || cost)) || *place != MIDDLE)
         .map(|(_, column)| column)
         .collect();
     html! {
@@ -221,7 +223,13 @@ fn mix_rows(
         .next()
         .map(|point| text::label(&point.load_label, NAME));
     let at_line = judged.is_some_and(|judged| select::is_line(analysis, mix, judged));
-    let label = label.map(|label| if at_line { AT_LINE.to_owned() } else { label });
+    let label = label.map(|label| {
+        if at_line {
+            words::AT_LINE.to_owned()
+        } else {
+            label
+        }
+    });
     let costs: Vec<Option<(&CostResult, &Estimate)>> = shown
         .iter()
         .map(|arm| {

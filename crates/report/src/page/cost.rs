@@ -85,7 +85,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             "The price of a million successful operations: what an hour of the arm costs, by the operations that it does in an hour. The interval is that of the operations; the price is as given."
         }
         div.scroll tabindex="0" role="region" aria-label="Table of costs" {
-            table {
+            table.costs {
                 thead { tr {
                     th scope="col" { "Arm" }
                     th.num scope="col" { "Price" small { "of an hour" } }

@@ -280,6 +280,17 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
 }
 
 #[test]
+fn seconds_of_a_search_are_named_as_such() {
+    let (record, mut analysis) = decided();
+    let mut series = analysis.series[0].clone();
+    series.point = Some(analysis.lines[0].point);
+    analysis.series.push(series);
+    let page = page_of(&record, &analysis);
+    let html = time::section(&page).into_string();
+    assert!(html.contains("trials of the plimsoll line"));
+}
+
+#[test]
 fn nothing_is_cheapest_between_currencies() {
     let (record, mut analysis) = decided();
     let stars = |analysis: &Analysis| {

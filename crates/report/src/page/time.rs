@@ -116,6 +116,12 @@ fn group<'a>(analysis: &'a Analysis, series: &'a TimeSeries) -> Group<'a> {
         label: match points().next() {
             Some(point) => text::label(&point.load_label, NAME),
             None if series.point.is_none() => "load phase".into(),
+            None if series
+                .point
+                .is_some_and(|point| select::is_line(analysis, &series.mix, point)) =>
+            {
+                "trials of the plimsoll line".into()
+            }
             None => format!("point {}", series.point.unwrap_or_default()),
         },
         arms: Vec::new(),

@@ -3,7 +3,7 @@
 use super::screen::{Screen, paint};
 use super::{BOLD, DIM, chart, paragraph};
 use crate::figure;
-use crate::{select, text};
+use crate::{select, text, words};
 use anstream::adapter::strip_str;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use plimsoll_judge::{Analysis, Curve, CurvePoint, FigureUnit};
@@ -61,7 +61,15 @@ pub(super) fn draw(out: &mut String, analysis: &Analysis, mix: &str, screen: &Sc
     if points.len() < 2 || !(watched || points.len() > 2) {
         return;
     }
-    let label = text::line(&points[0].1.load_label).into_owned();
+    let at_line = points[0]
+        .1
+        .point
+        .is_some_and(|point| select::is_line(analysis, mix, point));
+    let label = if at_line {
+        words::AT_LINE.to_owned()
+    } else {
+        text::line(&points[0].1.load_label).into_owned()
+    };
     out.push_str(&paint(DIM, &format!("  at {}\n", screen.short(&label, 40))));
     let shown = &points[..points.len().min(ARMS)];
     let widest = screen.width;
@@ -104,8 +112,8 @@ fn judged<'a>(analysis: &'a Analysis, mix: &str) -> Vec<(usize, &'a CurvePoint)>
     curves
         .enumerate()
         .filter_map(|(place, curve)| {
-            let mut points = curve.points.iter();
-            Some((place, points.find(|point| point.point == Some(judged))?))
+            let point = select::point(analysis, &curve.arm, mix, judged)?;
+            Some((place, point))
         })
         .collect()
 }

@@ -107,6 +107,39 @@ fn closed_and_open_loops_have_a_chart_each() {
 }
 
 #[test]
+fn arms_that_are_judged_at_their_lines_are_shown_there() {
+    let (record, mut analysis) = sample::experiment(&Shape {
+        arms: ["one", "two", "three"].map(String::from).into(),
+        mixes: vec!["A".into()],
+        ..Shape::safe_load()
+    });
+    let point = analysis.lines[0].point;
+    for comparison in analysis.comparisons.iter_mut().filter(|one| one.primary) {
+        comparison.point = point;
+    }
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    let text = strip_str(&summary(&report, &Screen::default())).to_string();
+    let table: Vec<&str> = text
+        .lines()
+        .skip_while(|line| *line != "  at the plimsoll line")
+        .take(5)
+        .collect();
+    let rates = analysis
+        .lines
+        .iter()
+        .map(|line| line.at_line.as_ref().unwrap().throughput.median);
+    for (line, rate) in table[2..].iter().zip(rates) {
+        assert!(
+            line.contains(&crate::number::TERMINAL.rate(rate)),
+            "{table:?}"
+        );
+    }
+}
+
+#[test]
 fn an_arm_against_itself_is_told_at_once() {
     let (record, mut analysis) = sample::experiment(&Shape::safe_load());
     sample::against_itself(&mut analysis);
