@@ -47,6 +47,13 @@ fn main() {
                 ..Shape::of(12, 42, 2, 6, 300)
             },
         ),
+        (
+            "12 arms with lines, 2 mixes, 6 loads, 20 blocks, 60 s",
+            Shape {
+                decided: true,
+                ..Shape::of(12, 6, 2, 20, 60)
+            },
+        ),
     ] {
         let (record, analysis) = sample::experiment(&shape);
         let drawn: usize = analysis

@@ -130,6 +130,15 @@ pub(crate) fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<S
     })
 }
 
+/// What was compared, and where: the line is a place and a metric at once, and is named once.
+pub(crate) fn compared(load_label: &str, what: Metric, between: &str) -> String {
+    if what == Metric::Line {
+        metric(what)
+    } else {
+        format!("{load_label}{between}{}", metric(what))
+    }
+}
+
 /// A measured value in the unit of a threshold, which its text tells by the metric that it begins with.
 pub(crate) fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> String {
     let metric = threshold.trim_start();
@@ -150,4 +159,58 @@ pub(crate) fn counted(count: u64, one: &str, numbers: Numbers) -> String {
         numbers.count(count),
         if count == 1 { "" } else { "s" }
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::TERMINAL;
+
+    #[test]
+    fn a_line_says_which_of_its_ends_are_known() {
+        for (lower, upper, expected) in [
+            (Some(20_130.0), Some(20_480.0), "20,130 to 20,480 op/s"),
+            (Some(20_130.0), None, "at least 20,130 op/s"),
+            (None, Some(20_480.0), "below 20,480 op/s"),
+            (None, None, "not found"),
+        ] {
+            assert_eq!(line(lower, upper, TERMINAL), expected);
+        }
+    }
+
+    #[test]
+    fn the_line_is_named_once() {
+        assert_eq!(compared(AT_LINE, Metric::Line, ", "), "plimsoll line");
+        assert_eq!(
+            compared("8 threads", Metric::Throughput, " · "),
+            "8 threads · throughput"
+        );
+    }
+
+    #[test]
+    fn blocks_are_asked_for_only_where_more_of_them_help() {
+        let needed = |blocks, reached| BlocksNeeded {
+            baseline: "a".into(),
+            arm: "b".into(),
+            mix: "c".into(),
+            metric: Metric::Throughput,
+            half_width: 0.03,
+            reached,
+            blocks,
+        };
+        let told = |blocks, reached| blocks_needed(&needed(blocks, reached), TERMINAL);
+        assert_eq!(
+            told(Some(14), Some(0.052)).as_deref(),
+            Some("about 14 blocks would make this interval ±3 %; it is ±5.2 % now")
+        );
+        assert_eq!(
+            told(Some(14), None).as_deref(),
+            Some("about 14 blocks would make this interval ±3 %")
+        );
+        assert_eq!(
+            told(None, None).as_deref(),
+            Some("too few blocks to say how many would make this interval ±3 %")
+        );
+        assert_eq!(told(Some(6), Some(0.03)), None);
+    }
 }

@@ -95,7 +95,7 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
     html! {
         article class={ "card " (word) } {
             p.subject {
-                (text::short(&comparison.mix, NAME)) " · " (text::label(&comparison.load_label, NAME)) " · " (words::metric(comparison.metric))
+                (text::short(&comparison.mix, NAME)) " · " (words::compared(&text::label(&comparison.load_label, NAME), comparison.metric, " · "))
             }
             p.figure {
                 span.big { @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) } }

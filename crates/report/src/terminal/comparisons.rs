@@ -123,10 +123,9 @@ fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
             None => String::new(),
         };
         let what = format!(
-            "{}, {}, {}",
+            "{}, {}",
             text::short(row.mix, 24),
-            text::short(row.load_label, 24),
-            words::metric(row.metric)
+            words::compared(&text::short(row.load_label, 24), row.metric, ", ")
         );
         let judged = format!("{mark} {}", text::padded(word, 12));
         let told = screen.short(

@@ -139,7 +139,7 @@ fn line(shape: &Shape, analysis: &Analysis, arm: usize, mix: usize, index: u32) 
         .find(|curve| curve.arm == shape.arms[arm] && curve.mix == shape.mixes[mix]);
     let at_line = curve
         .and_then(|curve| curve.points.first())
-        .map(|point| open(point, index, "plimsoll line", arm, mix, 1.0));
+        .map(|point| open(point, index, "the plimsoll line", arm, mix, 1.0));
     let limit = "journal: sessions waited 61 % of their time for it";
     LineResult {
         arm: shape.arms[arm].clone(),
