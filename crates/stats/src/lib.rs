@@ -49,6 +49,7 @@ mod percentile;
 mod scalability;
 mod scalability_fit;
 mod shifts;
+mod spread;
 mod stalls;
 mod summary;
 mod trend;
@@ -72,6 +73,7 @@ pub use percentile::{PercentileInterval, SliceCount, percentile_interval, sample
 pub use scalability::{
     FEWEST_SESSION_COUNTS, Peak, REACH, Residual, Scalability, ScalabilityPoint,
 };
+pub use spread::{Spread, spread, visible_with_spread};
 pub use stalls::{SHORTEST_STALL_SECONDS, stalls};
 pub use summary::{mean, median, quantile, standard_deviation};
 pub use trend::{Trend, theil_sen};
