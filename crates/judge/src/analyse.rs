@@ -26,8 +26,9 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     let differences = differences(&plan, &selection);
     let curves = curves(&plan, &samples);
     let paired = crate::imported::is_paired(&selection);
+    let lines = crate::line::lines(&plan, &samples);
     let mut comparisons = comparisons(&plan, &samples, paired);
-    crate::because::explain(&mut comparisons.all, &curves);
+    crate::because::explain(&mut comparisons.all, &curves, &lines);
 
     let mut warnings = selection.warnings.clone();
     warnings.extend(crate::warnings::of_points(&plan, &samples));
@@ -35,28 +36,43 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::warnings::of_runs(runs.flat_map(|run| &run.warnings)));
     warnings.extend(crate::difference::warnings(&differences, &selection));
     warnings.extend(crate::rig::working_sets(&plan, &selection));
+    warnings.extend(crate::line::warnings(&lines, &samples, &plan));
+    warnings.extend(crate::cost::warning(&plan));
+    let drift = crate::drift::drift(&selection);
+    warnings.extend(crate::drift::warnings(drift.as_ref()));
     warnings.extend(few_blocks(&selection));
     warnings.extend(crate::imported::unpaired(&plan, paired));
     crate::warnings::sort(&mut warnings);
+    let against_itself = crate::against_itself::against_itself(&plan, &comparisons.all);
+    let mut validity = validity(&plan, &selection, &samples, &warnings);
+    validity.extend(crate::drift::validity(drift.as_ref()));
 
     Ok(Analysis {
         id: record.id.clone(),
         name: record.name.clone(),
         question: record.question.clone(),
-        headline: headline(&plan, &selection.progress, &comparisons, &curves, &warnings),
+        headline: headline(
+            &plan,
+            &selection,
+            &comparisons,
+            &curves,
+            &lines,
+            against_itself.as_ref(),
+            &warnings,
+        ),
         arms: arms(&plan, &selection, &record.calibrations),
         mixes: plan.mixes.iter().map(|mix| mix.name.clone()).collect(),
-        validity: validity(&plan, &selection, &samples, &warnings),
+        validity,
         load_phase: load_phase(&plan, &samples),
+        blocks_needed: crate::looks::blocks_needed(&plan, &comparisons.all),
         comparisons: comparisons.all,
         thresholds: thresholds(&plan, &samples),
         pairs: pair_differences(&plan, &selection),
-        lines: Vec::new(),
-        costs: Vec::new(),
-        repeatability: Vec::new(),
-        blocks_needed: Vec::new(),
-        drift: None,
-        against_itself: None,
+        costs: crate::cost::costs(&plan, &samples, &curves),
+        lines,
+        repeatability: crate::repeatability::repeatability(&plan, &samples),
+        drift,
+        against_itself,
         progress: selection.progress,
         curves,
         differences,

@@ -1,23 +1,30 @@
 //! What held the two arms of a comparison back, as a sentence beside its verdict.
 
-use crate::{Cause, CauseKind, Comparison, Curve};
+use crate::{Cause, CauseKind, Comparison, Curve, LineResult};
 
 /// Gives every comparison the causes of its two arms.
-pub(crate) fn explain(comparisons: &mut [Comparison], curves: &[Curve]) {
+pub(crate) fn explain(comparisons: &mut [Comparison], curves: &[Curve], lines: &[LineResult]) {
     for comparison in comparisons {
-        let of = |arm: &str| cause_of(curves, arm, &comparison.mix, comparison.point);
+        let of = |arm: &str| cause_of(curves, lines, arm, &comparison.mix, comparison.point);
         let (baseline, arm) = (of(&comparison.baseline), of(&comparison.arm));
         comparison.because = sentence((&comparison.baseline, baseline), (&comparison.arm, arm));
     }
 }
 
-/// The cause of an arm at a point.
+/// The cause of an arm at a point; at the line what limits it beyond that.
 pub(crate) fn cause_of<'a>(
     curves: &'a [Curve],
+    lines: &'a [LineResult],
     arm: &str,
     mix: &str,
     point: u32,
 ) -> Option<&'a Cause> {
+    let line = lines
+        .iter()
+        .find(|line| line.arm == arm && line.mix == mix && line.point == point);
+    if let Some(line) = line {
+        return line.limit.as_ref();
+    }
     let curve = curves
         .iter()
         .find(|curve| curve.arm == arm && curve.mix == mix)?;

@@ -1,17 +1,20 @@
 //! Two records made at different times, one arm of each.
 
 use crate::analyse::plan_of;
-use crate::comparison::{metrics, primaries, rule, verdict, without_figures};
+use crate::comparison::{is_compared, metrics, primaries, rule, verdict, without_figures};
+use crate::cost::in_one_currency;
 use crate::difference::{Seen, between};
 use crate::estimate::CONFIDENCE;
+use crate::roles::follows_line;
 use crate::sample::{ArmSamples, Asked, Sample};
 use crate::select::{Selection, as_u32, counted};
 use crate::sentence::{Question, Unit, sentence};
 use crate::{Difference, JudgeError, Judgement, Verdict};
-use plimsoll_experiment::{Arm, Direction, Metric, Plan};
-use plimsoll_record::{ExperimentRecord, RunRecord, Warning};
+use plimsoll_experiment::{Arm, Direction, Metric, Plan, Point};
+use plimsoll_record::{ExperimentRecord, LoadKind, RunRecord, Warning, WarningId};
 use plimsoll_stats::{judge, judge_together};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What comparing runs of different days costs, beside the chance of drift.
 const PRICE: &str = "These runs were not made side by side: whatever else changed between the two records (the machine's state, its \
@@ -90,14 +93,21 @@ pub fn compare_records(
     let (a, b) = (Read::of(a, arm_a)?, Read::of(b, arm_b)?);
     let primary_metrics = primaries(&a.plan);
     let mut comparisons = Vec::new();
-    for (of_a, of_b) in shared_points(&a, &b) {
-        comparisons.extend(of_point(&a, &b, of_a, of_b, &primary_metrics));
+    for shared in shared_points(&a, &b) {
+        comparisons.extend(of_point(&a, &b, &shared, &primary_metrics));
     }
     comparisons.sort_by_key(|comparison| !comparison.primary);
     let differences = differences(&a, &b);
     let mut warnings = Vec::new();
     for read in [&a, &b] {
         warnings.extend(read.warnings.iter().cloned());
+    }
+    warnings.extend(other_machine(&a, &b));
+    if primary_metrics.contains(&Metric::Cost)
+        && let Err(reason) = in_one_currency([a.arm(), b.arm()])
+    {
+        let message = format!("{reason}: their costs are not compared");
+        warnings.push(Warning::new(WarningId::Prices, "price", message));
     }
     crate::warnings::sort(&mut warnings);
     Ok(RecordComparison {
@@ -134,8 +144,18 @@ impl<'a> Read<'a> {
         let mut selection = Selection::of(record, &plan);
         let runs = selection.finished.swap_remove(arm);
         let asked = Asked::by(&plan, &record.calibrations);
-        let samples = ArmSamples::of(&plan.arms[arm], &runs, plan.points.len(), &asked);
-        let warnings = crate::warnings::of_arm(name, &samples);
+        let samples = ArmSamples::of(&plan.arms[arm], (&runs, &selection.cut_off[arm]), &asked);
+        let mut warnings = crate::warnings::of_arm(name, &samples);
+        let lines = crate::line::lines_of(&plan, &plan.arms[arm], &samples);
+        let plan_of_arm = Plan {
+            arms: vec![plan.arms[arm].clone()],
+            ..plan.clone()
+        };
+        warnings.extend(crate::line::warnings(
+            &lines,
+            std::slice::from_ref(&samples),
+            &plan_of_arm,
+        ));
         let runs = runs.into_values().collect();
         Ok(Self {
             record,
@@ -172,42 +192,107 @@ impl<'a> Read<'a> {
     }
 }
 
-/// Samples of every point that both sides measured, in the order of A's plan.
-fn shared_points<'a>(a: &'a Read<'_>, b: &'a Read<'_>) -> Vec<(&'a [Sample], &'a [Sample])> {
+/// One point that both sides measured: as A's plan has it, and the samples of A and of B.
+struct Shared<'a> {
+    point: &'a Point,
+    of_a: &'a [Sample],
+    of_b: &'a [Sample],
+}
+
+/// Every point that both sides measured, in the order of A's plan.
+fn shared_points<'a>(a: &'a Read<'_>, b: &'a Read<'_>) -> Vec<Shared<'a>> {
     let mut shared = Vec::new();
-    for of_a in &a.samples.points {
-        let Some(label) = of_a.first().map(|sample| &sample.label) else {
-            continue;
-        };
-        let same = |of_b: &&Vec<Sample>| {
-            of_b.first().is_some_and(|sample| {
-                sample.label.mix == label.mix && sample.label.load == label.load
-            })
-        };
-        if let Some(of_b) = b.samples.points.iter().find(same) {
-            shared.push((of_a.as_slice(), of_b.as_slice()));
+    for (point, of_a) in a.plan.points.iter().zip(&a.samples.points) {
+        let mut others = b.plan.points.iter().zip(&b.samples.points);
+        let found = others.find(|(other, of_b)| is_same_load((point, of_a), (other, of_b)));
+        if let Some((_, of_b)) = found {
+            shared.push(Shared { point, of_a, of_b });
         }
     }
     shared
+}
+
+/// Whether two points of two plans are the same load of the same mix. Where a run decides a part of the load, that part is no difference.
+fn is_same_load(
+    (point_a, of_a): (&Point, &[Sample]),
+    (point_b, of_b): (&Point, &[Sample]),
+) -> bool {
+    let (Some(a), Some(b)) = (of_a.first(), of_b.first()) else {
+        return false;
+    };
+    if a.label.mix != b.label.mix {
+        return false;
+    }
+    if follows_line(point_a) || follows_line(point_b) {
+        return point_a.role == point_b.role;
+    }
+    match (a.label.load, b.label.load) {
+        (LoadKind::Open { rate, .. }, LoadKind::Open { rate: other, .. })
+            if !point_a.sessions.is_given() && !point_b.sessions.is_given() =>
+        {
+            rate == other
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// That the two sides were measured on different machines, where they were.
+fn other_machine(a: &Read<'_>, b: &Read<'_>) -> Option<Warning> {
+    let machines = |read: &Read<'_>| {
+        let of_runs = read.runs.iter().map(|run| run.machine.fingerprint());
+        of_runs.collect::<BTreeSet<String>>()
+    };
+    let (of_a, of_b) = (machines(a), machines(b));
+    if of_a == of_b || of_a.is_empty() || of_b.is_empty() {
+        return None;
+    }
+    let words = |machines: BTreeSet<String>| machines.into_iter().collect::<Vec<_>>().join(" or ");
+    let message = format!(
+        "{} was measured on {}, {} on {}",
+        a.label(b),
+        words(of_a),
+        b.label(a),
+        words(of_b)
+    );
+    Some(Warning::new(WarningId::MixedMachines, "machine", message))
 }
 
 /// Every metric that both sides have at one point.
 fn of_point(
     a: &Read<'_>,
     b: &Read<'_>,
-    of_a: &[Sample],
-    of_b: &[Sample],
+    shared: &Shared<'_>,
     primary: &[Metric],
 ) -> Vec<UnpairedComparison> {
+    let Shared { point, of_a, of_b } = *shared;
+    let prices = in_one_currency([a.arm(), b.arm()]);
     let mut figures = Vec::new();
-    for metric in metrics(primary) {
-        let (baseline_values, values) = (readings(of_a, metric), readings(of_b, metric));
-        let is_primary = primary.contains(&metric);
+    for metric in metrics(primary, prices.is_ok()) {
+        if !is_compared(point, metric) {
+            continue;
+        }
+        let (mut baseline_values, mut values) = (readings(of_a, metric), readings(of_b, metric));
+        // The rate at the line stands for throughput there.
+        let stands_for = if metric == Metric::Line {
+            Metric::Throughput
+        } else {
+            metric
+        };
+        let is_primary = primary.contains(&metric) || primary.contains(&stands_for);
+        let obstacle = prices.as_ref().err().filter(|_| metric == Metric::Cost);
+        if obstacle.is_some() {
+            baseline_values.clear();
+            values.clear();
+        }
         let no_value = baseline_values.is_empty() || values.is_empty();
         if no_value && !is_primary {
             continue;
         }
-        let compared = if no_value {
+        let compared = if let Some(obstacle) = obstacle {
+            Err(obstacle.clone())
+        } else if no_value && metric == Metric::Line {
+            Err("no run of one of them knows its line from both sides".to_owned())
+        } else if no_value {
             Err("one of them has no valid run with such a value".to_owned())
         } else {
             plimsoll_stats::Comparison::unpaired(&baseline_values, &values)
@@ -320,6 +405,12 @@ fn headline(a: &Read<'_>, b: &Read<'_>, comparisons: &[UnpairedComparison]) -> V
         sentences = vec![format!(
             "Of {total}, {name_b} is better than {name_a} in {better}, worse in {worse}, equivalent in {equivalent}; {inconclusive} cannot be told."
         )];
+    }
+    if let Some(warning) = other_machine(a, b) {
+        sentences.push(format!(
+            "They were made on different machines, so the machine is part of every difference: {}.",
+            warning.message
+        ));
     }
     sentences.push(PRICE.into());
     sentences

@@ -1,16 +1,18 @@
 //! Every arm against its baseline, over the blocks in which both have a valid point.
 
-use crate::deciding::deciding_point;
+use crate::deciding::deciding;
 use crate::estimate::CONFIDENCE;
+use crate::roles::{is_line, load_label};
 use crate::sample::{ArmSamples, Sample};
 use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
 use crate::{Comparison, Judgement, Verdict};
-use plimsoll_experiment::{Direction, Metric, Plan};
+use plimsoll_experiment::{Direction, Metric, Plan, Point};
 use plimsoll_stats::{Grounds, Rule, judge, judge_together};
 
 /// Looked at in every experiment, beside the metrics that decide.
-const ALWAYS: [Metric; 4] = [
+const ALWAYS: [Metric; 5] = [
+    Metric::Line,
     Metric::Throughput,
     Metric::Response { percentile: 50.0 },
     Metric::Response { percentile: 99.0 },
@@ -92,21 +94,24 @@ pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples], paired: bool) -> Com
     let mut unjudged = Vec::new();
     for (mix_index, mix) in plan.mixes.iter().enumerate() {
         for pair in pairs(plan) {
-            let deciding = deciding_point(plan, mix_index, arms, pair[0]);
-            if let Err(reason) = &deciding {
-                let remark = (mix.name.clone(), reason.clone());
+            let (deciding, reasons) = deciding(plan, mix_index, arms, pair[0]);
+            for reason in reasons {
+                let remark = (mix.name.clone(), reason);
                 if !unjudged.contains(&remark) {
                     unjudged.push(remark);
                 }
             }
+            let is_priced = crate::cost::in_one_currency(pair.map(|arm| &plan.arms[arm])).is_ok();
             let mut deciding_pairs = Vec::new();
             for (point_index, point) in plan.points.iter().enumerate() {
                 if usize::try_from(point.mix) != Ok(mix_index) {
                     continue;
                 }
-                let is_deciding = deciding.as_ref() == Ok(&point_index);
-                for metric in metrics(&primary_metrics) {
-                    let decides = is_deciding && primary_metrics.contains(&metric);
+                for metric in metrics(&primary_metrics, is_priced) {
+                    let decides = deciding.contains(&(metric, point_index));
+                    if !decides && !is_compared(point, metric) {
+                        continue;
+                    }
                     let pairs = if paired {
                         Pairs::of(plan, arms, pair, point_index, metric)
                     } else {
@@ -129,10 +134,20 @@ pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples], paired: bool) -> Com
     }
 }
 
-/// The metrics that decide, then the usual ones.
-pub(crate) fn metrics(primary: &[Metric]) -> Vec<Metric> {
+/// Whether a metric is looked at at a point where it does not decide. At the line that is the line itself, what it costs, and the response times there.
+pub(crate) fn is_compared(point: &Point, metric: Metric) -> bool {
+    match metric {
+        Metric::Line => is_line(point),
+        Metric::Cost | Metric::Response { .. } => true,
+        _ => !is_line(point),
+    }
+}
+
+/// The metrics that decide, then the usual ones; cost where both arms are `priced` in one currency.
+pub(crate) fn metrics(primary: &[Metric], priced: bool) -> Vec<Metric> {
     let mut metrics = primary.to_vec();
-    for metric in ALWAYS {
+    let cost = priced.then_some(Metric::Cost);
+    for metric in ALWAYS.into_iter().chain(cost) {
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }
@@ -171,6 +186,8 @@ struct Pairs {
     apart: Option<(Vec<f64>, Vec<f64>)>,
     /// Blocks left out because a value is only a lower bound.
     bounds: usize,
+    /// Why there is nothing to compare, where that is known beforehand.
+    obstacle: Option<String>,
 }
 
 impl Pairs {
@@ -201,6 +218,13 @@ impl Pairs {
                 values.push((left.result.block, left_reading.value, right_reading.value));
             }
         }
+        let obstacle = match metric {
+            Metric::Cost => crate::cost::in_one_currency([&plan.arms[a], &plan.arms[b]]).err(),
+            _ => None,
+        };
+        if obstacle.is_some() {
+            values.clear();
+        }
         let mix = usize::try_from(plan.points[point].mix)
             .ok()
             .and_then(|mix| plan.mixes.get(mix));
@@ -208,12 +232,13 @@ impl Pairs {
             arms: [plan.arms[a].name.clone(), plan.arms[b].name.clone()],
             mix: mix.map(|mix| mix.name.clone()).unwrap_or_default(),
             point: as_u32(point),
-            load_label: plan.points[point].load.to_string(),
+            load_label: load_label(&plan.points[point]),
             metric,
             rule: rule(plan, metric),
             values,
             apart: None,
             bounds,
+            obstacle,
         }
     }
 
@@ -262,6 +287,9 @@ impl Pairs {
     }
 
     fn figures(&self) -> Result<plimsoll_stats::Comparison, String> {
+        if let Some(obstacle) = &self.obstacle {
+            return Err(obstacle.clone());
+        }
         if let Some((a, b)) = &self.apart {
             if !self.has_any() {
                 return Err("one of them has no valid run with such a value".into());
@@ -269,10 +297,15 @@ impl Pairs {
             return plimsoll_stats::Comparison::unpaired(a, b).map_err(|error| error.to_string());
         }
         if self.values.is_empty() {
-            return Err(if self.bounds > 0 {
+            return Err(if self.bounds > 0 && self.metric == Metric::Line {
+                "one of them holds the objective at the highest rate that was tried, so its line is known from below only".into()
+            } else if self.bounds > 0 {
                 "too much was unfinished at the end, so that only lower bounds are known".into()
             } else {
-                "in no block have both a valid point with such a value".into()
+                match self.metric {
+                    Metric::Line => "in no block is the line of both known from both sides".into(),
+                    _ => "in no block have both a valid point with such a value".into(),
+                }
             });
         }
         let a: Vec<f64> = self.values.iter().map(|(_, a, _)| *a).collect();
@@ -364,6 +397,16 @@ fn comparison(
         because: None,
         baseline,
         arm,
+    }
+}
+
+/// How far a comparison is from no difference, the same for twice and for half.
+pub(crate) fn effect(comparison: &Comparison) -> f64 {
+    let ratio = 1.0 + comparison.verdict.estimate.unwrap_or(0.0);
+    if ratio > 0.0 {
+        ratio.ln().abs()
+    } else {
+        f64::INFINITY
     }
 }
 

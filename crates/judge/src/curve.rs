@@ -2,15 +2,17 @@
 
 use crate::estimate::CONFIDENCE;
 use crate::extract::units;
+use crate::roles::{follows_line, is_line, load_of};
 use crate::rules::cause;
 use crate::sample::{ArmSamples, Sample};
 use crate::select::as_u32;
 use crate::{
     Curve, CurvePoint, Estimate, FigureSummary, Figures, Knee, LatencySummary, Scalability,
 };
-use plimsoll_experiment::{Arm, Metric, Plan};
+use plimsoll_experiment::{Arm, Metric, Plan, Point, PointRole};
 use plimsoll_record::{LoadKind, Operation};
-use plimsoll_stats::{KneeMethod, LoadPoint, Peak, ScalabilityPoint, has_bent, knee};
+use plimsoll_schedule::Load;
+use plimsoll_stats::{KneeMethod, LoadPoint, Peak, ScalabilityPoint, has_bent, knee, median};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewest points that make a curve with a knee.
@@ -21,29 +23,54 @@ pub(crate) fn curves(plan: &Plan, arms: &[ArmSamples]) -> Vec<Curve> {
     let mut curves = Vec::new();
     for (arm, samples) in plan.arms.iter().zip(arms) {
         for (mix_index, mix) in plan.mixes.iter().enumerate() {
-            let mut of_mix: Vec<&[Sample]> = Vec::new();
+            let mut of_mix: Vec<Measured<'_>> = Vec::new();
             for (point, samples) in plan.points.iter().zip(&samples.points) {
-                if usize::try_from(point.mix) == Ok(mix_index) && !samples.is_empty() {
-                    of_mix.push(samples);
+                let is_of_mix = usize::try_from(point.mix) == Ok(mix_index);
+                if is_of_mix && !is_line(point) && !samples.is_empty() {
+                    let shown = curve_point(plan, arm, samples);
+                    of_mix.push(Measured {
+                        point,
+                        samples,
+                        shown,
+                    });
                 }
             }
             of_mix.sort_by(|left, right| {
-                number(left[0].label.load).total_cmp(&number(right[0].label.load))
+                number(left.shown.load).total_cmp(&number(right.shown.load))
             });
-            let points: Vec<CurvePoint> = of_mix
-                .iter()
-                .map(|samples| curve_point(plan, arm, samples))
-                .collect();
+            let sweep = sweep(&of_mix);
             curves.push(Curve {
                 arm: arm.name.clone(),
                 mix: mix.name.clone(),
-                knee: knee_of(&points, &of_mix),
-                scalability: scalability(&points),
-                points,
+                knee: knee_of(plan, &sweep),
+                scalability: scalability(&sweep),
+                points: of_mix.into_iter().map(|measured| measured.shown).collect(),
             });
         }
     }
     curves
+}
+
+/// One point of a curve.
+struct Measured<'a> {
+    point: &'a Point,
+    samples: &'a [Sample],
+    shown: CurvePoint,
+}
+
+/// The points of a curve that are one sweep: all of one kind of loop where the file asks for a sweep of it, otherwise all whose load the file gives. Loads
+/// that follow from the line of the run are part of no sweep.
+fn sweep<'a, 'b>(of_mix: &'b [Measured<'a>]) -> Vec<&'b Measured<'a>> {
+    let given = of_mix.iter().filter(|one| !follows_line(one.point));
+    let mut swept = of_mix
+        .iter()
+        .filter(|one| one.point.role == PointRole::Sweep);
+    match swept.next() {
+        Some(first) => given
+            .filter(|one| same_kind(one.shown.load, first.shown.load))
+            .collect(),
+        None => given.collect(),
+    }
 }
 
 /// The load phase of every arm that has one.
@@ -66,7 +93,7 @@ pub(crate) fn number(load: LoadKind) -> f64 {
 }
 
 /// Samples of one point, of which there is at least one.
-fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePoint {
+pub(crate) fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePoint {
     let valid: Vec<&Sample> = samples
         .iter()
         .filter(|sample| sample.result.valid)
@@ -107,7 +134,7 @@ fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePoint {
         arm: arm.name.clone(),
         point: label.point,
         load_label: label.load_label.clone(),
-        load: label.load,
+        load: load_of(samples).unwrap_or(label.load),
         valid_runs: as_u32(valid.len()),
         runs: as_u32(samples.len()),
         throughput: over(Metric::Throughput),
@@ -126,27 +153,27 @@ fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePoint {
         errors,
         meets_objective: (!judged.is_empty()).then(|| judged.iter().all(|met| *met)),
         figures: FigureSummary::over_blocks(&watched),
-        cause: cause(plan, arm, samples),
+        cause: cause(plan, arm, &samples.iter().collect::<Vec<_>>()),
         results: samples.iter().map(|sample| sample.result.clone()).collect(),
     }
 }
 
-/// Knee of every block's own curve, summarised. Blocks in which a point of the curve is missing or not valid have none.
-fn knee_of(points: &[CurvePoint], samples: &[&[Sample]]) -> Option<Knee> {
-    let is_sweep = points.len() >= FEWEST_POINTS
-        && points
+/// Knee of every block's own curve, summarised. Blocks in which a point in the midst of the curve is missing, or one is not valid, have none.
+fn knee_of(plan: &Plan, sweep: &[&Measured<'_>]) -> Option<Knee> {
+    let is_sweep = sweep.len() >= FEWEST_POINTS
+        && sweep
             .windows(2)
-            .all(|pair| same_kind(pair[0].load, pair[1].load));
+            .all(|pair| same_kind(pair[0].shown.load, pair[1].shown.load));
     if !is_sweep {
         return None;
     }
     let mut blocks = BTreeSet::new();
-    for of_point in samples {
-        blocks.extend(of_point.iter().map(|sample| sample.result.block));
+    for measured in sweep {
+        blocks.extend(measured.samples.iter().map(|sample| sample.result.block));
     }
     let mut curves = Vec::new();
     for block in blocks {
-        if let Some(curve) = curve_of_block(block, samples) {
+        if let Some(curve) = curve_of_block(block, sweep) {
             curves.push(curve);
         }
     }
@@ -154,36 +181,88 @@ fn knee_of(points: &[CurvePoint], samples: &[&[Sample]]) -> Option<Knee> {
     let kneedle = knee(&curves, KneeMethod::Kneedle, CONFIDENCE)
         .ok()
         .flatten();
-    let throughput: Vec<f64> = points.iter().map(|point| point.throughput.median).collect();
-    let past_objective = points
+    let past_objective = sweep
         .last()
-        .is_some_and(|last| last.meets_objective == Some(false));
-    let at_knee = points
+        .is_some_and(|last| last.shown.meets_objective == Some(false));
+    let at_knee = sweep
         .iter()
+        .map(|measured| &measured.shown)
         .find(|point| number(point.load) == found.load)?;
+    let has_bent = has_ended(plan, sweep) || has_bent(&throughput(sweep, &curves));
     Some(Knee {
         load_label: at_knee.load_label.clone(),
         load: found.load,
         range: (found.interval.lower, found.interval.upper),
         kneedle: kneedle.as_ref().map(|second| second.load),
         kneedle_range: kneedle.map(|second| (second.interval.lower, second.interval.upper)),
-        still_climbing: !has_bent(&throughput) && !past_objective,
+        still_climbing: !has_bent && !past_objective,
     })
 }
 
-fn curve_of_block(block: u32, samples: &[&[Sample]]) -> Option<Vec<LoadPoint>> {
-    let mut curve = Vec::with_capacity(samples.len());
-    for of_point in samples {
-        let sample = of_point
-            .iter()
-            .find(|sample| sample.result.block == block)?;
+/// Whether every run ended its sweep before the last point that it might have measured. It did so because the sweep had bent.
+fn has_ended(plan: &Plan, sweep: &[&Measured<'_>]) -> bool {
+    let Some(swept) = sweep
+        .iter()
+        .find(|measured| measured.point.role == PointRole::Sweep)
+    else {
+        return false;
+    };
+    let is_of_sweep = |point: &&Point| {
+        point.mix == swept.point.mix
+            && point.role == PointRole::Sweep
+            && matches!(point.load, Load::Closed { .. })
+                == matches!(swept.point.load, Load::Closed { .. })
+    };
+    let Some(last) = plan.points.iter().rfind(is_of_sweep) else {
+        return false;
+    };
+    !sweep
+        .iter()
+        .any(|measured| std::ptr::eq(measured.point, last))
+}
+
+/// Throughput at each point of a sweep. Where blocks ended it at different points, of those that went furthest, so that all points are of the same blocks.
+fn throughput(sweep: &[&Measured<'_>], curves: &[Vec<LoadPoint>]) -> Vec<f64> {
+    let is_even = curves.windows(2).all(|pair| pair[0].len() == pair[1].len());
+    let mut throughput = Vec::with_capacity(sweep.len());
+    for (index, measured) in sweep.iter().enumerate() {
+        let furthest = curves.iter().filter(|curve| curve.len() == sweep.len());
+        let of_blocks: Vec<f64> = furthest
+            .map(|curve| curve[index].throughput_per_second)
+            .collect();
+        let usual = measured.shown.throughput.median;
+        throughput.push(if is_even {
+            usual
+        } else {
+            median(&of_blocks).unwrap_or(usual)
+        });
+    }
+    throughput
+}
+
+/// The points that a block measured: all, or those up to where its sweep ended.
+fn curve_of_block(block: u32, sweep: &[&Measured<'_>]) -> Option<Vec<LoadPoint>> {
+    let mut curve = Vec::with_capacity(sweep.len());
+    let mut has_ended = false;
+    for measured in sweep {
+        let mut samples = measured.samples.iter();
+        let Some(sample) = samples.find(|sample| sample.result.block == block) else {
+            if measured.point.role != PointRole::Sweep {
+                return None;
+            }
+            has_ended = true;
+            continue;
+        };
+        if has_ended {
+            return None;
+        }
         curve.push(LoadPoint {
             load: number(sample.label.load),
             throughput_per_second: sample.reading(Metric::Throughput)?.value,
             mean_response_ns: sample.reading(Metric::ResponseMean)?.value,
         });
     }
-    Some(curve)
+    (curve.len() >= FEWEST_POINTS).then_some(curve)
 }
 
 /// Whether two loads belong to one sweep: they differ in the number that is swept alone.
@@ -207,9 +286,9 @@ fn same_kind(left: LoadKind, right: LoadKind) -> bool {
 }
 
 /// The universal scalability law through the medians of a closed sweep without pauses.
-fn scalability(points: &[CurvePoint]) -> Option<Scalability> {
-    let mut measured = Vec::with_capacity(points.len());
-    for point in points {
+fn scalability(sweep: &[&Measured<'_>]) -> Option<Scalability> {
+    let mut measured = Vec::with_capacity(sweep.len());
+    for point in sweep.iter().map(|one| &one.shown) {
         let LoadKind::Closed {
             sessions,
             think_time_ns: 0,

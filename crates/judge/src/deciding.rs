@@ -1,15 +1,58 @@
 //! At which load each mix is judged.
 
 use crate::curve::number;
+use crate::roles::{follows_line, is_at, is_line, line_point, load_of};
 use crate::sample::{ArmSamples, Sample};
 use plimsoll_experiment::{LoadAt, Metric, Plan};
 use plimsoll_record::LoadKind;
 use plimsoll_stats::median;
 
+/// The metrics that decide about a mix, each with the point at which it does, and why others cannot, as ends of sentences.
+///
+/// The plimsoll line is judged where it was searched, whatever load the file names for the other metrics. At that point its rate stands for throughput.
+pub(crate) fn deciding(
+    plan: &Plan,
+    mix: usize,
+    arms: &[ArmSamples],
+    baseline: usize,
+) -> (Vec<(Metric, usize)>, Vec<String>) {
+    let point = deciding_point(plan, mix, arms, baseline);
+    let (mut places, mut reasons): (Vec<(Metric, usize)>, Vec<String>) = (Vec::new(), Vec::new());
+    for metric in crate::comparison::primaries(plan) {
+        let place = match metric {
+            Metric::Line => searched_line(plan, mix, arms).map(|point| (metric, point)),
+            Metric::Throughput => point.clone().map(|point| {
+                let is_line = is_line(&plan.points[point]);
+                (if is_line { Metric::Line } else { metric }, point)
+            }),
+            _ => point.clone().map(|point| (metric, point)),
+        };
+        match place {
+            Ok(place) if !places.contains(&place) => places.push(place),
+            Err(reason) if !reasons.contains(&reason) => reasons.push(reason),
+            _ => {}
+        }
+    }
+    (places, reasons)
+}
+
+/// Index of the point that searched the line of a mix.
+fn searched_line(plan: &Plan, mix: usize, arms: &[ArmSamples]) -> Result<usize, String> {
+    let Some(point) = line_point(plan, mix) else {
+        return Err("no plimsoll line is searched for it".into());
+    };
+    if arms.iter().any(|arm| arm.searches.contains_key(&point)) {
+        Ok(point)
+    } else {
+        Err("no finished run has searched its plimsoll line".into())
+    }
+}
+
 /// Index of the point at which a mix is judged, or why there is none, as the end of a sentence.
 ///
 /// That is the point that the file names. Where it names none: in a closed sweep the baseline's point with the highest median throughput, in an open one the
-/// highest rate that the baseline sustained in every valid run. The baseline alone is asked, so that the choice favours no arm by what the arm measured.
+/// highest rate that the baseline sustained in every valid run; the line where nothing else was measured. The baseline alone is asked, so that the choice
+/// favours no arm by what the arm measured.
 pub(crate) fn deciding_point(
     plan: &Plan,
     mix: usize,
@@ -18,33 +61,45 @@ pub(crate) fn deciding_point(
 ) -> Result<usize, String> {
     let mut candidates = Vec::new();
     for (index, point) in plan.points.iter().enumerate() {
-        if usize::try_from(point.mix) != Ok(mix) {
+        if usize::try_from(point.mix) != Ok(mix) || is_line(point) {
             continue;
         }
         // Any arm that measured the point knows its load in numbers.
         let load = arms
             .iter()
-            .find_map(|arm| Some(arm.points.get(index)?.first()?.label.load));
+            .find_map(|arm| load_of(arm.points.get(index)?.as_slice()));
         candidates.extend(load.map(|load| (index, load)));
     }
-    if candidates.is_empty() {
+    let line = searched_line(plan, mix, arms);
+    if candidates.is_empty() && line.is_err() {
         return Err("no point of it was measured in a finished run".into());
     }
     if let Some(at) = plan.compare.at {
-        let named = candidates.iter().find(|(_, load)| is_at(*load, at));
+        if at == LoadAt::Line(1.0) {
+            return line;
+        }
+        let named = candidates
+            .iter()
+            .find(|(index, load)| is_at(&plan.points[*index], *load, at));
         return named.map(|(index, _)| *index).ok_or_else(|| match at {
             LoadAt::Threads(threads) => {
                 format!("it was not measured with {threads} threads, at which it is to be judged")
             }
             LoadAt::Line(share) => format!(
                 "it was not measured at {} of the line, at which it is to be judged",
-                crate::words::percent(share, 0)
+                crate::roles::share_in_words(share)
             ),
             LoadAt::Rate(rate) => format!(
                 "it was not measured at {}, at which it is to be judged",
                 crate::words::rate(rate)
             ),
         });
+    }
+    let is_given = |(index, _): &(usize, LoadKind)| !follows_line(&plan.points[*index]);
+    if candidates.iter().any(is_given) {
+        candidates.retain(is_given);
+    } else if let Ok(line) = line {
+        return Ok(line);
     }
     let mut best: Option<(usize, f64)> = None;
     let has_closed = candidates
@@ -65,15 +120,6 @@ pub(crate) fn deciding_point(
     }
     best.map(|(index, _)| index)
         .ok_or_else(|| "the baseline has no valid point in it".into())
-}
-
-/// Whether this is the load that the file means.
-pub(crate) fn is_at(load: LoadKind, at: LoadAt) -> bool {
-    match (load, at) {
-        (LoadKind::Closed { sessions, .. }, LoadAt::Threads(threads)) => sessions == threads,
-        (LoadKind::Open { rate, .. }, LoadAt::Rate(asked)) => rate == asked,
-        _ => false,
-    }
 }
 
 /// What the best point has most of: throughput in a closed loop, the rate itself in an open one where it was sustained.

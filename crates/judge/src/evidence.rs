@@ -57,13 +57,14 @@ pub(crate) struct AroundCheckpoints {
 
 impl<'a> Evidence<'a> {
     /// Of the valid samples, or of all where none is valid; `None` without any.
-    pub(crate) fn of(plan: &Plan, arm: &'a Arm, samples: &[Sample]) -> Option<Self> {
+    pub(crate) fn of(plan: &Plan, arm: &'a Arm, samples: &[&Sample]) -> Option<Self> {
         let valid: Vec<&Sample> = samples
             .iter()
+            .copied()
             .filter(|sample| sample.result.valid)
             .collect();
         let considered = if valid.is_empty() {
-            samples.iter().collect()
+            samples.to_vec()
         } else {
             valid
         };

@@ -91,6 +91,16 @@ pub(crate) struct Reading {
     pub(crate) at_least: bool,
 }
 
+impl Reading {
+    /// A value that is known as it is.
+    pub(crate) fn exact(value: f64) -> Self {
+        Self {
+            value,
+            at_least: false,
+        }
+    }
+}
+
 /// One point of one run in numbers.
 pub(crate) struct Extract {
     /// Every slice, warm-up included.
@@ -253,10 +263,7 @@ impl Extract {
 
     /// A metric of this point, if it has any sample.
     pub(crate) fn reading(&self, metric: Metric) -> Option<Reading> {
-        let exact = |value| Reading {
-            value,
-            at_least: false,
-        };
+        let exact = Reading::exact;
         match metric {
             Metric::Throughput => (self.kept_seconds > 0.0).then(|| exact(self.throughput)),
             Metric::ResponseMean => {
@@ -277,7 +284,7 @@ impl Extract {
                 self.service.as_ref()?.percentile(percentile).map(exact)
             }
             Metric::CpuPerOperation => self.cpu_per_operation_ns.map(exact),
-            // Of a point by itself neither is known: the first is of a search, the second of an arm with a price.
+            // Of a point by itself neither is known: the first is of a search, the second of an arm with a price. Its sample knows both.
             Metric::Line | Metric::Cost => None,
             Metric::Errors => (units(self.whole.completed) > 0).then(|| exact(self.error_share())),
         }

@@ -27,6 +27,8 @@ pub(crate) struct Limits {
     pub(crate) errors: f64,
     /// Lowest share of the rate that must be achieved.
     pub(crate) achieved: f64,
+    /// Lag of the generator that can do no harm however short the service is, nanoseconds.
+    lag_ns: f64,
 }
 
 impl Limits {
@@ -36,11 +38,30 @@ impl Limits {
             Some(objective) => Self {
                 errors: objective.errors,
                 achieved: objective.achieved,
+                lag_ns: 0.0,
             },
             None => Self {
                 errors: 0.0,
                 achieved: ACHIEVED_DEFAULT,
+                lag_ns: 0.0,
             },
+        }
+    }
+
+    /// Those of the trials of a search. Failures and a rate that was not achieved are what a trial is to find out, not what makes it invalid. And a generator
+    /// that is late by a twentieth of what the objective allows does not decide whether it holds, however short the service is.
+    pub(crate) fn of_trials(plan: &Plan) -> Self {
+        let response = plan
+            .objective
+            .iter()
+            .flat_map(|objective| &objective.response);
+        let shortest = response
+            .map(|(_, limit_ns)| *limit_ns as f64)
+            .reduce(f64::min);
+        Self {
+            errors: f64::INFINITY,
+            achieved: Self::of(plan).achieved,
+            lag_ns: LAG_LIMIT * shortest.unwrap_or(0.0),
         }
     }
 }
@@ -330,7 +351,7 @@ fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated:
         .as_ref()
         .and_then(|service| service.percentile(50.0));
     if let (Some(lag_ns), Some(service_ns)) = (gated.generator_lag_p99_ns, service_ns)
-        && lag_ns > LAG_LIMIT * service_ns
+        && lag_ns > (LAG_LIMIT * service_ns).max(limits.lag_ns)
     {
         let (lag, service) = (
             crate::words::duration(lag_ns),

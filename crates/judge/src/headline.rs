@@ -1,11 +1,11 @@
 //! The answer in one to three sentences.
 
 use crate::because::cause_of;
-use crate::comparison::Comparisons;
-use crate::select::counted;
+use crate::comparison::{Comparisons, effect};
+use crate::select::{Selection, counted};
 use crate::words::{self, list};
-use crate::{CauseKind, Comparison, Curve, CurvePoint, Judgement, Progress};
-use plimsoll_experiment::Plan;
+use crate::{AgainstItself, CauseKind, Comparison, Curve, CurvePoint, Judgement, LineResult};
+use plimsoll_experiment::{Metric, Plan};
 use plimsoll_record::{Severity, Warning};
 
 /// Sentences at most; one more may say what held the arms back, and one that runs are missing.
@@ -14,11 +14,14 @@ const SENTENCES: usize = 3;
 /// What the whole comes to.
 pub(crate) fn headline(
     plan: &Plan,
-    progress: &Progress,
+    selection: &Selection<'_>,
     comparisons: &Comparisons,
     curves: &[Curve],
+    lines: &[LineResult],
+    against_itself: Option<&AgainstItself>,
     warnings: &[Warning],
 ) -> Vec<String> {
+    let progress = &selection.progress;
     let gravest = warnings
         .iter()
         .find(|warning| warning.id.severity() == Severity::Invalid);
@@ -34,19 +37,37 @@ pub(crate) fn headline(
             "No run has finished, so there is nothing to judge.{because}"
         )];
     }
+    let is_measured = |curve: &Curve| !curve.points.is_empty();
     let mut points = curves.iter().flat_map(|curve| &curve.points);
-    if !points.any(|point| point.valid_runs > 0) {
+    let mut of_lines = lines.iter().flat_map(|line| &line.blocks);
+    let any_line = of_lines.any(|block| block.trials.iter().any(|trial| trial.valid));
+    if !points.any(|point| point.valid_runs > 0) && !any_line {
         return vec![format!(
             "No point is valid, so no number of this experiment may be used.{because}"
         )];
     }
-    let mut sentences = if plan.arms.len() > 1 {
-        verdicts(comparisons)
-    } else {
-        curves.iter().map(one_curve).collect()
+    let line_decides = plan.compare.primary.contains(&Metric::Line);
+    let is_about_lines = !lines.is_empty() && (line_decides || !curves.iter().any(is_measured));
+    let of_lines: Vec<String> = lines.iter().map(one_line).collect();
+    let mut sentences = match () {
+        () if plan.arms.len() > 1 => verdicts(comparisons),
+        () if is_about_lines => of_lines.clone(),
+        () => curves
+            .iter()
+            .filter(|curve| is_measured(curve))
+            .map(one_curve)
+            .collect(),
     };
     shorten(&mut sentences, comparisons);
-    sentences.extend(why(comparisons, curves));
+    // The lines themselves say what limits them.
+    if is_about_lines && plan.arms.len() > 1 && sentences.len() + lines.len() <= SENTENCES + 1 {
+        sentences.extend(of_lines);
+    } else if plan.arms.len() > 1 || !is_about_lines {
+        sentences.extend(why(comparisons, curves, lines));
+    }
+    if let Some(against_itself) = against_itself {
+        sentences.insert(0, against_itself.sentence.clone());
+    }
     let mut deciding = comparisons
         .all
         .iter()
@@ -56,6 +77,13 @@ pub(crate) fn headline(
         && !because.is_empty()
     {
         sentences.push(format!("The gravest remark:{because}"));
+    }
+    if selection.ended_by_looks {
+        sentences.push(format!(
+            "The experiment ended after {} of at most {}: every interval is narrow enough.",
+            progress.order.len(),
+            counted(progress.blocks_planned as usize, "block")
+        ));
     }
     let missing = progress.runs_planned.saturating_sub(progress.runs_finished);
     if missing > 0 {
@@ -91,18 +119,8 @@ fn verdicts(comparisons: &Comparisons) -> Vec<String> {
     sentences
 }
 
-/// How far a comparison is from no difference, the same for twice and for half.
-fn effect(comparison: &Comparison) -> f64 {
-    let ratio = 1.0 + comparison.verdict.estimate.unwrap_or(0.0);
-    if ratio > 0.0 {
-        ratio.ln().abs()
-    } else {
-        f64::INFINITY
-    }
-}
-
 /// What held the arms back where they are judged: for few comparisons in full, for many counted.
-fn why(comparisons: &Comparisons, curves: &[Curve]) -> Option<String> {
+fn why(comparisons: &Comparisons, curves: &[Curve], lines: &[LineResult]) -> Option<String> {
     let deciding: Vec<&Comparison> = comparisons
         .all
         .iter()
@@ -122,7 +140,7 @@ fn why(comparisons: &Comparisons, curves: &[Curve]) -> Option<String> {
     }
     let mut counts: Vec<(CauseKind, usize)> = Vec::new();
     for (arm, mix, point) in places {
-        let Some(cause) = cause_of(curves, arm, mix, point) else {
+        let Some(cause) = cause_of(curves, lines, arm, mix, point) else {
             continue;
         };
         match counts.iter_mut().find(|(kind, _)| *kind == cause.kind) {
@@ -179,6 +197,11 @@ fn shorten(sentences: &mut Vec<String>, comparisons: &Comparisons) {
     } else {
         "The other workloads are in the table.".into()
     });
+}
+
+/// The line of one arm.
+fn one_line(line: &LineResult) -> String {
+    format!("Workload {}: {}", line.mix, line.sentence)
 }
 
 /// One arm by itself: where it peaks and where more load stops to pay.

@@ -9,13 +9,17 @@
 //!   steadiness    seconds of a point, and how much of them is still warm-up
 //!   extract       the slices after it added up (distribution: what a unit of work is, and its percentiles)
 //!   gates         what a point must pass before its numbers may be compared
-//!   sample        the three above for every point of every run
+//!   sample        the three above for every point of every run (roles: points of which the run decided a part)
 //!   telemetry     what was watched, as figures that can be compared (figures)
 //!   rules         what held a point back: the first rule that holds (evidence, identity, cause)
 //!   rig           whether disk, memory and working set were what was asked
 //!   curve         points over blocks (estimate), knee, scalability
+//!   line          the plimsoll line: searches done again from their trials, and what limits an arm beyond it
 //!   deciding      at which load a mix is judged
 //!   comparison    every arm against its baseline, paired over blocks; sentence and words say it
+//!   cost          what operations cost, where arms have a price
+//!   looks         how wide the intervals are, and how many blocks they need
+//!   repeatability how much the blocks of an arm vary; drift: whether the machine was the same in all of them; against_itself
 //!   difference    what differs between the arms, declared or found
 //!   threshold     the bounds of the file
 //!   warnings, validity, headline
@@ -48,6 +52,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod against_itself;
 mod analyse;
 mod analysis;
 mod arms;
@@ -55,10 +60,12 @@ mod because;
 mod cause;
 mod compare_records;
 mod comparison;
+mod cost;
 mod curve;
 mod deciding;
 mod difference;
 mod distribution;
+mod drift;
 mod error;
 mod estimate;
 mod evidence;
@@ -68,8 +75,12 @@ mod gates;
 mod headline;
 mod identity;
 mod imported;
+mod line;
+mod looks;
 mod outcome;
+mod repeatability;
 mod rig;
+mod roles;
 mod rules;
 mod sample;
 mod select;
@@ -93,5 +104,6 @@ pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};
 pub use error::JudgeError;
 pub use figures::{FigureKind, FigureSummary, FigureUnit, Figures};
+pub use looks::sharp;
 pub use outcome::Outcome;
 pub use rules::cause_rules;

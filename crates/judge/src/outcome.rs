@@ -27,7 +27,9 @@ impl Analysis {
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         let mut points = self.curves.iter().flat_map(|curve| &curve.points);
-        let no_valid_point = !points.any(|point| point.valid_runs > 0);
+        let mut at_lines = self.lines.iter().filter_map(|line| line.at_line.as_ref());
+        let no_valid_point = !points.any(|point| point.valid_runs > 0)
+            && !at_lines.any(|point| point.valid_runs > 0);
         let no_pair = self.arms.len() > 1
             && !self
                 .comparisons

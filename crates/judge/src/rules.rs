@@ -212,16 +212,27 @@ pub fn cause_rules() -> Vec<(CauseKind, String)> {
 }
 
 /// The cause of one arm's throughput at one point; `None` without any sample, or where nothing was watched.
-pub(crate) fn cause(plan: &Plan, arm: &Arm, samples: &[crate::sample::Sample]) -> Option<Cause> {
+pub(crate) fn cause(plan: &Plan, arm: &Arm, samples: &[&crate::sample::Sample]) -> Option<Cause> {
     let evidence = Evidence::of(plan, arm, samples)?;
-    (!evidence.figures.is_unwatched()).then(|| name(&evidence))
+    (!evidence.figures.is_unwatched()).then(|| name(&evidence, |_| true))
 }
 
-/// Tries every rule.
-fn name(evidence: &Evidence<'_>) -> Cause {
+/// What limits an arm beyond its plimsoll line, from trials that did not hold. That all of the load was done is no cause there: it was done too late.
+pub(crate) fn cause_beyond_line(
+    plan: &Plan,
+    arm: &Arm,
+    samples: &[&crate::sample::Sample],
+) -> Option<Cause> {
+    let evidence = Evidence::of(plan, arm, samples)?;
+    let is_tried = |kind: CauseKind| kind != CauseKind::Offered;
+    (!evidence.figures.is_unwatched()).then(|| name(&evidence, is_tried))
+}
+
+/// Tries every rule that may apply.
+fn name(evidence: &Evidence<'_>, is_tried: impl Fn(CauseKind) -> bool) -> Cause {
     let mut rules = Vec::with_capacity(RULES.len());
     let mut found: Option<(CauseKind, String)> = None;
-    for rule in &RULES {
+    for rule in RULES.iter().filter(|rule| is_tried(rule.kind)) {
         let result = (rule.test)(evidence);
         if let (None, Some((true, figures))) = (&found, &result) {
             found = Some((rule.kind, figures.clone()));

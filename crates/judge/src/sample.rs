@@ -2,7 +2,9 @@
 
 use crate::extract::{Extract, Reading, units};
 use crate::gates::{Gated, Limits, gate};
+use crate::line::BlockSearch;
 use crate::rig::remarks;
+use crate::roles::{follows_line, is_line, load_label};
 use crate::select::Selection;
 use crate::{PointResult, Steadiness, TimeSeries};
 use plimsoll_experiment::{Arm, Metric, Objective, Plan};
@@ -28,6 +30,10 @@ pub(crate) struct Sample {
     pub(crate) cores: u32,
     /// Processors that the control group of the program may use, where that is limited.
     pub(crate) cpu_limit: Option<f64>,
+    /// The plimsoll line of its run, where it stands for that: operations per second; only a lower bound where no rate was too high.
+    pub(crate) line: Option<Reading>,
+    /// Price of an hour of the arm, where it has one.
+    price_per_hour: Option<f64>,
 }
 
 /// All samples of one arm.
@@ -35,14 +41,18 @@ pub(crate) struct Sample {
 pub(crate) struct ArmSamples {
     /// Load phases, in order of blocks.
     pub(crate) load: Vec<Sample>,
-    /// For each point of the plan: its samples in order of blocks.
+    /// For each point of the plan: its samples in order of blocks. Of a search for the line those that stand for the line.
     pub(crate) points: Vec<Vec<Sample>>,
+    /// For each point of the plan that searches a line: what the blocks found, in their order.
+    pub(crate) searches: BTreeMap<usize, Vec<BlockSearch>>,
 }
 
 /// What is asked of every point.
 pub(crate) struct Asked<'a> {
+    plan: &'a Plan,
     objective: Option<&'a Objective>,
     limits: Limits,
+    limits_of_trials: Limits,
     percentiles: Vec<f64>,
     calibrations: &'a [Calibration],
 }
@@ -71,8 +81,10 @@ impl<'a> Asked<'a> {
         percentiles.sort_by(f64::total_cmp);
         percentiles.dedup();
         Self {
+            plan,
             objective: plan.objective.as_ref(),
             limits: Limits::of(plan),
+            limits_of_trials: Limits::of_trials(plan),
             percentiles,
             calibrations,
         }
@@ -90,8 +102,9 @@ pub(crate) fn samples(
     let asked = &Asked::by(plan, calibrations);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(plan.arms.len());
-        for (arm, runs) in plan.arms.iter().zip(&selection.finished) {
-            threads.push(scope.spawn(|| ArmSamples::of(arm, runs, plan.points.len(), asked)));
+        for (index, arm) in plan.arms.iter().enumerate() {
+            let runs = (&selection.finished[index], &selection.cut_off[index]);
+            threads.push(scope.spawn(move || ArmSamples::of(arm, runs, asked)));
         }
         let mut arms = Vec::with_capacity(threads.len());
         for thread in threads {
@@ -106,16 +119,18 @@ pub(crate) fn samples(
 }
 
 impl ArmSamples {
-    /// All points of the runs of one arm; `points` is how many the plan has.
+    /// All points of the runs of one arm: the finished ones, and those that were cut off before.
     pub(crate) fn of(
         arm: &Arm,
-        runs: &BTreeMap<u32, &RunRecord>,
-        points: usize,
+        (runs, cut_off): (&BTreeMap<u32, &RunRecord>, &BTreeMap<u32, Vec<&RunRecord>>),
         asked: &Asked<'_>,
     ) -> Self {
         let mut samples = Self::default();
-        samples.points.resize_with(points, Vec::new);
-        for run in runs.values() {
+        let points = &asked.plan.points;
+        samples.points.resize_with(points.len(), Vec::new);
+        for (block, run) in runs {
+            let cut_off = cut_off.get(block).map_or(&[][..], Vec::as_slice);
+            samples.search_lines(arm, run, cut_off, asked);
             if let Some(load) = &run.load {
                 samples.load.push(Sample::of(load, run, arm, asked));
             }
@@ -124,26 +139,84 @@ impl ArmSamples {
                     .label
                     .point
                     .and_then(|index| usize::try_from(index).ok());
-                let Some(of_point) = index.and_then(|index| samples.points.get_mut(index)) else {
+                let known = index
+                    .and_then(|index| Some((points.get(index)?, samples.points.get_mut(index)?)));
+                let Some((planned, of_point)) = known else {
                     continue;
                 };
+                if is_line(planned) {
+                    continue;
+                }
                 // A run measures each point once.
                 let is_new = of_point
                     .last()
                     .is_none_or(|last| last.result.block != run.block);
                 if is_new {
-                    of_point.push(Sample::of(point, run, arm, asked));
+                    let mut sample = Sample::of(point, run, arm, asked);
+                    if follows_line(planned) {
+                        sample.label.load_label = load_label(planned);
+                    }
+                    of_point.push(sample);
                 }
             }
         }
         samples
     }
+
+    /// Does every search of a run again.
+    fn search_lines(
+        &mut self,
+        arm: &Arm,
+        run: &RunRecord,
+        cut_off: &[&RunRecord],
+        asked: &Asked<'_>,
+    ) {
+        let Some(objective) = asked.objective else {
+            return;
+        };
+        let Some(search) = &objective.search else {
+            return;
+        };
+        for (index, point) in asked.plan.points.iter().enumerate() {
+            let trials = crate::line::trials(cut_off, run, index);
+            if !is_line(point) || trials.is_empty() {
+                continue;
+            }
+            let (found, at_line) =
+                crate::line::search(&trials, arm, asked, (objective, search), run.block);
+            self.searches.entry(index).or_default().push(found);
+            if let Some(mut sample) = at_line {
+                sample.label.load_label = load_label(point);
+                self.points[index].push(sample);
+            }
+        }
+    }
 }
 
 impl Sample {
     fn of(point: &PointRecord, run: &RunRecord, arm: &Arm, asked: &Asked<'_>) -> Self {
+        Self::within(asked.limits, point, run, arm, asked)
+    }
+
+    /// A trial of a search.
+    pub(crate) fn of_trial(
+        point: &PointRecord,
+        run: &RunRecord,
+        arm: &Arm,
+        asked: &Asked<'_>,
+    ) -> Self {
+        Self::within(asked.limits_of_trials, point, run, arm, asked)
+    }
+
+    fn within(
+        limits: Limits,
+        point: &PointRecord,
+        run: &RunRecord,
+        arm: &Arm,
+        asked: &Asked<'_>,
+    ) -> Self {
         let extract = Extract::of(point, &asked.percentiles, run.machine.cores);
-        let gated = gate(&extract, point, run, arm, asked.limits);
+        let gated = gate(&extract, point, run, arm, limits);
         let stalls = stalled(&extract);
         let mut warnings = gated.warnings.clone();
         let is_point = point.label.point.is_some();
@@ -191,6 +264,8 @@ impl Sample {
             warm_up_seconds,
             cores: run.machine.cores,
             cpu_limit: run.machine.cpu_limit,
+            line: None,
+            price_per_hour: arm.rig.price.as_ref().map(|price| price.per_hour),
         }
     }
 
@@ -199,7 +274,23 @@ impl Sample {
         if !self.result.valid && metric != Metric::Errors {
             return None;
         }
-        self.extract.reading(metric)
+        match metric {
+            Metric::Line => self.line,
+            Metric::Cost => self.cost().map(Reading::exact),
+            _ => self.extract.reading(metric),
+        }
+    }
+
+    /// Price of a million successful operations, at the rate of the line where it stands for that.
+    fn cost(&self) -> Option<f64> {
+        let per_hour = self.price_per_hour.filter(|price| *price > 0.0)?;
+        let is_of_line = self.label.trial.is_some();
+        let rate = if is_of_line {
+            self.line.filter(|line| !line.at_least)?.value
+        } else {
+            self.extract.throughput
+        };
+        (rate > 0.0).then(|| per_hour / 3600.0 / rate * 1e6)
     }
 
     /// Its seconds, for drawing.

@@ -1,14 +1,20 @@
 //! Which runs count: the latest finished attempt of every arm in every block. All others are named.
 
 use crate::{BlockOrder, Progress};
-use plimsoll_experiment::Plan;
-use plimsoll_record::{ExperimentRecord, RunRecord, RunState, Warning, WarningId};
+use plimsoll_experiment::{Plan, PlannedRun};
+use plimsoll_record::{ExperimentRecord, ExperimentState, RunRecord, RunState, Warning, WarningId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The runs that count, and how far the experiment got.
 pub(crate) struct Selection<'a> {
     /// For each arm of the plan: block and its latest finished attempt.
     pub(crate) finished: Vec<BTreeMap<u32, &'a RunRecord>>,
+    /// For each arm of the plan: block and its attempts that were cut off before that, in their order.
+    pub(crate) cut_off: Vec<BTreeMap<u32, Vec<&'a RunRecord>>>,
+    /// The latest attempt of every arm and block, however it ended.
+    pub(crate) latest: Vec<&'a RunRecord>,
+    /// Whether looks ended the experiment before all blocks were made.
+    pub(crate) ended_by_looks: bool,
     /// Runs that are missing from every comparison, with their messages.
     pub(crate) warnings: Vec<Warning>,
     /// For reports.
@@ -60,13 +66,53 @@ impl<'a> Selection<'a> {
                 RunState::Finished => {}
             }
         }
-        let progress = progress(plan, &finished, &latest, failed);
+        let blocks_begun = latest
+            .keys()
+            .map(|(block, _)| block.saturating_add(1))
+            .max();
+        let ended_by_looks = record.state == ExperimentState::Finished
+            && plan.measurement.looks.is_some()
+            && blocks_begun.is_some_and(|begun| begun < plan.measurement.blocks);
+        let mut progress = progress(plan, &finished, &latest, failed);
+        if ended_by_looks {
+            // Blocks that were not made are not missing.
+            let is_made = |run: &&PlannedRun| blocks_begun.is_some_and(|begun| run.block < begun);
+            progress.runs_planned = as_u32(plan.runs.iter().filter(is_made).count());
+        }
         Self {
+            cut_off: cut_off(record, plan, &finished),
+            latest: latest.into_values().collect(),
+            ended_by_looks,
             finished,
             warnings,
             progress,
         }
     }
+}
+
+/// Attempts that were cut off before the one that finished.
+fn cut_off<'a>(
+    record: &'a ExperimentRecord,
+    plan: &Plan,
+    finished: &[BTreeMap<u32, &'a RunRecord>],
+) -> Vec<BTreeMap<u32, Vec<&'a RunRecord>>> {
+    let mut cut_off = vec![BTreeMap::<u32, Vec<&RunRecord>>::new(); plan.arms.len()];
+    for run in &record.runs {
+        let is_cut_off = matches!(run.state, RunState::Interrupted | RunState::Started);
+        let Some(arm) = plan.arms.iter().position(|arm| arm.name == run.arm) else {
+            continue;
+        };
+        let is_before = finished[arm]
+            .get(&run.block)
+            .is_some_and(|finished| run.attempt < finished.attempt);
+        if is_cut_off && is_before {
+            cut_off[arm].entry(run.block).or_default().push(run);
+        }
+    }
+    for runs in cut_off.iter_mut().flat_map(BTreeMap::values_mut) {
+        runs.sort_by_key(|run| run.attempt);
+    }
+    cut_off
 }
 
 fn progress(

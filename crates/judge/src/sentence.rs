@@ -58,7 +58,11 @@ pub(crate) fn sentence(
         arm,
         ..
     } = question;
-    let place = format!("Workload {mix} at {load_label}");
+    let place = match metric {
+        // It is where it is, at no load.
+        Metric::Line => format!("Workload {mix}"),
+        _ => format!("Workload {mix} at {load_label}"),
+    };
     let subject = words::metric(*metric);
     let reason = verdict.reason.as_deref().unwrap_or_default();
     let Some(estimate) = verdict.estimate else {
@@ -73,14 +77,21 @@ pub(crate) fn sentence(
     };
     let style = Change::style(*metric, estimate, verdict.interval);
     let change = style.estimate(estimate);
+    // Cheaper says already that it is the cost.
+    let is_cost = *metric == Metric::Cost;
+    let said = if is_cost {
+        format!("{change} per operation")
+    } else {
+        format!("{subject} {change}")
+    };
     let figures = figures(question, verdict, &style);
     let margin = words::percent(verdict.margin, margin_decimals(verdict.margin));
     match verdict.judgement {
         Judgement::Better => {
-            format!("{place}: {arm} is better than {baseline}: {subject} {change}{figures}.")
+            format!("{place}: {arm} is better than {baseline}: {said}{figures}.")
         }
         Judgement::Worse => {
-            format!("{place}: {arm} is worse than {baseline}: {subject} {change}{figures}.")
+            format!("{place}: {arm} is worse than {baseline}: {said}{figures}.")
         }
         Judgement::Equivalent => {
             format!(

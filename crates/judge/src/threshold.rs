@@ -1,9 +1,10 @@
 //! Bounds from the file against what was measured.
 
 use crate::ThresholdResult;
-use crate::deciding::is_at;
+use crate::roles::{is_at, is_line, load_of};
 use crate::sample::{ArmSamples, Sample};
-use plimsoll_experiment::{Plan, Threshold};
+use plimsoll_experiment::{Metric, Plan, Point, Threshold};
+use plimsoll_record::LoadKind;
 use plimsoll_stats::median;
 
 /// Tries every bound at every arm, mix and load that it speaks of. One that speaks of nothing measured is broken.
@@ -15,11 +16,14 @@ pub(crate) fn thresholds(plan: &Plan, arms: &[ArmSamples]) -> Vec<ThresholdResul
             if threshold.arm.as_ref().is_some_and(|only| *only != arm.name) {
                 continue;
             }
-            for of_point in &samples.points {
-                let Some(first) = of_point.first() else {
+            for (point, of_point) in plan.points.iter().zip(&samples.points) {
+                let (Some(first), Some(load)) = (of_point.first(), load_of(of_point)) else {
                     continue;
                 };
-                if is_meant(threshold, first) {
+                let mix = threshold.mix.as_ref();
+                if mix.is_none_or(|only| *only == first.label.mix)
+                    && is_meant(threshold, point, load)
+                {
                     let subject = format!(
                         "{}, {} at {}",
                         arm.name, first.label.mix, first.label.load_label
@@ -35,13 +39,16 @@ pub(crate) fn thresholds(plan: &Plan, arms: &[ArmSamples]) -> Vec<ThresholdResul
     results
 }
 
-fn is_meant(threshold: &Threshold, sample: &Sample) -> bool {
-    let mix = threshold
-        .mix
-        .as_ref()
-        .is_none_or(|only| *only == sample.label.mix);
-    let load = threshold.at.is_none_or(|at| is_at(sample.label.load, at));
-    mix && load
+/// Whether a bound speaks of this point. A bound on the line speaks of the point that searched it alone, and one that names no load speaks there of nothing
+/// but the line and what it costs.
+fn is_meant(threshold: &Threshold, point: &Point, load: LoadKind) -> bool {
+    match threshold.metric {
+        Metric::Line => is_line(point),
+        metric => match threshold.at {
+            Some(at) => is_at(point, load, at),
+            None => metric == Metric::Cost || !is_line(point),
+        },
+    }
 }
 
 fn result(threshold: &Threshold, subject: String, samples: &[Sample]) -> ThresholdResult {

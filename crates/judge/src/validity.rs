@@ -34,9 +34,10 @@ pub(crate) fn validity(
     if crate::imported::is_imported(selection) {
         return crate::imported::validity(plan, selection, &points, warnings);
     }
-    let mut strip = vec![blocks(&selection.progress), failures(&all)];
+    let mut strip = vec![blocks(selection), failures(&all)];
     strip.extend(littles_law(&points));
     strip.extend(rate_achieved(&points));
+    strip.extend(crate::line::validity(arms));
     strip.extend(generator(&points));
     strip.push(steadiness(&points));
     strip.push(records(selection, &all));
@@ -68,7 +69,7 @@ pub(crate) fn having(samples: &[&Sample], id: WarningId) -> usize {
     samples.iter().filter(has).count()
 }
 
-pub(crate) fn blocks(progress: &Progress) -> Validity {
+pub(crate) fn blocks(selection: &Selection<'_>) -> Validity {
     let Progress {
         runs_planned,
         runs_finished,
@@ -76,8 +77,13 @@ pub(crate) fn blocks(progress: &Progress) -> Validity {
         blocks_planned,
         blocks_complete,
         ..
-    } = *progress;
+    } = selection.progress;
     let mut text = format!("{blocks_complete} of {blocks_planned} complete");
+    if selection.ended_by_looks {
+        text = format!(
+            "{blocks_complete} complete of at most {blocks_planned}, ended when every interval was narrow enough"
+        );
+    }
     let needed = fewest_blocks(CONFIDENCE);
     let few = usize::try_from(blocks_complete).is_ok_and(|complete| complete < needed);
     if few {

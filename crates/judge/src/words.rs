@@ -32,6 +32,36 @@ pub(crate) fn rates((lower, upper): (f64, f64)) -> String {
     format!("{} to {} op/s", rounded(lower, step), rounded(upper, step))
 }
 
+/// The same for what lies between them: `between 20,130 and 20,480 op/s`.
+pub(crate) fn between((lower, upper): (f64, f64)) -> String {
+    let step = (upper - lower) / 10.0;
+    format!(
+        "between {} and {} op/s",
+        rounded(lower, step),
+        rounded(upper, step)
+    )
+}
+
+/// Operations per second that were asked for, without the digits below a ten-thousandth: `1,000,000 op/s`.
+pub(crate) fn exact_rate(per_second: f64) -> String {
+    let text = if per_second >= 1e4 {
+        grouped(per_second, 0)
+    } else {
+        number((per_second * 1e4).round() / 1e4)
+    };
+    format!("{text} op/s")
+}
+
+/// A limit as it was written: `10 ms`, `1.5 s`.
+pub(crate) fn limit(nanos: f64) -> String {
+    for (unit, nanos_each) in [("ns", 1.0), ("µs", 1e3), ("ms", 1e6)] {
+        if nanos < nanos_each * 999.5 {
+            return format!("{} {unit}", number(nanos / nanos_each));
+        }
+    }
+    format!("{} s", number(nanos / 1e9))
+}
+
 /// A number without the digits below `step`.
 fn rounded(value: f64, step: f64) -> String {
     let finest = value.abs() * 1e-3;
@@ -118,23 +148,30 @@ pub(crate) fn metric(metric: Metric) -> String {
 /// Adjectives for less and more of a metric, and for a ratio.
 fn adjectives(metric: Metric) -> [&'static str; 3] {
     match metric {
-        Metric::Throughput | Metric::Line | Metric::Errors | Metric::Cost => {
-            ["lower", "higher", "high"]
-        }
+        Metric::Throughput | Metric::Line | Metric::Errors => ["lower", "higher", "high"],
+        Metric::Cost => ["cheaper", "dearer", "dear"],
         _ => ["shorter", "longer", "long"],
     }
 }
+
+/// From this ratio on a price reads as "2.7 times cheaper" instead of "63 % cheaper", which few take for the same.
+const PRICE_TIMES_FROM: f64 = 1.5;
 
 /// How a change reads, in one style for the estimate and its interval.
 pub(crate) struct Change {
     metric: Metric,
     in_times: bool,
+    /// Whether the ratio is told the other way round: cheaper by so many times.
+    inverted: bool,
     decimals: usize,
 }
 
 impl Change {
     /// The style for an estimate and the interval around it; changes are shares.
     pub(crate) fn style(metric: Metric, estimate: f64, interval: Option<(f64, f64)>) -> Self {
+        if metric == Metric::Cost {
+            return Self::of_price(estimate, interval);
+        }
         let in_times = 1.0 + estimate >= TIMES_FROM;
         // Digits beyond a tenth of the interval's width say nothing.
         let unit = if in_times { 1.0 } else { 100.0 };
@@ -147,12 +184,71 @@ impl Change {
         Self {
             metric,
             in_times,
+            inverted: false,
             decimals,
+        }
+    }
+
+    /// The style of a price, told in times where it is on one side for certain.
+    fn of_price(estimate: f64, interval: Option<(f64, f64)>) -> Self {
+        let ratio = 1.0 + estimate;
+        let inverted = ratio < 1.0;
+        let in_times = ratio > 0.0
+            && (ratio >= PRICE_TIMES_FROM || ratio <= 1.0 / PRICE_TIMES_FROM)
+            && interval.is_none_or(|(lower, upper)| {
+                lower > -1.0 && (lower > 0.0 && upper > 0.0 || lower < 0.0 && upper < 0.0)
+            });
+        if !in_times {
+            let decimals = match interval.map(|(lower, upper)| (upper - lower).abs() * 100.0) {
+                Some(width) if width >= 10.0 => 0,
+                Some(width) if width < 1.0 && width > 0.0 => 2,
+                Some(_) => 1,
+                None => usize::from(estimate.abs() < 0.1),
+            };
+            return Self {
+                metric: Metric::Cost,
+                in_times,
+                inverted: false,
+                decimals,
+            };
+        }
+        let times = |change: f64| {
+            if inverted {
+                1.0 / (1.0 + change)
+            } else {
+                1.0 + change
+            }
+        };
+        let width = interval.map(|(lower, upper)| (times(upper) - times(lower)).abs());
+        Self {
+            metric: Metric::Cost,
+            in_times,
+            inverted,
+            decimals: match width {
+                Some(width) if width >= 10.0 => 0,
+                Some(width) if width < 0.1 => 2,
+                _ => 1,
+            },
+        }
+    }
+
+    /// A ratio as it is told.
+    fn times(&self, change: f64) -> f64 {
+        if self.inverted {
+            1.0 / (1.0 + change)
+        } else {
+            1.0 + change
         }
     }
 
     /// `61.2 % lower`, `4.2 times as high`.
     pub(crate) fn estimate(&self, change: f64) -> String {
+        if self.in_times && self.metric == Metric::Cost {
+            let [less, more, _] = adjectives(self.metric);
+            let side = if self.inverted { less } else { more };
+            let times = grouped(self.times(change), self.decimals);
+            return format!("{times} times {side}");
+        }
         if self.in_times {
             let [_, _, ratio] = adjectives(self.metric);
             return format!("{} times as {ratio}", grouped(1.0 + change, self.decimals));
@@ -163,9 +259,10 @@ impl Change {
     /// `58.0 % to 63.9 % lower`, `2.1 % lower to 3.0 % higher`, `4.0 to 4.4 times`.
     pub(crate) fn interval(&self, (lower, upper): (f64, f64)) -> String {
         if self.in_times {
+            let (near, far) = (self.times(lower), self.times(upper));
             let (lower, upper) = (
-                grouped(1.0 + lower, self.decimals),
-                grouped(1.0 + upper, self.decimals),
+                grouped(near.min(far), self.decimals),
+                grouped(near.max(far), self.decimals),
             );
             return format!("{lower} to {upper} times");
         }
@@ -258,6 +355,32 @@ mod tests {
         ];
         for (estimate, interval, first, second) in rows {
             let style = Change::style(Metric::Throughput, estimate, Some(interval));
+            assert_eq!(style.estimate(estimate), first);
+            assert_eq!(style.interval(interval), second);
+        }
+        let prices = [
+            (
+                -0.63,
+                (-0.66, -0.58),
+                "2.7 times cheaper",
+                "2.4 to 2.9 times",
+            ),
+            (1.7, (1.4, 2.0), "2.7 times dearer", "2.4 to 3.0 times"),
+            (
+                -0.12,
+                (-0.15, -0.09),
+                "12.0 % cheaper",
+                "9.0 % to 15.0 % cheaper",
+            ),
+            (
+                0.6,
+                (-0.1, 1.2),
+                "60 % dearer",
+                "10 % cheaper to 120 % dearer",
+            ),
+        ];
+        for (estimate, interval, first, second) in prices {
+            let style = Change::style(Metric::Cost, estimate, Some(interval));
             assert_eq!(style.estimate(estimate), first);
             assert_eq!(style.interval(interval), second);
         }

@@ -3,15 +3,20 @@
 
 mod laboratory;
 
+mod searched;
 mod watched;
 
 mod bad_input;
 mod causes;
+mod costs;
 mod curves;
 mod differences;
 mod gates;
+mod lines;
+mod looks;
 mod mutilated;
 mod pairs;
 mod records;
 mod rigs;
+mod sweeps;
 mod verdicts;

@@ -1,0 +1,173 @@
+//! Whether the machine was the same one in every block, by fixed tasks that were timed before and after them.
+
+use crate::DriftResult;
+use crate::select::Selection;
+use crate::words::{list, percent};
+use crate::{Validity, ValidityState};
+use plimsoll_record::{CanaryPlace, Warning, WarningId};
+use plimsoll_stats::median;
+use std::collections::BTreeSet;
+
+/// How far the CPU task may always be off.
+const CPU_OFF: f64 = 0.05;
+/// How far the disk task may always be off.
+const DISK_OFF: f64 = 0.25;
+/// So many standard deviations are usual on this machine.
+const USUAL: f64 = 4.0;
+/// Standard deviations in a median absolute deviation, for a normal law.
+const DEVIATIONS: f64 = 1.4826;
+
+/// One canary: block, place, time over the median of all.
+type Ratio = (u32, CanaryPlace, f64);
+
+/// What the canaries say; `None` where none were timed.
+pub(crate) fn drift(selection: &Selection<'_>) -> Option<DriftResult> {
+    let (mut cpu, mut disk) = (Vec::new(), Vec::new());
+    for run in &selection.latest {
+        for canary in &run.canaries {
+            cpu.push((run.block, canary.place, canary.cpu_ns as f64));
+            disk.extend(
+                canary
+                    .disk_ns
+                    .map(|ns| (run.block, canary.place, ns as f64)),
+            );
+        }
+    }
+    if cpu.is_empty() {
+        return None;
+    }
+    let (cpu, disk) = (over_median(cpu), over_median(disk));
+    let allowed = (allowed(&cpu, CPU_OFF), allowed(&disk, DISK_OFF));
+    let mut marked = BTreeSet::new();
+    for (ratios, allowed) in [(&cpu, allowed.0), (&disk, allowed.1)] {
+        for (block, _, ratio) in ratios {
+            if (ratio - 1.0).abs() > allowed {
+                marked.insert(*block);
+            }
+        }
+    }
+    let mut result = DriftResult {
+        cpu,
+        disk,
+        allowed,
+        marked: marked.into_iter().collect(),
+        sentence: String::new(),
+    };
+    result.sentence = sentence(&result);
+    Some(result)
+}
+
+/// In order of blocks, as shares of the median.
+fn over_median(mut times: Vec<Ratio>) -> Vec<Ratio> {
+    times.sort_by_key(|(block, place, _)| (*block, *place == CanaryPlace::AfterBlock));
+    let all: Vec<f64> = times.iter().map(|(_, _, ns)| *ns).collect();
+    let Some(middle) = median(&all).filter(|middle| *middle > 0.0) else {
+        return Vec::new();
+    };
+    for (_, _, time) in &mut times {
+        *time /= middle;
+    }
+    times
+}
+
+/// What is usual on this machine, but at least `least`.
+fn allowed(ratios: &[Ratio], least: f64) -> f64 {
+    let off: Vec<f64> = ratios.iter().map(|(_, _, one)| (one - 1.0).abs()).collect();
+    let usual = USUAL * DEVIATIONS * median(&off).unwrap_or(0.0);
+    usual.max(least)
+}
+
+fn sentence(drift: &DriftResult) -> String {
+    let furthest = |ratios: &[Ratio]| {
+        let off = ratios.iter().map(|(_, _, one)| (one - 1.0).abs());
+        off.reduce(f64::max)
+    };
+    if drift.marked.is_empty() {
+        let of = |what: &str, off: f64| format!("the {what} within {}", percent(off, 1));
+        let mut parts: Vec<String> = Vec::new();
+        parts.extend(furthest(&drift.cpu).map(|off| of("CPU task", off)));
+        parts.extend(furthest(&drift.disk).map(|off| of("disk task", off)));
+        return format!(
+            "The machine was the same in every block: {} of the median.",
+            list(&parts)
+        );
+    }
+    let remarks: Vec<String> = drift
+        .marked
+        .iter()
+        .map(|block| {
+            format!(
+                "in block {} {}",
+                u64::from(*block) + 1,
+                of_block(drift, *block)
+            )
+        })
+        .collect();
+    format!("The machine drifted: {}.", list(&remarks))
+}
+
+/// `the CPU task took 12.0 % longer than usual (5.0 % is allowed)`, of the canary of this block that is furthest off, for each task that is.
+fn of_block(drift: &DriftResult, block: u32) -> String {
+    let mut parts = Vec::new();
+    for (what, ratios, allowed) in [
+        ("CPU", &drift.cpu, drift.allowed.0),
+        ("disk", &drift.disk, drift.allowed.1),
+    ] {
+        let of_block = ratios.iter().filter(|(of, _, _)| *of == block);
+        let furthest = of_block
+            .map(|(_, _, ratio)| ratio - 1.0)
+            .max_by(|left, right| left.abs().total_cmp(&right.abs()));
+        if let Some(off) = furthest.filter(|off| off.abs() > allowed) {
+            let side = if off > 0.0 { "longer" } else { "shorter" };
+            parts.push(format!(
+                "the {what} task took {} {side} than usual ({} is allowed)",
+                percent(off.abs(), 1),
+                percent(allowed, 1)
+            ));
+        }
+    }
+    list(&parts)
+}
+
+/// One for each block in which the machine was another one.
+pub(crate) fn warnings(drift: Option<&DriftResult>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let Some(drift) = drift else {
+        return warnings;
+    };
+    for block in &drift.marked {
+        let subject = format!("block {}", u64::from(*block) + 1);
+        warnings.push(Warning::new(
+            WarningId::Drift,
+            subject,
+            of_block(drift, *block),
+        ));
+    }
+    warnings
+}
+
+/// For the strip.
+pub(crate) fn validity(drift: Option<&DriftResult>) -> Option<Validity> {
+    let drift = drift?;
+    let state = if drift.marked.is_empty() {
+        ValidityState::Good
+    } else {
+        ValidityState::Caution
+    };
+    let text = if drift.marked.is_empty() {
+        drift
+            .sentence
+            .trim_start_matches("The machine was ")
+            .trim_end_matches('.')
+            .to_owned()
+    } else {
+        let blocks: Vec<String> = drift
+            .marked
+            .iter()
+            .map(|block| (u64::from(*block) + 1).to_string())
+            .collect();
+        let noun = if blocks.len() == 1 { "block" } else { "blocks" };
+        format!("another machine in {noun} {}", list(&blocks))
+    };
+    Some(crate::validity::entry("drift", state, text))
+}
