@@ -15,7 +15,7 @@ use crate::reader::{Checked, Reader, Value, join};
 use crate::rig::{RigReader, Stored};
 use crate::scales::scaled;
 use crate::search::{Searched, searched};
-use crate::server::keeps_data_here;
+use crate::server::{check_collections, keeps_data_here};
 use crate::settle::Origins;
 use crate::source::{Place, SourceText};
 use crate::working_set::{MeasureRecords, Measured};
@@ -240,6 +240,7 @@ fn make<'s>(
         problems.add("measurement.blocks", place, Mistake::LooksAtNothing);
     }
 
+    check_collections(&arms, &read_arms, measurement.blocks, problems);
     let runs = order::runs(
         u32::try_from(arms.len()).ok()?,
         measurement.blocks,

@@ -169,6 +169,14 @@ pub enum RigMistake {
         /// Which.
         key: &'static str,
     },
+    /// Several runs on one collection of a server that runs by itself, of which the second would find the data of the first and refuse it.
+    #[error(
+        "{runs} runs would be made on the same collection of this server, and the second would refuse the documents of the first"
+    )]
+    RunsOnOneCollection {
+        /// How many.
+        runs: u64,
+    },
     /// A character that belongs to a shell.
     #[error("{} stands in these options, which go through no shell", quoted(&.character.to_string()))]
     ShellCharacter {
@@ -229,6 +237,7 @@ impl RigMistake {
             Self::SettingOfManaged { .. } => "setting-of-managed",
             Self::ServerWithout { .. } => "server-without",
             Self::NotOurServer { .. } => "not-our-server",
+            Self::RunsOnOneCollection { .. } => "runs-on-one-collection",
             Self::ShellCharacter { .. } => "shell-character",
             Self::WorkingSetWithoutCache { .. } => "working-set-without-cache",
             Self::NotMeasured { .. } => "not-measured",
@@ -287,6 +296,9 @@ impl RigMistake {
             Self::ServerWithout { .. } => "remove it, or name another server".into(),
             Self::NotOurServer { .. } => {
                 "remove it; or remove `uri`, so that a server is started on what the arm says".into()
+            }
+            Self::RunsOnOneCollection { .. } => {
+                "write `existing: drop`, which drops before each run what this program loaded, or `existing: use` to measure on what is there".into()
             }
             Self::ShellCharacter { .. } => {
                 "options are letters, digits and -_=,.:/+@%^, with spaces between them".into()

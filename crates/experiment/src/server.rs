@@ -1,6 +1,7 @@
 //! Decides which server is started for an arm: a preset with what the arm changes, and its settings as arguments.
 
 use crate::arms::{Given, ReadArm};
+use crate::problems::Collector;
 use crate::reader::{Checked, join};
 use crate::rig::RigReader;
 use crate::rig_mistake::RigMistake;
@@ -10,6 +11,8 @@ use plimsoll_record::ServerSpec;
 
 /// The setting by which an arm names a server that runs by itself.
 const URI: &str = "uri";
+/// The setting that says what becomes of documents that are there already.
+const EXISTING: &str = "existing";
 
 /// Whether the arm's data is kept by its engine on this machine, so that disk and a data directory are needed: not where a server that
 /// runs by itself keeps it.
@@ -29,6 +32,40 @@ pub(crate) fn uri(settings: &Settings) -> Option<&str> {
     match settings.0.get(URI) {
         Some(SettingValue::Text(uri)) if !uri.is_empty() => Some(uri),
         _ => None,
+    }
+}
+
+/// Where the documents of an arm on a server that runs by itself are kept, if the server would refuse documents that are there already.
+fn refusing_collection(arm: &Arm) -> Option<(&str, Option<&str>, &str)> {
+    let uri = uri(&arm.settings)?;
+    let refuses = arm.settings.text(EXISTING) == Some("refuse");
+    refuses.then(|| (uri, arm.settings.text("database"), arm.data.table.as_str()))
+}
+
+/// Refuses several runs on one collection of a server that runs by itself, where they would refuse each other's documents: found out now, and not by the
+/// second run. Arms that were made of others have no place of their own.
+pub(crate) fn check_collections(
+    arms: &[Arm],
+    read: &[ReadArm],
+    blocks: u32,
+    problems: &mut Collector<'_>,
+) {
+    for arm in read {
+        let Some(given) = arm.given.get(EXISTING).or_else(|| arm.given.get(URI)) else {
+            continue;
+        };
+        let collections = arms.iter().filter(|made| made.name == arm.name);
+        let Some(collection) = collections.filter_map(refusing_collection).next() else {
+            continue;
+        };
+        let sharing = arms
+            .iter()
+            .filter(|other| refusing_collection(other) == Some(collection));
+        let runs = sharing.count() as u64 * u64::from(blocks);
+        if runs > 1 {
+            let mistake = RigMistake::RunsOnOneCollection { runs };
+            problems.add(&given.path, Some(given.checked.place), mistake.into());
+        }
     }
 }
 

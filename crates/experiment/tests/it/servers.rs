@@ -26,6 +26,12 @@ pub const MONGODB: EngineKind = EngineKind {
     usable_cache: 0.8,
     settings: &[
         setting("uri", SettingKind::Text, None),
+        setting("database", SettingKind::Text, None),
+        setting(
+            "existing",
+            SettingKind::Choice(&["refuse", "use", "drop"]),
+            Some("refuse"),
+        ),
         setting(
             "cache_size",
             SettingKind::Size {
@@ -165,7 +171,7 @@ fn servers_are_named_by_preset_by_path_or_described() {
 
 #[test]
 fn a_server_that_runs_by_itself_needs_nothing_here() {
-    let plan = plan("  one: {uri: 'mongodb://db', machine: m3.large}");
+    let plan = plan("  one: {existing: drop, uri: 'mongodb://db', machine: m3.large}");
     let arm = &plan.arms[0];
     assert_eq!(arm.rig.server, None);
     assert_eq!(arm.directory, None);
@@ -194,11 +200,11 @@ fn what_cannot_be_is_said() {
             vec!["server-of-embedded"],
         ),
         (
-            "  one: {uri: 'mongodb://db', server: mongod}",
+            "  one: {existing: drop, uri: 'mongodb://db', server: mongod}",
             vec!["server-beside-uri"],
         ),
         (
-            "  one: {uri: 'mongodb://db', cache_size: 1GiB}",
+            "  one: {existing: drop, uri: 'mongodb://db', cache_size: 1GiB}",
             vec!["setting-of-managed"],
         ),
         (
@@ -206,7 +212,7 @@ fn what_cannot_be_is_said() {
             vec!["server-without"],
         ),
         (
-            "  one: {uri: 'mongodb://db', disk: gp3, filesystem: ext4, limits: {cpus: 1}}",
+            "  one: {existing: drop, uri: 'mongodb://db', disk: gp3, filesystem: ext4, limits: {cpus: 1}}",
             vec!["not-our-server"; 3],
         ),
         ("  one: {server: {programme: x}}", vec!["unknown-key"]),
@@ -220,16 +226,20 @@ fn what_cannot_be_is_said() {
 
 #[test]
 fn a_password_is_no_part_of_a_plan_that_is_shown() {
-    let with = |password: &str| plan(&format!("  one: {{uri: 'mongodb://me:{password}@db'}}"));
+    let with = |password: &str| {
+        plan(&format!(
+            "  one: {{existing: drop, uri: 'mongodb://me:{password}@db'}}"
+        ))
+    };
     let (one, other) = (with("geheim"), with("anders"));
     assert_eq!(one.hash(), other.hash());
     assert_eq!(differences(&one.arms[0], &other.arms[0]), []);
     assert!(!explain(&one, &ENGINES).to_string().contains("geheim"));
     assert_ne!(
         one.hash(),
-        plan("  one: {uri: 'mongodb://you:x@db'}").hash()
+        plan("  one: {existing: drop, uri: 'mongodb://you:x@db'}").hash()
     );
-    let wrong = checked("  one: {uri: 'mongodb://me:geheim@db', cache_size: much}");
+    let wrong = checked("  one: {existing: drop, uri: 'mongodb://me:geheim@db', cache_size: much}");
     let wrong = wrong.expect_err("it is refused");
     let screen = wrong.render(false, 100);
     assert!(screen.contains("mongodb://me:******@db"), "{screen}");
@@ -267,4 +277,27 @@ fn servers_are_told_apart() {
         pair("server: ferretdb", ""),
         ["cache_size", "server", "server.program"]
     );
+}
+
+/// What fails at the second run today is said before the first.
+#[test]
+fn runs_on_one_collection_do_not_refuse_each_other() {
+    let one = "uri: 'mongodb://db'";
+    let refused = ["runs-on-one-collection"];
+    assert_eq!(codes(&format!("  one: {{{one}}}")), refused);
+    assert_eq!(
+        codes(&format!("  one: {{{one}, existing: refuse}}")),
+        refused
+    );
+    plan(&format!("  one: {{{one}, existing: drop}}"));
+    plan(&format!("  one: {{{one}, existing: use}}"));
+    plan("  one: {}");
+
+    let once = |arms: &str| checked(&format!("{arms}\nmeasurement: {{blocks: 1}}"));
+    assert!(once(&format!("  one: {{{one}}}")).is_ok());
+    let elsewhere = format!("  one: {{{one}}}\n  two: {{{one}, database: other}}");
+    assert!(once(&elsewhere).is_ok());
+    let both = once(&format!("  one: {{{one}}}\n  two: {{{one}}}")).unwrap_err();
+    assert_eq!(both.count(), 2, "{both}");
+    assert!(both.to_string().contains("2 runs would be made"), "{both}");
 }
