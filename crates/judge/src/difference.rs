@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Places in the order are random, so that an arm may hold the same one in a few blocks by chance; in this many it is said.
 const BLOCKS_BY_CHANCE: usize = 4;
+/// How many standard deviations the mean place of an arm may be from the middle by chance.
+const UNBALANCED: f64 = 3.0;
 /// What no two runs have in common.
 const OF_THE_RUN: [&str; 2] = ["storage.directory", "storage.free_bytes"];
 
@@ -338,7 +340,7 @@ fn flatten_json(name: &str, value: &serde_json::Value, into: &mut BTreeMap<Strin
     }
 }
 
-/// An arm that always came at the same place of its block may owe its numbers to that.
+/// An arm that always, or nearly always, came at the same place of its block may owe its numbers to that.
 fn place_in_block(plan: &Plan, selection: &Selection<'_>) -> Option<Difference> {
     if plan.arms.len() < 2 {
         return None;
@@ -349,7 +351,20 @@ fn place_in_block(plan: &Plan, selection: &Selection<'_>) -> Option<Difference> 
     };
     let mut always = false;
     let mut values = Vec::new();
+    let mut means = Vec::new();
+    let mut is_unbalanced = false;
     for (arm, runs) in plan.arms.iter().zip(&selection.finished) {
+        let mean = runs
+            .values()
+            .map(|run| f64::from(run.position) + 1.0)
+            .sum::<f64>()
+            / (runs.len() as f64).max(1.0);
+        let places = plan.arms.len() as f64;
+        // Each place is as likely as any other: their variance is (k² - 1)/12.
+        let deviation = ((places * places - 1.0) / 12.0 / (runs.len() as f64).max(1.0)).sqrt();
+        let off = (mean - (places + 1.0) / 2.0).abs();
+        is_unbalanced |= runs.len() >= telling && off > UNBALANCED * deviation;
+        means.push((arm.name.clone(), format!("{mean:.1} of {places}")));
         let places: BTreeSet<u64> = runs
             .values()
             .map(|run| u64::from(run.position) + 1)
@@ -357,6 +372,13 @@ fn place_in_block(plan: &Plan, selection: &Selection<'_>) -> Option<Difference> 
         always |= runs.len() >= telling && places.len() == 1;
         let places: Vec<String> = places.iter().map(u64::to_string).collect();
         values.push((arm.name.clone(), places.join(" or ")));
+    }
+    if !always && is_unbalanced {
+        return Some(Difference {
+            what: "mean place in the block".into(),
+            values: means,
+            declared: false,
+        });
     }
     always.then(|| Difference {
         what: "place in the block".into(),

@@ -124,3 +124,20 @@ machine.governor: arm (monday): not set, arm (friday): powersave
 program: arm (monday):  (), arm (friday): 9.9 ()
 ");
 }
+
+#[test]
+fn records_of_two_machines_say_so() {
+    let (monday, mut friday) = (record("monday", 6, 1.0), record("friday", 6, 1.5));
+    for run in &mut friday.runs {
+        run.machine.cores = 64;
+    }
+    let comparison = compare(&monday, &friday);
+    let said = "They were made on different machines, so the machine is part of every difference: arm (monday) was measured on unknown CPU|2 cores|0 MiB|unknown kernel, arm (friday) on unknown CPU|64 cores|0 MiB|unknown kernel.";
+    assert!(
+        comparison.headline.iter().any(|sentence| sentence == said),
+        "{:?}",
+        comparison.headline
+    );
+    let mixed = plimsoll_record::WarningId::MixedMachines;
+    assert!(comparison.warnings.iter().any(|one| one.id == mixed));
+}
