@@ -27,6 +27,8 @@
 //! Analysis        ─► reports; Analysis::outcome ─► exit code
 //! ```
 //!
+//! [`HistoryBuilder`] follows one metric over the records of an experiment and finds where it changed.
+//!
 //! [`compare_records`] sets arms of two records side by side, which were made on different days, and says what that costs.
 //!
 //! ```
@@ -73,6 +75,7 @@ mod extract;
 mod figures;
 mod gates;
 mod headline;
+mod history;
 mod identity;
 mod imported;
 mod line;
@@ -104,6 +107,10 @@ pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};
 pub use error::JudgeError;
 pub use figures::{FigureKind, FigureSummary, FigureUnit, Figures};
+pub use history::{
+    Circumstances, FEWEST_RESULTS, History, HistoryBuilder, HistoryChange, HistoryError,
+    HistoryQuestion, HistoryResult,
+};
 pub use looks::sharp;
 pub use outcome::Outcome;
 pub use rules::cause_rules;

@@ -2,11 +2,13 @@
 
 mod disk;
 mod diskmap;
+mod history;
 mod import;
 mod ycsb;
 
 pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
 pub use diskmap::Diskmap;
+pub use history::History;
 pub use import::Import;
 pub use ycsb::Ycsb;
 
@@ -55,6 +57,8 @@ pub enum Command {
     Report(Show),
     /// Compare two arms, also of different experiments or days.
     Compare(Compare),
+    /// Follow one metric over the records of an experiment, and mark where it changed.
+    History(History),
     /// Read results of YCSB, go-ycsb, HdrHistogram logs or fio into the store, and judge them as far as they allow.
     Import(Import),
     /// List the experiments in the store.

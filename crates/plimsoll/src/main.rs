@@ -8,6 +8,7 @@ mod disk;
 mod diskmap;
 mod exit;
 mod export;
+mod history;
 mod import;
 mod live;
 mod plan;
@@ -58,6 +59,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Diskmap(map) => diskmap::diskmap(map, store),
         Command::Report(report) => show::report(report, store),
         Command::Compare(compare) => show::compare(compare, store),
+        Command::History(history) => history::history(history, store),
         Command::Import(import) => import::import(import, store),
         Command::List(list) => show::list(list, store),
         Command::Export(export) => export::export(export, store),

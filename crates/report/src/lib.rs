@@ -33,6 +33,7 @@ mod words;
 
 pub mod disk;
 pub mod export;
+pub mod history;
 pub mod page;
 pub mod progress;
 pub mod terminal;

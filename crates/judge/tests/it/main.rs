@@ -12,6 +12,7 @@ mod costs;
 mod curves;
 mod differences;
 mod gates;
+mod history;
 mod lines;
 mod looks;
 mod mutilated;

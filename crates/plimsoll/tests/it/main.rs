@@ -10,6 +10,7 @@
 
 mod disks;
 mod ending;
+mod history;
 mod import;
 #[cfg(feature = "wiredtiger")]
 mod killing;

@@ -7,8 +7,8 @@ mod svg;
 use std::path::Path;
 
 use plimsoll_stats::{
-    Comparison, Grounds, LoadPoint, Rule, Scalability, ScalabilityPoint, Scale, Signal, StatsError,
-    WarmUp, judge, power_knee, warm_up,
+    Comparison, Grounds, LineGoal, LineSearch, LineStep, LineTrial, LoadPoint, Rule, Scalability,
+    ScalabilityPoint, Scale, Signal, StatsError, WarmUp, judge, power_knee, warm_up,
 };
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("verdicts", verdicts()?),
         ("knee", knee()?),
         ("scalability", scalability()?),
+        ("line", line()?),
     ] {
         std::fs::write(folder.join(format!("method-{name}.svg")), picture.finish())?;
     }
@@ -369,5 +370,55 @@ fn scalability() -> Result<Picture, StatsError> {
         INK,
         &figures,
     );
+    Ok(picture)
+}
+
+/// A search whose trials are good below a capacity that varies by half a percent.
+fn line() -> Result<Picture, StatsError> {
+    let mut search = LineSearch::new(LineGoal::with_trials_of(10.0), 100.0, 1e6, 2_500.0)?;
+    let mut draws = noise(9, 200).into_iter();
+    let found = loop {
+        match search.next() {
+            LineStep::Done(line) => break line,
+            LineStep::Try { rate } => {
+                let capacity = 7_350.0 * (1.0 + 0.005 * draws.next().unwrap_or(0.0));
+                let is_good = rate <= capacity;
+                let seconds = 10.0;
+                search.add(LineTrial {
+                    rate,
+                    seconds,
+                    is_good,
+                })?;
+            }
+        }
+    };
+    let trials = search.trials();
+    let mut picture = Picture::new(
+        640.0,
+        280.0,
+        "Trials of a search for the plimsoll line: first far apart, then at both ends of the interval",
+    );
+    let last = trials.len() as f64 + 1.0;
+    let plot = Plot::new((0.0, last), (0.0, 11_000.0));
+    plot.axes(
+        &mut picture,
+        &[5.0, 10.0, 15.0, 20.0],
+        &[0.0, 5000.0, 10_000.0],
+        "trials",
+        "operations per second",
+    );
+    for end in [found.lower, found.upper].into_iter().flatten() {
+        let ((left, y), (right, _)) = (plot.at(0.0, end), plot.at(last, end));
+        picture.line(left, y, right, y, FAINT, 1.0);
+    }
+    for (number, trial) in (1..).map(f64::from).zip(trials) {
+        let (x, y) = plot.at(number, trial.rate);
+        let colour = if trial.is_good { MAIN } else { ACCENT };
+        picture.dot(x, y, 4.0, colour);
+    }
+    let (x, y) = plot.at(last * 0.55, 3_000.0);
+    picture.text(x, y, Anchor::Start, MAIN, "objective met");
+    let (x, y) = plot.at(last * 0.55, 1_900.0);
+    picture.text(x, y, Anchor::Start, ACCENT, "objective missed");
     Ok(picture)
 }

@@ -72,6 +72,34 @@ pub fn studies() -> Vec<Study> {
             },
         ));
     }
+    // Throughput that grows with the sessions up to 16 of them and not at all from there on.
+    let corner = |sessions: f64| 1000.0 * sessions.min(16.0);
+    for (method, simulated) in [
+        (
+            KneeMethod::Power,
+            "knee by power of a curve with a corner, one block, 3 % noise",
+        ),
+        (
+            KneeMethod::Kneedle,
+            "knee by Kneedle of a curve with a corner, one block, 3 % noise",
+        ),
+    ] {
+        let mut source = Source::new(34);
+        studies.push(Study::new(
+            simulated,
+            "within one step of the corner",
+            Promise::AtLeast(0.95),
+            1000,
+            || {
+                let block: Vec<(f64, f64)> = SESSIONS
+                    .iter()
+                    .map(|&n| (n, corner(n) * (0.03 * source.normal()).exp()))
+                    .collect();
+                let found = knee(&[curve(&block)], method, 0.95).expect("valid curve");
+                Some(found.is_some_and(|found| (8.0..=32.0).contains(&found.load)))
+            },
+        ));
+    }
     let truth = ((1.0 - SIGMA) / KAPPA).sqrt();
     let mut source = Source::new(32);
     studies.push(Study::new(

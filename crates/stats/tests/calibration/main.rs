@@ -4,7 +4,7 @@
 //! 3.3 binomial standard errors of that many repeats: a method that keeps its promise exactly would leave such a band once in a thousand. Seeds are fixed.
 //!
 //! The table in `docs/methods.md` is made from the same studies and checked against them. To print it: `cargo test -p plimsoll-stats --test calibration -- --nocapture`;
-//! to write it: the same with `PLIMSOLL_WRITE_DOCS=1`.
+//! to write it: the same with `PLIMSOLL_WRITE_DOCS=1`, which is what `./x calibrate` does.
 
 mod comparing;
 mod curves;
@@ -14,6 +14,7 @@ mod simulate;
 mod stopping;
 mod study;
 mod warming_up;
+mod whole;
 mod within_a_run;
 
 use std::path::Path;
@@ -25,7 +26,7 @@ const END: &str = "<!-- calibration: end -->";
 
 type Chapter = (&'static str, fn() -> Vec<Study>);
 
-const CHAPTERS: [Chapter; 7] = [
+const CHAPTERS: [Chapter; 8] = [
     ("Comparing two arms", comparing::studies),
     ("Verdicts", deciding::studies),
     ("Stopping by looks", stopping::studies),
@@ -33,6 +34,7 @@ const CHAPTERS: [Chapter; 7] = [
     ("Within a run", within_a_run::studies),
     ("Curves", curves::studies),
     ("Searching", searching::studies),
+    ("Put together", whole::studies),
 ];
 
 #[test]

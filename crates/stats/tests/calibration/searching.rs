@@ -225,6 +225,20 @@ pub fn studies() -> Vec<Study> {
         2000,
         || Some(!changes(&mut source, 40, None).is_empty()),
     ));
+    let mut source = Source::new(78);
+    // Results that remember the one before are no independent ones, and the test takes their wandering for changes.
+    studies.push(Study::new(
+        "40 results without a change, 2 % noise, half of it stays until the next (AR 0.5)",
+        "a change is found",
+        Promise::AtMost(0.1),
+        1000,
+        || {
+            let wander = source.autoregressive(0.5, 40);
+            let results: Vec<f64> = wander.iter().map(|x| 1000.0 * (0.02 * x).exp()).collect();
+            let found = change_points(&results, ChangeRule::default()).expect("positive");
+            Some(!found.is_empty())
+        },
+    ));
     let mut source = Source::new(73);
     studies.push(Study::new(
         "a fall by 6 % after 20 of 40 results, 2 % noise",

@@ -1,0 +1,170 @@
+//! A history as one HTML file: the series with its changes, and all figures.
+
+use super::{highest, spelled, subject, unit};
+use crate::chart::{ArmStyle, Axis, Path, Plot, picture};
+use crate::number::PAGE;
+use crate::text;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use plimsoll_judge::History;
+
+const PLOT: Plot = Plot {
+    width: 760.0,
+    height: 330.0,
+    left: 64.0,
+    right: 14.0,
+    top: 30.0,
+    bottom: 44.0,
+};
+const NAME: usize = 80;
+
+/// Makes the page: no script, no request to anywhere. `version` is that of the program.
+#[must_use]
+pub fn page(history: &History, version: &str) -> String {
+    let name = text::short(&history.name, NAME);
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "plimsoll " (text::line(version)) };
+                title { (name) " over time · Plimsoll" }
+                style { (PreEscaped(include_str!("../page/style.css"))) }
+            }
+            body {
+                header.masthead {
+                    p.brand { "Plimsoll" }
+                    p.run {
+                        strong { (name) }
+                        span { (text::line(&history.machine)) }
+                    }
+                }
+                main {
+                    section.verdict {
+                        h1 { (name) " over time" }
+                        p.lead { (text::line(&subject(history))) }
+                        @for sentence in &history.sentences { p { (text::line(sentence)) } }
+                    }
+                    section {
+                        h2 { "Every record" }
+                        (chart(history))
+                        (table(history))
+                    }
+                }
+                footer { p { "Written by plimsoll " (text::line(version)) ", which finds the load that a database can safely bear." } }
+            }
+        }
+    }
+    .into_string()
+}
+
+fn chart(history: &History) -> Markup {
+    let (unit, name) = unit(history.metric, highest(history));
+    let numbers: Vec<f64> = (1..=history.results.len())
+        .map(|number| number as f64)
+        .collect();
+    let x = Axis {
+        title: "records, the oldest first".into(),
+        ..Axis::seconds(numbers.len() as f64)
+    };
+    let x = Axis {
+        // Whole records only, and without the unit of seconds.
+        ticks: numbers
+            .iter()
+            .filter(|number| numbers.len() <= 12 || **number % 5.0 == 0.0)
+            .map(|number| (*number, PAGE.count(*number as u64)))
+            .collect(),
+        ..x
+    };
+    let y = Axis {
+        title: format!("{}, {name}", history.metric_label),
+        ..Axis::rate(highest(history) / unit, 5)
+    };
+    let place = |number: usize, value: f64| {
+        (
+            PLOT.x(x.scale.share(number as f64 + 1.0)),
+            PLOT.y(y.scale.share(value / unit)),
+        )
+    };
+    let style = ArmStyle::at(0);
+    let mut line = Path::default();
+    for (number, result) in history.results.iter().enumerate() {
+        let (at_x, at_y) = place(number, result.value.median);
+        match number {
+            0 => line.move_to(at_x, at_y),
+            _ => line.line_to(at_x, at_y),
+        }
+    }
+    let mut whiskers = Path::default();
+    for (number, result) in history.results.iter().enumerate() {
+        if let Some((lower, upper)) = result.value.interval {
+            let (at_x, at_y) = place(number, lower);
+            whiskers.move_to(at_x, at_y);
+            whiskers.line_to(at_x, place(number, upper).1);
+        }
+    }
+    let mut changes = Path::default();
+    for change in &history.changes {
+        let between = (place(change.index - 1, 0.0).0 + place(change.index, 0.0).0) / 2.0;
+        changes.move_to(between, PLOT.y(0.0));
+        changes.line_to(between, PLOT.y(1.0));
+    }
+    let content = html! {
+        (PLOT.frame(&x, &y))
+        path d=(changes.data()) fill="none" stroke="currentColor" stroke-dasharray="4 4" {}
+        g class=(style.class()) {
+            path.line d=(whiskers.data()) {}
+            path.line d=(line.data()) {}
+            @for (number, result) in history.results.iter().enumerate() {
+                @let (at_x, at_y) = place(number, result.value.median);
+                path.mark d=(style.mark(at_x, at_y, 4.5)) {}
+            }
+        }
+    };
+    picture(
+        "history",
+        "wide",
+        (PLOT.width, PLOT.height),
+        &format!("{} over the records", history.metric_label),
+        "Dashed lines are changes. The figures are in the table below.",
+        &content,
+    )
+}
+
+fn table(history: &History) -> Markup {
+    let value = |value| spelled(history.metric, value, PAGE);
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Figures" {
+            table.data {
+                thead { tr {
+                    @for title in ["", "Begun (UTC)", "Record"] { th scope="col" { (title) } }
+                    @for title in ["median", "95 % interval", "change"] { th.num scope="col" { (title) } }
+                    @for title in ["plimsoll", "engine", "kernel", "plan"] { th scope="col" { (title) } }
+                } }
+                tbody {
+                    @for (number, result) in history.results.iter().enumerate() {
+                        @let change = history.changes.iter().find(|change| change.index == number);
+                        tr {
+                            td.num { (number + 1) }
+                            td { (text::line(&result.started_at)) }
+                            th scope="row" { (text::line(&result.id)) }
+                            td.num { (value(result.value.median)) }
+                            td.num { @match result.value.interval {
+                                Some((lower, upper)) => { (value(lower)) " to " (value(upper)) },
+                                None => { (PAGE.nothing()) },
+                            } }
+                            td.num { @if let Some(change) = change { (PAGE.difference(change.change)) } }
+                            td { (text::line(&result.circumstances.program)) }
+                            td { (text::line(&result.circumstances.engine)) }
+                            td { (text::line(&result.circumstances.kernel)) }
+                            td { (text::short(&result.circumstances.plan, 12)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! A history that is made up, as it is shown.
+
+use super::{page, terminal};
+use crate::terminal::Screen;
+use plimsoll_experiment::Metric;
+use plimsoll_judge::{Circumstances, Estimate, History, HistoryChange, HistoryResult};
+
+fn history(metric: Metric) -> History {
+    let result = |number: usize| HistoryResult {
+        id: format!("k{number}<b>"),
+        started_at: format!("2026-03-{:02}T08:00:00Z", number + 1),
+        value: Estimate {
+            median: if number < 5 { 5_200.0 } else { 4_880.0 },
+            interval: (number != 2).then_some((4_800.0, 5_300.0)),
+            values: vec![(0, 5_000.0)],
+        },
+        circumstances: Circumstances {
+            program: "0.4".into(),
+            ..Circumstances::default()
+        },
+    };
+    History {
+        name: "filesystems".into(),
+        metric,
+        metric_label: "throughput".into(),
+        arm: "xfs".into(),
+        mix: "A".into(),
+        load_label: "8 threads".into(),
+        machine: "some CPU, 2 cores, 8 GiB".into(),
+        results: (0..10).map(result).collect(),
+        changes: vec![HistoryChange {
+            index: 5,
+            before: 5_200.0,
+            after: 4_880.0,
+            change: -0.0615,
+            p: 1e-9,
+            differs: Vec::new(),
+            sentence: "The throughput of xfs fell by 6.2 % at the record of 2026-03-06, k5: plimsoll 0.4 → 0.5.".into(),
+        }],
+        left_out: Vec::new(),
+        sentences: vec!["The throughput of xfs fell by 6.2 % at the record of 2026-03-06, k5: plimsoll 0.4 → 0.5.".into()],
+    }
+}
+
+#[test]
+fn every_line_fits_and_the_change_stands_at_its_record() {
+    for (width, unicode) in [(80, true), (80, false), (48, true)] {
+        let shown = terminal(&history(Metric::Throughput), &Screen { width, unicode });
+        let plain = anstream::adapter::strip_str(&shown).to_string();
+        for line in plain.lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+            assert!(unicode || line.is_ascii(), "{line}");
+        }
+        let changed: Vec<&str> = plain
+            .lines()
+            .filter(|line| line.contains("k5<b>"))
+            .collect();
+        assert!(
+            changed.len() == 1 && changed[0].contains("6.2") && changed[0].contains("4,880"),
+            "{changed:?}"
+        );
+        let others = plain
+            .lines()
+            .filter(|line| line.contains("<b>") && !line.contains("k5"));
+        assert!(others.into_iter().all(|line| !line.contains("6.2")));
+    }
+}
+
+#[test]
+fn times_have_units() {
+    let shown = terminal(
+        &history(Metric::Response { percentile: 99.0 }),
+        &Screen::default(),
+    );
+    assert!(shown.contains("5.20 µs"), "{shown}");
+}
+
+#[test]
+fn the_page_stands_alone_and_trusts_no_name() {
+    let page = page(&history(Metric::Throughput), "0.0");
+    assert!(!page.contains("k1<b>") && page.contains("k1&lt;b&gt;"));
+    assert!(!page.contains("<script") && !page.contains("http://") && !page.contains("https://"));
+    assert!(page.contains("fell by 6.2 %"));
+    assert_eq!(page.matches("<tr>").count(), 11);
+}
