@@ -227,6 +227,7 @@ impl<'a> Course<'a> {
         let Some(rate) = rate else { return Ok(None) };
         let step = self.step(at_rate(&point.load, rate));
         Ok(Some(Step {
+            load_label: at_rate(&point.load, in_four_digits(rate)).to_string(),
             trial: u32::try_from(made).ok(),
             warm_up_ns: search.warm_up_ns,
             duration_ns: search.trial_ns,
@@ -279,6 +280,18 @@ fn is_of_sweep(one: &Point, other: &Point) -> bool {
         && other.role == PointRole::Sweep
         && one.mix == other.mix
         && is_closed(one) == is_closed(other)
+}
+
+/// A rate as people read it.
+fn in_four_digits(rate: f64) -> f64 {
+    let unit = 10.0_f64.powf(rate.log10().floor() - 3.0);
+    // A tenth is no binary number: what is below one operation per second is counted in whole parts of one.
+    let digits = (rate / unit).round();
+    if unit < 1.0 {
+        digits / (1.0 / unit).round()
+    } else {
+        digits * unit
+    }
 }
 
 /// An open loop at another rate.

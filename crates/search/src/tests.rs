@@ -250,6 +250,19 @@ fn the_line_is_found_and_its_shares_are_offered() {
         assert_eq!(step.warm_up_ns, SECOND_NS / 2);
         assert_eq!(step.operations, None);
     }
+    let labels: Vec<&str> = trials
+        .iter()
+        .map(|step| step.load_label.as_str())
+        .take(2)
+        .collect();
+    assert_eq!(labels[0], "5,513 op/s");
+    let digits = |label: &&str| label.chars().filter(char::is_ascii_digit).count();
+    assert!(
+        trials
+            .iter()
+            .all(|step| digits(&step.load_label.as_str()) <= 5),
+        "{labels:?}"
+    );
     let [half, most] = &steps[steps.len() - 2..] else {
         panic!("two shares follow the search");
     };

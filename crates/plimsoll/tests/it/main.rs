@@ -8,6 +8,7 @@
     reason = "clippy.toml allows it in tests, but sees only functions that are tests themselves"
 )]
 
+mod deciding;
 mod disks;
 mod ending;
 mod history;
