@@ -359,8 +359,16 @@ fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated:
         );
         let message =
             format!("the generator was up to {lag} late (p99), the median service took {service}");
-        gated
-            .warnings
-            .push(Warning::new(WarningId::GeneratorLimited, subject, message));
+        // Where responses are much longer than that, it decides neither the throughput nor the upper percentiles.
+        let p99_ns = extract
+            .response
+            .as_ref()
+            .and_then(|response| response.percentile(99.0));
+        let id = if p99_ns.is_some_and(|p99_ns| lag_ns <= LAG_LIMIT * p99_ns) {
+            WarningId::GeneratorLate
+        } else {
+            WarningId::GeneratorLimited
+        };
+        gated.warnings.push(Warning::new(id, subject, message));
     }
 }

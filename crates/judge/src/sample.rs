@@ -1,14 +1,16 @@
 //! Every point of every run that counts, extracted and gated.
 
 use crate::extract::{Extract, Reading, units};
-use crate::gates::{Gated, Limits, gate};
+use crate::gates::{Gated, LAG_LIMIT, Limits, gate};
 use crate::line::BlockSearch;
 use crate::rig::remarks;
 use crate::roles::{follows_line, is_line, load_label};
 use crate::select::Selection;
 use crate::{PointResult, Steadiness, TimeSeries};
 use plimsoll_experiment::{Arm, Metric, Objective, Plan};
-use plimsoll_record::{Calibration, PointLabel, PointRecord, RunRecord, Severity, Warning};
+use plimsoll_record::{
+    Calibration, PointLabel, PointRecord, RunRecord, Severity, Warning, WarningId,
+};
 use plimsoll_stats::stalls;
 use std::collections::BTreeMap;
 
@@ -225,11 +227,7 @@ impl Sample {
             for (begin, end) in &stalls {
                 let message =
                     format!("below half of the mean throughput from {begin:.0} s to {end:.0} s");
-                warnings.push(Warning::new(
-                    plimsoll_record::WarningId::Stall,
-                    run_subject(run),
-                    message,
-                ));
+                warnings.push(Warning::new(WarningId::Stall, run_subject(run), message));
             }
         }
         let is_invalid = |warning: &Warning| warning.id.severity() == Severity::Invalid;
@@ -277,8 +275,19 @@ impl Sample {
         match metric {
             Metric::Line => self.line,
             Metric::Cost => self.cost().map(Reading::exact),
+            Metric::Response { .. } | Metric::ResponseMean => {
+                let reading = self.extract.reading(metric);
+                reading.filter(|reading| self.is_of_arm(reading.value))
+            }
             _ => self.extract.reading(metric),
         }
+    }
+
+    /// Whether a response time is that of the arm: where the generator was late by much of it, it is also the generator's.
+    fn is_of_arm(&self, response_ns: f64) -> bool {
+        let is_late = |warning: &Warning| warning.id == WarningId::GeneratorLate;
+        let lag_ns = self.result.generator_lag_p99_ns.unwrap_or(0.0);
+        !self.result.warnings.iter().any(is_late) || lag_ns <= LAG_LIMIT * response_ns
     }
 
     /// Price of a million successful operations, at the rate of the line where it stands for that.

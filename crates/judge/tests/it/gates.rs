@@ -1,7 +1,7 @@
 //! Each gate, shut and open.
 
 use crate::laboratory::{Laboratory, SECOND_NS, Shown, histogram, part, point, slice, warns};
-use plimsoll_experiment::Objective;
+use plimsoll_experiment::{Metric, Objective};
 use plimsoll_judge::{Analysis, Outcome, Steadiness, ValidityState};
 use plimsoll_record::{ErrorSample, LoadKind, Operation, PointRecord, Status, Warning, WarningId};
 
@@ -16,7 +16,12 @@ fn one_point(change: impl Fn(&mut Shown)) -> Laboratory {
 
 /// One arm at 10,000 op/s in six blocks: 200 µs each.
 fn one_rate() -> Laboratory {
-    Laboratory::open(&["arm"], &["c"], &[10_000.0], 6).measure(|_| Shown {
+    one_rate_of(&["arm"])
+}
+
+/// The same of several arms.
+fn one_rate_of(arms: &[&str]) -> Laboratory {
+    Laboratory::open(arms, &["c"], &[10_000.0], 6).measure(|_| Shown {
         throughput: 10_000.0,
         response_ns: 200_000.0,
         errors: 0,
@@ -302,6 +307,35 @@ fn a_late_generator_is_the_limit() {
         assert_eq!(valid_runs(&analysis), valid, "{lag_ns}");
         assert_eq!(warns(&analysis, WarningId::GeneratorLimited), valid == 0);
     }
+}
+
+#[test]
+fn a_generator_that_is_late_by_little_of_the_long_responses_leaves_those_standing() {
+    // One response in fifty takes 2 ms, of which a lateness of 50 µs is 2.5 %; the others take 200 µs, of which it is a quarter.
+    let analysis = with(one_rate_of(&["one", "two"]), |point| {
+        point.end.as_mut().unwrap().generator_lag = Some(histogram(50_000, 100));
+        for slice in &mut point.slices {
+            for part in &mut slice.operations {
+                let open = part.latencies.open.as_mut().unwrap();
+                let count = open.response.count();
+                open.response = histogram(200_000, count - count / 50);
+                open.response.merge(&histogram(2_000_000, count / 50));
+            }
+        }
+    });
+    assert_eq!(valid_runs(&analysis), 6);
+    assert!(warns(&analysis, WarningId::GeneratorLate));
+    assert!(!warns(&analysis, WarningId::GeneratorLimited));
+    let compared = |metric: Metric| {
+        let mut of_metric = analysis
+            .comparisons
+            .iter()
+            .filter(|one| one.metric == metric);
+        of_metric.next().is_some_and(|one| !one.pairs.is_empty())
+    };
+    assert!(compared(Metric::Throughput));
+    assert!(compared(Metric::Response { percentile: 99.0 }));
+    assert!(!compared(Metric::Response { percentile: 50.0 }));
 }
 
 #[test]
