@@ -1,7 +1,7 @@
 //! The second of each slice, and how many of the first measured ones are still warm-up.
 
 use crate::{Figures, SeriesSecond, Steadiness};
-use plimsoll_record::{Histogram, Operation, PointRecord, Slice, Status, add_units};
+use plimsoll_record::{Histogram, Operation, PointRecord, Slice, Status, unit_percentiles_ns};
 use plimsoll_stats::{Scale, Signal, WarmUp, median, warm_up};
 
 /// Points of a hundred by which a share must be off before the cut to have a vote.
@@ -9,17 +9,17 @@ const TELLING: f64 = 0.05;
 
 /// Every slice of a point in a few numbers, in order, warm-up included.
 pub(crate) fn seconds(point: &PointRecord) -> Vec<SeriesSecond> {
-    let mut scratch = Histogram::new();
     let mut seconds = Vec::with_capacity(point.slices.len());
     for slice in &point.slices {
-        let units = successful_units(slice, &mut scratch);
+        let units = successful_units(slice);
+        let [p50_ns, p99_ns] = unit_percentiles_ns(&units, [50.0, 99.0]);
         let length = slice.length_ns as f64 / 1e9;
         seconds.push(SeriesSecond {
             at: slice.start_ns as f64 / 1e9,
             length,
             throughput: rate(slice.completed.ok, length),
-            p50_ns: units.percentile_ns(50.0).map(|value| value as f64),
-            p99_ns: units.percentile_ns(99.0).map(|value| value as f64),
+            p50_ns: p50_ns.map(|value| value as f64),
+            p99_ns: p99_ns.map(|value| value as f64),
         });
     }
     seconds
@@ -34,20 +34,15 @@ pub(crate) fn rate(operations: u64, seconds: f64) -> f64 {
     }
 }
 
-/// Response times of all successful units of a slice. A slice of one kind of operation is looked at where it lies.
-fn successful_units<'a>(slice: &'a Slice, scratch: &'a mut Histogram) -> &'a Histogram {
-    let mut parts: Vec<(Operation, &Histogram)> = Vec::with_capacity(slice.operations.len());
+/// Response times of what succeeded in a slice.
+fn successful_units(slice: &Slice) -> Vec<(Operation, &Histogram)> {
+    let mut parts = Vec::with_capacity(slice.operations.len());
     for part in &slice.operations {
-        if part.status == Status::Ok && part.operation != Operation::Verify {
+        if part.status == Status::Ok {
             parts.push((part.operation, part.latencies.response()));
         }
     }
-    if let [(_, only)] = parts[..] {
-        return only;
-    }
-    scratch.clear();
-    add_units(scratch, &parts);
-    scratch
+    parts
 }
 
 /// What was found about the warm-up of a point.

@@ -201,7 +201,7 @@ impl Histogram {
         }
         match &self.0 {
             Form::Dense(dense) => Some(dense.max()),
-            Form::Packed(packed) => packed.buckets().last().map(|bucket| bucket.highest),
+            Form::Packed(packed) => packed.max(),
             Form::Known(summary) => summary.max_ns,
         }
     }

@@ -18,6 +18,8 @@ const HALF: u64 = STEPS / 2;
 pub(crate) struct Packed {
     counts: Box<[u8]>,
     total: u64,
+    /// The highest value that is counted with the largest; 0 when empty.
+    max: u64,
 }
 
 /// Values that are counted together, and how many of them there are.
@@ -46,14 +48,16 @@ impl Packed {
             rest: counts,
             index: 0,
         };
-        let mut total = 0_u64;
+        let (mut total, mut max) = (0_u64, 0);
         for bucket in &mut reader {
             total = total.checked_add(bucket.count)?;
+            max = bucket.highest;
         }
         let ended_at_the_end = reader.rest.is_empty();
         ended_at_the_end.then(|| Self {
             counts: counts.into(),
             total,
+            max,
         })
     }
 
@@ -68,6 +72,11 @@ impl Packed {
         self.total
     }
 
+    /// The highest value that is counted with the largest, or `None` when empty.
+    pub(crate) fn max(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.max)
+    }
+
     /// The non-empty buckets in rising order.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         Counts {
@@ -78,13 +87,12 @@ impl Packed {
 
     /// As HdrHistogram defines it: the highest value that is counted with the first one at or below which the share lies.
     pub(crate) fn percentile(&self, percentile: f64) -> u64 {
-        let quantile = (percentile / 100.0).min(1.0);
-        let wanted = ((quantile * self.total as f64).ceil() as u64).max(1);
+        let wanted = values_wanted(self.total, percentile);
         let mut seen = 0;
         for bucket in self.buckets() {
             seen += bucket.count;
             if seen >= wanted {
-                return if quantile == 0.0 {
+                return if percentile == 0.0 {
                     bucket.lowest
                 } else {
                     bucket.highest
@@ -93,6 +101,12 @@ impl Packed {
         }
         0
     }
+}
+
+/// How many of the smallest values lie at or below a percentile of `total` values.
+pub(crate) fn values_wanted(total: u64, percentile: f64) -> u64 {
+    let quantile = (percentile / 100.0).min(1.0);
+    ((quantile * total as f64).ceil() as u64).max(1)
 }
 
 fn header_of(counts_bytes: usize) -> Vec<u8> {

@@ -6,46 +6,103 @@
 //! were parts is known: as many as there were read-modify-writes. So the histogram of reads is thinned evenly to the share that stands by
 //! itself, and likewise that of updates. Counts are then exact, and latencies as good as the assumption that both kinds of read take equally long.
 
+use crate::packed::values_wanted;
 use crate::{Histogram, Operation, Summary};
 
 /// Adds the units of work among `parts` (histograms of one status, one for each operation) to `units`.
 pub fn add_units(units: &mut Histogram, parts: &[(Operation, &Histogram)]) {
+    for (histogram, keep) in shares(parts) {
+        match histogram.summary() {
+            _ if keep == histogram.count() => units.merge(histogram),
+            Some(known) => units.merge(&Histogram::known(share_of(known, keep))),
+            None => each_kept(histogram, keep, |value_ns, count| {
+                units.record_n(value_ns, count);
+            }),
+        }
+    }
+}
+
+/// Percentiles (above 0, to 100) of the units of work among `parts`, nanoseconds; `None` where there is none or it is not known.
+///
+/// They are those of the histogram that [`add_units`] makes, without making it: that takes longer than all the rest where there are thousands of seconds.
+#[must_use]
+pub fn unit_percentiles_ns<const N: usize>(
+    parts: &[(Operation, &Histogram)],
+    percentiles: [f64; N],
+) -> [Option<u64>; N] {
+    if parts.iter().any(|(_, part)| part.summary().is_some()) {
+        let mut units = Histogram::new();
+        add_units(&mut units, parts);
+        return percentiles.map(|percentile| units.percentile_ns(percentile));
+    }
+    let mut buckets: Vec<(u64, u64)> = Vec::new();
+    for (histogram, keep) in shares(parts) {
+        each_kept(histogram, keep, |value_ns, count| {
+            buckets.push((value_ns, count));
+        });
+    }
+    // A sort that makes use of the order in which those of one part are already.
+    buckets.sort_by_key(|(value_ns, _)| *value_ns);
+    let total = buckets
+        .iter()
+        .fold(0_u64, |total, (_, count)| total.saturating_add(*count));
+    if total == 0 {
+        return [None; N];
+    }
+    let wanted = percentiles.map(|percentile| values_wanted(total, percentile));
+    let mut found = [None; N];
+    let mut seen = 0_u64;
+    for (value_ns, count) in buckets {
+        seen = seen.saturating_add(count);
+        for (found, wanted) in found.iter_mut().zip(wanted) {
+            if found.is_none() && seen >= wanted {
+                *found = Some(value_ns);
+            }
+        }
+        if found.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    found
+}
+
+/// The histograms of units, and how many values of each are units.
+fn shares<'a>(
+    parts: &'a [(Operation, &'a Histogram)],
+) -> impl Iterator<Item = (&'a Histogram, u64)> {
     let mut wholes = 0_u64;
     for (operation, histogram) in parts {
         if *operation == Operation::ReadModifyWrite {
             wholes = wholes.saturating_add(histogram.count());
         }
     }
-    for (operation, histogram) in parts {
-        match operation {
+    parts.iter().filter_map(move |(operation, histogram)| {
+        let keep = match operation {
             // The verification of a read is no unit: the workload asked for the read.
-            Operation::Verify => {}
-            Operation::Read | Operation::Update if wholes > 0 => {
-                add_share(units, histogram, histogram.count().saturating_sub(wholes));
-            }
-            _ => units.merge(histogram),
-        }
-    }
+            Operation::Verify => 0,
+            Operation::Read | Operation::Update => histogram.count().saturating_sub(wholes),
+            _ => histogram.count(),
+        };
+        (keep > 0).then_some((*histogram, keep))
+    })
 }
 
-/// Adds `keep` of the values of `from`, taken evenly over its whole range.
-fn add_share(into: &mut Histogram, from: &Histogram, keep: u64) {
-    if keep == 0 {
+/// Hands over `keep` of the values of a histogram with buckets, taken evenly over its whole range, as values in rising order and their counts.
+fn each_kept(from: &Histogram, keep: u64, mut take: impl FnMut(u64, u64)) {
+    let total = from.count();
+    if keep == total {
+        from.buckets()
+            .for_each(|(value_ns, count)| take(value_ns, count));
         return;
     }
-    if let Some(known) = from.summary() {
-        into.merge(&Histogram::known(share_of(known, keep)));
-        return;
-    }
-    let total = u128::from(from.count());
     let mut seen = 0_u128;
     let mut kept = 0_u64;
     for (value_ns, count) in from.buckets() {
         seen += u128::from(count);
         // Rounding the running sum, not each bucket, keeps the total exact and no bucket off by more than one.
-        let due = u64::try_from(seen * u128::from(keep) / total).unwrap_or(u64::MAX);
+        let due = u64::try_from(seen * u128::from(keep) / u128::from(total)).unwrap_or(u64::MAX);
         if due > kept {
-            into.record_n(value_ns, due - kept);
+            take(value_ns, due - kept);
             kept = due;
         }
     }
@@ -66,6 +123,7 @@ fn share_of(known: &Summary, keep: u64) -> Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn histogram(values: &[(u64, u64)]) -> Histogram {
         let mut histogram = Histogram::new();
@@ -126,9 +184,61 @@ mod tests {
     fn a_thinned_histogram_has_exactly_as_many_values_as_asked() {
         let from = histogram(&[(10, 1), (20, 1), (30, 1), (40, 7), (50, 3)]);
         for keep in 1..=13 {
-            let mut into = Histogram::new();
-            add_share(&mut into, &from, keep);
-            assert_eq!(into.count(), keep);
+            let mut kept = 0;
+            each_kept(&from, keep, |_, count| kept += count);
+            assert_eq!(kept, keep);
         }
+    }
+
+    fn any_histogram() -> impl Strategy<Value = Histogram> {
+        let value = prop_oneof![1..5_000_u64, 1..10_000_000_000_u64];
+        let values = prop::collection::vec((value, 1..1_000_u64), 0..30);
+        (values, any::<bool>()).prop_map(|(values, is_read_back)| {
+            let counted = histogram(&values);
+            if is_read_back {
+                Histogram::from_bytes(&counted.to_bytes()).unwrap()
+            } else {
+                counted
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_of_units_are_those_of_their_histogram(
+            reads in any_histogram(),
+            updates in any_histogram(),
+            wholes in prop::option::of(any_histogram()),
+            verifications in any_histogram(),
+            percentile in 0.001..=100.0_f64,
+        ) {
+            let mut parts = vec![
+                (Operation::Read, &reads),
+                (Operation::Update, &updates),
+                (Operation::Verify, &verifications),
+            ];
+            parts.extend(wholes.iter().map(|wholes| (Operation::ReadModifyWrite, wholes)));
+            let mut units = Histogram::new();
+            add_units(&mut units, &parts);
+            let asked = [50.0, percentile, 99.0, 100.0];
+            prop_assert_eq!(
+                unit_percentiles_ns(&parts, asked),
+                asked.map(|percentile| units.percentile_ns(percentile))
+            );
+        }
+    }
+
+    #[test]
+    fn percentiles_of_units_of_which_few_figures_are_known_are_what_is_known() {
+        let known = Histogram::known(Summary {
+            count: 100,
+            percentiles: vec![(99.0, 800)],
+            ..Summary::default()
+        });
+        assert_eq!(
+            unit_percentiles_ns(&[(Operation::Read, &known)], [50.0, 99.0]),
+            [None, Some(800)]
+        );
+        assert_eq!(unit_percentiles_ns(&[], [50.0, 99.0]), [None, None]);
     }
 }
