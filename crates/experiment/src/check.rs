@@ -20,7 +20,9 @@ use crate::settle::Origins;
 use crate::source::{Place, SourceText};
 use crate::working_set::{MeasureRecords, Measured};
 use crate::workload::WorkloadReader;
-use crate::{Arm, EngineKind, LoadPhase, Measurement, PLAN_VERSION, Plan, Point, Source, order};
+use crate::{
+    Arm, EngineKind, LoadPhase, Measurement, PLAN_VERSION, Plan, Point, PointRole, Source, order,
+};
 use plimsoll_workload::Mix;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -212,7 +214,7 @@ fn make<'s>(
             Searched::No => Some(false),
             Searched::Unknown => None,
         },
-        is_line_alone: load_place.is_none(),
+        is_line_alone: load_place.is_none() || points.iter().all(is_of_line),
         arms: &arms,
     };
     let mut judging = Judging {
@@ -475,4 +477,9 @@ fn points_of(mixes: &[Mix], points: &[LoadPoint]) -> Vec<Point> {
         all.extend(points.iter().map(|point| point.of(mix)));
     }
     all
+}
+
+/// Whether a point is the search for the line, or at a share of it: then there is no load at which arms are asked the same.
+fn is_of_line(point: &LoadPoint) -> bool {
+    matches!(point.role, PointRole::Line | PointRole::ShareOfLine { .. })
 }

@@ -380,3 +380,11 @@ fn a_single_arm_against_itself() {
     assert_eq!(plan.runs.len(), 48);
     insta::assert_snapshot!(explain(&plan, &ENGINES).to_string());
 }
+
+/// At shares of its own line every arm is asked something else.
+#[test]
+fn shares_of_the_line_decide_nothing() {
+    let text = SMALLEST.replace("closed: {threads: 1}", "open: {rates: [50%, 80%]}");
+    let plan = plan(&format!("{text}objective: {{response: {{p99: 10ms}}}}\n"));
+    assert_eq!(plan.compare.primary, [Metric::Line]);
+}

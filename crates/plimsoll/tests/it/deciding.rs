@@ -18,7 +18,7 @@ defaults: {engine: simulated, service: constant, service_mean: 1ms}
 arms: {one: }
 objective:
   response: {p99: 100ms}
-  search: {trial: 300ms, warm_up: 100ms, sessions: 200, arrivals: constant, rates: [100, 20k]}
+  search: {trial: 100ms, warm_up: 0s, width: 10%, sessions: 50, arrivals: constant, rates: [100, 20k]}
 measurement: {warm_up: 0s, duration: 300ms, blocks: 2}
 ";
 
@@ -50,6 +50,7 @@ fn the_line_is_searched_in_every_block_and_never_found_above_the_capacity() {
     let [line] = &analysis.lines[..] else {
         panic!("one arm and one mix have one line: {:?}", analysis.lines);
     };
+    let mut looked_above = 0;
     for (run, block) in record.runs.iter().zip(&line.blocks) {
         let made = rates(run);
         assert_eq!(
@@ -63,13 +64,14 @@ fn the_line_is_searched_in_every_block_and_never_found_above_the_capacity() {
             .collect();
         assert_eq!(trials.len(), made.len(), "each was whole or lost");
         // A rate that the server cannot carry is never achieved, however the machine fares.
-        let impossible = trials.iter().filter(|trial| trial.rate > 1.02 * CAPACITY);
-        assert!(impossible.clone().count() > 0, "the search looked above");
+        let impossible = trials.iter().filter(|trial| trial.rate > 1.05 * CAPACITY);
+        looked_above += impossible.clone().count();
         assert!(impossible.clone().all(|trial| !trial.is_good));
         let found = plimsoll_search::replay(&search, &trials).unwrap().line();
         assert_eq!((block.lower, block.upper), (found.lower, found.upper));
         assert_eq!(block.trials.len(), made.len());
     }
+    assert!(looked_above > 0, "no search looked above");
 }
 
 #[test]
@@ -88,7 +90,7 @@ fn a_search_that_was_killed_goes_on_with_the_trials_that_it_had_made() {
         let caught = before
             .runs
             .last()
-            .is_some_and(|run| run.state == RunState::Started && run.points.len() > 4);
+            .is_some_and(|run| run.state != RunState::Finished && run.points.len() > 4);
         caught.then_some((laboratory, before))
     });
     let killed = before.runs.last().unwrap();
