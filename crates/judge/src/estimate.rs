@@ -1,5 +1,6 @@
 //! One number over the blocks.
 
+use crate::distribution::Distribution;
 use crate::{Estimate, LatencySummary};
 use plimsoll_stats::{FEWEST_BLOCKS, hodges_lehmann, median};
 
@@ -41,24 +42,28 @@ impl Estimate {
     }
 }
 
+/// The distribution of a block.
+pub(crate) struct OfBlock<'a> {
+    pub(crate) block: u32,
+    pub(crate) distribution: &'a Distribution,
+    /// Below this a time is not that of the arm, nanoseconds.
+    pub(crate) least_ns: f64,
+}
+
 impl LatencySummary {
-    /// Five estimates from one distribution a block; the percentiles must be among those asked for.
-    pub(crate) fn over_blocks(distributions: &[(u32, &crate::distribution::Distribution)]) -> Self {
-        let at = |percentile: f64| {
+    /// Five estimates from one distribution a block; the percentiles must be among those asked for. Times below the block's least are left out.
+    pub(crate) fn over_blocks(distributions: &[OfBlock<'_>]) -> Self {
+        let over = |pick: &dyn Fn(&Distribution) -> Option<f64>| {
             let mut values = Vec::with_capacity(distributions.len());
-            for (block, distribution) in distributions {
-                if let Some(value) = distribution.percentile(percentile) {
-                    values.push((*block, value));
-                }
+            for one in distributions {
+                let value = pick(one.distribution).filter(|value| *value >= one.least_ns);
+                values.extend(value.map(|value| (one.block, value)));
             }
             Estimate::over_blocks(values)
         };
+        let at = |percentile: f64| over(&|distribution| distribution.percentile(percentile));
         Self {
-            mean: Estimate::over_blocks(
-                distributions
-                    .iter()
-                    .map(|(block, one)| (*block, one.mean_ns)),
-            ),
+            mean: over(&|distribution| Some(distribution.mean_ns)),
             p50: at(50.0),
             p95: at(95.0),
             p99: at(99.0),

@@ -1,6 +1,7 @@
 //! What each point must pass before its numbers may be compared, and what else there is to know about it.
 
 use crate::extract::{Extract, units};
+use crate::rules::is_held_back;
 use plimsoll_experiment::{Arm, Plan, is_by_uri};
 use plimsoll_record::{LoadKind, PointEnd, PointRecord, RunRecord, Warning, WarningId};
 use plimsoll_stats::{LITTLE_TOLERANCE, little, samples_for_percentile};
@@ -359,12 +360,19 @@ fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated:
         );
         let message =
             format!("the generator was up to {lag} late (p99), the median service took {service}");
-        // Where responses are much longer than that, it decides neither the throughput nor the upper percentiles.
         let p99_ns = extract
             .response
             .as_ref()
             .and_then(|response| response.percentile(99.0));
-        let id = if p99_ns.is_some_and(|p99_ns| lag_ns <= LAG_LIMIT * p99_ns) {
+        let is_little = p99_ns.is_some_and(|p99_ns| lag_ns <= LAG_LIMIT * p99_ns);
+        // A rate that was achieved was no less for it. In a trial the responses decide, and they contain it.
+        let is_achieved = limits.lag_ns == 0.0
+            && gated
+                .achieved
+                .is_some_and(|achieved| achieved >= limits.achieved);
+        // An embedded engine and its client are held back together, and that is the arm's.
+        let is_of_arm = is_held_back(&extract.figures);
+        let id = if is_little || is_achieved || is_of_arm {
             WarningId::GeneratorLate
         } else {
             WarningId::GeneratorLimited

@@ -451,6 +451,11 @@ fn cpu_limit(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     Some((holds, words))
 }
 
+/// Whether the CPU limit of the arm holds it back for much of the time.
+pub(crate) fn is_held_back(figures: &Figures) -> bool {
+    figures.throttled.is_some_and(|share| share >= THROTTLED)
+}
+
 fn held_back(throttled: f64) -> String {
     format!(
         "held back for {} of the time",

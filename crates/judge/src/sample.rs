@@ -5,6 +5,7 @@ use crate::gates::{Gated, LAG_LIMIT, Limits, gate};
 use crate::line::BlockSearch;
 use crate::rig::remarks;
 use crate::roles::{follows_line, is_line, load_label};
+use crate::rules::is_held_back;
 use crate::select::Selection;
 use crate::{PointResult, Steadiness, TimeSeries};
 use plimsoll_experiment::{Arm, Metric, Objective, Plan};
@@ -277,17 +278,20 @@ impl Sample {
             Metric::Cost => self.cost().map(Reading::exact),
             Metric::Response { .. } | Metric::ResponseMean => {
                 let reading = self.extract.reading(metric);
-                reading.filter(|reading| self.is_of_arm(reading.value))
+                reading.filter(|reading| reading.value >= self.least_response_ns())
             }
             _ => self.extract.reading(metric),
         }
     }
 
-    /// Whether a response time is that of the arm: where the generator was late by much of it, it is also the generator's.
-    fn is_of_arm(&self, response_ns: f64) -> bool {
+    /// The shortest response time that is the arm's, nanoseconds: of shorter ones the lateness of the generator is too large a part. Where the arm's own CPU
+    /// limit held it back, its lateness is the arm's.
+    pub(crate) fn least_response_ns(&self) -> f64 {
         let is_late = |warning: &Warning| warning.id == WarningId::GeneratorLate;
-        let lag_ns = self.result.generator_lag_p99_ns.unwrap_or(0.0);
-        !self.result.warnings.iter().any(is_late) || lag_ns <= LAG_LIMIT * response_ns
+        if !self.result.warnings.iter().any(is_late) || is_held_back(&self.result.figures) {
+            return 0.0;
+        }
+        self.result.generator_lag_p99_ns.unwrap_or(0.0) / LAG_LIMIT
     }
 
     /// Price of a million successful operations, at the rate of the line where it stands for that.

@@ -58,9 +58,9 @@ warnings! {
     /// The generator, not the engine, took most of the time.
     GeneratorLimited = "W-GENERATOR-LIMITED", Invalid,
         "the load generator was the limit: use more sessions, a lower rate, or give the generator more CPU";
-    /// The load generator was late by much of a short response time, and by little of a long one.
+    /// The generator was late by much of a short response time.
     GeneratorLate = "W-GENERATOR-LATE", Caution,
-        "short response times contain the lateness of the generator and are not compared; throughput and the upper percentiles stand";
+        "response times that are largely the lateness of the generator are left out; the throughput and longer response times stand: give the generator more CPU to see the rest";
     /// Operations failed.
     Errors = "W-ERRORS", Invalid,
         "operations failed: read the first messages in the record, mend the cause, or allow errors in the objective";

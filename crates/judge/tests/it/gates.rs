@@ -298,15 +298,38 @@ fn what_was_unfinished_counts_and_makes_percentiles_bounds() {
 }
 
 #[test]
-fn a_late_generator_is_the_limit() {
+fn a_late_generator_is_the_limit_where_the_rate_is_not_achieved() {
     for (lag_ns, valid) in [(9_000, 6), (11_000, 0)] {
         let analysis = with(one_rate(), |point| {
-            point.end.as_mut().unwrap().generator_lag = Some(histogram(lag_ns, 100));
+            let end = point.end.as_mut().unwrap();
+            end.generator_lag = Some(histogram(lag_ns, 100));
+            end.due = end.due.map(|due| due * 5 / 4);
         });
         // 5 % of the median service of 200 µs is 10 µs.
         assert_eq!(valid_runs(&analysis), valid, "{lag_ns}");
         assert_eq!(warns(&analysis, WarningId::GeneratorLimited), valid == 0);
     }
+}
+
+/// What was due was done, so that the throughput is the arm's; the responses are the generator's as well.
+#[test]
+fn a_late_generator_that_achieved_the_rate_leaves_the_throughput_standing() {
+    let analysis = with(one_rate_of(&["one", "two"]), |point| {
+        point.end.as_mut().unwrap().generator_lag = Some(histogram(50_000, 100));
+    });
+    assert_eq!(valid_runs(&analysis), 6);
+    assert!(warns(&analysis, WarningId::GeneratorLate));
+    let point = &analysis.curves[0].points[0];
+    assert!(point.throughput.known().is_some());
+    assert_eq!(point.response.p99.known(), None);
+    assert!(point.service.p99.known().is_some());
+    let of = |metric: Metric| {
+        let mut all = analysis.comparisons.iter();
+        all.find(|one| one.metric == metric)
+            .is_some_and(|one| !one.pairs.is_empty())
+    };
+    assert!(of(Metric::Throughput));
+    assert!(!of(Metric::Response { percentile: 99.0 }));
 }
 
 #[test]
