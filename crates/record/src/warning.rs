@@ -60,7 +60,7 @@ warnings! {
         "the load generator was the limit: use more sessions, a lower rate, or give the generator more CPU";
     /// The generator was late by much of a short response time.
     GeneratorLate = "W-GENERATOR-LATE", Caution,
-        "response times that are largely the lateness of the generator are left out; the throughput and longer response times stand: give the generator more CPU to see the rest";
+        "response times that are largely the lateness of the generator are not told; the throughput and longer response times stand: give the generator more CPU to see the rest";
     /// Operations failed.
     Errors = "W-ERRORS", Invalid,
         "operations failed: read the first messages in the record, mend the cause, or allow errors in the objective";

@@ -35,6 +35,7 @@
 //!     server_logs: "/var/lib/plimsoll/servers".into(),
 //!     calibrate: true,
 //!     fresh: false,
+//!     is_sharp: |_| false,
 //! };
 //! let ended = execute(&execution, &mut store, &mut Quiet)?;
 //! println!("experiment {}", ended.id);
