@@ -83,6 +83,7 @@ pub use error::EngineError;
 pub use mongodb::{FtdcError, FtdcSample, ftdc};
 pub use registry::{Opening, kind, kinds, open};
 pub use session::{Engine, FieldVisitor, Outcome, Session};
+pub use simulated::Simulation;
 
 #[cfg(feature = "wiredtiger")]
 #[doc(hidden)]

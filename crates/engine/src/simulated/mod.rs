@@ -11,7 +11,7 @@ mod law;
 mod servers;
 mod stalls;
 
-use crate::registry::settings_in_force;
+use crate::registry::{completed, settings_in_force};
 use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
 use clock::{Clock, Monotonic};
 use law::Law;
@@ -117,6 +117,55 @@ struct Queue {
     servers: Servers,
     /// When the script began; there are no stalls before.
     point_begin_ns: Option<u64>,
+}
+
+impl Queue {
+    /// When an operation is complete that arrives now, after all that arrived before it.
+    fn completion_ns(&mut self, now_ns: u64, service_ns: u64, stalls: &Stalls) -> u64 {
+        let begin_ns = self.point_begin_ns;
+        self.servers
+            .completion_ns(now_ns, |start_ns| match begin_ns {
+                Some(begin_ns) => stalls.end_ns(begin_ns, start_ns, service_ns),
+                None => start_ns + service_ns,
+            })
+    }
+}
+
+/// The engine `simulated` without any waiting: when operations are complete, by the same law and queue. For calibrating what judges measurements, in less time
+/// than they would take.
+pub struct Simulation {
+    law: Law,
+    stalls: Stalls,
+    queue: Queue,
+    stream: Stream,
+}
+
+impl Simulation {
+    /// One point of the engine with these settings, from its beginning at 0 ns on. Settings that are absent take their defaults.
+    ///
+    /// # Errors
+    /// When a setting does not suit the engine.
+    pub fn new(settings: &Settings, seed: u64) -> Result<Self, EngineError> {
+        let engine = Simulated::new(&completed(&KIND, settings)?, seed, Monotonic)?;
+        let Some(shared) = Arc::into_inner(engine.shared) else {
+            unreachable!("no session was made that shares it");
+        };
+        let mut queue = shared.queue.into_inner().expect(NO_PANIC);
+        queue.point_begin_ns = Some(0);
+        Ok(Self {
+            law: shared.law,
+            stalls: shared.stalls,
+            queue,
+            stream: law::stream(seed, 0),
+        })
+    }
+
+    /// When an operation is complete that is dispatched at this time, nanoseconds; operations are handed in in the order of their times.
+    pub fn completion_ns(&mut self, dispatched_ns: u64) -> u64 {
+        let service_ns = self.law.draw_ns(&mut self.stream);
+        self.queue
+            .completion_ns(dispatched_ns, service_ns, &self.stalls)
+    }
 }
 
 const COMPLETED: &str = "the registry fills in every setting that has a default";
@@ -227,13 +276,7 @@ impl<C: Clock> SimulatedSession<C> {
             let mut queue = shared.queue.lock().expect(NO_PANIC);
             // Read while holding the queue, so that operations arrive in the order of their times.
             let now_ns = shared.clock.now_ns();
-            let begin_ns = queue.point_begin_ns;
-            queue
-                .servers
-                .completion_ns(now_ns, |start_ns| match begin_ns {
-                    Some(begin_ns) => shared.stalls.end_ns(begin_ns, start_ns, service_ns),
-                    None => start_ns + service_ns,
-                })
+            queue.completion_ns(now_ns, service_ns, &shared.stalls)
         };
         shared.clock.wait_until(completion_ns);
         if fate < shared.error_share {
