@@ -1,7 +1,7 @@
 //! What each point must pass before its numbers may be compared, and what else there is to know about it.
 
 use crate::extract::{Extract, units};
-use crate::rules::is_held_back;
+use crate::rules::is_late_by_arm;
 use plimsoll_experiment::{Arm, Plan, is_by_uri};
 use plimsoll_record::{LoadKind, PointEnd, PointRecord, RunRecord, Warning, WarningId};
 use plimsoll_stats::{LITTLE_TOLERANCE, little, samples_for_percentile};
@@ -80,6 +80,8 @@ pub(crate) struct Gated {
     pub(crate) generator_lag_p99_ns: Option<f64>,
     /// Finished over due, in an open loop.
     pub(crate) achieved: Option<f64>,
+    /// Whether lateness of the generator is the work of the arm, in an open loop.
+    pub(crate) is_late_by_arm: bool,
 }
 
 /// Tries one point of one run.
@@ -216,6 +218,7 @@ pub(crate) fn gate(
         } => closed(extract, end, sessions, think_time_ns, &subject, &mut gated),
         // Sessions that pace themselves are idle between their operations, and have a rate to achieve.
         LoadKind::Closed { .. } | LoadKind::Open { .. } => {
+            gated.is_late_by_arm = is_late_by_arm(&extract.figures, arm, run.machine.cores);
             open(extract, end, limits, &subject, &mut gated);
         }
     }
@@ -370,9 +373,7 @@ fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated:
             && gated
                 .achieved
                 .is_some_and(|achieved| achieved >= limits.achieved);
-        // An embedded engine and its client are held back together, and that is the arm's.
-        let is_of_arm = is_held_back(&extract.figures);
-        let id = if is_little || is_achieved || is_of_arm {
+        let id = if is_little || is_achieved || gated.is_late_by_arm {
             WarningId::GeneratorLate
         } else {
             WarningId::GeneratorLimited

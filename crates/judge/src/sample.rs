@@ -5,7 +5,6 @@ use crate::gates::{Gated, LAG_LIMIT, Limits, gate};
 use crate::line::BlockSearch;
 use crate::rig::remarks;
 use crate::roles::{follows_line, is_line, load_label};
-use crate::rules::is_held_back;
 use crate::select::Selection;
 use crate::{PointResult, Steadiness, TimeSeries};
 use plimsoll_experiment::{Arm, Metric, Objective, Plan};
@@ -37,6 +36,8 @@ pub(crate) struct Sample {
     pub(crate) line: Option<Reading>,
     /// Price of an hour of the arm, where it has one.
     price_per_hour: Option<f64>,
+    /// Whether lateness of the generator is the work of the arm.
+    is_late_by_arm: bool,
 }
 
 /// All samples of one arm.
@@ -264,6 +265,7 @@ impl Sample {
             cores: run.machine.cores,
             cpu_limit: run.machine.cpu_limit,
             line: None,
+            is_late_by_arm: gated.is_late_by_arm,
             price_per_hour: arm.rig.price.as_ref().map(|price| price.per_hour),
         }
     }
@@ -284,11 +286,11 @@ impl Sample {
         }
     }
 
-    /// The shortest response time that is the arm's, nanoseconds: of shorter ones the lateness of the generator is too large a part. Where the arm's own CPU
-    /// limit held it back, its lateness is the arm's.
+    /// The shortest response time that is the arm's, nanoseconds: of shorter ones the lateness of the generator is too large a part. Lateness that is the
+    /// work of the arm counts.
     pub(crate) fn least_response_ns(&self) -> f64 {
         let is_late = |warning: &Warning| warning.id == WarningId::GeneratorLate;
-        if !self.result.warnings.iter().any(is_late) || is_held_back(&self.result.figures) {
+        if !self.result.warnings.iter().any(is_late) || self.is_late_by_arm {
             return 0.0;
         }
         self.result.generator_lag_p99_ns.unwrap_or(0.0) / LAG_LIMIT

@@ -311,6 +311,32 @@ fn a_late_generator_is_the_limit_where_the_rate_is_not_achieved() {
     }
 }
 
+/// An embedded engine that fills the processors makes its own client late. A server does not share them.
+#[test]
+fn a_generator_that_the_arm_made_late_is_no_limit() {
+    let late = |change: fn(&mut Laboratory)| {
+        let mut lab = one_rate();
+        change(&mut lab);
+        with(lab, |point| {
+            let end = point.end.as_mut().unwrap();
+            end.generator_lag = Some(histogram(50_000, 100));
+            end.due = end.due.map(|due| due * 5 / 4);
+            for slice in &mut point.slices {
+                slice.worker.cpu_user_ns = slice.length_ns * 95 / 100;
+            }
+        })
+    };
+    let pinned = |lab: &mut Laboratory| lab.plan.arms[0].rig.limits.pin = vec![0];
+    let analysis = late(pinned);
+    assert!(warns(&analysis, WarningId::GeneratorLate));
+    assert!(!warns(&analysis, WarningId::GeneratorLimited));
+    let point = &analysis.curves[0].points[0];
+    assert!(point.response.p99.known().is_some(), "it is the arm's");
+    // With room on other processors it is nobody's but the generator's.
+    let analysis = late(|lab| lab.plan.arms[0].rig.limits.pin = vec![0, 1]);
+    assert!(warns(&analysis, WarningId::GeneratorLimited));
+}
+
 /// What was due was done, so that the throughput is the arm's; the responses are the generator's as well.
 #[test]
 fn a_late_generator_that_achieved_the_rate_leaves_the_throughput_standing() {
