@@ -373,18 +373,17 @@ fn open(line: &LineResult, objective: &str, sound: usize) -> String {
     }
 }
 
-/// `; beyond that disk IOPS limit it: 598 of 600 used`.
+/// `; beyond that it is held back by disk IOPS: 598 of 600 used`.
 fn beyond(limit: &Cause) -> String {
     if limit.kind == CauseKind::Unknown {
         return "; what limits it beyond that is not known".into();
     }
-    let verb = match limit.kind {
-        CauseKind::DiskIops | CauseKind::Checkpoint => "limit",
-        _ => "limits",
-    };
     let figures = limit.sentence.split_once(": ");
     let figures = figures.map_or(limit.sentence.as_str(), |(_, figures)| figures);
-    format!("; beyond that {} {verb} it: {figures}", limit.kind.name())
+    format!(
+        "; beyond that it is held back by {}: {figures}",
+        limit.kind.name()
+    )
 }
 
 /// Blocks whose trials next to the line are no evidence of the arm, in words.
