@@ -148,16 +148,7 @@ fn render_within(report: &Report<'_>, budget: Budget) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "plimsoll " (text::line(&report.record.program.version)) };
-                title { (name) " · Plimsoll" }
-                style { (PreEscaped(include_str!("page/style.css"))) }
-            }
+            (head_of(&name, &report.record.program.version))
             body {
                 (head::masthead(&page))
                 main {
@@ -189,3 +180,19 @@ fn notes(notes: &[String]) -> Markup {
 
 #[cfg(test)]
 mod tests;
+
+/// Head of any page: no script, no request to anywhere.
+pub(crate) fn head_of(title: &str, version: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy"
+                content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="generator" content={ "plimsoll " (text::line(version)) };
+            title { (title) " · Plimsoll" }
+            style { (PreEscaped(include_str!("page/style.css"))) }
+        }
+    }
+}

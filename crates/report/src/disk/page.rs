@@ -4,7 +4,7 @@ use super::{DiskPicture, DiskRow, Series, kinds, series};
 use crate::chart::{ArmStyle, Axis, Path, Plot, picture};
 use crate::number::PAGE;
 use crate::text;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, html};
 
 const PLOT: Plot = Plot {
     width: 560.0,
@@ -23,16 +23,7 @@ pub fn page(disk: &DiskPicture<'_>) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "plimsoll " (text::line(disk.version)) };
-                title { (name) " · Plimsoll" }
-                style { (PreEscaped(include_str!("../page/style.css"))) }
-            }
+            (crate::page::head_of(&name, disk.version))
             body {
                 header.masthead {
                     p.brand { "Plimsoll" }

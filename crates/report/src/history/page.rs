@@ -4,7 +4,7 @@ use super::{highest, spelled, subject, unit};
 use crate::chart::{ArmStyle, Axis, Path, Plot, picture};
 use crate::number::PAGE;
 use crate::text;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, html};
 use plimsoll_judge::History;
 
 const PLOT: Plot = Plot {
@@ -24,16 +24,7 @@ pub fn page(history: &History, version: &str) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy"
-                    content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "plimsoll " (text::line(version)) };
-                title { (name) " over time · Plimsoll" }
-                style { (PreEscaped(include_str!("../page/style.css"))) }
-            }
+            (crate::page::head_of(&format!("{name} over time"), version))
             body {
                 header.masthead {
                     p.brand { "Plimsoll" }
