@@ -15,7 +15,7 @@ use crate::{
 };
 use plimsoll_experiment::{Arm, Metric, Objective, Plan, Search};
 use plimsoll_record::{PointRecord, RunRecord, Severity, Warning, WarningId};
-use plimsoll_search::Outcome;
+use plimsoll_search::trial_with_outcome;
 use plimsoll_stats::{FEWEST_BLOCKS, LineTrial, hodges_lehmann};
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub(crate) fn search(
     let mut samples = Vec::new();
     let mut results = Vec::new();
     for (run, point) in trials {
-        let Some(trial) = plimsoll_search::trial(point, objective, search) else {
+        let Some((trial, outcome)) = trial_with_outcome(point, objective, search) else {
             continue;
         };
         let mut sample = Sample::of_trial(point, run, arm, asked);
@@ -73,15 +73,14 @@ pub(crate) fn search(
         }
         sample.result.block = block;
         sample.meets_objective = Some(trial.is_good && sample.result.valid);
-        let outcome = Outcome::of(point, Some(objective));
         let measured_ns = point.end.as_ref().map_or(0, |end| end.measured_ns);
         results.push(TrialResult {
             rate: trial.rate,
             seconds: measured_ns as f64 / 1e9,
             is_good: trial.is_good,
             valid: sample.result.valid,
-            p99_ns: outcome.and_then(|outcome| outcome.p99_ns),
-            achieved: outcome.and_then(|outcome| outcome.achieved),
+            p99_ns: outcome.p99_ns,
+            achieved: outcome.achieved,
         });
         tried.push(trial);
         samples.push(sample);

@@ -13,5 +13,5 @@ mod tally_tests;
 mod tests;
 
 pub use course::{Course, Known, Step, share_label};
-pub use line::{goal, replay, trial};
+pub use line::{goal, replay, trial, trial_with_outcome};
 pub use tally::{Outcome, Tally};

@@ -17,6 +17,17 @@ pub fn goal(search: &Search) -> LineGoal {
 /// A trial as the search takes it, from what was measured; `None` for one that was cut short, or is no open loop.
 #[must_use]
 pub fn trial(point: &PointRecord, objective: &Objective, search: &Search) -> Option<LineTrial> {
+    let (trial, _) = trial_with_outcome(point, objective, search)?;
+    Some(trial)
+}
+
+/// The same with what it came to.
+#[must_use]
+pub fn trial_with_outcome(
+    point: &PointRecord,
+    objective: &Objective,
+    search: &Search,
+) -> Option<(LineTrial, Outcome)> {
     let end = point.end.as_ref()?;
     let LoadKind::Open { rate, .. } = point.label.load else {
         return None;
@@ -28,11 +39,13 @@ pub fn trial(point: &PointRecord, objective: &Objective, search: &Search) -> Opt
     if end.cut_short && !tally.is_lost(rate * search.trial_ns as f64 / 1e9) {
         return None;
     }
-    Some(LineTrial {
+    let outcome = tally.outcome(end);
+    let trial = LineTrial {
         rate,
         seconds: search.trial_ns as f64 / 1e9,
-        is_good: tally.outcome(end).meets_objective == Some(true) && !end.cut_short,
-    })
+        is_good: outcome.meets_objective == Some(true) && !end.cut_short,
+    };
+    Some((trial, outcome))
 }
 
 /// The search as it stands after these trials, in their order; it began at the rate of the first.
@@ -46,17 +59,4 @@ pub fn replay(search: &Search, trials: &[LineTrial]) -> Result<LineSearch, Stats
         line.add(*trial)?;
     }
     Ok(line)
-}
-
-impl Outcome {
-    /// What a finished point came to.
-    #[must_use]
-    pub fn of(point: &PointRecord, objective: Option<&Objective>) -> Option<Self> {
-        let end = point.end.as_ref()?;
-        let mut tally = Tally::new(objective);
-        for slice in &point.slices {
-            tally.add(slice);
-        }
-        Some(tally.outcome(end))
-    }
 }
