@@ -8,7 +8,7 @@ use crate::read::store_path;
 use crate::show;
 use anyhow::Context;
 use plimsoll_experiment::redact;
-use plimsoll_judge::{BlocksNeeded, analyse};
+use plimsoll_judge::{analyse, plan_of, sharp};
 use plimsoll_record::{ExperimentRecord, Program};
 use plimsoll_runner::{DaemonProgram, Execution, WorkerProgram, execute};
 use plimsoll_store::Store;
@@ -80,12 +80,11 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
 
 /// Whether every interval that decides is as narrow as asked.
 fn is_sharp(record: &ExperimentRecord) -> bool {
-    let Ok(analysis) = analyse(record) else {
+    let (Ok(plan), Ok(analysis)) = (plan_of(record), analyse(record)) else {
         return false;
     };
-    let needed = &analysis.blocks_needed;
-    let is_sharp = |one: &BlocksNeeded| one.reached.is_some_and(|by_now| by_now <= one.half_width);
-    !needed.is_empty() && needed.iter().all(is_sharp)
+    let looks = plan.measurement.looks;
+    looks.is_some_and(|looks| sharp(&analysis, &looks))
 }
 
 /// The command line as it was typed, quoted where a shell needs it.
