@@ -7,6 +7,7 @@ use crate::screen::{print, screen};
 use anyhow::{Context, bail};
 use plimsoll_judge::{HistoryBuilder, HistoryQuestion};
 use plimsoll_record::ExperimentState;
+use plimsoll_report::shell::Place;
 use plimsoll_report::history;
 use plimsoll_store::{Filter, Store, Summary};
 use std::path::Path;
@@ -41,7 +42,7 @@ pub fn history(arguments: &arguments::History, store: Option<&Path>) -> anyhow::
     }
     let found = builder.finish();
     if let Some(file) = &arguments.page {
-        let page = history::page(&found, env!("CARGO_PKG_VERSION"));
+        let page = history::page(&found, env!("CARGO_PKG_VERSION"), Place::File);
         std::fs::write(file, page)
             .with_context(|| format!("cannot write the page {}", file.display()))?;
     }

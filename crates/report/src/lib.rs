@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! ExperimentRecord ─┐                ┌─ terminal::summary   tables, strip, small charts
-//!                   ├─ Report ──────►├─ page::render        one HTML file, charts in SVG, no script
+//!                   ├─ Report ──────►├─ page::render        one HTML file, charts in SVG, whole without scripts
 //! Analysis ─────────┘                └─ export::files       CSV, JSON, HDR logs
 //! progress::Moment ─────────────────────► the live line, or a line for each point in a pipe
 //! ```
@@ -36,6 +36,7 @@ pub mod export;
 pub mod history;
 pub mod page;
 pub mod progress;
+pub mod shell;
 pub mod terminal;
 
 #[cfg(test)]

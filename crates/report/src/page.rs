@@ -1,4 +1,4 @@
-//! One HTML file that holds everything: no script, no request to anywhere, opens from disk, prints.
+//! One HTML file that holds everything: no request to anywhere, opens from disk, prints. What is on it is visible without scripts.
 //!
 //! The order is that of a reader's questions: what is the answer, may I believe it, how do the arms compare, why, under which
 //! conditions, and how do I repeat it. A page is at most about 2 MB: where an experiment has more than fits, the page draws less and
@@ -23,7 +23,8 @@ mod why;
 use crate::Report;
 use crate::chart::{ArmStyle, ArmStyles};
 use crate::text;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use crate::shell::{self, Place, Shell};
+use maud::{Markup, html};
 
 /// What a page may hold of each thing.
 #[derive(Clone, Copy, Debug)]
@@ -78,8 +79,35 @@ pub const LARGEST: usize = 2_000_000;
 /// Columns to which names are shortened where they are not the subject.
 const NAME: usize = 48;
 
+/// What a page is made from beside the report.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Setting<'a> {
+    /// Where it is shown.
+    pub place: Place,
+    /// A run of it is going on right now, and the page follows it. Served pages only.
+    pub live: bool,
+    /// What was read and written where, of some of its runs.
+    pub maps: &'a [DiskMap],
+}
+
+/// The accesses of one run, for the page's disk map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskMap {
+    /// The arm.
+    pub arm: String,
+    /// Its block, from 0.
+    pub block: u32,
+    /// What the player reads: `plimsoll_diskmap::pack`.
+    pub packed: Vec<u8>,
+    /// The heat over the whole run as a PNG: visible without scripts.
+    pub still: Vec<u8>,
+    /// In words, such as how many accesses to which files.
+    pub about: String,
+}
+
 /// What every part of the page is made from.
 struct Page<'a> {
+    setting: Setting<'a>,
     report: Report<'a>,
     styles: ArmStyles,
     budget: Budget,
@@ -96,19 +124,26 @@ impl Page<'_> {
     }
 }
 
-/// Makes the page.
+/// Makes the page as a file without maps.
 #[must_use]
 pub fn render(report: &Report<'_>) -> String {
-    let full = render_within(report, FULL);
+    render_in(report, &Setting::default())
+}
+
+/// Makes the page.
+#[must_use]
+pub fn render_in(report: &Report<'_>, setting: &Setting<'_>) -> String {
+    let full = render_within(report, setting, FULL);
     if full.len() <= LARGEST {
         full
     } else {
-        render_within(report, LEAN)
+        render_within(report, setting, LEAN)
     }
 }
 
-fn render_within(report: &Report<'_>, budget: Budget) -> String {
+fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> String {
     let page = Page {
+        setting: *setting,
         report: *report,
         styles: ArmStyles::of(report.analysis),
         budget,
@@ -145,32 +180,28 @@ fn render_within(report: &Report<'_>, budget: Budget) -> String {
         ("warnings", "Warnings", warnings::section(&page)),
         ("reading", "How to read this page", reading::section(&page)),
     ]);
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (head_of(&name, &report.record.program.version))
-            body {
-                (head::masthead(&page))
-                main {
-                    (head::verdict(&page))
-                    (head::validity(&page))
-                    nav aria-label="Sections" {
-                        @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } }
-                    }
-                    @for (id, title, content) in &sections {
-                        section id=(id) {
-                            h2 { (title) }
-                            (content)
-                        }
-                    }
-                }
-                footer {
-                    p { "Written by plimsoll " (text::line(&report.record.program.version)) ", which finds the load that a database can safely bear." }
+    let body = html! {
+        (head::masthead(&page))
+        main {
+            (head::verdict(&page))
+            (head::validity(&page))
+            nav aria-label="Sections" {
+                @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } }
+            }
+            @for (id, title, content) in &sections {
+                section id=(id) {
+                    h2 { (title) }
+                    (content)
                 }
             }
         }
     };
-    markup.into_string()
+    let shell = Shell {
+        title: &name,
+        version: &report.record.program.version,
+        place: setting.place,
+    };
+    shell::document(&shell, &body)
 }
 
 /// Words about something left out, below a picture or a table.
@@ -180,19 +211,3 @@ fn notes(notes: &[String]) -> Markup {
 
 #[cfg(test)]
 mod tests;
-
-/// Head of any page: no script, no request to anywhere.
-pub(crate) fn head_of(title: &str, version: &str) -> Markup {
-    html! {
-        head {
-            meta charset="utf-8";
-            meta http-equiv="Content-Security-Policy"
-                content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
-            meta name="viewport" content="width=device-width, initial-scale=1";
-            meta name="color-scheme" content="light dark";
-            meta name="generator" content={ "plimsoll " (text::line(version)) };
-            title { (title) " · Plimsoll" }
-            style { (PreEscaped(include_str!("page/style.css"))) }
-        }
-    }
-}

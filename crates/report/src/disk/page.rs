@@ -4,7 +4,8 @@ use super::{DiskPicture, DiskRow, Series, kinds, series};
 use crate::chart::{ArmStyle, Axis, Path, Plot, picture};
 use crate::number::PAGE;
 use crate::text;
-use maud::{DOCTYPE, Markup, html};
+use crate::shell::{self, Place, Shell};
+use maud::{Markup, html};
 
 const PLOT: Plot = Plot {
     width: 560.0,
@@ -20,35 +21,33 @@ const NAME: usize = 80;
 #[must_use]
 pub fn page(disk: &DiskPicture<'_>) -> String {
     let name = text::short(disk.name, NAME);
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            (crate::page::head_of(&name, disk.version))
-            body {
-                header.masthead {
-                    p.brand { "Plimsoll" }
-                    p.run {
-                        strong { (name) }
-                        span { (text::line(disk.by)) }
-                        time datetime=(text::line(disk.at)) { (text::line(disk.at)) }
-                    }
-                }
-                main {
-                    section.verdict {
-                        h1 { "What " (name) " can do" }
-                        p.lead {
-                            "Measured on " (PAGE.bytes(disk.size_bytes)) " of it, past the page cache. Each job keeps one request in flight."
-                        }
-                    }
-                    @for (number, kind) in kinds(disk).into_iter().enumerate() {
-                        section { h2 { (sentence_case(kind)) } (figure(disk, kind, number)) }
-                    }
-                }
-                footer { p { "Written by plimsoll " (text::line(disk.version)) ", which finds the load that a database can safely bear." } }
+    let body = html! {
+        header.masthead {
+            (shell::brand(Place::File))
+            p.run {
+                strong { (name) }
+                span { (text::line(disk.by)) }
+                time datetime=(text::line(disk.at)) { (text::line(disk.at)) }
             }
         }
-    }
-    .into_string()
+        main {
+            section.verdict {
+                h1 { "What " (name) " can do" }
+                p.lead {
+                    "Measured on " (PAGE.bytes(disk.size_bytes)) " of it, past the page cache. Each job keeps one request in flight."
+                }
+            }
+            @for (number, kind) in kinds(disk).into_iter().enumerate() {
+                section { h2 { (sentence_case(kind)) } (figure(disk, kind, number)) }
+            }
+        }
+    };
+    let shell = Shell {
+        title: &name,
+        version: disk.version,
+        place: Place::File,
+    };
+    shell::document(&shell, &body)
 }
 
 fn sentence_case(text: &str) -> String {

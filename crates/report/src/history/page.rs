@@ -4,7 +4,8 @@ use super::{highest, spelled, subject, unit};
 use crate::chart::{ArmStyle, Axis, Path, Plot, picture};
 use crate::number::PAGE;
 use crate::text;
-use maud::{DOCTYPE, Markup, html};
+use crate::shell::{self, Place, Shell};
+use maud::{Markup, html};
 use plimsoll_judge::History;
 
 const PLOT: Plot = Plot {
@@ -17,39 +18,33 @@ const PLOT: Plot = Plot {
 };
 const NAME: usize = 80;
 
-/// Makes the page: no script, no request to anywhere. `version` is that of the program.
+/// Makes the page. `version` is that of the program.
 #[must_use]
-pub fn page(history: &History, version: &str) -> String {
+pub fn page(history: &History, version: &str, place: Place) -> String {
     let name = text::short(&history.name, NAME);
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            (crate::page::head_of(&format!("{name} over time"), version))
-            body {
-                header.masthead {
-                    p.brand { "Plimsoll" }
-                    p.run {
-                        strong { (name) }
-                        span { (text::line(&history.machine)) }
-                    }
-                }
-                main {
-                    section.verdict {
-                        h1 { (name) " over time" }
-                        p.lead { (text::line(&subject(history))) }
-                        @for sentence in &history.sentences { p { (text::line(sentence)) } }
-                    }
-                    section {
-                        h2 { "Every record" }
-                        (chart(history))
-                        (table(history))
-                    }
-                }
-                footer { p { "Written by plimsoll " (text::line(version)) ", which finds the load that a database can safely bear." } }
+    let body = html! {
+        header.masthead {
+            (shell::brand(place))
+            p.run {
+                strong { (name) }
+                span { (text::line(&history.machine)) }
             }
         }
-    }
-    .into_string()
+        main {
+            section.verdict {
+                h1 { (name) " over time" }
+                p.lead { (text::line(&subject(history))) }
+                @for sentence in &history.sentences { p { (text::line(sentence)) } }
+            }
+            section {
+                h2 { "Every record" }
+                (chart(history))
+                (table(history))
+            }
+        }
+    };
+    let title = format!("{name} over time");
+    shell::document(&Shell { title: &title, version, place }, &body)
 }
 
 fn chart(history: &History) -> Markup {

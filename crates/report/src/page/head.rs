@@ -3,7 +3,7 @@
 use super::{NAME, Page};
 use crate::chart::ForestScale;
 use crate::number::PAGE;
-use crate::{select, text, words};
+use crate::{select, shell, text, words};
 use maud::{Markup, html};
 use plimsoll_experiment::Direction;
 use plimsoll_judge::{AgainstItself, Analysis, Comparison, ValidityState};
@@ -18,13 +18,7 @@ pub(super) fn masthead(page: &Page<'_>) -> Markup {
     let (record, analysis) = (page.report.record, page.report.analysis);
     html! {
         header.masthead {
-            p.brand {
-                svg viewBox="0 0 24 24" aria-hidden="true" {
-                    circle cx="12" cy="12" r="7.5" {}
-                    path d="M1 12H23" {}
-                }
-                "Plimsoll"
-            }
+            (shell::brand(page.setting.place))
             p.run {
                 strong { (text::short(&analysis.name, 80)) }
                 span { (text::line(&analysis.id)) }

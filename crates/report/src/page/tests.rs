@@ -16,6 +16,7 @@ fn small() -> (ExperimentRecord, Analysis) {
 
 fn page_of<'a>(record: &'a ExperimentRecord, analysis: &'a Analysis) -> Page<'a> {
     Page {
+        setting: Setting::default(),
         report: Report { record, analysis },
         styles: ArmStyles::of(analysis),
         budget: FULL,
