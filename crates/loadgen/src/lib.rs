@@ -15,7 +15,8 @@
 //! first served, and an operation that no session could take in time has waited. A closed loop whose sessions pace themselves to a target
 //! has intended times too, and stays a closed loop: see [`plimsoll_schedule::Pace`].
 //!
-//! Reports that need more than slices hold put a [`Witness`] into each session ([`run_point_with`], [`run_load_with`]).
+//! Reports that need more than slices hold put a [`Witness`] into each session ([`run_point_with`], [`run_load_with`]). One such notes when
+//! operations were under way, for the map of the disk ([`run_point_noting`]).
 //!
 //! ```
 //! use plimsoll_engine::{Opening, open};
@@ -66,6 +67,7 @@ mod closed;
 mod collector;
 mod crew;
 mod grid;
+mod noted;
 mod open;
 mod point;
 mod recorder;
@@ -73,6 +75,7 @@ mod session_end;
 mod witness;
 
 pub use clock::program_clock;
+pub use noted::run_point_noting;
 pub use point::{
     LoadError, LoadSpec, Observer, PointSpec, run_load, run_load_with, run_point, run_point_with,
 };

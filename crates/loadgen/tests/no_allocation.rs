@@ -5,7 +5,7 @@
 
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session, open};
 use plimsoll_experiment::Settings;
-use plimsoll_loadgen::{Observer, PointSpec, run_point};
+use plimsoll_loadgen::{Observer, PointSpec, run_point, run_point_noting};
 use plimsoll_record::{EngineDescription, Slice};
 use plimsoll_schedule::{Arrivals, Load, Stage};
 use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
@@ -144,6 +144,11 @@ impl Observer for Until {
 const OPERATIONS: u64 = 20_000;
 
 fn allocations(mix: &str, load: Load) -> Vec<u64> {
+    allocations_noting(mix, load, 0)
+}
+
+/// With notes of the first `noted` operations.
+fn allocations_noting(mix: &str, load: Load, noted: usize) -> Vec<u64> {
     let data = DataSpec::with_records(10_000);
     let opening = Opening {
         settings: &Settings::default(),
@@ -170,7 +175,12 @@ fn allocations(mix: &str, load: Load) -> Vec<u64> {
         verify: false,
     };
     let mut until = Until(OPERATIONS, Arc::clone(&engine.calls));
-    run_point(&engine, &Arc::new(workload), &spec, &mix, &mut until).unwrap();
+    let workload = Arc::new(workload);
+    let end = match noted {
+        0 => run_point(&engine, &workload, &spec, &mix, &mut until),
+        most => run_point_noting(&engine, &workload, &spec, &mix, &mut until, most),
+    };
+    assert_eq!(end.unwrap().operations.len(), noted);
     assert!(engine.calls.load(Ordering::Relaxed) >= OPERATIONS);
     engine.allocations.lock().unwrap().clone()
 }
@@ -185,6 +195,16 @@ fn a_closed_loop_does_not_allocate() {
         };
         assert_eq!(allocations(mix, load), [0, 0], "workload {mix}");
     }
+}
+
+#[test]
+fn noting_operations_does_not_allocate() {
+    let load = Load::Closed {
+        sessions: 2,
+        think_time_ns: 0,
+        target: None,
+    };
+    assert_eq!(allocations_noting("a", load, 5_000), [0, 0]);
 }
 
 #[test]

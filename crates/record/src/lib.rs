@@ -55,8 +55,8 @@ pub use rig::{
     RigSpec, ServerRecord, ServerSpec, ShapedFrom, TraceReference,
 };
 pub use run::{
-    EngineDescription, ErrorSample, LoadKind, PointEnd, PointLabel, PointRecord, RunRecord,
-    RunState,
+    EngineDescription, ErrorSample, LoadKind, NotedOperation, PointEnd, PointLabel, PointRecord,
+    RunRecord, RunState,
 };
 pub use slice::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, Slice, Status, WorkerUse,

@@ -1,6 +1,8 @@
 //! One arm in one block.
 
-use crate::{Canary, Histogram, Imported, Machine, Operation, RigRecord, Slice, Storage, Warning};
+use crate::{
+    Canary, Histogram, Imported, Machine, Operation, RigRecord, Slice, Status, Storage, Warning,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -167,9 +169,27 @@ pub struct PointEnd {
     pub stolen_ns: u64,
     /// How far the wall clock moved against the monotonic one, nanoseconds.
     pub clock_jump_ns: i64,
+    /// The first operations of the measured part, in the order in which they began, where the file asks to note them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<NotedOperation>,
     /// Where it comes from, if another program measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Box<Imported>>,
+}
+
+/// When an operation was under way, on the clock of the traces: so that a request to the disk is known to belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotedOperation {
+    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    pub begin_ns: u64,
+    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    pub end_ns: u64,
+    /// The session that asked, from 0.
+    pub session: u32,
+    /// What was asked.
+    pub operation: Operation,
+    /// How it ended.
+    pub status: Status,
 }
 
 /// A failure that was seen.

@@ -5,6 +5,7 @@
 mod counts;
 mod ends;
 mod fake;
+mod noting;
 mod questions;
 #[cfg(feature = "mongodb")]
 #[path = "../../../engine/tests/it/server.rs"]

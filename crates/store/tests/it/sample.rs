@@ -2,9 +2,9 @@
 
 use plimsoll_record::{
     Completed, EngineDescription, ErrorSample, ExperimentRecord, ExperimentState, Histogram,
-    Latencies, LoadKind, Machine, OpenLatencies, Operation, OperationSlice, PointEnd, PointLabel,
-    PointRecord, Program, RECORD_VERSION, RunRecord, RunState, Slice, Status, Storage, Warning,
-    WarningId, WorkerUse,
+    Latencies, LoadKind, Machine, NotedOperation, OpenLatencies, Operation, OperationSlice,
+    PointEnd, PointLabel, PointRecord, Program, RECORD_VERSION, RunRecord, RunState, Slice, Status,
+    Storage, Warning, WarningId, WorkerUse,
 };
 use std::collections::BTreeMap;
 
@@ -122,6 +122,13 @@ pub fn end() -> PointEnd {
             operation: Operation::Update,
             message: "conflict".to_owned(),
             count: 2,
+        }],
+        operations: vec![NotedOperation {
+            begin_ns: 81_000_000_000,
+            end_ns: 81_007_000_000,
+            session: 3,
+            operation: Operation::Read,
+            status: Status::Ok,
         }],
         stolen_ns: 10_000_000,
         clock_jump_ns: -5,

@@ -1,0 +1,107 @@
+//! Measuring path: no allocation, lock, log or formatting here, save before the first operation and after the last.
+//!
+//! Notes when the first operations of a point were under way, on the clock of the traces of disks. A session that notes nothing has no such
+//! witness, so that it pays nothing; one that does pays for a reading of the clock with each noted operation, and a comparison with all others.
+
+use crate::point::{LoadError, Observer, PointSpec, run_point_with};
+use crate::witness::{After, Seen, Witness};
+use plimsoll_engine::Engine;
+use plimsoll_record::{NotedOperation, Operation, PointEnd, Status};
+use plimsoll_workload::{Mix, Workload};
+use rustix::time::{ClockId, clock_gettime};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+/// As [`run_point`](crate::run_point), and notes the first `most` operations that begin in the measured part: in the end, in the order in which they
+/// began. Each session has memory for as many, because it is not known before which session asks how many of them.
+///
+/// # Errors
+/// As [`run_point`](crate::run_point).
+pub fn run_point_noting(
+    engine: &dyn Engine,
+    workload: &Arc<Workload>,
+    spec: &PointSpec,
+    mix: &Mix,
+    observer: &mut dyn Observer,
+    most: usize,
+) -> Result<PointEnd, LoadError> {
+    let (to, noted) = channel();
+    let notebook = |session| Notebook {
+        session,
+        measured_from_ns: spec.warm_up_ns,
+        last: None,
+        operations: Vec::with_capacity(most),
+        to: to.clone(),
+    };
+    let mut end = run_point_with(engine, workload, spec, mix, observer, notebook)?;
+    drop(to);
+    let mut operations: Vec<NotedOperation> = noted.into_iter().flatten().collect();
+    operations.sort_by_key(|operation| (operation.begin_ns, operation.session));
+    operations.truncate(most);
+    end.operations = operations;
+    Ok(end)
+}
+
+/// What one session notes.
+struct Notebook {
+    session: u32,
+    measured_from_ns: u64,
+    /// The operation that was seen last, and when on the clock of the traces, until it is known to be a whole one.
+    last: Option<(Seen, u64)>,
+    /// Never more than it has room for.
+    operations: Vec<NotedOperation>,
+    to: Sender<Vec<NotedOperation>>,
+}
+
+impl Notebook {
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.operations.len() == self.operations.capacity()
+    }
+}
+
+impl Witness for Notebook {
+    #[inline(always)]
+    fn saw(&mut self, seen: &Seen) {
+        // A verification is seen after the operation and is no part of it.
+        if self.is_full()
+            || seen.operation == Operation::Verify
+            || seen.dispatched_ns < self.measured_from_ns
+        {
+            return;
+        }
+        // The loop's own clock may be the processor's counter, which runs a little faster or slower than the kernel's. Read here, right after the
+        // answer, the two never drift apart.
+        self.last = Some((*seen, monotonic_ns()));
+    }
+
+    #[inline(always)]
+    fn after(&mut self, _operation: Operation, _status: Status, _attempts: u32) -> After {
+        // Of a read-modify-write, the whole was seen last.
+        if let Some((seen, end_ns)) = self.last.take() {
+            let took_ns = seen.completed_ns.saturating_sub(seen.dispatched_ns);
+            self.operations.push(NotedOperation {
+                begin_ns: end_ns.saturating_sub(took_ns),
+                end_ns,
+                session: self.session,
+                operation: seen.operation,
+                status: seen.status,
+            });
+        }
+        After::GoOn
+    }
+
+    fn closed(&mut self, _begun_ns: u64, _ended_ns: u64) {
+        // Whoever gave up the point wants no notes.
+        let _ = self.to.send(std::mem::take(&mut self.operations));
+    }
+}
+
+/// As the disk's daemon reads it for its traces.
+#[inline(always)]
+fn monotonic_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    let nanoseconds = time.tv_sec * 1_000_000_000 + time.tv_nsec;
+    // The monotonic clock counts up from 0, at the start of the machine.
+    nanoseconds.unsigned_abs()
+}
