@@ -1,6 +1,7 @@
 //! Which requests of a trace went where in which file.
 
-use plimsoll_trace::{Kind, Place, Resolver, Trace};
+use plimsoll_record::NotedOperation;
+use plimsoll_trace::{Kind, Mark, Place, Resolver, Trace, TraceError};
 use std::collections::BTreeMap;
 
 /// Files that are drawn; those with the most bytes accessed.
@@ -31,6 +32,25 @@ pub enum DiskmapError {
     /// The picture cannot be written.
     #[error("the picture cannot be written: {0}")]
     Picture(String),
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// A run without a trace.
+    #[error("the run kept no trace: arms on an emulated disk do, unless `trace: off`")]
+    NotTraced,
+    /// More than is read for a page.
+    #[error(
+        "the trace holds {requests} requests, more than the {most} that a page draws; `plimsoll diskmap` draws it"
+    )]
+    TooMany {
+        /// In the trace.
+        requests: u64,
+        /// That are read.
+        most: u64,
+    },
+    /// No packed accesses.
+    #[error("these are no packed accesses that this program can read: {0}")]
+    Packed(&'static str),
 }
 
 /// What of a trace is drawn.
@@ -46,6 +66,8 @@ pub struct Selection {
     pub files: Vec<String>,
     /// `true`: only writes, `false`: only reads.
     pub writes: Option<bool>,
+    /// Only what was asked while one of these was under way.
+    pub operations: Option<Vec<NotedOperation>>,
 }
 
 /// A file that is drawn.
@@ -85,6 +107,23 @@ pub struct Accesses {
     pub all: Vec<Access>,
     /// Files that were accessed and are not drawn.
     pub files_left_out: usize,
+    /// The marks of the trace, in the order of time.
+    pub moments: Vec<Moment>,
+    /// The first request of the trace, from which times are counted: nanoseconds of `CLOCK_MONOTONIC`.
+    pub start_ns: u64,
+    /// Reads and writes of the trace that went to no known file: the filesystem's own, or not mapped.
+    pub elsewhere: u64,
+    /// Requests before the first of the trace, which made room for later ones.
+    pub overwritten: u64,
+}
+
+/// A mark of the trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Nanoseconds after the first request of the trace; 0 where it was set before.
+    pub time_ns: u64,
+    /// Such as `reads, 1 thread: measuring`.
+    pub label: String,
 }
 
 impl Accesses {
@@ -99,9 +138,11 @@ impl Accesses {
         }
         let start = requests.first().map_or(0, |request| request.time_ns);
         let spans = spans(trace, selection, start);
+        let under_way = selection.operations.as_deref().map(UnderWay::of);
         let resolver = Resolver::new(trace.maps());
         let mut files: BTreeMap<&str, (u16, File)> = BTreeMap::new();
         let mut all = Vec::new();
+        let mut elsewhere = 0;
         for request in requests {
             let is_write = match request.kind {
                 Kind::Read => false,
@@ -113,14 +154,19 @@ impl Accesses {
                 || !spans
                     .iter()
                     .any(|(from, to)| (*from..*to).contains(&time_ns))
+                || under_way
+                    .as_ref()
+                    .is_some_and(|under_way| !under_way.at(request.time_ns))
             {
                 continue;
             }
             let length = u64::from(request.length);
+            let mut is_known = false;
             for piece in resolver.resolve(request.time_ns, request.offset, length) {
                 let Place::File { path, offset, .. } = piece.place else {
                     continue;
                 };
+                is_known = true;
                 let wanted = selection.files.is_empty()
                     || selection
                         .files
@@ -150,6 +196,7 @@ impl Accesses {
                     is_write,
                 });
             }
+            elsewhere += u64::from(!is_known);
         }
         if all.is_empty() {
             return Err(nothing(trace, selection, start));
@@ -159,7 +206,17 @@ impl Accesses {
                 file.size = file.size.max(mapped.size);
             }
         }
-        Ok(Self::sorted(files.into_values().collect(), all))
+        let moment = |mark: &Mark| Moment {
+            time_ns: mark.time_ns.saturating_sub(start),
+            label: mark.label.clone(),
+        };
+        Ok(Self {
+            moments: trace.marks().iter().map(moment).collect(),
+            start_ns: start,
+            elsewhere,
+            overwritten: trace.overwritten(),
+            ..Self::sorted(files.into_values().collect(), all)
+        })
     }
 
     fn sorted(mut files: Vec<(u16, File)>, mut all: Vec<Access>) -> Self {
@@ -185,7 +242,38 @@ impl Accesses {
                 .collect(),
             all,
             files_left_out,
+            moments: Vec::new(),
+            start_ns: 0,
+            elsewhere: 0,
+            overwritten: 0,
         }
+    }
+}
+
+/// The spans of some operations, joined where they overlap: nanoseconds of `CLOCK_MONOTONIC`, both ends included, in order.
+struct UnderWay(Vec<(u64, u64)>);
+
+impl UnderWay {
+    fn of(operations: &[NotedOperation]) -> Self {
+        let mut all: Vec<(u64, u64)> = operations
+            .iter()
+            .map(|operation| (operation.begin_ns, operation.end_ns))
+            .collect();
+        all.sort_unstable();
+        let mut joined: Vec<(u64, u64)> = Vec::with_capacity(all.len());
+        for (begin, end) in all {
+            match joined.last_mut() {
+                Some(last) if begin <= last.1 => last.1 = last.1.max(end),
+                _ => joined.push((begin, end)),
+            }
+        }
+        Self(joined)
+    }
+
+    fn at(&self, time_ns: u64) -> bool {
+        let next = self.0.partition_point(|(begin, _)| *begin <= time_ns);
+        next.checked_sub(1)
+            .is_some_and(|index| time_ns <= self.0[index].1)
     }
 }
 
@@ -214,6 +302,9 @@ fn nothing(trace: &Trace, selection: &Selection, start: u64) -> DiskmapError {
     let mut what = Vec::new();
     if selection.mark.is_some() || selection.from_ns.is_some() || selection.to_ns.is_some() {
         what.push("lies in that span of time");
+    }
+    if selection.operations.is_some() {
+        what.push("came while one of those operations was under way");
     }
     if !selection.files.is_empty() {
         what.push("went to such a file");

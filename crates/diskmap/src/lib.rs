@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Trace ─ Accesses::of ─► Accesses ─ Layout::of ─► Layout ─ heat, or one frame after the other ─► Canvas ─► PNG, GIF
+//!                            └─ pack, with the noted operations ─► bytes ─► the player on the page (web/src/map)
 //! ```
 //!
 //! All files share one scale, so that sizes can be compared, and each begins in a row of its own. The scale is chosen so that they fill a square together.
@@ -36,11 +37,20 @@ mod accesses;
 mod animation;
 mod canvas;
 mod layout;
+mod pack;
+mod run;
 mod text;
+mod used;
 mod writing;
 
-pub use accesses::{Access, Accesses, DiskmapError, File, Selection};
+pub use accesses::{Access, Accesses, DiskmapError, File, Moment, Selection};
 pub use animation::{Animation, animation, heat};
 pub use canvas::{Canvas, PALETTE};
 pub use layout::{Block, Layout};
+pub use pack::{
+    LeftOut, NotedPoint, PACK_VERSION, PackHead, PackedMoment, PackedOperations, Unpacked, pack,
+    pack_within, unpack,
+};
+pub use run::{MOST_REQUESTS, RunMap, accesses_of, noted_points};
+pub use used::{FileKind, FileUse};
 pub use writing::{write_animated_png, write_gif, write_png};

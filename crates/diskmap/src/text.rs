@@ -52,13 +52,22 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
-/// A number in groups of three digits.
+/// A number in groups of three digits, as on a picture.
 pub(crate) fn count(number: u64) -> String {
+    grouped(number, ' ')
+}
+
+/// A number in groups of three digits, as in a sentence.
+pub(crate) fn commas(number: u64) -> String {
+    grouped(number, ',')
+}
+
+fn grouped(number: u64, separator: char) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(' ');
+            grouped.push(separator);
         }
         grouped.push(digit);
     }

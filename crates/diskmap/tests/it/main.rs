@@ -1,5 +1,7 @@
 //! Pictures of traces that were made for it, looked at pixel by pixel.
 
+mod packing;
+
 use plimsoll_diskmap::{
     Accesses, Animation, Canvas, DiskmapError, Layout, PALETTE, Selection, animation, heat,
     write_animated_png, write_gif, write_png,

@@ -1,0 +1,98 @@
+//! The map of a run, for a page.
+
+use crate::text::commas;
+use crate::{
+    Accesses, DiskmapError, FileUse, Layout, NotedPoint, Selection, heat, pack_within, write_png,
+};
+use plimsoll_record::RunRecord;
+use plimsoll_trace::Trace;
+
+/// The most requests of a trace that are read for a page: reading so many takes some seconds.
+pub const MOST_REQUESTS: u64 = 4_000_000;
+
+/// The accesses of a run, as its trace on this machine has them.
+///
+/// # Errors
+/// When it kept no trace, the trace is gone, cannot be read or is too long, or holds nothing to draw.
+pub fn accesses_of(run: &RunRecord) -> Result<Accesses, DiskmapError> {
+    let trace = run.rig.as_ref().and_then(|rig| rig.trace.as_ref());
+    let trace = trace.ok_or(DiskmapError::NotTraced)?;
+    if trace.requests > MOST_REQUESTS {
+        return Err(DiskmapError::TooMany {
+            requests: trace.requests,
+            most: MOST_REQUESTS,
+        });
+    }
+    Accesses::of(&Trace::open(&trace.path)?, &Selection::default())
+}
+
+/// The points of a run whose operations were noted.
+#[must_use]
+pub fn noted_points(run: &RunRecord) -> Vec<NotedPoint<'_>> {
+    let mut points = Vec::new();
+    for point in &run.points {
+        let Some(end) = &point.end else { continue };
+        if end.operations.is_empty() {
+            continue;
+        }
+        points.push(NotedPoint {
+            label: format!("{}, {}", point.label.mix, point.label.load_label),
+            sessions: point.label.load.sessions(),
+            operations: &end.operations,
+        });
+    }
+    points
+}
+
+/// What a page shows of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunMap {
+    /// What the player reads: [`crate::pack`].
+    pub packed: Vec<u8>,
+    /// The heat over all accesses as a PNG.
+    pub still: Vec<u8>,
+    /// In words: how many accesses, to what, in which time.
+    pub about: String,
+    /// What was done to each file.
+    pub files: Vec<FileUse>,
+}
+
+impl RunMap {
+    /// Draws a run whose accesses are at hand. What the player reads takes at most so many bytes; the still has that width in pixels.
+    ///
+    /// # Errors
+    /// When the picture cannot be written.
+    pub fn of(
+        run: &RunRecord,
+        accesses: &Accesses,
+        most_bytes: usize,
+        width: usize,
+    ) -> Result<Self, DiskmapError> {
+        let mut still = Vec::new();
+        write_png(&mut still, &heat(accesses, &Layout::of(accesses, width)))?;
+        Ok(Self {
+            packed: pack_within(accesses, &noted_points(run), most_bytes),
+            still,
+            about: about(accesses),
+            files: accesses.used(),
+        })
+    }
+}
+
+fn about(accesses: &Accesses) -> String {
+    let used = accesses.used();
+    let sum = |of: fn(&FileUse) -> u64| commas(used.iter().map(of).sum());
+    let seconds = match (accesses.all.first(), accesses.all.last()) {
+        (Some(first), Some(last)) => (last.time_ns - first.time_ns) as f64 / 1e9,
+        _ => 0.0,
+    };
+    let files = match used.len() + accesses.files_left_out {
+        1 => "one file".into(),
+        files => format!("{files} files"),
+    };
+    format!(
+        "{} reads and {} writes of {files} in {seconds:.1} s",
+        sum(|file| file.reads),
+        sum(|file| file.writes)
+    )
+}
