@@ -44,7 +44,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::imported::unpaired(&plan, paired));
     crate::warnings::sort(&mut warnings);
     let against_itself = crate::against_itself::against_itself(&plan, &comparisons.all);
-    let mut validity = validity(&plan, &selection, &samples, &warnings);
+    let mut validity = validity(&plan, &selection, &samples, &curves, &warnings);
     validity.extend(crate::drift::validity(drift.as_ref()));
 
     Ok(Analysis {

@@ -169,7 +169,7 @@ pub enum ValidityState {
 /// One entry of the validity strip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validity {
-    /// Short name: errors, Little's law, rate achieved, generator, steadiness, records, blocks, disk, machine.
+    /// Short name: errors, Little's law, rate achieved, generator, client CPU, steadiness, records, blocks, disk, disk at its cap, machine.
     pub name: String,
     /// How it stands.
     pub state: ValidityState,

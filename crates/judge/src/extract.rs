@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Slices added up.
 #[derive(Default)]
-struct Totals {
+pub(crate) struct Totals {
     seconds: f64,
     completed: Completed,
     cpu_ns: u64,
@@ -20,7 +20,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn of(slices: &[&Slice]) -> Self {
+    pub(crate) fn of(slices: &[&Slice]) -> Self {
         let mut totals = Self::default();
         for slice in slices {
             totals.seconds += slice.length_ns as f64 / 1e9;
@@ -40,7 +40,7 @@ impl Totals {
     }
 
     /// Units of one status, of the histograms that `pick` takes.
-    fn units(&self, status: Status, pick: fn(&Latencies) -> &Histogram) -> Histogram {
+    pub(crate) fn units(&self, status: Status, pick: fn(&Latencies) -> &Histogram) -> Histogram {
         let mut parts = Vec::new();
         for ((of, operation), latencies) in &self.latencies {
             if *of == status {
@@ -50,6 +50,18 @@ impl Totals {
         let mut units = Histogram::new();
         add_units(&mut units, &parts);
         units
+    }
+
+    /// Units finished.
+    pub(crate) fn completed(&self) -> Completed {
+        self.completed
+    }
+
+    /// Whether operations had a time at which they were due.
+    pub(crate) fn is_open(&self) -> bool {
+        self.latencies
+            .values()
+            .any(|latencies| latencies.open.is_some())
     }
 
     /// Count and sum of the service times of all units, however they ended, nanoseconds. The parts of read-modify-writes take the time of the wholes: their
@@ -195,10 +207,7 @@ impl Extract {
             response.merge(lateness);
         }
         let mut response = Distribution::of(&response, asked);
-        let is_open = kept
-            .latencies
-            .values()
-            .any(|latencies| latencies.open.is_some());
+        let is_open = kept.is_open();
         let mut service = if is_open {
             Distribution::of(
                 &kept.units(Status::Ok, |latencies| &latencies.service),

@@ -23,6 +23,7 @@
 //!   difference    what differs between the arms, declared or found
 //!   threshold     the bounds of the file
 //!   warnings, validity, headline
+//!   latency       whole distributions of response times, when a report asks for them
 //!   imported      what of all this can be said of points that another program measured
 //! Analysis        ─► reports; Analysis::outcome ─► exit code
 //! ```
@@ -78,6 +79,7 @@ mod headline;
 mod history;
 mod identity;
 mod imported;
+mod latency;
 mod line;
 mod looks;
 mod outcome;
@@ -111,6 +113,7 @@ pub use history::{
     Circumstances, FEWEST_RESULTS, History, HistoryBuilder, HistoryChange, HistoryError,
     HistoryQuestion, HistoryResult,
 };
+pub use latency::{HEAT_ROWS_PER_DECADE, Heat, HeatColumn, Tail, TailValue, heat, tail};
 pub use looks::sharp;
 pub use outcome::Outcome;
 pub use rules::cause_rules;

@@ -35,7 +35,7 @@ pub(crate) fn rate(operations: u64, seconds: f64) -> f64 {
 }
 
 /// Response times of what succeeded in a slice.
-fn successful_units(slice: &Slice) -> Vec<(Operation, &Histogram)> {
+pub(crate) fn successful_units(slice: &Slice) -> Vec<(Operation, &Histogram)> {
     let mut parts = Vec::with_capacity(slice.operations.len());
     for part in &slice.operations {
         if part.status == Status::Ok {

@@ -1,13 +1,13 @@
 //! The strip of gates: how each stands over all points, with its figures.
 
 use crate::estimate::CONFIDENCE;
-use crate::gates::{GENERATOR_LIMIT, LAG_LIMIT};
+use crate::gates::{CLIENT_LIMIT, GENERATOR_LIMIT, LAG_LIMIT};
 use crate::rig::emulated;
 use crate::sample::{ArmSamples, Sample};
 use crate::select::{Selection, counted};
 use crate::words::percent;
-use crate::{Progress, Steadiness, Validity, ValidityState};
-use plimsoll_experiment::{Arm, Order, Plan};
+use crate::{CauseKind, Curve, Progress, Steadiness, Validity, ValidityState};
+use plimsoll_experiment::{Arm, Order, Plan, is_by_uri};
 use plimsoll_record::{LoadKind, Warning, WarningId};
 use plimsoll_stats::{LITTLE_TOLERANCE, fewest_blocks};
 use std::collections::BTreeMap;
@@ -20,6 +20,7 @@ pub(crate) fn validity(
     plan: &Plan,
     selection: &Selection<'_>,
     arms: &[ArmSamples],
+    curves: &[Curve],
     warnings: &[Warning],
 ) -> Vec<Validity> {
     let points: Vec<&Sample> = arms
@@ -39,9 +40,11 @@ pub(crate) fn validity(
     strip.extend(rate_achieved(&points));
     strip.extend(crate::line::validity(arms));
     strip.extend(generator(&points));
+    strip.extend(client(plan, arms));
     strip.push(steadiness(&points));
     strip.push(records(selection, &all));
     strip.extend(disk(plan, &points));
+    strip.extend(disk_at_its_cap(curves));
     strip.push(machine(warnings));
     if plan.arms.len() > 1 {
         strip.push(sameness(plan, warnings));
@@ -255,24 +258,77 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
             counted(points.len(), "point")
         ));
     }
-    let mut clients = points.iter().filter_map(|sample| {
-        sample.extract.figures.server_processors?;
-        sample.extract.figures.worker_processors
-    });
-    let busiest = clients.next().map(|first| clients.fold(first, f64::max));
-    parts.push(match busiest {
-        Some(processors) => format!(
-            "clients of servers kept at most {processors:.2} processors busy, below {} of what their sessions can use is allowed; CPU per operation is the client's",
-            percent(crate::gates::CLIENT_LIMIT, 0)
-        ),
-        None => "CPU per operation is the worker's: client and, where embedded, engine".into(),
-    });
     let state = match highest_share {
         _ if limited > 0 => ValidityState::Bad,
         Some(share) if share > GENERATOR_MENTIONED => ValidityState::Note,
         _ => ValidityState::Good,
     };
     Some(entry("generator", state, parts.join("; ")))
+}
+
+/// How much of the processors that they can use the clients of servers kept busy. An embedded engine works in the threads of its client.
+fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
+    let mut busiest: Option<(f64, f64, u32)> = None;
+    let mut is_known = false;
+    for (arm, samples) in plan.arms.iter().zip(arms) {
+        for sample in samples.points.iter().flatten() {
+            let figures = &sample.extract.figures;
+            let Some(processors) = figures.worker_processors else {
+                continue;
+            };
+            is_known = true;
+            if figures.server_processors.is_none() && !is_by_uri(arm) {
+                continue;
+            }
+            let usable = sample.label.load.sessions().min(sample.cores).max(1);
+            let share = processors / f64::from(usable);
+            if busiest.is_none_or(|(highest, ..)| share > highest) {
+                busiest = Some((share, processors, usable));
+            }
+        }
+    }
+    let Some((share, processors, usable)) = busiest else {
+        let text = "in one process with the engine: CPU per operation is that of both";
+        return is_known.then(|| entry("client CPU", ValidityState::Good, text.into()));
+    };
+    let text = format!(
+        "at most {processors:.2} of the {usable} processors that its sessions can use, {} is allowed; CPU per operation is the client's",
+        percent(CLIENT_LIMIT, 0)
+    );
+    let state = match share {
+        share if share > CLIENT_LIMIT => ValidityState::Bad,
+        share if share > CLIENT_LIMIT / 2.0 => ValidityState::Note,
+        _ => ValidityState::Good,
+    };
+    Some(entry("client CPU", state, text))
+}
+
+/// Where the disk, not the arm on it, decided how fast it went.
+fn disk_at_its_cap(curves: &[Curve]) -> Option<Validity> {
+    let (mut watched, mut at_cap) = (0, 0);
+    for point in curves.iter().flat_map(|curve| &curve.points) {
+        let Some(cause) = &point.cause else { continue };
+        if point.figures.median.device_reads_per_second.is_none() {
+            continue;
+        }
+        watched += 1;
+        let is_limit = matches!(
+            cause.kind,
+            CauseKind::DiskIops
+                | CauseKind::DiskBandwidth
+                | CauseKind::DiskQueueDepth
+                | CauseKind::DiskBusy
+        );
+        at_cap += usize::from(is_limit);
+    }
+    let points = (watched > 0).then(|| counted(watched, "point"))?;
+    Some(if at_cap == 0 {
+        let text = format!("in none of {points} was the disk the limit");
+        entry("disk at its cap", ValidityState::Good, text)
+    } else {
+        let text = format!("in {at_cap} of {points}: there the disk decides how fast an arm is");
+        entry("disk at its cap", ValidityState::Note, text)
+    })
 }
 
 fn steadiness(points: &[&Sample]) -> Validity {

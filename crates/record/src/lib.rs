@@ -62,5 +62,5 @@ pub use slice::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, Slice, Status, WorkerUse,
 };
 pub use summary::Summary;
-pub use units::{add_units, unit_percentiles_ns};
+pub use units::{add_units, each_unit, unit_percentiles_ns};
 pub use warning::{Severity, Warning, WarningId};

@@ -22,6 +22,15 @@ pub fn add_units(units: &mut Histogram, parts: &[(Operation, &Histogram)]) {
     }
 }
 
+/// Hands over the units of work among `parts` as values and their counts, without making a histogram of them. Of a [`Summary`] no value is known.
+pub fn each_unit(parts: &[(Operation, &Histogram)], mut take: impl FnMut(u64, u64)) {
+    for (histogram, keep) in shares(parts) {
+        if histogram.summary().is_none() {
+            each_kept(histogram, keep, &mut take);
+        }
+    }
+}
+
 /// Percentiles (above 0, to 100) of the units of work among `parts`, nanoseconds; `None` where there is none or it is not known.
 ///
 /// They are those of the histogram that [`add_units`] makes, without making it: that takes longer than all the rest where there are thousands of seconds.

@@ -13,6 +13,7 @@ mod curves;
 mod differences;
 mod gates;
 mod history;
+mod latencies;
 mod lines;
 mod looks;
 mod mutilated;
