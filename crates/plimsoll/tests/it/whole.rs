@@ -33,8 +33,16 @@ fn expect_whole(laboratory: &Laboratory, said: &Said, runs: usize) -> Experiment
     let page = out.lines().last().unwrap().strip_prefix("Page: ").unwrap();
     let page = fs::read_to_string(page).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
+    // Its one script is the one that its policy lets run; all others are data.
+    assert!(page.contains(&plimsoll_report::shell::policy(
+        plimsoll_report::shell::Place::File
+    )));
+    assert_eq!(page.matches("<script>").count(), 1);
+    for data in page.split("<script ").skip(1) {
+        let attributes = data.split('>').next().unwrap_or_default();
+        assert!(attributes.contains("type=\"application/"), "{attributes}");
+    }
     for outside in [
-        "<script",
         "src=\"http",
         "href=\"http",
         "url(http",
