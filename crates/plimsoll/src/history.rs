@@ -7,8 +7,8 @@ use crate::screen::{print, screen};
 use anyhow::{Context, bail};
 use plimsoll_judge::{HistoryBuilder, HistoryQuestion};
 use plimsoll_record::ExperimentState;
-use plimsoll_report::shell::Place;
 use plimsoll_report::history;
+use plimsoll_report::shell::Place;
 use plimsoll_store::{Filter, Store, Summary};
 use std::path::Path;
 

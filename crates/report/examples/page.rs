@@ -6,6 +6,7 @@
 //! cargo run -p plimsoll-report --example page -- page.html twelve-arms
 //! cargo run -p plimsoll-report --example page -- page.html safe-load
 //! cargo run -p plimsoll-report --example page -- page.html against-itself
+//! cargo run -p plimsoll-report --example page -- page.html open
 //! cargo run -p plimsoll-report --example page -- page.html ARMS LOADS MIXES BLOCKS SECONDS [decided]
 //! ```
 
@@ -31,10 +32,15 @@ fn main() -> std::io::Result<()> {
         _ => Shape::quickstart(),
     };
     shape.decided |= rest.iter().any(|word| word == "decided");
-    let (record, mut analysis) = sample::experiment(&shape);
+    let (mut record, mut analysis) = sample::experiment(&shape);
     if rest.iter().any(|word| word == "against-itself") {
         sample::against_itself(&mut analysis);
     }
+    let open = rest.iter().any(|word| word == "open");
+    if open {
+        sample::opened(&mut analysis);
+    }
+    sample::tails::furnish(&mut record, &analysis, open);
     let html = page::render(&Report {
         record: &record,
         analysis: &analysis,

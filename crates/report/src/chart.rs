@@ -5,24 +5,31 @@
 
 mod drift;
 mod forest;
+mod heat;
 mod knee;
+mod latency;
 mod line;
 mod load;
 mod mark;
+mod nines;
 mod scale;
 mod spread;
 mod time;
+mod values;
 mod watch;
 
 pub(crate) use drift::{DriftChart, words as canary_place};
 pub(crate) use forest::ForestScale;
 pub(crate) use knee::KneeChart;
+pub(crate) use latency::{LatencyPanel, ends as latency_ends};
 pub(crate) use line::{LineChart, trials};
 pub(crate) use load::{LoadChart, Quantity, load_number};
 pub(crate) use mark::{ArmStyle, ArmStyles};
+pub(crate) use nines::{NinesChart, percentile_name};
 pub(crate) use scale::{Axis, Plot};
 pub(crate) use spread::{farthest, strip};
 pub(crate) use time::{SECONDS_DRAWN, TimePanel};
+pub(crate) use values::{ValueSeries, Values};
 pub(crate) use watch::WatchPanel;
 
 use maud::{Markup, html};
@@ -87,9 +94,36 @@ pub(crate) fn picture(
     about: &str,
     content: &Markup,
 ) -> Markup {
+    drawn(id, class, size, (title, about), None, content)
+}
+
+/// The same with the values that a cursor tells.
+pub(crate) fn answering(
+    id: &str,
+    class: &str,
+    size: (f64, f64),
+    words: (&str, &str),
+    values: &Values<'_>,
+    content: &Markup,
+) -> Markup {
+    html! {
+        (drawn(id, class, size, words, Some(values), content))
+        (values.data())
+    }
+}
+
+fn drawn(
+    id: &str,
+    class: &str,
+    size: (f64, f64),
+    (title, about): (&str, &str),
+    values: Option<&Values<'_>>,
+    content: &Markup,
+) -> Markup {
     html! {
         svg class={ "chart " (class) } viewBox={ "0 0 " (Px(size.0)) " " (Px(size.1)) } role="img"
-            aria-labelledby={ (id) "-t " (id) "-d" } {
+            aria-labelledby={ (id) "-t " (id) "-d" } data-cursor=[values.map(|values| values.group)] data-plot=[values.map(Values::plot)]
+            data-scale=[values.and_then(Values::scale_name)] {
             title id={ (id) "-t" } { (title) }
             desc id={ (id) "-d" } { (about) }
             (content)

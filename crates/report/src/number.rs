@@ -345,7 +345,7 @@ fn exponent(value: f64) -> i32 {
     }
 }
 
-fn round_significant(value: f64, digits: i32) -> f64 {
+pub(crate) fn round_significant(value: f64, digits: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }

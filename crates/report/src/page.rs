@@ -10,9 +10,11 @@ mod comparisons;
 mod cost;
 mod curves;
 mod differences;
+mod downloads;
 mod drift;
 mod head;
 mod line;
+mod percentiles;
 mod provenance;
 mod reading;
 mod rig;
@@ -22,8 +24,8 @@ mod why;
 
 use crate::Report;
 use crate::chart::{ArmStyle, ArmStyles};
-use crate::text;
 use crate::shell::{self, Place, Shell};
+use crate::text;
 use maud::{Markup, html};
 
 /// What a page may hold of each thing.
@@ -156,10 +158,11 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     if cost::is_known(report.analysis) {
         sections.push(("cost", "Cost", cost::section(&page)));
     }
-    sections.extend([
-        ("load", "Over the load", curves::section(&page)),
-        ("comparisons", "Comparisons", comparisons::section(&page)),
-    ]);
+    sections.push(("load", "Over the load", curves::section(&page)));
+    if let Some(content) = percentiles::section(&page) {
+        sections.push(("percentiles", "Percentiles", content));
+    }
+    sections.push(("comparisons", "Comparisons", comparisons::section(&page)));
     if blocks::is_known(report.analysis) {
         sections.push(("blocks", "From block to block", blocks::section(&page)));
     }
@@ -177,6 +180,7 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     sections.extend([
         ("order", "Order of the blocks", differences::order(&page)),
         ("provenance", "Provenance", provenance::section(&page)),
+        ("downloads", "Downloads", downloads::section(&page)),
         ("warnings", "Warnings", warnings::section(&page)),
         ("reading", "How to read this page", reading::section(&page)),
     ]);
@@ -190,7 +194,7 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
             }
             @for (id, title, content) in &sections {
                 section id=(id) {
-                    h2 { (title) }
+                    h2 { (title) " " a.anchor href={ "#" (id) } aria-label={ "Link to " (title) } { "#" } }
                     (content)
                 }
             }

@@ -1,7 +1,8 @@
 //! Throughput or p99 against load: one line an arm, a band for the interval, a dot for each block, a ring at the knee.
 
-use super::scale::{Axis, Plot};
-use super::{ArmStyle, ArmStyles, Path, Px, picture};
+use super::scale::{Axis, Plot, Scale};
+use super::values::{ValueSeries, Values};
+use super::{ArmStyle, ArmStyles, Path, Px, answering};
 use crate::number::PAGE;
 use crate::select;
 use crate::text;
@@ -49,6 +50,13 @@ impl Quantity {
         }
     }
 
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Throughput => "op/s",
+            Self::ResponseP99 => "ns",
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Throughput => "Throughput",
@@ -60,6 +68,8 @@ impl Quantity {
 /// The curves of one mix.
 pub(crate) struct LoadChart<'a> {
     pub(crate) id: String,
+    /// Charts with the same cursor.
+    pub(crate) group: &'a str,
     pub(crate) mix: &'a str,
     pub(crate) curves: Vec<&'a Curve>,
     pub(crate) styles: &'a ArmStyles,
@@ -110,6 +120,7 @@ impl LoadChart<'_> {
         );
         let content = html! {
             (PLOT.frame(&frame.x, &frame.y))
+            @if self.has_ideal(&drawn) && !frame.single_load { (ideal(&frame)) }
             @for (line, style) in self.drawn_lines(&frame) {
                 g class=(style.class()) { (super::line::band(&PLOT, &frame.x, line)) }
             }
@@ -118,17 +129,66 @@ impl LoadChart<'_> {
                 (self.curve(curve, *style, &frame, shift, dots <= DOTS))
             }
         };
+        let size = (PLOT.width, PLOT.height);
+        let about = self.summary();
+        let values = self.values(&drawn, &frame);
+        let words = (title.as_str(), about.as_str());
         (
-            picture(
-                &self.id,
-                "wide",
-                (PLOT.width, PLOT.height),
-                &title,
-                &self.summary(),
-                &content,
-            ),
+            answering(&self.id, "wide", size, words, &values, &content),
             notes,
         )
+    }
+
+    /// Whether there is a throughput that was asked for.
+    fn has_ideal(&self, drawn: &[(&Curve, ArmStyle)]) -> bool {
+        let mut points = drawn.iter().flat_map(|(curve, _)| &curve.points);
+        self.quantity == Quantity::Throughput && points.all(select::is_open)
+    }
+
+    /// Of arms with a look of their own: every load that any of them was measured at.
+    fn values(&self, drawn: &[(&Curve, ArmStyle)], frame: &Frame) -> Values<'_> {
+        let own = || drawn.iter().filter(|(_, style)| style.own());
+        let mut loads: Vec<(f64, String)> = own()
+            .flat_map(|(curve, _)| &curve.points)
+            .map(|point| (load_number(point.load), text::label(&point.load_label, 60)))
+            .filter(|(load, _)| load.is_finite())
+            .collect();
+        loads.sort_by(|a, b| a.0.total_cmp(&b.0));
+        loads.dedup_by(|a, b| a.0 == b.0);
+        let mut series = Vec::new();
+        for (curve, style) in own() {
+            let at = |load: f64| {
+                let valid = curve.points.iter().filter(|point| point.valid_runs > 0);
+                let mut here = valid.filter(|point| load_number(point.load) == load);
+                here.next().map(|point| self.quantity.of(point))
+            };
+            let of = |value: fn(&Estimate) -> f64| -> Vec<f64> {
+                let values = loads
+                    .iter()
+                    .map(|(load, _)| at(*load).map_or(f64::NAN, value));
+                values.collect()
+            };
+            series.push(ValueSeries {
+                name: text::short(&curve.arm, 48),
+                unit: self.quantity.unit(),
+                style: Some(*style),
+                values: of(select::median),
+                ends: Some((
+                    of(|estimate| estimate.interval.map_or(f64::NAN, |(low, _)| low)),
+                    of(|estimate| estimate.interval.map_or(f64::NAN, |(_, high)| high)),
+                )),
+            });
+        }
+        Values {
+            group: self.group,
+            plot: PLOT,
+            scale: frame.x.scale,
+            unit: "",
+            x: loads.iter().map(|(load, _)| *load).collect(),
+            labels: loads.into_iter().map(|(_, label)| label).collect(),
+            stretch: 1,
+            series,
+        }
     }
 
     /// Lines of arms with a look of their own, where the axis is one of rates.
@@ -390,6 +450,29 @@ impl LoadChart<'_> {
 }
 
 const STATED_CURVES: usize = 8;
+/// Places of the ideal line; on a scale of doublings it is a curve.
+const IDEAL_PLACES: usize = 60;
+
+/// Where throughput would lie if every arm did all that was asked.
+fn ideal(frame: &Frame) -> Markup {
+    let (Scale::Linear { from, to } | Scale::Log { from, to }) = frame.x.scale;
+    let (Scale::Linear { to: highest, .. } | Scale::Log { to: highest, .. }) = frame.y.scale;
+    let to = to.min(highest);
+    let mut path = Path::default();
+    for place in 0..=IDEAL_PLACES {
+        let rate = from + (to - from) * place as f64 / IDEAL_PLACES as f64;
+        let (x, y) = (
+            PLOT.x(frame.x.scale.share(rate)),
+            PLOT.y(frame.y.scale.share(rate)),
+        );
+        if place == 0 {
+            path.move_to(x, y);
+        } else {
+            path.line_to(x, y);
+        }
+    }
+    html! { path.ideal d=(path.data()) { title { "ideal: all that was asked" } } }
+}
 
 /// A point with its place.
 type Placed<'a> = (f64, f64, &'a CurvePoint, &'a Estimate);

@@ -1,7 +1,8 @@
 //! Throughput over the seconds of one point of one arm: a thin line for each block, a strong one for their median.
 
 use super::scale::{Axis, Plot};
-use super::{ArmStyle, Path, Px, picture};
+use super::values::{ValueSeries, Values};
+use super::{ArmStyle, Path, Px, answering};
 use crate::number::PAGE;
 use maud::{Markup, html};
 use plimsoll_judge::TimeSeries;
@@ -28,6 +29,8 @@ const PLOT: Plot = Plot {
 /// One panel. The panels of a load share `highest`, so that arms can be compared by eye, unless they are far apart.
 pub(crate) struct TimePanel<'a> {
     pub(crate) id: String,
+    /// Charts with the same cursor.
+    pub(crate) group: &'a str,
     pub(crate) title: String,
     pub(crate) style: ArmStyle,
     /// The same point in each block.
@@ -83,21 +86,63 @@ impl TimePanel<'_> {
                 }
             }
         };
-        picture(
-            &self.id,
-            "small",
-            (PLOT.width, PLOT.height),
-            &self.title,
-            &self.summary(asked, cut),
-            &content,
-        )
+        let size = (PLOT.width, PLOT.height);
+        let about = self.summary(asked, cut);
+        let words = (self.title.as_str(), about.as_str());
+        answering(&self.id, "small", size, words, &self.values(&x), &content)
+    }
+
+    fn values(&self, x: &Axis) -> Values<'_> {
+        let low = stretched(&over_blocks(&self.blocks, |sorted| sorted[0]));
+        let high = stretched(&over_blocks(&self.blocks, |sorted| {
+            sorted[sorted.len() - 1]
+        }));
+        let median = stretched(&median(&self.blocks));
+        let numbers =
+            |line: &[(f64, f64)]| line.iter().map(|(_, value)| *value).collect::<Vec<f64>>();
+        let several = self.blocks.len() > 1;
+        Values {
+            group: self.group,
+            plot: PLOT,
+            scale: x.scale,
+            unit: "s",
+            x: median.0.iter().map(|(at, _)| *at).collect(),
+            labels: Vec::new(),
+            stretch: median.1,
+            series: vec![ValueSeries {
+                name: if several {
+                    format!("median of {} blocks", self.blocks.len())
+                } else {
+                    "throughput".into()
+                },
+                unit: "op/s",
+                style: None,
+                values: numbers(&median.0),
+                ends: several.then(|| (numbers(&low.0), numbers(&high.0))),
+            }],
+        }
     }
 
     fn summary(&self, asked: f64, cut: f64) -> String {
         let stalls: usize = self.blocks.iter().map(|series| series.stalls.len()).sum();
+        let mut rates: Vec<f64> = median(&self.blocks)
+            .into_iter()
+            .map(|(_, rate)| rate)
+            .collect();
+        rates.retain(|rate| rate.is_finite());
+        rates.sort_by(f64::total_cmp);
+        let told = match (rates.first(), rates.last()) {
+            (Some(lowest), Some(highest)) => format!(
+                " Operations per second from {} to {}, in the middle {}.",
+                PAGE.rate(*lowest),
+                PAGE.rate(*highest),
+                PAGE.rate(rates[rates.len() / 2])
+            ),
+            _ => String::new(),
+        };
         format!(
-            "{} blocks. Warm-up asked: {}; cut up to second {}. Stalls: {stalls}.",
-            self.blocks.len(),
+            "{}.{told} Warm-up asked: {}; cut up to second {}. Stalls: {stalls}.",
+            crate::words::counted(self.blocks.len() as u64, "block", PAGE),
             PAGE.span(asked),
             PAGE.fixed(cut, 0)
         )
@@ -106,6 +151,13 @@ impl TimePanel<'_> {
 
 /// The median over the blocks at each second that all of them have.
 fn median(blocks: &[&TimeSeries]) -> Vec<(f64, f64)> {
+    over_blocks(blocks, |sorted| {
+        (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0
+    })
+}
+
+/// One number of the sorted throughputs of the blocks, at each second that all of them have.
+fn over_blocks(blocks: &[&TimeSeries], of: impl Fn(&[f64]) -> f64) -> Vec<(f64, f64)> {
     let length = blocks
         .iter()
         .map(|series| series.seconds.len())
@@ -119,10 +171,21 @@ fn median(blocks: &[&TimeSeries]) -> Vec<(f64, f64)> {
             .collect();
         values.sort_by(f64::total_cmp);
         let second = &blocks[0].seconds[index];
-        let middle = (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0;
-        line.push((second.at + second.length / 2.0, middle));
+        line.push((second.at + second.length / 2.0, of(&values)));
     }
     line
+}
+
+/// At most [`SECONDS_DRAWN`] means of as many seconds each, with how many those are: what a cursor tells.
+pub(super) fn stretched(values: &[(f64, f64)]) -> (Vec<(f64, f64)>, usize) {
+    let stretch = values.len().div_ceil(SECONDS_DRAWN).max(1);
+    let mean = |part: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
+        part.iter().map(of).sum::<f64>() / part.len() as f64
+    };
+    let means = values
+        .chunks(stretch)
+        .map(|part| (mean(part, |(at, _)| *at), mean(part, |(_, value)| *value)));
+    (means.collect(), stretch)
 }
 
 /// A line through (second, value), interrupted where there is no number, thinned to the lowest and highest of each stretch.

@@ -1,8 +1,10 @@
 //! What was watched over the seconds of one point: small charts below each other, on the time axis of the throughput above them.
 
+use super::latency::checkpoints;
 use super::scale::{Axis, LEVEL, Plot};
-use super::time::{LEFT, RIGHT, SECONDS_DRAWN, WIDTH, trace};
-use super::{ArmStyle, Path, Px, picture};
+use super::time::{LEFT, RIGHT, SECONDS_DRAWN, WIDTH, stretched, trace};
+use super::values::{ValueSeries, Values};
+use super::{ArmStyle, Path, Px, answering};
 use maud::{Markup, html};
 use plimsoll_judge::{Figures, TimeSeries};
 use plimsoll_record::DiskRates;
@@ -22,12 +24,16 @@ const PLOT: Plot = Plot {
 };
 
 type Line = Vec<(f64, f64)>;
+/// Name, unit, and the line where it is known.
+type Named = (&'static str, &'static str, Option<Line>);
 /// A moment, and the shares of user, system, waiting and stolen time.
 type Kinds = (f64, [f64; 4]);
 
 /// All charts of one run of one arm.
 pub(crate) struct WatchPanel<'a> {
     pub(crate) id: String,
+    /// Charts with the same cursor.
+    pub(crate) group: &'a str,
     pub(crate) title: String,
     pub(crate) style: ArmStyle,
     pub(crate) series: &'a TimeSeries,
@@ -42,6 +48,8 @@ struct Row {
     axis: Axis,
     /// The first is drawn solid, the second dashed.
     lines: Vec<Line>,
+    /// What each line is, its unit, and whether it is the second.
+    names: Vec<(&'static str, &'static str, bool)>,
     /// Areas on top of each other, each from the one below.
     areas: Vec<Path>,
     caps: Vec<f64>,
@@ -67,21 +75,73 @@ impl WatchPanel<'_> {
         };
         let size = (WIDTH, rows.len() as f64 * HEIGHT + LABELS);
         let told: Vec<&str> = rows.iter().map(|row| row.axis.title.as_str()).collect();
-        Some(picture(
+        let about = format!("Over time: {}.", told.join("; "));
+        let words = (self.title.as_str(), about.as_str());
+        Some(answering(
             &self.id,
             "small",
             size,
-            &self.title,
-            &format!("Over time: {}.", told.join("; ")),
+            words,
+            &self.values(&rows, &x),
             &content,
         ))
+    }
+
+    fn values(&self, rows: &[Row], x: &Axis) -> Values<'_> {
+        let seconds: Line = self
+            .series
+            .seconds
+            .iter()
+            .map(|second| (second.at + second.length / 2.0, 0.0))
+            .collect();
+        let (seconds, stretch) = stretched(&seconds);
+        let mut series = Vec::new();
+        for row in rows {
+            for (line, (name, unit, _)) in row.lines.iter().zip(&row.names) {
+                series.push(ValueSeries {
+                    name: (*name).into(),
+                    unit,
+                    style: None,
+                    values: stretched(line)
+                        .0
+                        .into_iter()
+                        .map(|(_, value)| value)
+                        .collect(),
+                    ends: None,
+                });
+            }
+        }
+        let busy = self.line(|figures| figures.machine_busy);
+        if let Some(busy) = busy {
+            series.push(ValueSeries {
+                name: "processors busy".into(),
+                unit: "share",
+                style: None,
+                values: stretched(&busy)
+                    .0
+                    .into_iter()
+                    .map(|(_, value)| value)
+                    .collect(),
+                ends: None,
+            });
+        }
+        Values {
+            group: self.group,
+            plot: PLOT,
+            scale: x.scale,
+            unit: "s",
+            x: seconds.into_iter().map(|(at, _)| at).collect(),
+            labels: Vec::new(),
+            stretch,
+            series,
+        }
     }
 
     fn row(&self, row: &Row, x: &Axis) -> Markup {
         let at = |seconds: f64| PLOT.x(x.scale.share(seconds));
         let (top, base) = (PLOT.y(1.0), PLOT.y(0.0));
         html! {
-            @for (from, to) in self.checkpoints() {
+            @for (from, to) in checkpoints(self.series) {
                 rect.checkpoint x=(Px(at(from))) y=(Px(top)) width=(Px(at(to) - at(from))) height=(Px(base - top)) {}
             }
             g class=(self.style.class()) {
@@ -94,8 +154,8 @@ impl WatchPanel<'_> {
                 path.cap d={ "M" (Px(PLOT.left)) " " (Px(PLOT.y(row.axis.scale.share(*cap)))) "H" (Px(PLOT.x(1.0))) } {}
             }
             g class=(self.style.class()) {
-                @for (number, line) in row.lines.iter().enumerate() {
-                    path class={ "watched" @if number > 0 { " second" } } d=(trace(&PLOT, line, x, &row.axis).data()) {}
+                @for (line, (.., is_second)) in row.lines.iter().zip(&row.names) {
+                    path class={ "watched" @if *is_second { " second" } } d=(trace(&PLOT, line, x, &row.axis).data()) {}
                 }
             }
         }
@@ -117,8 +177,12 @@ impl WatchPanel<'_> {
 
     fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        let mut add = |lines: [Option<Line>; 2], caps: Vec<f64>, axis: &dyn Fn(f64) -> Axis| {
-            let lines: Vec<Line> = lines.into_iter().flatten().collect();
+        let mut add = |lines: [Named; 2], caps: Vec<f64>, axis: &dyn Fn(f64) -> Axis| {
+            let known = lines
+                .into_iter()
+                .enumerate()
+                .filter_map(|(place, (name, unit, line))| Some(((name, unit, place > 0), line?)));
+            let (names, lines): (Vec<_>, Vec<Line>) = known.unzip();
             if lines.is_empty() {
                 return;
             }
@@ -130,48 +194,149 @@ impl WatchPanel<'_> {
             rows.push(Row {
                 axis: axis(highest),
                 lines,
+                names,
                 areas: Vec::new(),
                 caps,
             });
         };
+        // What never happened has no chart.
+        let happened =
+            |line: Option<Line>| line.filter(|line| line.iter().any(|(_, value)| *value > 0.0));
         add(
             [
-                self.line(|figures| figures.engine_cache_fill),
-                self.line(|figures| figures.engine_cache_dirty),
+                (
+                    "engine cache used",
+                    "share",
+                    self.line(|figures| figures.engine_cache_fill),
+                ),
+                (
+                    "engine cache dirty",
+                    "share",
+                    self.line(|figures| figures.engine_cache_dirty),
+                ),
             ],
             Vec::new(),
             &|_| Axis::shares("engine cache: used, dirty (dashed)"),
         );
         add(
             [
-                self.line(|figures| figures.engine_read_bytes_per_second),
-                None,
+                (
+                    "engine cache hits",
+                    "share",
+                    self.line(|figures| figures.engine_cache_hit_ratio),
+                ),
+                (
+                    "page cache hits",
+                    "share",
+                    self.line(|figures| figures.page_cache_hit_ratio),
+                ),
+            ],
+            Vec::new(),
+            &|_| Axis::shares("hits: engine cache, page cache (dashed)"),
+        );
+        add(
+            [
+                (
+                    "read into the engine cache, per second",
+                    "B",
+                    self.line(|figures| figures.engine_read_bytes_per_second),
+                ),
+                ("", "", None),
             ],
             Vec::new(),
             &|highest| Axis::low_bytes(highest, "read into the engine cache, per second"),
         );
+        add(
+            [
+                (
+                    "evictions per operation",
+                    "",
+                    happened(self.line(|figures| figures.evictions_per_operation)),
+                ),
+                (
+                    "by application threads",
+                    "",
+                    happened(self.line(|figures| figures.evictions_by_application_per_operation)),
+                ),
+            ],
+            Vec::new(),
+            &|highest| Axis::low_rate(highest, "evictions an op: all, by sessions (dashed)"),
+        );
+        add(
+            [
+                (
+                    "written to the journal, per second",
+                    "B",
+                    happened(self.line(|figures| figures.journal_bytes_per_second)),
+                ),
+                ("", "", None),
+            ],
+            Vec::new(),
+            &|highest| Axis::low_bytes(highest, "written to the journal, per second"),
+        );
+        add(
+            [
+                (
+                    "time of a journal sync",
+                    "ns",
+                    happened(self.line(|figures| figures.journal_sync_ns)),
+                ),
+                ("", "", None),
+            ],
+            Vec::new(),
+            &|highest| Axis::low_latency(highest, "time of a journal sync"),
+        );
         let caps = [self.caps.joint, self.caps.read, self.caps.write];
         add(
             [
-                self.line(|figures| figures.device_reads_per_second),
-                self.line(|figures| figures.device_writes_per_second),
+                (
+                    "device reads per second",
+                    "",
+                    self.line(|figures| figures.device_reads_per_second),
+                ),
+                (
+                    "device writes per second",
+                    "",
+                    self.line(|figures| figures.device_writes_per_second),
+                ),
             ],
             caps.into_iter().flatten().collect(),
             &|highest| Axis::low_rate(highest, "device: reads, writes (dashed) per second"),
         );
         add(
             [
-                self.line(|figures| figures.device_read_ns),
-                self.line(|figures| figures.device_write_ns),
+                (
+                    "latency of device reads",
+                    "ns",
+                    self.line(|figures| figures.device_read_ns),
+                ),
+                (
+                    "latency of device writes",
+                    "ns",
+                    self.line(|figures| figures.device_write_ns),
+                ),
             ],
             Vec::new(),
             &|highest| Axis::low_latency(highest, "device latency: reads, writes (dashed)"),
+        );
+        add(
+            [
+                (
+                    "device queue",
+                    "",
+                    happened(self.line(|figures| figures.device_queue)),
+                ),
+                ("", "", None),
+            ],
+            Vec::new(),
+            &|highest| Axis::low_rate(highest, "device queue: requests in flight"),
         );
         let areas = self.processors();
         if !areas.is_empty() {
             rows.push(Row {
                 axis: Axis::shares("processors: user, system, waiting, stolen"),
                 lines: Vec::new(),
+                names: Vec::new(),
                 areas,
                 caps: Vec::new(),
             });
@@ -236,21 +401,5 @@ impl WatchPanel<'_> {
                 path
             })
             .collect()
-    }
-
-    /// Begin and end of each stretch of seconds in which a checkpoint was under way.
-    fn checkpoints(&self) -> Vec<(f64, f64)> {
-        let mut spans: Vec<(f64, f64)> = Vec::new();
-        for (second, figures) in self.series.seconds.iter().zip(&self.series.figures) {
-            if figures.checkpoint_share.is_none_or(|share| share <= 0.0) {
-                continue;
-            }
-            let end = second.at + second.length;
-            match spans.last_mut() {
-                Some(span) if second.at - span.1 < 1e-6 => span.1 = end,
-                _ => spans.push((second.at, end)),
-            }
-        }
-        spans
     }
 }

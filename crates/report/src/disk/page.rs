@@ -1,10 +1,10 @@
 //! A disk as one HTML file: IOPS and p99 over the requests in flight, a line for each block size, and all figures.
 
 use super::{DiskPicture, DiskRow, Series, kinds, series};
-use crate::chart::{ArmStyle, Axis, Path, Plot, picture};
+use crate::chart::{ArmStyle, Axis, Path, Plot, ValueSeries, Values, answering};
 use crate::number::PAGE;
-use crate::text;
 use crate::shell::{self, Place, Shell};
+use crate::text;
 use maud::{Markup, html};
 
 const PLOT: Plot = Plot {
@@ -17,7 +17,7 @@ const PLOT: Plot = Plot {
 };
 const NAME: usize = 80;
 
-/// Makes the page: no script, no request to anywhere.
+/// Makes the page: no request to anywhere.
 #[must_use]
 pub fn page(disk: &DiskPicture<'_>) -> String {
     let name = text::short(disk.name, NAME);
@@ -126,12 +126,44 @@ fn chart(
             }
         }
     };
-    picture(
+    let mut at: Vec<u32> = rows().map(|row| row.in_flight).collect();
+    at.sort_unstable();
+    at.dedup();
+    let told = all.iter().enumerate().map(|(place, series)| {
+        let of = |in_flight: &u32| {
+            let mut rows = series.rows.iter();
+            rows.find(|row| row.in_flight == *in_flight)
+                .map_or(f64::NAN, |row| value(row))
+        };
+        ValueSeries {
+            name: text::short(&series.name, NAME),
+            unit: if what == "IOPS" { "" } else { "ns" },
+            style: Some(ArmStyle::at(place)),
+            values: at.iter().map(of).collect(),
+            ends: None,
+        }
+    });
+    let values = Values {
+        group: kind,
+        plot: PLOT,
+        scale: x.scale,
+        unit: "",
+        x: at.iter().map(|in_flight| f64::from(*in_flight)).collect(),
+        labels: at
+            .iter()
+            .map(|in_flight| format!("{in_flight} in flight"))
+            .collect(),
+        stretch: 1,
+        series: told.collect(),
+    };
+    let title = format!("{what} against requests in flight, {kind}");
+    let words = (title.as_str(), "The figures are in the table below.");
+    answering(
         id,
         "wide",
         (PLOT.width, PLOT.height),
-        &format!("{what} against requests in flight, {kind}"),
-        "The figures are in the table below.",
+        words,
+        &values,
         &content,
     )
 }

@@ -1,11 +1,12 @@
 //! A history as one HTML file: the series with its changes, and all figures.
 
 use super::{highest, spelled, subject, unit};
-use crate::chart::{ArmStyle, Axis, Path, Plot, picture};
+use crate::chart::{ArmStyle, Axis, Path, Plot, ValueSeries, Values, answering};
 use crate::number::PAGE;
-use crate::text;
 use crate::shell::{self, Place, Shell};
+use crate::text;
 use maud::{Markup, html};
+use plimsoll_experiment::Metric;
 use plimsoll_judge::History;
 
 const PLOT: Plot = Plot {
@@ -44,7 +45,14 @@ pub fn page(history: &History, version: &str, place: Place) -> String {
         }
     };
     let title = format!("{name} over time");
-    shell::document(&Shell { title: &title, version, place }, &body)
+    shell::document(
+        &Shell {
+            title: &title,
+            version,
+            place,
+        },
+        &body,
+    )
 }
 
 fn chart(history: &History) -> Markup {
@@ -110,14 +118,61 @@ fn chart(history: &History) -> Markup {
             }
         }
     };
-    picture(
+    let values = Values {
+        group: "history",
+        plot: PLOT,
+        scale: x.scale,
+        unit: "",
+        x: numbers,
+        labels: history
+            .results
+            .iter()
+            .map(|result| text::short(&format!("{}, {}", result.started_at, result.id), NAME))
+            .collect(),
+        stretch: 1,
+        series: vec![told(history)],
+    };
+    answering(
         "history",
         "wide",
         (PLOT.width, PLOT.height),
-        &format!("{} over the records", history.metric_label),
-        "Dashed lines are changes. The figures are in the table below.",
+        (
+            &format!("{} over the records", history.metric_label),
+            "Dashed lines are changes. The figures are in the table below.",
+        ),
+        &values,
         &content,
     )
+}
+
+/// The series with its intervals, for a cursor.
+fn told(history: &History) -> ValueSeries {
+    let end = |of: fn((f64, f64)) -> f64| {
+        let ends = history
+            .results
+            .iter()
+            .map(|result| result.value.interval.map_or(f64::NAN, of));
+        ends.collect::<Vec<f64>>()
+    };
+    ValueSeries {
+        name: text::short(&history.metric_label, NAME),
+        unit: match history.metric {
+            Metric::Throughput | Metric::Line => "op/s",
+            Metric::Errors => "share",
+            Metric::Cost => "",
+            Metric::ResponseMean
+            | Metric::Response { .. }
+            | Metric::Service { .. }
+            | Metric::CpuPerOperation => "ns",
+        },
+        style: Some(ArmStyle::at(0)),
+        values: history
+            .results
+            .iter()
+            .map(|result| result.value.median)
+            .collect(),
+        ends: Some((end(|(lower, _)| lower), end(|(_, upper)| upper))),
+    }
 }
 
 fn table(history: &History) -> Markup {

@@ -18,6 +18,8 @@ struct Column {
     with_interval: bool,
     /// Whether the figure is only a lower bound.
     at_least: fn(&CurvePoint) -> bool,
+    /// Of a response time: the service time, which is told where it is another.
+    service: Option<fn(&CurvePoint) -> &Estimate>,
 }
 
 fn latency(value: f64) -> String {
@@ -28,7 +30,7 @@ const fn span(
     title: &'static str,
     unit: &'static str,
     of: fn(&CurvePoint) -> &Estimate,
-    with_interval: bool,
+    service: Option<fn(&CurvePoint) -> &Estimate>,
 ) -> Column {
     Column {
         title,
@@ -36,12 +38,13 @@ const fn span(
         of,
         spelled: latency,
         higher_is_better: false,
-        with_interval,
+        with_interval: false,
         at_least: |_| false,
+        service,
     }
 }
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 6] = [
     Column {
         title: "Throughput",
         unit: "op/s",
@@ -50,30 +53,45 @@ const COLUMNS: [Column; 7] = [
         higher_is_better: true,
         with_interval: true,
         at_least: |_| false,
+        service: None,
     },
-    span("p50", "response", |point| &point.response.p50, false),
-    span("p95", "response", |point| &point.response.p95, false),
+    span(
+        "p50",
+        "response",
+        |point| &point.response.p50,
+        Some(|point| &point.service.p50),
+    ),
+    span(
+        "p95",
+        "response",
+        |point| &point.response.p95,
+        Some(|point| &point.service.p95),
+    ),
     Column {
+        with_interval: true,
         at_least: |point| point.p99_at_least,
-        ..span("p99", "response", |point| &point.response.p99, true)
+        ..span(
+            "p99",
+            "response",
+            |point| &point.response.p99,
+            Some(|point| &point.service.p99),
+        )
     },
     Column {
         at_least: |point| point.p999_at_least,
-        ..span("p99.9", "response", |point| &point.response.p999, false)
+        ..span(
+            "p99.9",
+            "response",
+            |point| &point.response.p999,
+            Some(|point| &point.service.p999),
+        )
     },
-    span("p99", "service", |point| &point.service.p99, false),
-    span("CPU", "per op", |point| &point.cpu_per_operation, false),
+    span("CPU", "per op", |point| &point.cpu_per_operation, None),
 ];
-/// Place of the column that is left out where it says the same as another.
-const SERVICE: usize = 5;
-/// Place of p50.
-const MIDDLE: usize = 1;
-/// Places of p95 and p99.9.
-const SECONDARY: [usize; 2] = [2, 4];
-/// Places of the service time and of the CPU time.
-const TERTIARY: [usize; 2] = [SERVICE, 6];
 /// With more arms, what is the same for all of them is not said of each.
 const FEW: usize = 4;
+/// Columns that stand in every table beside those of figures: arm, verdict, valid runs.
+const ALWAYS: usize = 3;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let analysis = page.report.analysis;
@@ -91,55 +109,47 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             analysis.arms.len()
         ));
     }
-    let open = points(analysis).any(|point| point.service != point.response);
     let (line, cost) = (
         super::line::is_known(analysis),
         super::cost::is_known(analysis),
     );
     let extra = Extra {
+        iops: points(analysis).any(|point| iops(point).is_some()),
         // The line says more than whether the objective held at one load.
         objective: !line && points(analysis).any(|point| point.meets_objective.is_some()),
-        page_cache: !(line || cost)
-            && points(analysis).any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
+        page_cache: points(analysis)
+            .any(|point| point.figures.median.page_cache_hit_ratio.is_some()),
         cause: points(analysis).any(|point| point.cause.is_some()),
         line,
         cost,
     };
-    // Where causes, lines or costs are told, the table has no room for everything; all stands behind the charts.
-    let is_wide = extra.cause || line || cost;
-    let columns: Vec<&Column> = COLUMNS
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| open || *place != SERVICE)
-        .filter(|(place, _)| !is_wide || !SECONDARY.contains(place))
-        .filter(|(place, _)| !(line || cost) || !TERTIARY.contains(place))
-        .filter(|(place, _)| !(extra.cause && (line || cost)) || *place != MIDDLE)
-        .map(|(_, column)| column)
-        .collect();
+    let with_service = points(analysis).any(|point| point.service != point.response);
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Table of the arms" {
+        div.scroll.broad tabindex="0" role="region" aria-label="Table of the arms" {
             table.arms {
                 thead {
                     tr {
                         th scope="col" { "Arm" }
-                        @for column in &columns { th.num scope="col" { (column.title) small { (column.unit) } } }
-                        th.num scope="col" { "Errors" }
-                        th.num scope="col" { "Valid" small { "runs" } }
-                        @if extra.objective { th scope="col" { "Objective" } }
-                        @if extra.page_cache { th.num scope="col" { "Page cache" small { "hits" } } }
-                        @if extra.line { th.num scope="col" { "Line" small { a href="#line" { "op/s" } } } }
-                        @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { (super::cost::where_told(analysis)) } } } }
-                        @if extra.cause { th scope="col" { "Held back by" small { a href="#why" { "why" } } } }
                         th scope="col" { "Verdict" small { "against " @if one_baseline(analysis) { "the baseline" } @else { "its pair" } } }
+                        @for column in &COLUMNS { th.num scope="col" { (column.title) small { (column.unit) } } }
+                        @if extra.iops { th.num scope="col" { "IOPS" small { "of the disk" } } }
+                        @if extra.page_cache { th.num scope="col" { "Page cache" small { "hits" } } }
+                        @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { (super::cost::where_told(analysis)) } } } }
+                        @if extra.line { th.num scope="col" { "Line" small { a href="#line" { "op/s" } } } }
+                        @if extra.objective { th scope="col" { "Objective" } }
+                        @if extra.cause { th scope="col" { "Held back by" small { a href="#why" { "why" } } } }
+                        th.num scope="col" { "Valid" small { "runs" } }
                     }
                 }
                 @for (place, mix) in mixes.iter().enumerate() {
-                    (mix_rows(page, mix, &columns, extra, &shown, place == 0))
+                    (mix_rows(page, mix, extra, &shown, place == 0))
                 }
             }
         }
         p.remark {
-            "★ is the best median of its column. Small figures are intervals over the blocks. Whether a difference is more than chance is for the verdict to say."
+            "★ is the best median of its column. Small figures are intervals over the blocks"
+            @if with_service { ", and service times where they are not the response times" }
+            ". Whether a difference is more than chance is for the verdict to say."
         }
         (notes(&left_out))
         (thresholds(analysis))
@@ -150,6 +160,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 /// Columns that are there only where something is in them.
 #[derive(Clone, Copy)]
 struct Extra {
+    iops: bool,
     objective: bool,
     page_cache: bool,
     cause: bool,
@@ -160,6 +171,7 @@ struct Extra {
 impl Extra {
     fn count(self) -> usize {
         [
+            self.iops,
             self.objective,
             self.page_cache,
             self.cause,
@@ -179,6 +191,31 @@ fn points(analysis: &Analysis) -> impl Iterator<Item = &CurvePoint> {
 fn page_cache(point: Option<&CurvePoint>) -> String {
     let share = point.and_then(|point| point.figures.median.page_cache_hit_ratio);
     figure::spelled(FigureUnit::Share, share, PAGE)
+}
+
+/// Reads and writes of the disk per second.
+fn iops(point: &CurvePoint) -> Option<(f64, f64)> {
+    let figures = &point.figures.median;
+    let (reads, writes) = (
+        figures.device_reads_per_second?,
+        figures.device_writes_per_second.unwrap_or(0.0),
+    );
+    (reads.is_finite() && writes.is_finite()).then_some((reads, writes))
+}
+
+fn iops_cell(point: Option<&CurvePoint>) -> Markup {
+    html! {
+        td.num {
+            @match point.and_then(iops) {
+                Some((reads, writes)) => {
+                    (PAGE.rate(reads + writes))
+                    small { (PAGE.rate(reads)) " reads" }
+                    small { (PAGE.rate(writes)) " writes" }
+                }
+                None => (PAGE.nothing()),
+            }
+        }
+    }
 }
 
 /// All arms, or as many as fit in the order of the file, those with a look of their own before the others.
@@ -205,7 +242,6 @@ fn shown<'a>(page: &Page<'a>, limit: usize) -> Vec<&'a ArmSummary> {
 fn mix_rows(
     page: &Page<'_>,
     mix: &str,
-    columns: &[&Column],
     extra: Extra,
     shown: &[&ArmSummary],
     first: bool,
@@ -216,7 +252,7 @@ fn mix_rows(
         .iter()
         .map(|arm| judged.and_then(|judged| select::point(analysis, &arm.name, mix, judged)))
         .collect();
-    let best: Vec<Option<usize>> = columns.iter().map(|column| best(column, &points)).collect();
+    let best: Vec<Option<usize>> = COLUMNS.iter().map(|column| best(column, &points)).collect();
     let label = points
         .iter()
         .flatten()
@@ -252,7 +288,7 @@ fn mix_rows(
     html! {
         tbody {
             tr.mix {
-                th colspan=(columns.len() + 4 + extra.count()) scope="rowgroup" {
+                th colspan=(COLUMNS.len() + ALWAYS + extra.count()) scope="rowgroup" {
                     "Mix " (text::short(mix, 80))
                     @match label { Some(label) => { " at " (label) } None => ": no valid point" }
                 }
@@ -260,28 +296,28 @@ fn mix_rows(
             @for (row, arm) in shown.iter().enumerate() {
                 tr {
                     th scope="row" { (arm_cell(page, arm, first)) }
+                    td { (verdicts(analysis, arm, mix)) }
                     @match points[row] {
                         Some(point) if point.valid_runs > 0 => {
-                            @for (column, best) in columns.iter().zip(&best) {
+                            @for (column, best) in COLUMNS.iter().zip(&best) {
                                 (number(column, point, *best == Some(row)))
                             }
-                            (errors(point))
                         }
-                        Some(_) => td.failed colspan=(columns.len() + 1) { "✗ no valid run at this load" },
-                        None => td.failed colspan=(columns.len() + 1) { "not measured" },
+                        Some(_) => td.failed colspan=(COLUMNS.len()) { "✗ no valid run at this load" },
+                        None => td.failed colspan=(COLUMNS.len()) { "not measured" },
                     }
-                    td.num { @if let Some(point) = points[row] { (point.valid_runs) " of " (point.runs) } }
-                    @if extra.objective { td { (objective_word(points[row])) } }
+                    @if extra.iops { (iops_cell(points[row])) }
                     @if extra.page_cache { td.num { (page_cache(points[row])) } }
-                    @if extra.line { (line_cell(lines[row], highest == Some(row))) }
                     @if extra.cost {
                         @match costs[row] {
                             Some((cost, estimate)) => (super::cost::cell(Some(estimate), None, &super::cost::currency(cost), cheapest == Some(row))),
                             None => td.num { (PAGE.nothing()) },
                         }
                     }
+                    @if extra.line { (line_cell(lines[row], highest == Some(row))) }
+                    @if extra.objective { td { (objective_word(points[row])) } }
                     @if extra.cause { td { (super::why::word(points[row].and_then(|point| point.cause.as_ref()))) } }
-                    td { (verdicts(analysis, arm, mix)) }
+                    (valid(points[row]))
                 }
             }
         }
@@ -368,6 +404,8 @@ fn best(column: &Column, points: &[Option<&CurvePoint>]) -> Option<usize> {
 
 fn number(column: &Column, point: &CurvePoint, best: bool) -> Markup {
     let estimate = (column.of)(point);
+    let service = column.service.map(|of| of(point));
+    let server = figure_of_server(column, point);
     html! {
         td.num.best[best] {
             @if best { span.star aria-hidden="true" { "★" } span.hidden { "best: " } }
@@ -379,15 +417,32 @@ fn number(column: &Column, point: &CurvePoint, best: bool) -> Markup {
                     None => small { "no interval" },
                 }
             }
+            @if let Some(service) = service.filter(|service| *service != estimate && select::median(service).is_finite()) {
+                small { "service " ((column.spelled)(select::median(service))) }
+            }
+            @if let Some(server) = server { small { "server " (PAGE.latency(server)) } }
         }
     }
 }
 
-fn errors(point: &CurvePoint) -> Markup {
+/// Beside the CPU time of a client, that of its server.
+fn figure_of_server(column: &Column, point: &CurvePoint) -> Option<f64> {
+    let is_cpu = column.title == "CPU";
+    let server = point.figures.median.server_cpu_ns_per_operation;
+    server.filter(|nanos| is_cpu && nanos.is_finite())
+}
+
+/// How many runs passed, and what failed in them.
+fn valid(point: Option<&CurvePoint>) -> Markup {
     html! {
-        td.num.failed[point.errors > 0] {
-            (PAGE.count(point.errors))
-            @if point.not_found > 0 { small { (PAGE.count(point.not_found)) " not found" } }
+        td.num {
+            @if let Some(point) = point {
+                (point.valid_runs) " of " (point.runs)
+                small.failed[point.errors > 0] {
+                    @if point.errors > 0 { (words::counted(point.errors, "error", PAGE)) } @else { "no errors" }
+                }
+                @if point.not_found > 0 { small { (PAGE.count(point.not_found)) " not found" } }
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         p.lead {
             "Lines join the medians over the blocks. A band is the interval of the median, a small dot one block, a ring the knee, ✕ a load without a valid run."
+            @if analysis.curves.iter().flat_map(|curve| &curve.points).any(select::is_open) { " The thin dashed line is the ideal: all that was asked." }
             @if analysis.lines.iter().any(|line| line.lower.is_some() || line.upper.is_some()) { " An upright band is the interval of an arm's plimsoll line." }
         }
         @for (number, mix) in mixes.iter().take(drawn).enumerate() {
@@ -42,7 +43,7 @@ fn mix_figure(page: &Page<'_>, number: usize, mix: &str, rows: usize) -> Markup 
     let lines = select::lines(page.report.analysis, mix);
     let parts = kinds(&curves);
     html! {
-        figure.mix {
+        figure.mix id={ "mix-" (number) } {
             figcaption { h3 { "Mix " (text::short(mix, 80)) } (legend(page, &curves)) }
             @if parts.is_empty() {
                 (pictures(page, mix, &format!("load-{number}"), &curves, &lines))
@@ -86,6 +87,7 @@ fn pictures(
     let chart = |quantity, name: &str| {
         LoadChart {
             id: format!("{id}-{name}"),
+            group: id,
             mix,
             curves: curves.to_vec(),
             styles: &page.styles,
@@ -115,10 +117,39 @@ fn pictures(
     html! {
         div.pair { (throughput) (p99) }
         (notes(&left_out))
+        @if open { (leaving(page, curves)) }
         @if knees.is_some() || residuals.is_some() {
             div.pair.below {
                 @if let Some(drawing) = knees { (drawing) }
                 @if let Some(drawing) = residuals { (drawing) }
+            }
+        }
+    }
+}
+
+/// An arm that achieves less than this share of what was asked has left the ideal line.
+const ON_THE_LINE: f64 = 0.99;
+
+/// At which offered rate each arm leaves the ideal line.
+fn leaving(page: &Page<'_>, curves: &[&Curve]) -> Markup {
+    let own = curves.iter().filter(|curve| page.style(&curve.arm).own());
+    let achieved = |point: &CurvePoint| {
+        let asked = crate::chart::load_number(point.load);
+        select::median(&point.throughput) / asked
+    };
+    html! {
+        ul.knees {
+            @for curve in own {
+                @let mut points = curve.points.iter().filter(|point| select::is_open(point) && point.valid_runs > 0 && achieved(point).is_finite());
+                @let all = points.clone().count();
+                @match points.find(|point| achieved(point) < ON_THE_LINE) {
+                    Some(point) => li {
+                        (page.arm(&curve.arm)) " leaves the ideal line at " strong { (text::label(&point.load_label, NAME)) }
+                        ": it did " (PAGE.rate(select::median(&point.throughput))) "\u{202f}op/s, " (PAGE.percent(achieved(point))) " of what was asked."
+                    },
+                    None if all > 0 => li { (page.arm(&curve.arm)) " stays on the ideal line, within 1\u{202f}% of every rate that was asked." },
+                    None => {}
+                }
             }
         }
     }

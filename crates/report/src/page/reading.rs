@@ -19,6 +19,10 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             dd { "Response time counts from the moment at which an operation was due, service time from the moment at which it was sent. In a closed loop, where the next operation waits for the last, the two are the same, and waiting that real users would have felt is not in either." }
             dt { "p99" }
             dd { "99 of 100 operations were at least this fast. Percentiles come from histograms that were merged, never from percentiles that were averaged. With ≥ it is a lower bound, because too many operations were unfinished at the end." }
+            dt { "Percentile curve" }
+            dd { "Each step to the right is a nine more: p90, p99, p99.9. The curve shows how much slower the slowest operations are, as far as at least five operations lie beyond it." }
+            dt { "Shade behind the response times" }
+            dd { "Every operation of one block, by the second in which it ended and by how long it took. The stronger the shade, the larger the share of that second; one operation in ten thousand is still seen." }
             dt { "Knee" }
             dd { "The load with the highest throughput for its response time. Beyond it, more load buys little throughput and costs much time." }
             @if super::line::is_known(page.report.analysis) {

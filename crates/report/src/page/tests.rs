@@ -52,6 +52,225 @@ fn the_charts() {
     insta::assert_snapshot!("comparisons", broken_up(&comparisons::section(&page)));
 }
 
+/// With invented histograms, in closed loops or in open ones.
+fn with_tails(open: bool) -> (ExperimentRecord, Analysis) {
+    let (mut record, mut analysis) = small();
+    if open {
+        sample::opened(&mut analysis);
+    }
+    sample::tails::furnish(&mut record, &analysis, open);
+    (record, analysis)
+}
+
+#[test]
+fn the_tail() {
+    let (record, analysis) = with_tails(true);
+    let page = page_of(&record, &analysis);
+    let section = percentiles::section(&page).expect("the record has histograms");
+    insta::assert_snapshot!("percentiles", broken_up(&section));
+    let html = render(&page.report);
+    check(&html);
+    assert!(html.contains("id=\"percentiles\"") && html.contains("leaves the ideal line at"));
+    assert!(html.contains("class=\"ideal\"") && html.contains("class=\"service\""));
+    let (record, analysis) = small();
+    let html = render(&Report {
+        record: &record,
+        analysis: &analysis,
+    });
+    for absent in [
+        "id=\"percentiles\"",
+        "class=\"ideal\"",
+        "the ideal line at",
+        "small>service ",
+        "<mask",
+    ] {
+        assert!(!html.contains(absent), "{absent}");
+    }
+}
+
+#[test]
+fn heat_stands_behind_the_response_times_and_is_small() {
+    let (record, analysis) = with_tails(false);
+    let html = render(&Report {
+        record: &record,
+        analysis: &analysis,
+    });
+    check(&html);
+    let pictures: Vec<&str> = html.split("data:image/png;base64,").skip(1).collect();
+    let panels = html.matches("-latency-t\">").count();
+    assert!(
+        panels >= 2 && pictures.len() == panels,
+        "{} in {panels}",
+        pictures.len()
+    );
+    for picture in pictures {
+        let bytes = picture.split('"').next().unwrap().len();
+        assert!((60..2_000).contains(&bytes), "{bytes}");
+    }
+    // A mask has the name by which it is used.
+    for used in html.split("mask=\"url(#").skip(1) {
+        let id = used.split(')').next().unwrap();
+        assert!(html.contains(&format!("<mask id=\"{id}\"")), "{id}");
+    }
+}
+
+#[test]
+fn every_chart_that_answers_has_its_values_beside_it() {
+    let (record, analysis) = sample::experiment(&Shape {
+        seconds: 400,
+        sessions: vec![1, 8],
+        ..Shape::two_disks()
+    });
+    let html = render(&Report {
+        record: &record,
+        analysis: &analysis,
+    });
+    check(&html);
+    let mut groups = std::collections::BTreeMap::new();
+    for chart in html.split(" data-cursor=\"").skip(1) {
+        let group = chart.split('"').next().unwrap();
+        *groups.entry(group.to_owned()).or_insert(0) += 1;
+        let plot = chart
+            .split_once("data-plot=\"")
+            .unwrap()
+            .1
+            .split('"')
+            .next()
+            .unwrap();
+        let plot: Vec<f64> = plot
+            .split(' ')
+            .map(|number| number.parse().unwrap())
+            .collect();
+        assert!(
+            plot.len() == 4 && plot[0] < plot[1] && plot[2] < plot[3],
+            "{plot:?}"
+        );
+        let after = chart.split_once("</svg>").unwrap().1;
+        let data = after.strip_prefix("<script class=\"chart-data\" type=\"application/json\">");
+        let data = data
+            .expect("the values stand right behind the chart")
+            .split("</script>")
+            .next()
+            .unwrap();
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        let places = data["x"].as_array().unwrap();
+        assert!((1..=150).contains(&places.len()), "{}", places.len());
+        let rising = places
+            .windows(2)
+            .all(|two| two[0].as_f64() < two[1].as_f64());
+        assert!(rising && places[0].as_f64().unwrap() >= plot[2]);
+        for series in data["series"].as_array().unwrap() {
+            for key in ["values", "low", "high"] {
+                let length = series[key].as_array().map_or(places.len(), Vec::len);
+                assert_eq!(length, places.len(), "{key} of {}", series["name"]);
+            }
+        }
+    }
+    // Both charts over the load together; throughput, response times and what was watched of both arms together.
+    assert_eq!(groups["load-0"], 2);
+    assert_eq!(groups["time-0"], 6);
+}
+
+#[test]
+fn files_are_links_where_there_is_a_server() {
+    let (record, analysis) = small();
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    let file = render(&report);
+    assert!(file.contains("plimsoll export k3f9q") && !file.contains("/experiment/"));
+    let served = render_in(
+        &report,
+        &Setting {
+            place: Place::Served,
+            ..Setting::default()
+        },
+    );
+    let rest = shell::checked(&served, Place::Served);
+    assert!(rest.contains("href=\"/experiment/k3f9q/files/points.csv\""));
+    assert!(!rest.contains("plimsoll export k3f9q"));
+}
+
+#[test]
+fn names_of_a_thousand_characters_and_other_scripts_are_shown() {
+    for name in [
+        "база-данных",
+        "データベース",
+        "قاعدة",
+        "x̂́",
+        &"long-".repeat(200),
+    ] {
+        let (mut record, mut analysis) = with_tails(false);
+        let old = analysis.arms[1].name.clone();
+        for arm in &mut analysis.arms {
+            if arm.name == old {
+                arm.name = name.to_owned();
+            }
+        }
+        for curve in &mut analysis.curves {
+            if curve.arm == old {
+                curve.arm = name.to_owned();
+            }
+            for point in &mut curve.points {
+                if point.arm == old {
+                    point.arm = name.to_owned();
+                }
+            }
+        }
+        for series in &mut analysis.series {
+            if series.arm == old {
+                series.arm = name.to_owned();
+            }
+        }
+        for run in &mut record.runs {
+            if run.arm == old {
+                run.arm = name.to_owned();
+            }
+        }
+        let html = render(&Report {
+            record: &record,
+            analysis: &analysis,
+        });
+        check(&html);
+        assert!(html.contains(&text::short(name, 48)), "{name}");
+    }
+}
+
+#[test]
+fn an_arm_without_a_valid_point_is_still_told() {
+    let (record, mut analysis) = with_tails(false);
+    for curve in analysis.curves.iter_mut().skip(1) {
+        for point in &mut curve.points {
+            point.valid_runs = 0;
+            point.throughput = Estimate::default();
+            point.response = LatencySummary::default();
+            point.service = LatencySummary::default();
+            for result in &mut point.results {
+                result.valid = false;
+            }
+        }
+    }
+    let html = render(&Report {
+        record: &record,
+        analysis: &analysis,
+    });
+    check(&html);
+    assert!(html.contains("✗ no valid run at this load") && html.contains("id=\"percentiles\""));
+    for point in &mut analysis.curves[0].points {
+        point.valid_runs = 0;
+        for result in &mut point.results {
+            result.valid = false;
+        }
+    }
+    let html = render(&Report {
+        record: &record,
+        analysis: &analysis,
+    });
+    check(&html);
+    assert!(!html.contains("id=\"percentiles\""));
+}
+
 #[test]
 fn the_conditions() {
     let (record, analysis) = small();
@@ -372,28 +591,27 @@ fn points_that_fail_are_shown_as_failed() {
     assert!(whole.contains("✗ failed") && whole.contains("no space left on device"));
 }
 
-/// Every tag of a document with its attributes, apart from the style sheet's content.
-fn tags(html: &str) -> Vec<&str> {
-    let (before, rest) = html
-        .split_once("<style>")
-        .expect("the page has a style sheet");
-    let after = rest.split_once("</style>").expect("the style sheet ends").1;
-    [before, after]
-        .into_iter()
-        .flat_map(|part| part.split('<').skip(1))
+/// Every tag of a document with its attributes; `html` is without style and script.
+fn tags(html: &str) -> impl Iterator<Item = &str> {
+    html.split('<')
+        .skip(1)
         .map(|tag| tag.split('>').next().unwrap_or(tag))
-        .collect()
 }
 
 /// What must hold for every page, whatever is in it.
 fn check(html: &str) {
-    const TAGS: [&str; 48] = [
+    const TAGS: [&str; 53] = [
         "!DOCTYPE",
         "html",
         "head",
         "meta",
         "title",
-        "style",
+        "script",
+        "image",
+        "mask",
+        "button",
+        "input",
+        "label",
         "body",
         "header",
         "main",
@@ -438,6 +656,7 @@ fn check(html: &str) {
         "desc",
     ];
     assert!(html.len() <= LARGEST, "{} bytes", html.len());
+    let html = &shell::checked(html, Place::File);
     let mut ids = Vec::new();
     for tag in tags(html) {
         let name = tag
@@ -449,13 +668,6 @@ fn check(html: &str) {
             TAGS.contains(&name),
             "a tag that no part of the page writes: <{tag}>"
         );
-        let attributes: String = tag.split('"').step_by(2).collect();
-        for forbidden in [" on", " src", " action", " data", " xlink", " style"] {
-            assert!(!attributes.contains(forbidden), "<{tag}>");
-        }
-        if let Some((_, target)) = tag.split_once("href=\"") {
-            assert!(target.starts_with('#'), "<{tag}>");
-        }
         if let Some((_, id)) = tag.split_once(" id=\"") {
             ids.push(id.split('"').next().unwrap_or_default());
         }
@@ -470,7 +682,7 @@ fn check(html: &str) {
         }
     }
     for forbidden in [
-        "http://", "https://", "url(", "@import", "NaN", ">inf", "\"inf",
+        "http://", "https://", "@import", "NaN", ">inf", "\"inf", "url(h", "url(/",
     ] {
         assert!(!html.contains(forbidden), "{forbidden}");
     }
@@ -480,7 +692,6 @@ fn check(html: &str) {
         !html.contains(['\u{202e}', '\u{2066}']),
         "signs that turn the direction of writing"
     );
-    assert!(html.contains("default-src 'none'"));
 }
 
 #[test]
@@ -528,6 +739,17 @@ fn hostile_strings_stay_text() {
             analysis: &analysis,
         });
         check(&html);
+        let (mut record, mut analysis) = with_tails(true);
+        spoil(&mut record, &mut analysis, &hostile);
+        for run in &mut record.runs {
+            run.state = RunState::Finished;
+        }
+        let page = render(&Report {
+            record: &record,
+            analysis: &analysis,
+        });
+        check(&page);
+        assert!(page.contains("id=\"percentiles\""));
         for id in ["line", "cost", "blocks", "drift"] {
             assert!(html.contains(&format!("id=\"{id}\"")), "{id}");
         }

@@ -1,10 +1,11 @@
-//! Throughput over the seconds of each point.
+//! Throughput, response times and what was watched over the seconds of each point.
 
 use super::{NAME, Page};
-use crate::chart::{SECONDS_DRAWN, TimePanel, WatchPanel};
+use crate::chart::{LatencyPanel, SECONDS_DRAWN, TimePanel, WatchPanel, latency_ends};
+use crate::number::PAGE;
 use crate::{select, text};
 use maud::{Markup, html};
-use plimsoll_judge::{Analysis, CurvePoint, Steadiness, TimeSeries};
+use plimsoll_judge::{Analysis, CurvePoint, SeriesSecond, Steadiness, TimeSeries};
 use plimsoll_record::{DiskChoice, DiskRates};
 
 /// Arms that are drawn even if they have no look of their own.
@@ -51,7 +52,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         p.lead {
             "A thin line is one block, the strong one their median. Dark shade: the warm-up that was asked for. Light shade up to the dashed line: warm-up found beyond it and cut. "
-            "A bar at the top marks a stall. Shown are the loads that decide, and every load at which something stalled or did not settle."
+            "A bar at the top marks a stall. Below it stand the response times of one block, that with the middle throughput: the stronger the shade, the more operations took so long in that second. Shown are the loads that decide, and every load at which something stalled or did not settle."
         }
         @if first.iter().flat_map(|group| &group.arms).any(|(_, blocks)| is_watched(blocks)) { (key()) }
         (panels_of(page, &first, "time", page.budget.watched))
@@ -59,7 +60,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             details { summary { "All other loads" } (panels_of(page, &others, "time-more", 0)) }
         }
         @if longest > SECONDS_DRAWN {
-            p.remark { "Series longer than " (SECONDS_DRAWN) " seconds are drawn by the lowest and the highest second of each stretch; the medians are of single seconds." }
+            p.remark { "Series longer than " (SECONDS_DRAWN) " seconds are drawn by the lowest and the highest second of each stretch; the medians are of single seconds. A cursor tells means of stretches." }
         }
         @if total > panels { p.remark { "Drawn: " (panels) " of " (total) " panels; every second is in slices.csv." } }
     }
@@ -133,7 +134,7 @@ fn group<'a>(analysis: &'a Analysis, series: &'a TimeSeries) -> Group<'a> {
 fn key() -> Markup {
     html! {
         p.lead.key {
-            "Below the throughput stands what was watched in the block with the middle throughput, on the same seconds. Shaded: a checkpoint. Red line: the limit of the disk. "
+            "Below them stands what was watched in that block, on the same seconds. Shaded: a checkpoint. Red line: the limit of the disk. "
             "Processors, from below: "
             @for (number, kind) in ["user", "system", "waiting for a disk", "stolen"].iter().enumerate() {
                 @if number > 0 { ", " }
@@ -151,11 +152,12 @@ fn is_watched(blocks: &[&TimeSeries]) -> bool {
         .any(|series| series.figures.iter().any(|figures| !figures.is_unwatched()))
 }
 
-/// Of the blocks in which something was watched, that with the middle throughput.
+/// The block with the middle throughput, of those in which something was watched where there are any.
 fn middle<'a>(blocks: &[&'a TimeSeries]) -> Option<&'a TimeSeries> {
+    let some_watched = is_watched(blocks);
     let mut ranked: Vec<(f64, &TimeSeries)> = blocks
         .iter()
-        .filter(|series| is_watched(&[series]))
+        .filter(|series| !some_watched || is_watched(&[series]))
         .map(|series| {
             let seconds = series.seconds.iter().map(|second| second.throughput);
             let sum: f64 = seconds.filter(|rate| rate.is_finite()).sum();
@@ -198,6 +200,14 @@ fn caps(analysis: &Analysis, arm: &str) -> DiskRates {
     }
 }
 
+/// Begin of the panels and of what is below them.
+fn last_second(group: &Group<'_>) -> f64 {
+    let series = group.arms.iter().flat_map(|(_, blocks)| blocks);
+    let ends = series.filter_map(|series| series.seconds.last());
+    ends.map(|second| second.at + second.length)
+        .fold(0.0, f64::max)
+}
+
 /// The first `watched` panels get what was watched below them.
 fn panels_of(page: &Page<'_>, groups: &[&Group<'_>], id: &str, watched: usize) -> Markup {
     let mut before = 0;
@@ -213,34 +223,130 @@ fn panels_of(page: &Page<'_>, groups: &[&Group<'_>], id: &str, watched: usize) -
         div.groups { @for (place, group) in groups.iter().enumerate() {
             @let highest = highest_of(group);
             @let apart = are_apart(&highest);
-            @let last = group.arms.iter().flat_map(|(_, blocks)| blocks).filter_map(|series| series.seconds.last()).map(|second| second.at + second.length).fold(0.0, f64::max);
-            div class={ "group g" (group.arms.len().min(4)) } {
+            @let middles: Vec<Option<&TimeSeries>> = group.arms.iter().map(|(_, blocks)| middle(blocks)).collect();
+            @let shown = Shown {
+                id: format!("{id}-{place}"),
+                last: last_second(group),
+                ends: latency_ends(middles.iter().flatten().flat_map(|series| &series.seconds)),
+            };
+            div id={ "at-" (shown.id) } class={ "group g" (group.arms.len().min(4)) } {
                 h3 { (text::short(group.mix, NAME)) " · " (group.label) @if apart { span.quiet { ", each arm on its own scale" } } }
                 @for (number, (arm, blocks)) in group.arms.iter().enumerate() {
                     figure {
                         figcaption { (page.arm(arm)) }
                         (TimePanel {
-                            id: format!("{id}-{place}-{number}"),
+                            id: format!("{}-{number}", shown.id),
+                            group: &shown.id,
                             title: format!("Throughput over time, {}, {}, {}", text::short(arm, NAME), text::short(group.mix, NAME), group.label),
                             style: page.style(arm),
                             blocks: blocks.clone(),
                             highest: if apart { highest[number] } else { highest.iter().copied().fold(0.0, f64::max) },
-                            last,
+                            last: shown.last,
                         }.draw())
-                        @if let Some(series) = middle(blocks).filter(|_| first[place] + number < watched) {
-                            @let panel = WatchPanel {
-                                id: format!("{id}-{place}-{number}-watched"),
-                                title: format!("What was watched, {}, {}, {}, block {}", text::short(arm, NAME), text::short(group.mix, NAME), group.label, series.block + 1),
-                                style: page.style(arm),
-                                series,
-                                caps: caps(page.report.analysis, arm),
-                                last,
-                            };
-                            @if let Some(drawn) = panel.draw() { (drawn) }
+                        @if let Some(series) = middles[number] {
+                            (one_run(page, group, &shown, number, series, first[place] + number < watched))
                         }
                     }
                 }
+                (table(page, group, &middles))
             }
         } }
+    }
+}
+
+/// What the panels of a group have in common.
+struct Shown {
+    id: String,
+    last: f64,
+    ends: Option<(f64, f64)>,
+}
+
+/// Response times of one block of one arm, and what was watched in it.
+fn one_run(
+    page: &Page<'_>,
+    group: &Group<'_>,
+    shown: &Shown,
+    number: usize,
+    series: &TimeSeries,
+    watched: bool,
+) -> Markup {
+    let arm = series.arm.as_str();
+    let place = format!(
+        "{}, {}, {}, block {}",
+        text::short(arm, NAME),
+        text::short(group.mix, NAME),
+        group.label,
+        series.block + 1
+    );
+    let latency = shown.ends.map(|ends| LatencyPanel {
+        id: format!("{}-{number}-latency", shown.id),
+        group: &shown.id,
+        title: format!("Response times over time, {place}"),
+        style: page.style(arm),
+        series,
+        heat: plimsoll_judge::heat(page.report.record, series, SECONDS_DRAWN),
+        ends,
+        last: shown.last,
+    });
+    let panel = watched.then(|| WatchPanel {
+        id: format!("{}-{number}-watched", shown.id),
+        group: &shown.id,
+        title: format!("What was watched, {place}"),
+        style: page.style(arm),
+        series,
+        caps: caps(page.report.analysis, arm),
+        last: shown.last,
+    });
+    html! {
+        @if let Some(panel) = latency { (panel.draw()) }
+        @if let Some(drawn) = panel.and_then(|panel| panel.draw()) { (drawn) }
+    }
+}
+
+/// The lowest, the middle and the highest of what is a number.
+fn spread(values: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
+    let mut known: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    known.sort_by(f64::total_cmp);
+    let last = known.len().checked_sub(1)?;
+    Some([
+        known[0],
+        (known[last / 2] + known[last.div_ceil(2)]) / 2.0,
+        known[last],
+    ])
+}
+
+/// The numbers behind the panels of a group: seconds of all blocks after the warm-up, and response times of the block that is drawn.
+fn table(page: &Page<'_>, group: &Group<'_>, middles: &[Option<&TimeSeries>]) -> Markup {
+    let counted = |series: &TimeSeries, second: &SeriesSecond| {
+        second.at >= series.warm_up_seconds + series.cut_seconds - 1e-6
+    };
+    let nothing = || html! { td.num { (PAGE.nothing()) } };
+    html! {
+        details.below {
+            summary { "The numbers behind these charts" }
+            div.scroll tabindex="0" role="region" aria-label="Numbers behind the charts" {
+                table.data {
+                    thead { tr {
+                        th scope="col" { "Arm" }
+                        @for title in ["op/s, lowest second", "middle", "highest", "p99, best second", "middle", "worst", "Warm-up cut", "Stalls"] { th.num scope="col" { (title) } }
+                    } }
+                    tbody { @for ((arm, blocks), middle) in group.arms.iter().zip(middles) { tr {
+                        th scope="row" { (page.arm(arm)) }
+                        @match spread(blocks.iter().flat_map(|series| series.seconds.iter().filter(|second| counted(series, second))).map(|second| second.throughput)) {
+                            Some(rates) => { @for rate in rates { td.num { (PAGE.rate(rate)) } } }
+                            None => { (nothing()) (nothing()) (nothing()) }
+                        }
+                        @let times = middle.and_then(|series| spread(series.seconds.iter().filter(|second| counted(series, second)).filter_map(|second| second.p99_ns)));
+                        @match times {
+                            Some(times) => { @for time in times { td.num { (PAGE.latency(time)) } } }
+                            None => { (nothing()) (nothing()) (nothing()) }
+                        }
+                        td.num { (PAGE.span(blocks.iter().map(|series| series.cut_seconds).fold(0.0, f64::max))) }
+                        td.num { (blocks.iter().map(|series| series.stalls.len()).sum::<usize>()) }
+                    } } }
+                }
+            }
+            p.remark { "Of all seconds after the warm-up; response times of the block that is drawn. Every second is in slices.csv." }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! A made-up experiment for tests, benches and the example page. Engine, machine and every number in it are invented.
 
 mod deciding;
+pub mod tails;
 mod testbed;
 
 #[allow(unused_imports)] // Not every user of the sample asks for it.
@@ -164,6 +165,43 @@ fn law(arm: usize, mix: usize) -> Law {
 fn throughput(law: &Law, sessions: f64) -> f64 {
     law.lambda * sessions
         / (1.0 + law.sigma * (sessions - 1.0) + law.kappa * sessions * (sessions - 1.0))
+}
+
+/// Turns the closed loops into open ones whose rate is what was done at first and more than can be done at last.
+#[allow(dead_code)] // Not every user of the sample asks for it.
+pub fn opened(analysis: &mut Analysis) {
+    let best = |curve: &Curve| {
+        curve
+            .points
+            .iter()
+            .map(|point| point.throughput.median)
+            .fold(0.0, f64::max)
+    };
+    let highest = analysis.curves.iter().map(best).fold(0.0, f64::max);
+    for curve in &mut analysis.curves {
+        let (most, count) = (best(curve), curve.points.len() as f64);
+        curve.knee = None;
+        curve.scalability = None;
+        for (place, point) in curve.points.iter_mut().enumerate() {
+            let rate = (highest * (place as f64 + 1.0) / count / 1_000.0).round() * 1_000.0;
+            let done = rate.min(most);
+            let factor = done / point.throughput.median;
+            let values = point.throughput.values.iter();
+            point.throughput = estimate(
+                values
+                    .map(|(block, value)| (*block, (value * factor).min(rate * 1.002)))
+                    .collect(),
+            );
+            point.load = LoadKind::Open { rate, sessions: 16 };
+            point.load_label = format!("{} op/s", rate as u64);
+            let mut noise = Noise::new(place as u64);
+            point.service = latencies(
+                &scaled(&point.response.mean, 0.6, &mut noise, 0.01),
+                3.0,
+                &mut noise,
+            );
+        }
+    }
 }
 
 /// The median with an interval as the signed ranks give it for these few blocks.
