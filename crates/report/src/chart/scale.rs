@@ -185,8 +185,11 @@ impl Axis {
                 title,
             };
         };
-        let doubling =
-            sorted.len() >= 3 && (last / first).log2() >= 0.75 * (sorted.len() - 1) as f64;
+        let steps = sorted.len() - 1;
+        // 1, 2, 3 reaches no further than counting does.
+        let doubling = steps >= 2
+            && (last / first).log2() >= 0.75 * steps as f64
+            && last / first > sorted.len() as f64;
         let scale = if doubling {
             let margin = (last / first).powf(0.06);
             Scale::Log {
@@ -452,6 +455,8 @@ mod tests {
         }
         let rates = Axis::load(&[1_000.0, 2_000.0, 3_000.0, 4_000.0], 12, "op/s".into());
         assert!(matches!(rates.scale, Scale::Linear { from: 0.0, .. }));
+        let counted = Axis::load(&[1.0, 2.0, 3.0], 12, "records".into());
+        assert!(matches!(counted.scale, Scale::Linear { from: 0.0, .. }));
     }
 
     #[test]
