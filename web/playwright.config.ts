@@ -1,0 +1,24 @@
+import { defineConfig } from "@playwright/test";
+import { join } from "node:path";
+import { chromium, target } from "./tests/places";
+
+// The pages as a reader meets them: made by the real program, opened in Debian's Chromium. `./x pages` runs them.
+export default defineConfig({
+  testDir: "tests",
+  outputDir: join(target, "playwright"),
+  globalSetup: "./tests/setup.ts",
+  // One browser beside one program is what two cores carry, and a test that passes at the second try has failed at the first.
+  workers: 1,
+  retries: 0,
+  forbidOnly: true,
+  reporter: "list",
+  timeout: 60_000,
+  expect: { timeout: 20_000 },
+  use: {
+    browserName: "chromium",
+    launchOptions: { executablePath: chromium, args: ["--disable-gpu"] },
+    viewport: { width: 1280, height: 900 },
+    locale: "en-GB",
+    timezoneId: "UTC",
+  },
+});

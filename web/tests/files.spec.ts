@@ -1,0 +1,85 @@
+// Pages as files: they open from a disk, show what they have without scripts, and fit.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { HOSTILE } from "./experiments";
+import { expect, test } from "./frame";
+import { FILES, look, LOOKS } from "./looks";
+import { screenshots } from "./places";
+
+for (const key of FILES) {
+  for (const at of LOOKS) {
+    test(`${key} opens and fits, ${at.name}`, async ({ page, pageFile }) => {
+      await look(page, at);
+      await page.goto(pageFile(key));
+      await expect(page.locator("h1")).toHaveCount(1);
+      await page.screenshot({ path: join(screenshots, `${key}-${at.name}.png`), fullPage: true });
+      expect(await tooWide(page), "what one has to scroll sideways for").toEqual([]);
+    });
+  }
+}
+
+/** What reaches beyond the right edge, unless it scrolls by itself; nothing where the page does not scroll sideways. */
+function tooWide(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const root = document.documentElement;
+    if (root.scrollWidth <= root.clientWidth) return [];
+    const reaching = Array.from(document.querySelectorAll("body *")).filter((element) => element.getBoundingClientRect().right > root.clientWidth + 0.5);
+    const scrolls = (element: Element): boolean => {
+      for (let around: Element | null = element; around; around = around.parentElement) {
+        if (getComputedStyle(around).overflowX !== "visible") return true;
+      }
+      return false;
+    };
+    const told = reaching.filter((element) => !scrolls(element)).map((element) => `${element.localName}.${element.getAttribute("class") ?? ""} in #${element.closest("[id]")?.id ?? ""}`);
+    return [`${root.scrollWidth - root.clientWidth} px`, ...new Set(told)].slice(0, 8);
+  });
+}
+
+test("charts are there without scripts", async ({ browser, pageFile }) => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(pageFile("comparison"));
+  for (const id of ["arms", "load", "cost", "blocks", "time"]) {
+    await expect(page.locator(`section#${id}`), id).toBeVisible();
+  }
+  await expect(page.locator("section#load svg").first()).toBeVisible();
+  await expect(page.locator("section#time svg").first()).toBeVisible();
+  await context.close();
+});
+
+test("every link within a page leads somewhere", async ({ page, pageFile }) => {
+  for (const key of FILES.filter((key) => key !== "traced")) {
+    await page.goto(pageFile(key));
+    const lost = await page.evaluate(() => {
+      const links = Array.from(document.querySelectorAll<HTMLAnchorElement>('a[href^="#"]'), (link) => link.getAttribute("href") ?? "");
+      return links.filter((href) => !document.getElementById(decodeURIComponent(href.slice(1))));
+    });
+    expect(lost, key).toEqual([]);
+  }
+});
+
+test("hostile names are text", async ({ page, pageFile, laboratory }) => {
+  await page.goto(pageFile("hostile"));
+  await expect(page).toHaveTitle(/<\/script><script>/);
+  // What was turned around is not any more, and what was no markup did not become any.
+  const text = (await page.locator("body").textContent()) ?? "";
+  expect(text).toContain('<script>alert("arm")');
+  expect(text).toContain("<b onmouseover=");
+  expect(text).not.toContain("\u202e");
+  await expect(page.locator("img")).toHaveCount(0);
+  await expect(page.locator("b[onmouseover]")).toHaveCount(0);
+  const source = readFileSync(laboratory.page("hostile"), "utf8");
+  expect(source).not.toContain(HOSTILE.password);
+  expect(source.match(/<script(?![^>]*application\/json)/g), "the page's own script and no other").toHaveLength(1);
+});
+
+test("a page that is printed loses nothing", async ({ page, pageFile }) => {
+  await page.goto(pageFile("comparison"));
+  await page.emulateMedia({ media: "print" });
+  const shown = await page.evaluate(() => {
+    const sections = Array.from(document.querySelectorAll<HTMLElement>("main section[id]"));
+    return sections.filter((section) => section.offsetHeight === 0).map((section) => section.id);
+  });
+  expect(shown, "sections that are not printed").toEqual([]);
+});
