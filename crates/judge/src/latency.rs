@@ -28,7 +28,7 @@ pub struct Tail {
     pub runs: u32,
     /// Operations in it.
     pub operations: u64,
-    /// Response times, from the fastest operation on.
+    /// Response times, from p25 on as far as enough operations lie beyond.
     pub response: Vec<TailValue>,
     /// Service times; empty where they are the same.
     pub service: Vec<TailValue>,
@@ -119,6 +119,10 @@ fn values(histogram: &Histogram) -> Vec<TailValue> {
     for decade in 0..DECADES {
         for share in WITHIN_DECADE {
             let beyond = share * 10f64.powi(-decade);
+            // The single fastest operation is chance.
+            if beyond >= 1.0 {
+                continue;
+            }
             if beyond * count < FEWEST_BEYOND {
                 return values;
             }

@@ -101,7 +101,7 @@ export class Chart {
       const text = typeof value === "string" ? value : spelled(value, one.unit);
       const [low, high] = [one.low?.[index], one.high?.[index]];
       const known = typeof low === "number" && typeof high === "number";
-      all.push({ name: one.name, value: text, interval: known ? `${spelled(low, one.unit)} to ${spelled(high, one.unit)}` : "", look: one.look });
+      all.push({ name: one.name, value: text, interval: known ? between(spelled(low, one.unit), spelled(high, one.unit)) : "", look: one.look });
     }
     return all;
   }
@@ -142,6 +142,13 @@ export class Chart {
     this.line = undefined;
     this.text = undefined;
   }
+}
+
+/** Two ends; a unit that both have is said once. */
+function between(low: string, high: string): string {
+  const unit = /\u202f[^\d\u202f]+$/;
+  const same = unit.exec(low)?.[0] === unit.exec(high)?.[0];
+  return `${same ? low.replace(unit, "") : low} to ${high}`;
 }
 
 function isData(value: unknown): value is Data {

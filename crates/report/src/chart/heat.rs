@@ -7,6 +7,7 @@ use super::{ArmStyle, Px};
 use base64::Engine;
 use maud::{Markup, html};
 use plimsoll_judge::{HEAT_ROWS_PER_DECADE, Heat};
+use std::collections::BTreeMap;
 
 /// The faintest level that is drawn, of 15.
 const FAINTEST: f64 = 2.0;
@@ -21,6 +22,34 @@ fn level(count: u64, of: u64) -> u8 {
     }
     let decades = (count as f64 / of as f64).log10() / DECADES + 1.0;
     (FAINTEST + (STRONGEST - FAINTEST) * decades.clamp(0.0, 1.0)).round() as u8
+}
+
+/// Share of the operations that may lie beyond each end of the axis; they are drawn at the end.
+const BEYOND: f64 = 0.001;
+
+/// Between which response times nearly all operations lie, nanoseconds.
+pub(super) fn reach(heat: &Heat) -> Option<(f64, f64)> {
+    let mut rows: BTreeMap<u32, f64> = BTreeMap::new();
+    for (row, count) in heat.columns.iter().flat_map(|column| &column.rows) {
+        *rows.entry(*row).or_default() += *count as f64;
+    }
+    let allowed = rows.values().sum::<f64>() * BEYOND;
+    let low = outermost(rows.iter(), allowed)?;
+    let high = outermost(rows.iter().rev(), allowed)? + 0.5;
+    let nanos = |row: f64| 10f64.powf(row / f64::from(HEAT_ROWS_PER_DECADE));
+    Some((nanos(low), nanos(high)))
+}
+
+/// The first row up to which more than so many operations lie.
+fn outermost<'a>(rows: impl Iterator<Item = (&'a u32, &'a f64)>, allowed: f64) -> Option<f64> {
+    let mut sum = 0.0;
+    for (row, count) in rows {
+        sum += *count;
+        if sum > allowed {
+            return Some(f64::from(*row));
+        }
+    }
+    None
 }
 
 /// Levels from the top row down, each row from the left; with the width.
@@ -150,6 +179,25 @@ mod tests {
         assert_eq!(column(0), [(0, 12), (11, 15)]);
         assert_eq!(column(1), []);
         assert_eq!(column(2), [(0, 14), (11, 14)]);
+    }
+
+    #[test]
+    fn a_few_outliers_do_not_stretch_the_axis() {
+        let heat = heat(&[
+            &[(0, 1), (48, 5_000), (60, 5_000)],
+            &[(60, 5_000), (120, 1)],
+        ]);
+        let (low, high) = reach(&heat).unwrap();
+        assert!(
+            (low - 1e4).abs() < 1.0 && (1e5..1.2e5).contains(&high),
+            "{low} {high}"
+        );
+        assert_eq!(
+            reach(&super::Heat {
+                columns: Vec::new()
+            }),
+            None
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Response times over the seconds of one run: p99 and p50 as lines, and behind them how many operations took how long.
 
-use super::heat::heat_map;
+use super::heat::{heat_map, reach};
 use super::scale::{Axis, Plot};
 use super::time::{LEFT, RIGHT, WIDTH, stretched, trace};
 use super::values::{ValueSeries, Values};
@@ -26,20 +26,25 @@ pub(crate) struct LatencyPanel<'a> {
     pub(crate) title: String,
     pub(crate) style: ArmStyle,
     pub(crate) series: &'a TimeSeries,
-    pub(crate) heat: Option<Heat>,
+    pub(crate) heat: Option<&'a Heat>,
     /// Lowest and highest response time of the panels beside each other, nanoseconds.
     pub(crate) ends: (f64, f64),
     /// End of the time axis, seconds.
     pub(crate) last: f64,
 }
 
-/// Lowest and highest p50 and p99 of a second, nanoseconds; `None` where none is known.
-pub(crate) fn ends<'a>(seconds: impl Iterator<Item = &'a SeriesSecond>) -> Option<(f64, f64)> {
+/// Lowest and highest response time that panels beside each other show, nanoseconds: p50 and p99 of every second, and nearly all of what the heat
+/// holds. `None` where none is known.
+pub(crate) fn ends<'a>(
+    seconds: impl Iterator<Item = &'a SeriesSecond>,
+    heats: impl Iterator<Item = &'a Heat>,
+) -> Option<(f64, f64)> {
+    let times = seconds.flat_map(|second| [second.p50_ns, second.p99_ns]);
+    let heats = heats
+        .filter_map(reach)
+        .flat_map(|(low, high)| [Some(low), Some(high)]);
     let mut found: Option<(f64, f64)> = None;
-    for value in seconds
-        .flat_map(|second| [second.p50_ns, second.p99_ns])
-        .flatten()
-    {
+    for value in times.chain(heats).flatten() {
         if value.is_finite() && value > 0.0 {
             found = Some(found.map_or((value, value), |(low, high)| {
                 (low.min(value), high.max(value))
@@ -79,9 +84,9 @@ impl LatencyPanel<'_> {
             @if cut > asked { (shade("cut", asked, cut)) path.cut-line d={ "M" (Px(place(cut))) " " (Px(top)) "V" (Px(base)) } {} }
             @for (from, to) in &self.series.stalls { g.stall { (shade("stall-band", *from, *to)) } }
             @for (from, to) in checkpoints(self.series) { (shade("checkpoint", from, to)) }
-            @if let Some(heat) = &self.heat { (heat_map(&self.id, heat, self.style, &PLOT, (&x, &y))) }
             (PLOT.frame(&x, &y))
-            g class=(self.style.class()) {
+            @if let Some(heat) = self.heat { (heat_map(&self.id, heat, self.style, &PLOT, (&x, &y))) }
+            g class={ "times " (self.style.class()) } {
                 path.watched d=(trace(&PLOT, &p99, &x, &y).data()) {}
                 path.watched.second d=(trace(&PLOT, &p50, &x, &y).data()) {}
             }

@@ -5,7 +5,7 @@ use crate::chart::{LatencyPanel, SECONDS_DRAWN, TimePanel, WatchPanel, latency_e
 use crate::number::PAGE;
 use crate::{select, text};
 use maud::{Markup, html};
-use plimsoll_judge::{Analysis, CurvePoint, SeriesSecond, Steadiness, TimeSeries};
+use plimsoll_judge::{Analysis, CurvePoint, Heat, SeriesSecond, Steadiness, TimeSeries};
 use plimsoll_record::{DiskChoice, DiskRates};
 
 /// Arms that are drawn even if they have no look of their own.
@@ -52,7 +52,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         p.lead {
             "A thin line is one block, the strong one their median. Dark shade: the warm-up that was asked for. Light shade up to the dashed line: warm-up found beyond it and cut. "
-            "A bar at the top marks a stall. Below it stand the response times of one block, that with the middle throughput: the stronger the shade, the more operations took so long in that second. Shown are the loads that decide, and every load at which something stalled or did not settle."
+            "A bar at the top marks a stall. Below stand the response times of one block, that with the middle throughput: the stronger the shade, the more operations took so long in that second. Shown are the loads that decide, and every load at which something stalled or did not settle."
         }
         @if first.iter().flat_map(|group| &group.arms).any(|(_, blocks)| is_watched(blocks)) { (key()) }
         (panels_of(page, &first, "time", page.budget.watched))
@@ -224,10 +224,12 @@ fn panels_of(page: &Page<'_>, groups: &[&Group<'_>], id: &str, watched: usize) -
             @let highest = highest_of(group);
             @let apart = are_apart(&highest);
             @let middles: Vec<Option<&TimeSeries>> = group.arms.iter().map(|(_, blocks)| middle(blocks)).collect();
+            @let heats: Vec<Option<Heat>> = middles.iter().map(|series| plimsoll_judge::heat(page.report.record, (*series)?, SECONDS_DRAWN)).collect();
             @let shown = Shown {
                 id: format!("{id}-{place}"),
                 last: last_second(group),
-                ends: latency_ends(middles.iter().flatten().flat_map(|series| &series.seconds)),
+                ends: latency_ends(middles.iter().flatten().flat_map(|series| &series.seconds), heats.iter().flatten()),
+                heats,
             };
             div id={ "at-" (shown.id) } class={ "group g" (group.arms.len().min(4)) } {
                 h3 { (text::short(group.mix, NAME)) " · " (group.label) @if apart { span.quiet { ", each arm on its own scale" } } }
@@ -259,6 +261,8 @@ struct Shown {
     id: String,
     last: f64,
     ends: Option<(f64, f64)>,
+    /// Of each arm.
+    heats: Vec<Option<Heat>>,
 }
 
 /// Response times of one block of one arm, and what was watched in it.
@@ -284,7 +288,7 @@ fn one_run(
         title: format!("Response times over time, {place}"),
         style: page.style(arm),
         series,
-        heat: plimsoll_judge::heat(page.report.record, series, SECONDS_DRAWN),
+        heat: shown.heats[number].as_ref(),
         ends,
         last: shown.last,
     });
