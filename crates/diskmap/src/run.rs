@@ -90,8 +90,9 @@ fn about(accesses: &Accesses) -> String {
         1 => "one file".into(),
         files => format!("{files} files"),
     };
+    let decimals = if seconds < 1.0 { 3 } else { 1 };
     format!(
-        "{} reads and {} writes of {files} in {seconds:.1} s",
+        "{} reads and {} writes of {files} in {seconds:.decimals$} s",
         sum(|file| file.reads),
         sum(|file| file.writes)
     )

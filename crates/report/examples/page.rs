@@ -7,6 +7,7 @@
 //! cargo run -p plimsoll-report --example page -- page.html safe-load
 //! cargo run -p plimsoll-report --example page -- page.html against-itself
 //! cargo run -p plimsoll-report --example page -- page.html open
+//! cargo run -p plimsoll-report --example page -- page.html map [ACCESSES]
 //! cargo run -p plimsoll-report --example page -- page.html ARMS LOADS MIXES BLOCKS SECONDS [decided]
 //! ```
 
@@ -14,6 +15,8 @@
 #[allow(dead_code)]
 mod sample;
 
+use plimsoll_diskmap::RunMap;
+use plimsoll_report::page::{DiskMap, Setting};
 use plimsoll_report::{Report, page};
 use sample::Shape;
 
@@ -41,9 +44,24 @@ fn main() -> std::io::Result<()> {
         sample::opened(&mut analysis);
     }
     sample::tails::furnish(&mut record, &analysis, open);
-    let html = page::render(&Report {
+    let mut maps = Vec::new();
+    if rest.iter().any(|word| word == "map")
+        && let Some(run) = record.runs.first_mut()
+    {
+        let number = sizes.first().copied().unwrap_or(20_000);
+        let accesses = sample::map::accesses(run, number as usize);
+        // However large the page becomes: the player is tried with it.
+        let drawn = RunMap::of(run, &accesses, usize::MAX, 768).map_err(std::io::Error::other)?;
+        maps.push(DiskMap::of(run, drawn));
+    }
+    let report = Report {
         record: &record,
         analysis: &analysis,
-    });
+    };
+    let setting = Setting {
+        maps: &maps,
+        ..Setting::default()
+    };
+    let html = page::render_in(&report, &setting);
     std::fs::write(path, html)
 }

@@ -14,6 +14,7 @@ mod downloads;
 mod drift;
 mod head;
 mod line;
+mod map;
 mod percentiles;
 mod provenance;
 mod reading;
@@ -27,6 +28,8 @@ use crate::chart::{ArmStyle, ArmStyles};
 use crate::shell::{self, Place, Shell};
 use crate::text;
 use maud::{Markup, html};
+use plimsoll_diskmap::{FileUse, RunMap};
+use plimsoll_record::RunRecord;
 
 /// What a page may hold of each thing.
 #[derive(Clone, Copy, Debug)]
@@ -99,12 +102,29 @@ pub struct DiskMap {
     pub arm: String,
     /// Its block, from 0.
     pub block: u32,
-    /// What the player reads: `plimsoll_diskmap::pack`.
+    /// What the player reads: `plimsoll_diskmap::pack`. A served page asks its server for it, and may leave this empty.
     pub packed: Vec<u8>,
-    /// The heat over the whole run as a PNG: visible without scripts.
+    /// The heat over the whole run as a PNG: visible without scripts. Nothing is shown where it is empty.
     pub still: Vec<u8>,
     /// In words, such as how many accesses to which files.
     pub about: String,
+    /// What was done to each file.
+    pub files: Vec<FileUse>,
+}
+
+impl DiskMap {
+    /// What was drawn of a run.
+    #[must_use]
+    pub fn of(run: &RunRecord, drawn: RunMap) -> Self {
+        Self {
+            arm: run.arm.clone(),
+            block: run.block,
+            packed: drawn.packed,
+            still: drawn.still,
+            about: drawn.about,
+            files: drawn.files,
+        }
+    }
 }
 
 /// What every part of the page is made from.
@@ -173,6 +193,9 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     sections.push(("differed", "What differed", differences::section(&page)));
     if rig::is_known(&page) {
         sections.push(("rig", "What the arms stand on", rig::section(&page)));
+    }
+    if map::is_known(&page) {
+        sections.push(("map", "Where on the disk", map::section(&page)));
     }
     if drift::is_known(report.analysis) {
         sections.push(("drift", "Drift of the machine", drift::section(&page)));

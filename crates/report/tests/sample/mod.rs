@@ -1,6 +1,7 @@
 //! A made-up experiment for tests, benches and the example page. Engine, machine and every number in it are invented.
 
 mod deciding;
+pub mod map;
 pub mod tails;
 mod testbed;
 
