@@ -32,3 +32,30 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<Slice, String> {
         .map_err(|error| error.to_string())?;
     serde_json::from_slice(&json).map_err(|error| error.to_string())
 }
+
+/// Unpacks many slices on all processors, which is nearly all of the time that reading takes. They come back in the same order.
+pub(crate) fn unpack_all(packed: &[(i64, Vec<u8>)]) -> Result<Vec<Slice>, String> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    // A thread takes as long to begin as two slices to unpack.
+    let share = packed.len().div_ceil(threads).max(16);
+    let unpack_share = |share: &[(i64, Vec<u8>)]| -> Result<Vec<Slice>, String> {
+        share.iter().map(|(_, bytes)| unpack(bytes)).collect()
+    };
+    if packed.len() <= share {
+        return unpack_share(packed);
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = packed
+            .chunks(share)
+            .map(|share| scope.spawn(move || unpack_share(share)))
+            .collect();
+        let mut slices = Vec::with_capacity(packed.len());
+        for worker in workers {
+            let unpacked = worker
+                .join()
+                .map_err(|_| "the program failed on it".to_owned())??;
+            slices.extend(unpacked);
+        }
+        Ok(slices)
+    })
+}

@@ -11,6 +11,7 @@
 //!   └ finish                          resume, revise: after an interruption, instead of begin
 //!
 //! list, load, find_unfinished, delete, import
+//! follow ─► news … : what another program writes, as it comes; version: whether anything is new
 //! ```
 //!
 //! **Durability.** Each call is one transaction in a write-ahead log. It outlives the death of the program. It is not forced to the
@@ -59,6 +60,7 @@
 mod blob;
 mod claim;
 mod error;
+mod follow;
 mod open;
 mod read;
 mod rows;
@@ -66,6 +68,7 @@ mod schema;
 mod write;
 
 pub use error::StoreError;
+pub use follow::{Following, NewPoint, News, PointKey, RunKey, Version};
 pub use open::Store;
 pub use read::{Filter, Summary};
 pub use write::{PointId, RunId};

@@ -123,7 +123,7 @@ impl Store {
         Ok(record)
     }
 
-    fn find(&self, wanted: &str) -> Result<i64, StoreError> {
+    pub(crate) fn find(&self, wanted: &str) -> Result<i64, StoreError> {
         let queries = [
             "SELECT key FROM experiment WHERE id = ?1",
             &format!("SELECT key FROM experiment WHERE ?1 = 'last' {NEWEST_FIRST} LIMIT 1"),
@@ -271,11 +271,15 @@ impl Store {
         })
     }
 
-    fn parse<T: DeserializeOwned>(&self, json: &str, what: &str) -> Result<T, StoreError> {
+    pub(crate) fn parse<T: DeserializeOwned>(
+        &self,
+        json: &str,
+        what: &str,
+    ) -> Result<T, StoreError> {
         serde_json::from_str(json).map_err(|error| self.damaged(what, &error.to_string()))
     }
 
-    fn damaged(&self, what: &str, why: &str) -> StoreError {
+    pub(crate) fn damaged(&self, what: &str, why: &str) -> StoreError {
         StoreError::Damaged {
             path: self.path.clone(),
             what: format!("{what} cannot be read ({why})"),
