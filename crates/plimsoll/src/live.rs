@@ -2,9 +2,9 @@
 
 use crate::screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use plimsoll_experiment::{Plan, explain};
-use plimsoll_record::{Histogram, Operation, PointLabel, RunState, Slice, Status};
-use plimsoll_report::progress::{Moment, Phase};
+use plimsoll_experiment::explain;
+use plimsoll_record::{PointLabel, RunState, Slice};
+use plimsoll_report::progress::{Left, Moment, Phase, Span};
 use plimsoll_runner::{Event, Watcher};
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub struct Live {
     interruptions: Arc<AtomicU32>,
     now: Now,
     left: Left,
+    runs_to_begin: u32,
+    started: Instant,
 }
 
 /// The run and point that are going on.
@@ -37,103 +39,6 @@ struct Now {
     second: f64,
     warm_up_seconds: f64,
     point: Span,
-}
-
-/// What was seen in a span of time.
-#[derive(Default)]
-struct Span {
-    seconds: f64,
-    completed: u64,
-    errors: u64,
-    response: Histogram,
-}
-
-impl Span {
-    fn add(&mut self, slice: &Slice) {
-        self.seconds += slice.length_ns as f64 / 1e9;
-        self.completed += slice.completed.ok;
-        self.errors += slice.completed.error;
-        for part in &slice.operations {
-            if part.status == Status::Ok && part.operation != Operation::Verify {
-                self.response.merge(part.latencies.response());
-            }
-        }
-    }
-
-    fn rate(&self) -> f64 {
-        if self.seconds > 0.0 {
-            self.completed as f64 / self.seconds
-        } else {
-            0.0
-        }
-    }
-
-    fn p99_ns(&self) -> Option<f64> {
-        self.response.percentile_ns(99.0).map(|value| value as f64)
-    }
-}
-
-/// How long the rest will take.
-#[derive(Default)]
-struct Left {
-    /// Measuring of one run.
-    measuring_seconds: f64,
-    /// Everything else of one run: estimated before the first has ended, then the mean of those that have.
-    other_seconds: f64,
-    runs_begun: u32,
-    runs_missing: u32,
-    runs_ended: u32,
-    /// Of the running run, how much measuring is done.
-    measured_seconds: f64,
-    run_begun: Option<Instant>,
-    measured_total: f64,
-    other_total: f64,
-}
-
-impl Left {
-    fn of(plan: &Plan, missing: u32) -> Self {
-        let needs = explain(plan, plimsoll_engine::kinds()).needs;
-        let runs = needs.runs.max(1) as f64;
-        Self {
-            measuring_seconds: (needs.measuring_ns + needs.searching_ns) as f64 / 1e9 / runs,
-            other_seconds: needs.loading_ns as f64 / 1e9 / runs + 1.0,
-            runs_missing: missing,
-            ..Self::default()
-        }
-    }
-
-    fn run_begins(&mut self) {
-        self.runs_begun += 1;
-        self.measured_seconds = 0.0;
-        self.run_begun = Some(Instant::now());
-    }
-
-    fn run_ends(&mut self, finished: bool) {
-        let Some(begun) = self.run_begun.take() else {
-            return;
-        };
-        if finished {
-            self.runs_ended += 1;
-            self.other_total += (begun.elapsed().as_secs_f64() - self.measured_seconds).max(0.0);
-            self.other_seconds = self.other_total / f64::from(self.runs_ended);
-            // Points may end early, after a number of operations: then the plan's time is too long.
-            self.measured_total += self.measured_seconds;
-            self.measuring_seconds = self.measured_total / f64::from(self.runs_ended);
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        let later = f64::from(self.runs_missing.saturating_sub(self.runs_begun));
-        let this = match self.run_begun {
-            Some(begun) => {
-                let other = begun.elapsed().as_secs_f64() - self.measured_seconds;
-                self.measuring_seconds - self.measured_seconds
-                    + (self.other_seconds - other).max(0.0)
-            }
-            None => 0.0,
-        };
-        later * (self.measuring_seconds + self.other_seconds) + this.max(0.0)
-    }
 }
 
 fn counted(count: usize, noun: &str) -> String {
@@ -176,6 +81,8 @@ impl Live {
             interruptions,
             now: Now::default(),
             left: Left::default(),
+            runs_to_begin: 0,
+            started: Instant::now(),
         })
     }
 
@@ -184,6 +91,11 @@ impl Live {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+
+    /// On the clock of [`Left`].
+    fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
     }
 
     fn say(&self, line: &str) {
@@ -207,7 +119,7 @@ impl Live {
             rate,
             p99_ns,
             errors,
-            left_seconds: Some(self.left.seconds()),
+            left_seconds: Some(self.left.seconds(self.runs_to_begin, self.seconds())),
         }
     }
 
@@ -230,6 +142,8 @@ impl Live {
         self.now.warm_up_seconds = warm_up_ns as f64 / 1e9;
         self.now.seconds = duration_ns as f64 / 1e9;
         self.now.point = Span::default();
+        self.left
+            .point_begins((warm_up_ns.saturating_add(duration_ns)) as f64 / 1e9);
         self.phase(if warm_up_ns > 0 {
             Phase::WarmUp
         } else {
@@ -244,7 +158,7 @@ impl Live {
         if self.now.phase == Some(Phase::Load) {
             self.now.second = end;
         } else {
-            self.left.measured_seconds += slice.length_ns as f64 / 1e9;
+            self.left.measured(slice.length_ns as f64 / 1e9);
             self.now.phase = Some(if slice.warm_up {
                 Phase::WarmUp
             } else {
@@ -282,7 +196,8 @@ impl Watcher for Live {
                 finished,
                 missing,
             } => {
-                self.left = Left::of(plan, *missing);
+                self.left = Left::of(&explain(plan, plimsoll_engine::kinds()).needs);
+                self.runs_to_begin = *missing;
                 let runs = plan.runs.len();
                 if *finished > 0 {
                     self.say(&format!("experiment {} ({id}) goes on: {finished} of {runs} runs are there, {missing} are missing", plan.name));
@@ -303,7 +218,8 @@ impl Watcher for Live {
                 number,
                 runs,
             } => {
-                self.left.run_begins();
+                self.left.run_begins(self.seconds());
+                self.runs_to_begin = self.runs_to_begin.saturating_sub(1);
                 self.now = Now {
                     run: *number,
                     runs: *runs,
@@ -325,10 +241,14 @@ impl Watcher for Live {
                 self.point_begins(label, *warm_up_ns, *duration_ns);
             }
             Event::Slice(slice) => self.slice(slice),
-            Event::PointEnds => self.point_ends(),
+            Event::PointEnds => {
+                self.left.point_ends();
+                self.point_ends();
+            }
             Event::Closing => self.phase(Phase::TearDown),
             Event::RunEnds { state } => {
-                self.left.run_ends(**state == RunState::Finished);
+                self.left
+                    .run_ends(**state == RunState::Finished, self.seconds());
                 if let RunState::Failed { message } = state {
                     let Now { run, runs, arm, .. } = &self.now;
                     self.say(&format!("run {run} of {runs} ({arm}) failed: {message}"));

@@ -1,4 +1,11 @@
-//! How far an experiment is, in one line: rewritten in place on a terminal, one line for each point in a pipe.
+//! How far an experiment is, in one line: rewritten in place on a terminal, one line for each point in a pipe. What the line is made of is
+//! shared with the live page: [`Span`] adds up what was seen, [`Left`] says how long the rest will take.
+
+mod left;
+mod span;
+
+pub use left::Left;
+pub use span::Span;
 
 use crate::number::{ASCII, Numbers, TERMINAL};
 use crate::text;
@@ -23,7 +30,9 @@ pub enum Phase {
 }
 
 impl Phase {
-    fn word(self) -> &'static str {
+    /// Such as `warm up`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
         match self {
             Self::Prepare => "prepare",
             Self::Load => "load",
