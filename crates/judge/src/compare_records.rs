@@ -21,6 +21,10 @@ const PRICE: &str = "These runs were not made side by side: whatever else change
     neighbours, its disk) counts as a difference between the arms, and the intervals are wider than those of blocks. Run both arms in one \
     experiment to be sure.";
 
+/// What comparing arms of one experiment so costs.
+const PRICE_WITHIN: &str = "Both arms are of one experiment, and here their runs are not paired by blocks: drift of the machine is part of the \
+    intervals, which are wider than those of blocks. The experiment's own comparisons are paired.";
+
 /// One arm of one record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Side {
@@ -412,7 +416,12 @@ fn headline(a: &Read<'_>, b: &Read<'_>, comparisons: &[UnpairedComparison]) -> V
             warning.message
         ));
     }
-    sentences.push(PRICE.into());
+    let price = if a.record.id == b.record.id {
+        PRICE_WITHIN
+    } else {
+        PRICE
+    };
+    sentences.push(price.into());
     sentences
 }
 
