@@ -72,7 +72,7 @@ fn textwrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// A value of the metric with its unit.
-fn spelled(metric: Metric, value: f64, numbers: Numbers) -> String {
+pub(crate) fn spelled(metric: Metric, value: f64, numbers: Numbers) -> String {
     match metric {
         Metric::Throughput | Metric::Line => numbers.rate(value),
         Metric::Errors => numbers.percent(value),

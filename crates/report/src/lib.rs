@@ -8,6 +8,8 @@
 //! ExperimentRecord ─┐                ┌─ terminal::summary   tables, strip, small charts
 //!                   ├─ Report ──────►├─ page::render        one HTML file, charts in SVG, whole without scripts
 //! Analysis ─────────┘                └─ export::files       CSV, JSON, HDR logs
+//! RecordComparison ─────────────────────► compare::page; History ─► history::page
+//! list::Listed, message::Message ───────► the pages around them that `plimsoll serve` has
 //! progress::Moment ─────────────────────► the live line, or a line for each point in a pipe
 //! ```
 //!
@@ -31,9 +33,13 @@ mod select;
 mod text;
 mod words;
 
+pub mod compare;
 pub mod disk;
 pub mod export;
 pub mod history;
+pub mod link;
+pub mod list;
+pub mod message;
 pub mod page;
 pub mod progress;
 pub mod shell;

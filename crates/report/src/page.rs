@@ -14,6 +14,7 @@ mod downloads;
 mod drift;
 mod head;
 mod line;
+mod live;
 mod map;
 mod percentiles;
 mod provenance;
@@ -22,6 +23,10 @@ mod rig;
 mod time;
 mod warnings;
 mod why;
+
+pub(crate) use comparisons::word as judged;
+pub(crate) use provenance::date;
+pub(crate) use warnings::list as warning_list;
 
 use crate::Report;
 use crate::chart::{ArmStyle, ArmStyles};
@@ -210,15 +215,18 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     let body = html! {
         (head::masthead(&page))
         main {
-            (head::verdict(&page))
-            (head::validity(&page))
-            nav aria-label="Sections" {
-                @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } }
-            }
-            @for (id, title, content) in &sections {
-                section id=(id) {
-                    h2 { (title) " " a.anchor href={ "#" (id) } aria-label={ "Link to " (title) } { "#" } }
-                    (content)
+            @if setting.live { (live::section(&page)) }
+            div data-report=[(setting.place == Place::Served).then_some("")] {
+                (head::verdict(&page))
+                (head::validity(&page))
+                nav aria-label="Sections" {
+                    @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } }
+                }
+                @for (id, title, content) in &sections {
+                    section id=(id) {
+                        h2 { (title) " " a.anchor href={ "#" (id) } aria-label={ "Link to " (title) } { "#" } }
+                        (content)
+                    }
                 }
             }
         }

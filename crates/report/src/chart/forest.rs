@@ -25,9 +25,13 @@ pub(crate) struct ForestScale {
 impl ForestScale {
     /// Wide enough for every interval and margin, and for at least 5 % both ways.
     pub(crate) fn of<'a>(comparisons: impl Iterator<Item = &'a Comparison>) -> Self {
+        Self::of_verdicts(comparisons.map(|comparison| &comparison.verdict))
+    }
+
+    /// The same of verdicts alone.
+    pub(crate) fn of_verdicts<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> Self {
         let (mut low, mut high) = (-0.05f64, 0.05f64);
-        for comparison in comparisons {
-            let verdict = &comparison.verdict;
+        for verdict in verdicts {
             let interval = verdict.interval.map(|(a, b)| [a, b]).into_iter().flatten();
             for share in interval
                 .chain(verdict.estimate)

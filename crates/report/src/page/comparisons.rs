@@ -9,7 +9,7 @@ use plimsoll_experiment::{Direction, Metric};
 use plimsoll_judge::{Comparison, Judgement};
 
 /// A judgement as mark and word.
-pub(super) fn word(judgement: Judgement) -> Markup {
+pub(crate) fn word(judgement: Judgement) -> Markup {
     let word = words::judgement(judgement);
     html! { span class={ "word " (word) } { span aria-hidden="true" { (words::judgement_mark(judgement, true)) } " " (word) } }
 }

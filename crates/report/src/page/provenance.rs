@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 type Facts = Vec<(&'static str, Option<String>)>;
 
 /// An instant for people: `1 March 2026, 09:00 UTC`. What is no instant is shown as it is.
-pub(super) fn date(instant: &str) -> String {
+pub(crate) fn date(instant: &str) -> String {
     match instant.parse::<Timestamp>() {
         Ok(instant) => instant.strftime("%-d %B %Y, %H:%M UTC").to_string(),
         Err(_) => text::short(instant, NAME),

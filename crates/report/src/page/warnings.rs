@@ -4,9 +4,19 @@ use super::Page;
 use crate::number::PAGE;
 use crate::{select, text, words};
 use maud::{Markup, html};
+use plimsoll_record::Warning;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
-    let kinds = select::by_kind(&page.report.analysis.warnings);
+    list(
+        &page.report.analysis.warnings,
+        page.budget.warning_places,
+        "all in analysis.json",
+    )
+}
+
+/// At most so many `places` of each kind; `elsewhere` says where all of them are.
+pub(crate) fn list(warnings: &[Warning], places: usize, elsewhere: &str) -> Markup {
+    let kinds = select::by_kind(warnings);
     if kinds.is_empty() {
         return html! { p { "None." } };
     }
@@ -20,14 +30,14 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                     div {
                         p { strong { (words::severity(severity)) } " " code { (id.id()) } }
                         ul {
-                            @for warning in warnings.iter().take(page.budget.warning_places) {
+                            @for warning in warnings.iter().take(places) {
                                 li {
                                     @if !warning.subject.is_empty() { strong { (text::short(&warning.subject, 160)) } ": " }
                                     (text::label(&warning.message, 500))
                                 }
                             }
-                            @if warnings.len() > page.budget.warning_places {
-                                li.quiet { "and " (PAGE.count((warnings.len() - page.budget.warning_places) as u64)) " more, all in analysis.json" }
+                            @if warnings.len() > places {
+                                li.quiet { "and " (PAGE.count((warnings.len() - places) as u64)) " more, " (elsewhere) }
                             }
                         }
                         p.advice { "→ " (id.advice()) }

@@ -1,0 +1,71 @@
+// The curve so far: throughput and p99 over the load, the median of the runs of each arm.
+import type uPlot from "uplot";
+import type { ArmColours } from "./colours";
+import type { Point } from "./message";
+import { type Data, Plot } from "./plot";
+import type { State } from "./state";
+import { compact, latency, number } from "./words";
+
+/** Two charts over the same loads. */
+export class LoadCharts {
+  private readonly rate: Plot;
+  private readonly p99: Plot;
+
+  constructor(
+    ratePlace: HTMLElement,
+    p99Place: HTMLElement,
+    private readonly colours: ArmColours,
+  ) {
+    this.rate = new Plot(ratePlace, compact);
+    this.p99 = new Plot(p99Place, latency);
+  }
+
+  draw(state: State): void {
+    const points = curve(state);
+    if (points.length === 0) return;
+    const series = (): uPlot.Series[] =>
+      state.arms.map((arm, place) => ({
+        label: arm,
+        stroke: this.colours.of(place),
+        fill: "transparent",
+        width: 2,
+        spanGaps: true,
+        points: { show: true, size: 6, fill: this.colours.of(place) },
+      }));
+    // Loads that were chosen stand at equal distances; rates that a search tried stand where they are.
+    const x = state.open ? { time: false } : { time: false, distr: 2 as const };
+    const unit = state.open ? " op/s" : "";
+    const words = (load: number): string => (state.open ? compact(load) : number(load)) + unit;
+    const shape = `${state.arms.length} ${state.open}`;
+    this.rate.show(medians(points, state.arms.length, (point) => point.rate), shape, x, series, words);
+    this.p99.show(medians(points, state.arms.length, (point) => point.p99_ns), shape, x, series, words);
+  }
+
+  forget(): void {
+    this.rate.forget();
+    this.p99.forget();
+  }
+}
+
+/** The points of the mix and kind of load that are being measured. */
+export function curve(state: State): Point[] {
+  return [...state.points.values()].filter((point) => point.mix === state.mix && point.open === state.open);
+}
+
+/** One list for each arm over all loads. */
+export function medians(points: Point[], arms: number, value: (point: Point) => number | null): Data {
+  const loads = [...new Set(points.map((point) => point.load))].sort((a, b) => a - b);
+  const data: Data = [loads];
+  for (let arm = 0; arm < arms; arm += 1) {
+    const own = points.filter((point) => point.arm === arm);
+    data.push(loads.map((load) => median(own.filter((point) => point.load === load).map(value))));
+  }
+  return data;
+}
+
+function median(values: (number | null)[]): number | null {
+  const known = values.filter((value): value is number => value !== null).sort((a, b) => a - b);
+  const upper = known[Math.floor(known.length / 2)];
+  const lower = known[Math.floor((known.length - 1) / 2)];
+  return upper === undefined || lower === undefined ? null : (upper + lower) / 2;
+}

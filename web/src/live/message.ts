@@ -1,0 +1,66 @@
+// What the server tells: `crates/serve/src/live/update.rs`.
+
+/** What is going on. */
+export interface Now {
+  run: number;
+  block: number;
+  arm: number;
+  mix: string;
+  load: string;
+  phase: string;
+  second: number;
+  seconds: number;
+  rate: number | null;
+  p99_ns: number | null;
+  errors: number;
+}
+
+/** How the run of an arm in a block stands. */
+export interface Run {
+  block: number;
+  arm: number;
+  state: string;
+}
+
+/** What a point of a run came to so far. */
+export interface Point {
+  key: number;
+  arm: number;
+  mix: string;
+  open: boolean;
+  load: number;
+  rate: number;
+  p99_ns: number | null;
+}
+
+/** One slice. */
+export interface Second {
+  key: number;
+  at: number;
+  arm: number;
+  phase: string;
+  rate: number;
+  p99_ns: number | null;
+}
+
+/** All that there is, or what changed. */
+export interface Message {
+  arms: string[];
+  runs_finished: number;
+  runs_failed: number;
+  runs_planned: number;
+  left_seconds: number | null;
+  now: Now | null;
+  runs: Run[];
+  points: Point[];
+  dropped: number[];
+  seconds: Second[];
+}
+
+/** Reads a message; lists that are empty are not sent. */
+export function read(text: string): Message | null {
+  const told: unknown = JSON.parse(text);
+  if (typeof told !== "object" || told === null || !("runs_planned" in told)) return null;
+  const empty = { arms: [], runs: [], points: [], dropped: [], seconds: [] };
+  return { ...empty, ...(told as Partial<Message> & Omit<Message, keyof typeof empty>) };
+}
