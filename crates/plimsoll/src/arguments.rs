@@ -4,12 +4,14 @@ mod disk;
 mod diskmap;
 mod history;
 mod import;
+mod serve;
 mod ycsb;
 
 pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
 pub use diskmap::Diskmap;
 pub use history::History;
 pub use import::Import;
+pub use serve::Serve;
 pub use ycsb::Ycsb;
 
 use crate::exit;
@@ -59,6 +61,8 @@ pub enum Command {
     Compare(Compare),
     /// Follow one metric over the records of an experiment, and mark where it changed.
     History(History),
+    /// Show everything in the store as pages in a browser, and experiments while they go on.
+    Serve(Serve),
     /// Read results of YCSB, go-ycsb, HdrHistogram logs or fio into the store, and judge them as far as they allow.
     Import(Import),
     /// List the experiments in the store.

@@ -41,6 +41,7 @@ pub fn diskmap(arguments: &arguments::Diskmap, store: Option<&Path>) -> anyhow::
         to_ns: arguments.until,
         mark: arguments.mark.clone(),
         files: arguments.files.clone(),
+        operations: None,
         writes: match (arguments.reads, arguments.writes) {
             (true, _) => Some(false),
             (_, true) => Some(true),

@@ -15,6 +15,7 @@ mod plan;
 mod read;
 mod run;
 mod screen;
+mod serve;
 mod show;
 mod ycsb;
 
@@ -60,6 +61,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Report(report) => show::report(report, store),
         Command::Compare(compare) => show::compare(compare, store),
         Command::History(history) => history::history(history, store),
+        Command::Serve(serve) => serve::serve(serve, store),
         Command::Import(import) => import::import(import, store),
         Command::List(list) => show::list(list, store),
         Command::Export(export) => export::export(export, store),

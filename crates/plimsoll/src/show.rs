@@ -4,10 +4,11 @@ use crate::arguments;
 use crate::exit::Exit;
 use crate::read::{record, store_path};
 use crate::screen::{print, screen};
-use anyhow::{Context, bail};
+use anyhow::Context;
 use plimsoll_judge::{Analysis, Outcome, analyse, compare_records};
 use plimsoll_record::{ExperimentRecord, ExperimentState};
 use plimsoll_report::{Report, page, terminal};
+use plimsoll_serve::lookup::side;
 use plimsoll_store::{Filter, Store};
 use std::path::{Path, PathBuf};
 
@@ -116,8 +117,9 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
         }
         return Ok(Exit::Good);
     };
-    let (a, arm_a) = side(&arguments.first, store)?;
-    let (b, arm_b) = side(second, store)?;
+    let load = |experiment: &str| record(experiment, store);
+    let (a, arm_a) = side(&arguments.first, load)?;
+    let (b, arm_b) = side(second, load)?;
     let comparison = compare_records(&a, &arm_a, &b, &arm_b)?;
     if arguments.json {
         print(format_args!(
@@ -128,26 +130,6 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
         print(terminal::record_comparison(&comparison, &screen()))?;
     }
     Ok(Exit::Good)
-}
-
-/// `EXPERIMENT:ARM`; the arm may be left out where there is only one.
-fn side(text: &str, store: Option<&Path>) -> anyhow::Result<(ExperimentRecord, String)> {
-    if let Some((experiment, arm)) = text.rsplit_once(':') {
-        return Ok((record(experiment, store)?, arm.to_owned()));
-    }
-    let record = record(text, store)?;
-    let plan = plimsoll_judge::plan_of(&record)?;
-    let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
-    match names[..] {
-        [only] => {
-            let only = only.to_owned();
-            Ok((record, only))
-        }
-        _ => bail!(
-            "say which arm of {text} is meant: {text}:{}",
-            names.join(&format!(" or {text}:"))
-        ),
-    }
 }
 
 /// `plimsoll list`.

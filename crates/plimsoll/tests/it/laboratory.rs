@@ -97,7 +97,24 @@ impl Laboratory {
         arguments: &[&str],
         environment: Vec<(&'static str, OsString)>,
     ) -> Running {
-        let (out, err) = (self.path("out"), self.path("err"));
+        self.start_into((self.path("out"), self.path("err")), arguments, environment)
+    }
+
+    /// Starts a program whose talk goes to files of its own, `NAME-out` and `NAME-err`, so that another can be started beside it.
+    pub fn start_apart(&self, name: &str, arguments: &[&str]) -> Running {
+        let files = (
+            self.path(&format!("{name}-out")),
+            self.path(&format!("{name}-err")),
+        );
+        self.start_into(files, arguments, Vec::new())
+    }
+
+    fn start_into(
+        &self,
+        (out, err): (PathBuf, PathBuf),
+        arguments: &[&str],
+        environment: Vec<(&'static str, OsString)>,
+    ) -> Running {
         let child = self
             .command(arguments)
             .envs(environment)

@@ -24,6 +24,7 @@ mod resume;
 mod screens;
 #[cfg(feature = "mongodb")]
 mod servers;
+mod serving;
 mod stores;
 mod whole;
 mod ycsb;

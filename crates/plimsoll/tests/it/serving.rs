@@ -1,0 +1,298 @@
+//! `plimsoll serve`, asked over the network by a client of a few lines.
+
+use crate::laboratory::{Laboratory, Running, wait_until};
+use crate::stores::{TINY, with_a_record};
+use rustix::process::Signal;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// Two arms in two blocks, each run some tenths of a second.
+const SHORT: &str = "
+plimsoll: 1
+name: short
+question: Are two servers faster than one?
+workload: {records: 10, preset: c}
+defaults: {engine: simulated, service: constant, service_mean: 1ms}
+arms: {one: , two: {servers: 2}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 400ms, blocks: 2}
+";
+
+/// A server that runs.
+struct Serving {
+    running: Running,
+    address: SocketAddr,
+    url: String,
+}
+
+impl Serving {
+    fn start(laboratory: &Laboratory, arguments: &[&str]) -> Self {
+        let mut all = vec!["serve", "--listen", "0"];
+        all.extend(arguments);
+        let running = laboratory.start_apart("serve", &all);
+        let out = laboratory.path("serve-out");
+        let mut url = String::new();
+        wait_until("the server to say where it is", || {
+            url = fs::read_to_string(&out).unwrap_or_default();
+            url.ends_with('\n')
+        });
+        let url = url.trim().to_owned();
+        let rest = url.strip_prefix("http://").unwrap();
+        let address = rest.split('/').next().unwrap().parse().unwrap();
+        Self {
+            running,
+            address,
+            url,
+        }
+    }
+
+    /// Sends the lines of a head and reads to the end.
+    fn send(&self, lines: &[&str]) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(90)))
+            .unwrap();
+        write!(
+            stream,
+            "{}\r\nConnection: close\r\n\r\n",
+            lines.join("\r\n")
+        )
+        .unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, answer)
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        let host = format!("Host: {}", self.address);
+        self.send(&[&format!("GET {path} HTTP/1.1"), &host])
+    }
+
+    /// A page that must be there.
+    fn page(&self, path: &str) -> String {
+        let (status, answer) = self.get(path);
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer
+    }
+
+    /// The lines of an event stream.
+    fn events(&self, path: &str) -> impl Iterator<Item = String> + use<> {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(90)))
+            .unwrap();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n",
+            self.address
+        )
+        .unwrap();
+        BufReader::new(stream).lines().map_while(Result::ok)
+    }
+
+    /// Ends as Ctrl-C does.
+    fn end(self) {
+        self.running.send(Signal::INT);
+        let said = self.running.end();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(!said.err.contains("panicked"), "{said:?}");
+    }
+}
+
+#[test]
+fn the_pages_of_a_store() {
+    let (laboratory, record) = with_a_record();
+    let serving = Serving::start(&laboratory, &[]);
+    assert_eq!(serving.url, format!("http://{}/", serving.address));
+    assert!(serving.address.ip().is_loopback());
+    let list = serving.page("/");
+    assert!(list.contains(&format!("/experiment/{}", record.id)) && list.contains("finished"));
+    let page = serving.page(&format!("/experiment/{}", record.id));
+    assert!(page.contains("<svg") && !page.contains("data-live=\""));
+    let again = serving.page(&format!("/experiment/{}", record.id));
+    let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+    assert_eq!(body(&page), body(&again));
+    let same = format!("/compare?first={0}:one&second={0}:one", record.id);
+    assert!(serving.page(&same).contains("one against one"));
+    assert!(serving.page("/history/tiny").contains("tiny over time"));
+    let (status, json) = serving.get(&format!("/experiment/{}/files/record.json", record.id));
+    assert_eq!(status, 200);
+    assert!(json.contains(&record.plan_hash));
+    assert_eq!(serving.get("/experiment/nothing").0, 404);
+    serving.end();
+}
+
+#[test]
+fn a_place_without_a_store() {
+    let laboratory = Laboratory::new();
+    let serving = Serving::start(&laboratory, &[]);
+    assert!(
+        serving
+            .page("/")
+            .contains("plimsoll run studies/quickstart.yaml")
+    );
+    assert!(!laboratory.store().exists());
+    // What is run now appears without the server being started again.
+    assert_eq!(laboratory.experiment(TINY).code, Some(0));
+    assert!(serving.page("/").contains("tiny"));
+    serving.end();
+}
+
+/// Two look while a run goes on, and both are told to its end.
+#[test]
+fn an_experiment_is_followed_to_its_end() {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", SHORT);
+    let serving = Serving::start(&laboratory, &[]);
+    let mut run = laboratory.start(&["run", "experiment.yaml"]);
+    let record = laboratory
+        .wait_for_record(&mut run, |record| !record.runs.is_empty())
+        .expect("a run takes longer than a look at the store");
+    let path = format!("/experiment/{}/live", record.id);
+    let (mut first, second) = (serving.events(&path), serving.events(&path));
+    let live = serving.page(&format!("/experiment/{}", record.id));
+    assert!(live.contains(&format!("data-live=\"{path}\"")), "{live}");
+    assert!(serving.page("/").contains("going on"));
+    let snapshot = first
+        .find(|line| line.starts_with("event:"))
+        .expect("the first event");
+    assert_eq!(snapshot, "event: snapshot");
+    for mut events in [
+        Box::new(first) as Box<dyn Iterator<Item = String>>,
+        Box::new(second),
+    ] {
+        let mut last = String::new();
+        let ended = events.any(|line| {
+            if line.starts_with("data: {\"runs") || line.starts_with("data: {\"arms") {
+                last.clone_from(&line);
+            }
+            line == "event: end"
+        });
+        assert!(ended, "{last}");
+        assert!(last.contains("\"runs_finished\":4,"), "{last}");
+    }
+    assert!(matches!(run.end().code, Some(0 | 106)));
+    let page = serving.page(&format!("/experiment/{}", record.id));
+    assert!(!page.contains("data-live=\"") && page.contains("Are two servers faster"));
+    serving.end();
+}
+
+/// Asked to end while somebody looks, it ends all the same.
+#[test]
+fn it_ends_while_somebody_looks_and_on_both_signals() {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", &SHORT.replace("400ms", "60s"));
+    let mut run = laboratory.start(&["run", "experiment.yaml"]);
+    let record = laboratory
+        .wait_for_record(&mut run, |record| !record.runs.is_empty())
+        .unwrap();
+    for signal in [Signal::INT, Signal::TERM] {
+        let serving = Serving::start(&laboratory, &[]);
+        let mut events = serving.events(&format!("/experiment/{}/live", record.id));
+        assert!(events.any(|line| line == "event: snapshot"));
+        serving.running.send(signal);
+        assert_eq!(serving.running.end().code, Some(0));
+        assert_eq!(events.filter(|line| line == "event: end").count(), 0);
+    }
+    run.send(Signal::INT);
+    assert_eq!(run.end().code, Some(105));
+    // Its program ended before its time, which the list says.
+    let serving = Serving::start(&laboratory, &[]);
+    assert!(serving.page("/").contains("interrupted"));
+    serving.end();
+}
+
+#[test]
+fn who_is_not_meant_is_refused() {
+    let (laboratory, record) = with_a_record();
+    let serving = Serving::start(&laboratory, &[]);
+    let host = format!("Host: {}", serving.address);
+    for lines in [
+        &["GET / HTTP/1.1", "Host: rebound.example"][..],
+        &["GET / HTTP/1.1", &host, "Origin: http://evil.example"],
+        &["GET / HTTP/1.1", &host, "Sec-Fetch-Site: cross-site"],
+        &["GET / HTTP/1.0"],
+    ] {
+        assert_eq!(serving.send(lines).0, 403, "{lines:?}");
+    }
+    assert_eq!(serving.send(&["POST / HTTP/1.1", &host]).0, 405);
+    let long = format!("X: {}", "x".repeat(40_000));
+    let (status, _) = serving.send(&["GET / HTTP/1.1", &host, &long]);
+    assert!(matches!(status, 400 | 431), "{status}");
+    serving.end();
+
+    // A second one on the same port is told so.
+    let first = Serving::start(&laboratory, &[]);
+    let taken = laboratory.run(&["serve", "--listen", &first.address.to_string()]);
+    assert_eq!(taken.code, Some(1));
+    assert!(taken.err.contains("is taken"), "{}", taken.err);
+    first.end();
+
+    let foreign = laboratory.run(&["serve", "--listen", "203.0.113.7:0"]);
+    assert_eq!(foreign.code, Some(1));
+    assert!(
+        foreign.err.contains("cannot listen on 203.0.113.7"),
+        "{}",
+        foreign.err
+    );
+
+    laboratory.write("token", "short");
+    let unfit = laboratory.run(&["serve", "--listen", "0", "--token-file", "token"]);
+    assert_eq!(unfit.code, Some(1));
+    assert!(unfit.err.contains("holds no token"), "{}", unfit.err);
+
+    // With a token, also for others.
+    laboratory.write("token", "0123456789abcdef0123\n");
+    let serving = Serving::start(
+        &laboratory,
+        &["--token-file", "token", "--listen", "0.0.0.0:0"],
+    );
+    assert!(serving.url.ends_with("/?token=0123456789abcdef0123"));
+    let page = format!("/experiment/{}", record.id);
+    assert_eq!(serving.get(&page).0, 401);
+    let host = format!("Host: {}", serving.address);
+    let bearer = "Authorization: Bearer 0123456789abcdef0123";
+    assert_eq!(
+        serving
+            .send(&[&format!("GET {page} HTTP/1.1"), &host, bearer])
+            .0,
+        200
+    );
+    serving.end();
+}
+
+/// What a URI holds is redacted before it is stored, so no page can show it.
+#[cfg(feature = "mongodb")]
+#[test]
+fn no_page_shows_a_password() {
+    let laboratory = Laboratory::new();
+    let said = laboratory.experiment(
+        "
+plimsoll: 1
+name: secretive
+workload: {records: 10, preset: c}
+arms: {one: {engine: mongodb, uri: 'mongodb://ada:hunter2secret@127.0.0.1:9/?serverSelectionTimeoutMS=100'}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 1s, blocks: 1}
+",
+    );
+    assert_eq!(said.code, Some(106), "{said:?}");
+    let id = laboratory.record().id;
+    let serving = Serving::start(&laboratory, &[]);
+    for path in [
+        "/".to_owned(),
+        format!("/experiment/{id}"),
+        format!("/experiment/{id}/files/record.json"),
+        format!("/experiment/{id}/files/analysis.json"),
+        format!("/compare?first={id}:one&second={id}:one"),
+    ] {
+        let page = serving.page(&path);
+        assert!(!page.contains("hunter2secret"), "{path}");
+        assert!(page.contains("secretive"), "{path}");
+    }
+    serving.end();
+}

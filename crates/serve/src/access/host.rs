@@ -1,0 +1,87 @@
+//! Which `Host` a request may name.
+
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Uri, header};
+use std::net::IpAddr;
+
+/// The host and port that were asked for, if this server answers to them: `localhost` and addresses of the loopback, where the connection came
+/// in by it, and the very address at which the connection came in. Any port is right, because a tunnel has another one.
+pub(super) fn asked<'r>(
+    uri: &Uri,
+    headers: &'r HeaderMap,
+    taken_at: Option<IpAddr>,
+) -> Option<&'r str> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next()?.to_str().ok()?;
+    if hosts.next().is_some() || !is_ours(host, taken_at?) {
+        return None;
+    }
+    // A request for a whole address names its host twice.
+    if let Some(authority) = uri.authority() {
+        if !authority.as_str().eq_ignore_ascii_case(host) {
+            return None;
+        }
+    }
+    Some(host)
+}
+
+fn is_ours(host: &str, taken_at: IpAddr) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else {
+        return false;
+    };
+    // Nobody asks as somebody, and a port is a number.
+    let after = host.len() > authority.host().len();
+    if host.contains('@') || (after && authority.port_u16().is_none()) {
+        return false;
+    }
+    let name = authority.host();
+    let address: Option<IpAddr> = name
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse()
+        .ok();
+    let taken_at = taken_at.to_canonical();
+    match address.map(|address| address.to_canonical()) {
+        Some(address) => address == taken_at || (address.is_loopback() && taken_at.is_loopback()),
+        None => name.eq_ignore_ascii_case("localhost") && taken_at.is_loopback(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_answered_and_names_are_not() {
+        let loopback: IpAddr = [127, 0, 0, 1].into();
+        for host in [
+            "127.0.0.1:7546",
+            "127.0.0.1",
+            "localhost:1",
+            "LOCALHOST",
+            "[::1]:7546",
+            "127.8.8.8",
+        ] {
+            assert!(is_ours(host, loopback), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:80",
+            "192.168.1.4:7546",
+            "0.0.0.0:7546",
+            "me@127.0.0.1",
+            "",
+            "127.0.0.1:port",
+            "[::1",
+            "2130706433",
+        ] {
+            assert!(!is_ours(host, loopback), "{host}");
+        }
+        let outside: IpAddr = [192, 168, 1, 4].into();
+        assert!(is_ours("192.168.1.4:7546", outside));
+        assert!(!is_ours("localhost", outside) && !is_ours("192.168.1.5", outside));
+        let mapped: IpAddr = "::ffff:192.168.1.4".parse().unwrap();
+        assert!(is_ours("192.168.1.4", mapped));
+    }
+}

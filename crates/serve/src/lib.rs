@@ -1,0 +1,222 @@
+//! The pages of a store, live: what `plimsoll report`, `compare` and `history` write, for everything that is in it, and experiments while
+//! they go on.
+//!
+//! Nothing here measures, and nothing is changed: only the store is read, and the traces that its records name. Whoever measures writes
+//! into the store; a reader of it sees each slice as it comes.
+//!
+//! ```text
+//! connections  listens, and limits how many may ask, how much and for how long
+//!   access     who may ask: Host, Origin, token; and what a browser may do with the answer
+//!   pages      list, experiment, comparison, history, errors         ─► report draws them
+//!   files      what `plimsoll export` would write, and traces        ─► report::export
+//!   live       an experiment that goes on, as server-sent events     ◄─ one reader for each, however many look
+//! library      records and analyses, judged once for each version of an experiment
+//! lookup       what is meant by the words of an address, shared with the command line
+//! ```
+//!
+//! ```no_run
+//! use plimsoll_serve::{Options, Server};
+//!
+//! let options = Options {
+//!     store: "/home/me/.local/share/plimsoll/plimsoll.db".into(),
+//!     listen: ([127, 0, 0, 1], 0).into(),
+//!     token_file: None,
+//!     engines: &[],
+//! };
+//! let server = Server::bind(options)?;
+//! println!("{}", server.url());
+//! server.run()?; // until SIGINT or SIGTERM
+//! # Ok::<(), plimsoll_serve::ServeError>(())
+//! ```
+
+mod access;
+mod connections;
+mod failure;
+mod files;
+mod library;
+mod live;
+pub mod lookup;
+mod pages;
+
+#[cfg(test)]
+mod tests;
+
+pub use access::TokenError;
+
+use access::{Access, Token};
+use axum::Router;
+use axum::routing::get;
+use library::Library;
+use live::Hub;
+use plimsoll_experiment::EngineKind;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// Of the program, which every page names.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What is served, where, and to whom.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The store's file. It need not exist yet.
+    pub store: PathBuf,
+    /// Where to listen; port 0 is any that is free.
+    pub listen: SocketAddr,
+    /// A file with the token that has to be shown. Without, one is made where the address is not of this machine alone.
+    pub token_file: Option<PathBuf>,
+    /// The engines that there are, for telling how long an experiment will take.
+    pub engines: &'static [EngineKind],
+}
+
+/// Why nothing is served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Somebody else listens there.
+    #[error("{address} is taken, perhaps by another `plimsoll serve`: choose another with --listen, such as --listen {}:0 for any port that is free", address.ip())]
+    Taken {
+        /// Where it was tried.
+        address: SocketAddr,
+    },
+    /// It is not possible to listen there.
+    #[error("cannot listen on {address}: {source}; --listen takes an address of this machine")]
+    Listen {
+        /// Where it was tried.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// No token.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The system does not give what a server needs.
+    #[error("cannot serve: {0}")]
+    System(#[from] io::Error),
+}
+
+/// What all answers are made from.
+struct App {
+    library: Library,
+    hub: Hub,
+    engines: &'static [EngineKind],
+    /// Turns true when the server ends.
+    closing: watch::Receiver<bool>,
+}
+
+/// A server that listens and does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    listener: std::net::TcpListener,
+    address: SocketAddr,
+    access: Access,
+    options: Options,
+}
+
+impl Server {
+    /// Takes the port, so that browsers can already connect.
+    ///
+    /// # Errors
+    /// When the port is taken or cannot be had, or the token cannot be read or made.
+    pub fn bind(options: Options) -> Result<Self, ServeError> {
+        let token = match &options.token_file {
+            Some(file) => Some(Token::read(file)?),
+            None if options.listen.ip().is_loopback() => None,
+            None => Some(Token::random()?),
+        };
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::AddrInUse => ServeError::Taken {
+                address: options.listen,
+            },
+            _ => ServeError::Listen {
+                address: options.listen,
+                source,
+            },
+        };
+        let listener = std::net::TcpListener::bind(options.listen).map_err(failed)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok(Self {
+            listener,
+            address,
+            access: Access::new(address.port(), token),
+            options,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address by which this machine reaches it.
+    #[must_use]
+    pub fn local_ip(&self) -> IpAddr {
+        match self.address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        }
+    }
+
+    /// What to open in a browser on this machine, with the token where one is needed.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let address = SocketAddr::new(self.local_ip(), self.address.port());
+        match self.access.token() {
+            Some(token) => format!("http://{address}/?token={}", token.text()),
+            None => format!("http://{address}/"),
+        }
+    }
+
+    /// Answers until the program is asked to end (SIGINT, SIGTERM), and then as long as answers that are under way take, but not long.
+    ///
+    /// # Errors
+    /// When the system does not give what a server needs.
+    pub fn run(self) -> Result<(), ServeError> {
+        // One thread for all connections: the machine may be measuring. What takes long happens on threads of its own.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(connections::MOST)
+            .build()?;
+        let (close, closing) = watch::channel(false);
+        let app = Arc::new(App {
+            library: Library::new(self.options.store.clone()),
+            hub: Hub::new(self.options.store, self.options.engines),
+            engines: self.options.engines,
+            closing: closing.clone(),
+        });
+        let router = router(app, self.access);
+        let served = runtime.block_on(async {
+            let mut asked_to_end = connections::asked_to_end()?;
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let server = connections::serve(listener, router, closing);
+            tokio::pin!(server);
+            tokio::select! {
+                served = &mut server => return served,
+                () = asked_to_end.wait() => {}
+            }
+            let _ = close.send(true);
+            server.await
+        });
+        // Followers look every tenth of a second whether anybody is there.
+        runtime.shutdown_timeout(connections::LAST_WORDS);
+        Ok(served?)
+    }
+}
+
+fn router(app: Arc<App>, access: Access) -> Router {
+    let routes = Router::new()
+        .route("/", get(pages::list))
+        .route("/experiment/{id}", get(pages::experiment))
+        .route("/experiment/{id}/live", get(live::events))
+        .route("/experiment/{id}/files/{name}", get(files::file))
+        .route("/compare", get(pages::compare))
+        .route("/history/{name}", get(pages::history))
+        .fallback(pages::nothing)
+        .with_state(app);
+    access::guard(routes, access)
+}

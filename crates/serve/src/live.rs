@@ -1,0 +1,97 @@
+//! An experiment that goes on, as server-sent events.
+//!
+//! ```text
+//! Store::news ─► Picture ─► Update ─► every stream          one follower for each experiment, on a thread of its own,
+//!                   └─► the whole of it for who comes later  as long as anybody looks
+//! ```
+//!
+//! A stream begins with `snapshot`, all that there is to show; `update`s are what changed since; `end` says that nobody works on the experiment
+//! any more. Who was too slow to take every update gets a snapshot again.
+
+mod hub;
+mod picture;
+#[cfg(test)]
+mod tests;
+mod update;
+
+pub(crate) use hub::Hub;
+
+use crate::App;
+use crate::failure::Failure;
+use crate::pages::aside;
+use axum::extract::{Path, State};
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use futures_util::stream::{self, Stream};
+use hub::{Looking, Message};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+
+/// After how long a browser asks again when the connection was lost.
+const RETRY: Duration = Duration::from_secs(2);
+/// So often something is said, so that a connection that is dead is noticed.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
+
+/// `/experiment/ID/live`
+pub(crate) async fn events(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
+    let closing = app.closing.clone();
+    let looking = aside(move || app.hub.look(&id)).await?;
+    let stream = stream::unfold(Stage::Begin(looking, closing), next);
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(SIGN_OF_LIFE)))
+}
+
+/// Where a stream is.
+enum Stage {
+    Begin(Looking, watch::Receiver<bool>),
+    Going(Looking, watch::Receiver<bool>),
+    Over,
+}
+
+async fn next(stage: Stage) -> Option<(Result<Event, Infallible>, Stage)> {
+    let (mut looking, mut closing) = match stage {
+        Stage::Over => return None,
+        Stage::Begin(mut looking, closing) => match looking.snapshot() {
+            Some(snapshot) => {
+                let event = spelled(&snapshot).retry(RETRY);
+                return Some((Ok(event), Stage::Going(looking, closing)));
+            }
+            // The follower has just begun, and what it tells first is a snapshot.
+            None => (looking, closing),
+        },
+        Stage::Going(looking, closing) => (looking, closing),
+    };
+    let received = tokio::select! {
+        received = looking.updates.recv() => received,
+        _ = closing.wait_for(|closing| *closing) => return None,
+    };
+    match received {
+        Ok(message) => {
+            let event = Ok(spelled(&message));
+            let stage = match message {
+                Message::End => Stage::Over,
+                _ => Stage::Going(looking, closing),
+            };
+            Some((event, stage))
+        }
+        Err(RecvError::Lagged(_)) => {
+            let snapshot = looking.snapshot()?;
+            Some((Ok(spelled(&snapshot)), Stage::Going(looking, closing)))
+        }
+        Err(RecvError::Closed) => None,
+    }
+}
+
+fn spelled(message: &Message) -> Event {
+    let (name, data): (&str, &str) = match message {
+        Message::Snapshot(data) => ("snapshot", data),
+        Message::Update(data) => ("update", data),
+        Message::End => ("end", "{}"),
+    };
+    Event::default().event(name).data(data)
+}

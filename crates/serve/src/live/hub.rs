@@ -1,0 +1,215 @@
+//! One follower for each experiment, however many look at it.
+
+use super::picture::Picture;
+use crate::failure::Failure;
+use axum::http::StatusCode;
+use plimsoll_experiment::EngineKind;
+use plimsoll_store::{Following, News, Store};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+use tokio::sync::broadcast;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Streams at a time, of all experiments together: fewer than connections, so that pages can always be asked for.
+pub(super) const MOST_STREAMS: usize = 40;
+/// Between two looks into the store.
+const LOOK: Duration = Duration::from_millis(100);
+/// So often it is told how long the rest takes, when nothing else is new.
+const TELL: Duration = Duration::from_secs(1);
+/// Updates that a slow reader may be behind.
+const BEHIND: usize = 32;
+
+/// What streams are told: JSON.
+#[derive(Clone, Debug)]
+pub(super) enum Message {
+    Snapshot(Arc<str>),
+    Update(Arc<str>),
+    End,
+}
+
+/// Everything that is followed.
+pub(crate) struct Hub {
+    store: PathBuf,
+    engines: &'static [EngineKind],
+    followed: Arc<Mutex<BTreeMap<String, Arc<Followed>>>>,
+    streams: Arc<Semaphore>,
+}
+
+/// An experiment that is followed.
+struct Followed {
+    /// `None` until the follower has looked for the first time.
+    picture: Mutex<Option<Picture>>,
+    updates: broadcast::Sender<Message>,
+}
+
+/// Somebody who looks.
+pub(super) struct Looking {
+    followed: Arc<Followed>,
+    pub(super) updates: broadcast::Receiver<Message>,
+    _place: OwnedSemaphorePermit,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A follower that failed leaves what it had told.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Looking {
+    /// All that there is to show, and from here on the updates after it; `None` when nothing is known yet.
+    pub(super) fn snapshot(&mut self) -> Option<Message> {
+        let picture = lock(&self.followed.picture);
+        let snapshot = picture.as_ref()?.snapshot(now());
+        // Under the lock, so that no update is missing and none is told twice.
+        self.updates = self.followed.updates.subscribe();
+        Some(Message::Snapshot(json(&snapshot)))
+    }
+}
+
+impl Hub {
+    pub(crate) fn new(store: PathBuf, engines: &'static [EngineKind]) -> Self {
+        Self {
+            store,
+            engines,
+            followed: Arc::default(),
+            streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+        }
+    }
+
+    /// Begins to look at an experiment.
+    pub(super) fn look(&self, wanted: &str) -> Result<Looking, Failure> {
+        let place = Arc::clone(&self.streams).try_acquire_owned().map_err(|_| {
+            Failure::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Too many are looking",
+                format!("At most {MOST_STREAMS} pages can be kept up to date at a time. Close some, and load this one again."),
+            )
+        })?;
+        let store = Store::open_read_only(&self.store)?;
+        let (id, _) = store.version(wanted)?;
+        let mut all = lock(&self.followed);
+        if let Some(followed) = all.get(&id) {
+            return Ok(Looking {
+                updates: followed.updates.subscribe(),
+                followed: Arc::clone(followed),
+                _place: place,
+            });
+        }
+        let head = store.head(&id)?;
+        let picture = Picture::of(&head, self.engines)?;
+        let following = store.follow(&id)?;
+        let (sender, updates) = broadcast::channel(BEHIND);
+        let followed = Arc::new(Followed {
+            picture: Mutex::new(None),
+            updates: sender,
+        });
+        all.insert(id.clone(), Arc::clone(&followed));
+        let follower = Follower {
+            store,
+            following,
+            id,
+            followed: Arc::clone(&followed),
+            all: Arc::clone(&self.followed),
+        };
+        tokio::task::spawn_blocking(move || follower.follow(picture));
+        Ok(Looking {
+            followed,
+            updates,
+            _place: place,
+        })
+    }
+
+    /// How many experiments are followed.
+    #[cfg(test)]
+    pub(crate) fn followed(&self) -> usize {
+        lock(&self.followed).len()
+    }
+}
+
+struct Follower {
+    store: Store,
+    following: Following,
+    id: String,
+    followed: Arc<Followed>,
+    all: Arc<Mutex<BTreeMap<String, Arc<Followed>>>>,
+}
+
+impl Follower {
+    /// Until nobody looks, nobody works on the experiment any more, or the store cannot be read.
+    fn follow(mut self, picture: Picture) {
+        // Nobody sees it before all that was there has been read.
+        let mut unseen = Some(picture);
+        let mut told = Instant::now();
+        while let Ok(news) = self.store.news(&mut self.following) {
+            if let Some(message) = self.message(&news, &mut unseen, told) {
+                told = Instant::now();
+                // Nobody may be looking just now.
+                let _ = self.followed.updates.send(message);
+            }
+            if news.more {
+                continue;
+            }
+            if !news.running {
+                return;
+            }
+            std::thread::sleep(LOOK);
+            let mut all = lock(&self.all);
+            // Whoever begins to look does so under this lock.
+            if self.followed.updates.receiver_count() == 0 {
+                all.remove(&self.id);
+                return;
+            }
+        }
+    }
+
+    /// What to tell, if anything.
+    fn message(&self, news: &News, unseen: &mut Option<Picture>, told: Instant) -> Option<Message> {
+        let mut shared = lock(&self.followed.picture);
+        if let Some(mut picture) = unseen.take() {
+            picture.take(news);
+            if news.more {
+                *unseen = Some(picture);
+                return None;
+            }
+            // What is in the snapshot is no news any more.
+            picture.update(now());
+            let snapshot = json(&picture.snapshot(now()));
+            *shared = Some(picture);
+            return Some(Message::Snapshot(snapshot));
+        }
+        let picture = shared.as_mut()?;
+        picture.take(news);
+        if news.more || !(picture.has_news() || told.elapsed() >= TELL) {
+            return None;
+        }
+        Some(Message::Update(json(&picture.update(now()))))
+    }
+}
+
+impl Drop for Follower {
+    /// Also when it failed: whoever looks is told that there is no more to come, and whoever comes gets a follower of their own.
+    fn drop(&mut self) {
+        let mut all = lock(&self.all);
+        if all
+            .get(&self.id)
+            .is_some_and(|known| Arc::ptr_eq(known, &self.followed))
+        {
+            all.remove(&self.id);
+        }
+        let _ = self.followed.updates.send(Message::End);
+    }
+}
+
+fn json(update: &super::update::Update) -> Arc<str> {
+    serde_json::to_string(update)
+        .expect("an update has only string keys and plain numbers")
+        .into()
+}
+
+/// Seconds since 1970.
+fn now() -> f64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0.0, |since| since.as_secs_f64())
+}

@@ -1,0 +1,467 @@
+//! What a live page shows, made of the news of the store.
+
+use super::update::{Cell, Measured, Now, Second, Update};
+use plimsoll_experiment::{EngineKind, Needs, Plan, explain};
+use plimsoll_judge::{JudgeError, plan_of};
+use plimsoll_record::{ExperimentRecord, LoadKind, PointLabel, RunRecord, RunState, Slice};
+use plimsoll_report::progress::{Left, Phase, Span};
+use plimsoll_store::{NewPoint, News, PointKey, RunKey};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How long a second is shown.
+const MINUTES_SHOWN: f64 = 5.0;
+/// Seconds that are shown, also where slices are shorter than that.
+const SECONDS_SHOWN: usize = 3_000;
+/// Slices of a point that may still get a late share.
+const LATE: usize = 16;
+/// Points of the curve, the latest.
+const POINTS_SHOWN: usize = 4_000;
+
+/// An experiment as it stands.
+pub(super) struct Picture {
+    plan: Plan,
+    needs: Needs,
+    running: bool,
+    runs: BTreeMap<RunKey, Run>,
+    points: BTreeMap<PointKey, Point>,
+    seconds: VecDeque<Second>,
+    next_second: u64,
+    /// What changed since the last update.
+    changed: Changed,
+}
+
+#[derive(Default)]
+struct Changed {
+    runs: BTreeSet<(u32, u32)>,
+    points: BTreeSet<PointKey>,
+    dropped: Vec<i64>,
+    seconds: BTreeSet<u64>,
+}
+
+struct Run {
+    block: u32,
+    arm: u32,
+    state: RunState,
+    begun: f64,
+    ended: Option<f64>,
+    /// Measuring so far, warm-up included, without the load phase.
+    measured_seconds: f64,
+}
+
+struct Point {
+    run: RunKey,
+    is_load: bool,
+    label: PointLabel,
+    begun: f64,
+    warm_up_seconds: f64,
+    /// Measured part as asked; 0 where that is not known.
+    asked_seconds: f64,
+    /// Measuring so far, warm-up included.
+    seconds: f64,
+    /// End of the last slice from the start of the point.
+    reached_seconds: f64,
+    last_warm_up: bool,
+    last: Option<(f64, Option<f64>)>,
+    /// Only while it goes on.
+    going: Option<Going>,
+    /// What it came to; kept without the histogram when it is over.
+    result: Option<(f64, Option<f64>)>,
+    errors: u64,
+}
+
+/// What a point needs while slices come.
+#[derive(Default)]
+struct Going {
+    measured: Span,
+    /// The last slices by index, with the key of their second.
+    recent: BTreeMap<u32, (u64, Span)>,
+}
+
+impl Picture {
+    /// Of an experiment of which nothing is known but its plan.
+    pub(super) fn of(head: &ExperimentRecord, engines: &[EngineKind]) -> Result<Self, JudgeError> {
+        let plan = plan_of(head)?;
+        let needs = explain(&plan, engines).needs;
+        Ok(Self {
+            plan,
+            needs,
+            running: true,
+            runs: BTreeMap::new(),
+            points: BTreeMap::new(),
+            seconds: VecDeque::new(),
+            next_second: 0,
+            changed: Changed::default(),
+        })
+    }
+
+    /// Takes what is new.
+    pub(super) fn take(&mut self, news: &News) {
+        self.running = news.running;
+        for (key, run) in &news.runs {
+            self.take_run(*key, run);
+        }
+        for point in &news.points {
+            self.take_point(point);
+        }
+        for (key, slice) in &news.slices {
+            self.take_slice(*key, slice);
+        }
+        for (key, _) in &news.ended {
+            if let Some(point) = self.points.get_mut(key) {
+                point.going = None;
+                self.changed.points.insert(*key);
+            }
+        }
+        self.forget_old();
+    }
+
+    fn take_run(&mut self, key: RunKey, run: &RunRecord) {
+        let arms = &self.plan.arms;
+        let Some(arm) = arms.iter().position(|arm| arm.name == run.arm) else {
+            return;
+        };
+        let arm = arm as u32;
+        let measured_seconds = self.runs.get(&key).map_or(0.0, |run| run.measured_seconds);
+        self.runs.insert(
+            key,
+            Run {
+                block: run.block,
+                arm,
+                state: run.state.clone(),
+                begun: instant(&run.started_at),
+                ended: run.ended_at.as_deref().map(instant),
+                measured_seconds,
+            },
+        );
+        self.changed.runs.insert((run.block, arm));
+        if matches!(run.state, RunState::Interrupted | RunState::Failed { .. }) {
+            for (point, known) in &mut self.points {
+                if known.run == key && known.result.take().is_some() {
+                    self.changed.dropped.push(point.number());
+                }
+            }
+        }
+    }
+
+    fn take_point(&mut self, point: &NewPoint) {
+        let asked_ns = match (&self.plan.objective, point.head.label.trial) {
+            _ if point.is_load => 0,
+            (Some(objective), Some(_)) => objective.search.map_or(0, |search| search.trial_ns),
+            _ => self.plan.measurement.duration_ns,
+        };
+        self.points.insert(
+            point.key,
+            Point {
+                run: point.run,
+                is_load: point.is_load,
+                label: point.head.label.clone(),
+                begun: instant(&point.head.started_at),
+                warm_up_seconds: point.head.warm_up_ns as f64 / 1e9,
+                asked_seconds: asked_ns as f64 / 1e9,
+                seconds: 0.0,
+                reached_seconds: 0.0,
+                last_warm_up: point.head.warm_up_ns > 0,
+                last: None,
+                going: Some(Going::default()),
+                result: None,
+                errors: 0,
+            },
+        );
+    }
+
+    fn take_slice(&mut self, key: PointKey, slice: &Slice) {
+        let Some(point) = self.points.get_mut(&key) else {
+            return;
+        };
+        let Some(run) = self.runs.get_mut(&point.run) else {
+            return;
+        };
+        let mut going = point.going.take().unwrap_or_default();
+        let end = (slice.start_ns + slice.length_ns) as f64 / 1e9;
+        let length = slice.length_ns as f64 / 1e9;
+        let late = going.recent.contains_key(&slice.index);
+        let (second, span) = going.recent.entry(slice.index).or_insert_with(|| {
+            self.next_second += 1;
+            (self.next_second, Span::default())
+        });
+        if late {
+            span.add_late(slice);
+        } else {
+            span.add(slice);
+            point.seconds += length;
+            point.reached_seconds = end;
+            point.last_warm_up = slice.warm_up;
+            if !point.is_load {
+                run.measured_seconds += length;
+            }
+        }
+        let told = Second {
+            key: *second,
+            at: point.begun + end,
+            arm: run.arm,
+            phase: phase(point).word(),
+            rate: span.rate(),
+            p99_ns: span.p99_ns(),
+        };
+        point.last = Some((told.rate, told.p99_ns));
+        if going.recent.len() > LATE {
+            going.recent.pop_first();
+        }
+        if !slice.warm_up {
+            if late {
+                going.measured.add_late(slice);
+            } else {
+                going.measured.add(slice);
+            }
+            point.errors = going.measured.errors;
+            let counts = matches!(run.state, RunState::Started | RunState::Finished);
+            if counts && !point.is_load {
+                point.result = Some((going.measured.rate(), going.measured.p99_ns()));
+                self.changed.points.insert(key);
+            }
+        }
+        point.going = Some(going);
+        self.changed.seconds.insert(told.key);
+        match self
+            .seconds
+            .iter_mut()
+            .rev()
+            .find(|one| one.key == told.key)
+        {
+            Some(known) => *known = told,
+            // A share that comes when its second is not shown any more.
+            None if late => {}
+            None => self.seconds.push_back(told),
+        }
+    }
+
+    /// Seconds that are not shown any more, and points of the curve beyond the latest.
+    fn forget_old(&mut self) {
+        let newest = self.seconds.back().map_or(0.0, |second| second.at);
+        while self.seconds.len() > SECONDS_SHOWN
+            || self
+                .seconds
+                .front()
+                .is_some_and(|second| second.at < newest - 60.0 * MINUTES_SHOWN)
+        {
+            self.seconds.pop_front();
+        }
+        let results = self.points.values().filter(|point| point.result.is_some());
+        let mut too_many = results.count().saturating_sub(POINTS_SHOWN);
+        for (key, point) in &mut self.points {
+            if too_many == 0 {
+                break;
+            }
+            if point.result.take().is_some() {
+                self.changed.dropped.push(key.number());
+                too_many -= 1;
+            }
+        }
+    }
+
+    /// All that there is to show. `now` is in seconds since 1970.
+    pub(super) fn snapshot(&self, now: f64) -> Update {
+        let cells: BTreeSet<(u32, u32)> =
+            self.runs.values().map(|run| (run.block, run.arm)).collect();
+        let keys = self.points.keys();
+        Update {
+            arms: self.plan.arms.iter().map(|arm| arm.name.clone()).collect(),
+            runs: self.cells(&cells),
+            points: keys.filter_map(|key| self.measured(*key)).collect(),
+            seconds: self.seconds.iter().cloned().collect(),
+            ..self.standing(now)
+        }
+    }
+
+    /// What changed since the last time that this was asked.
+    pub(super) fn update(&mut self, now: f64) -> Update {
+        let changed = std::mem::take(&mut self.changed);
+        let keys = changed.points.iter();
+        let seconds = self.seconds.iter();
+        Update {
+            runs: self.cells(&changed.runs),
+            points: keys.filter_map(|key| self.measured(*key)).collect(),
+            dropped: changed.dropped,
+            seconds: seconds
+                .filter(|second| changed.seconds.contains(&second.key))
+                .cloned()
+                .collect(),
+            ..self.standing(now)
+        }
+    }
+
+    /// Whether anything changed.
+    pub(super) fn has_news(&self) -> bool {
+        let Changed {
+            runs,
+            points,
+            dropped,
+            seconds,
+        } = &self.changed;
+        !(runs.is_empty() && points.is_empty() && dropped.is_empty() && seconds.is_empty())
+    }
+
+    fn standing(&self, now: f64) -> Update {
+        let finished = self.pairs(|state| *state == RunState::Finished);
+        let failed = self.pairs(|state| matches!(state, RunState::Failed { .. }));
+        Update {
+            arms: Vec::new(),
+            runs_finished: finished.len() as u32,
+            runs_failed: failed.difference(&finished).count() as u32,
+            runs_planned: self.plan.runs.len() as u32,
+            left_seconds: self.running.then(|| self.left(&finished, now)),
+            now: self.now(),
+            runs: Vec::new(),
+            points: Vec::new(),
+            dropped: Vec::new(),
+            seconds: Vec::new(),
+        }
+    }
+
+    /// Pairs of block and arm with a run in such a state.
+    fn pairs(&self, so: impl Fn(&RunState) -> bool) -> BTreeSet<(u32, u32)> {
+        let runs = self.runs.values().filter(|run| so(&run.state));
+        runs.map(|run| (run.block, run.arm)).collect()
+    }
+
+    /// The run that goes on. One that an earlier program was killed in is none, and is set right when another goes on.
+    fn going(&self) -> Option<(RunKey, &Run)> {
+        let (key, run) = self.runs.iter().next_back()?;
+        (self.running && run.state == RunState::Started).then_some((*key, run))
+    }
+
+    /// Seconds until the experiment is over, as far as that can be told.
+    pub(crate) fn left_seconds(&self, now: f64) -> Option<f64> {
+        let finished = self.pairs(|state| *state == RunState::Finished);
+        self.running.then(|| self.left(&finished, now))
+    }
+
+    fn left(&self, finished: &BTreeSet<(u32, u32)>, now: f64) -> f64 {
+        let mut left = Left::of(&self.needs);
+        for run in self.runs.values() {
+            if let (RunState::Finished, Some(ended)) = (&run.state, run.ended) {
+                left.run_begins(run.begun);
+                left.measured(run.measured_seconds);
+                left.run_ends(true, ended);
+            }
+        }
+        let mut to_begin = self.plan.runs.len().saturating_sub(finished.len());
+        if let Some((key, run)) = self.going() {
+            to_begin =
+                to_begin.saturating_sub(usize::from(!finished.contains(&(run.block, run.arm))));
+            left.run_begins(run.begun);
+            match self.point_of(key) {
+                Some(point) if !point.is_load && point.going.is_some() => {
+                    left.measured(run.measured_seconds - point.seconds);
+                    left.point_begins(point.warm_up_seconds + point.asked_seconds);
+                    left.measured(point.seconds);
+                }
+                _ => left.measured(run.measured_seconds),
+            }
+        }
+        left.seconds(u32::try_from(to_begin).unwrap_or(u32::MAX), now)
+    }
+
+    /// The last point of a run.
+    fn point_of(&self, run: RunKey) -> Option<&Point> {
+        let mut points = self.points.values().rev();
+        points.find(|point| point.run == run)
+    }
+
+    fn now(&self) -> Option<Now> {
+        let (key, run) = self.going()?;
+        let mut planned = self.plan.runs.iter();
+        let place =
+            planned.position(|planned| planned.block == run.block && planned.arm == run.arm);
+        let mut now = Now {
+            run: place.map_or(0, |place| place as u32 + 1),
+            block: run.block + 1,
+            arm: run.arm,
+            mix: String::new(),
+            load: String::new(),
+            phase: Phase::Prepare.word(),
+            second: 0.0,
+            seconds: 0.0,
+            rate: None,
+            p99_ns: None,
+            errors: 0,
+        };
+        if let Some(point) = self.point_of(key).filter(|point| point.going.is_some()) {
+            let phase = phase(point);
+            now.mix.clone_from(&point.label.mix);
+            now.load.clone_from(&point.label.load_label);
+            now.phase = phase.word();
+            now.errors = point.errors;
+            (now.second, now.seconds) = match phase {
+                Phase::Load => (point.reached_seconds, 0.0),
+                Phase::WarmUp => (point.reached_seconds, point.warm_up_seconds),
+                Phase::Measure => (
+                    (point.reached_seconds - point.warm_up_seconds).max(0.0),
+                    point.asked_seconds,
+                ),
+                Phase::Prepare | Phase::TearDown => (0.0, 0.0),
+            };
+            if let Some((rate, p99_ns)) = point.last {
+                now.rate = Some(rate);
+                now.p99_ns = p99_ns;
+            }
+        }
+        Some(now)
+    }
+
+    fn cells(&self, pairs: &BTreeSet<(u32, u32)>) -> Vec<Cell> {
+        let mut cells = Vec::with_capacity(pairs.len());
+        for &(block, arm) in pairs {
+            let mut state = None;
+            for run in self.runs.values() {
+                if (run.block, run.arm) != (block, arm) || state == Some("finished") {
+                    continue;
+                }
+                state = Some(match run.state {
+                    RunState::Finished => "finished",
+                    RunState::Failed { .. } => "failed",
+                    RunState::Started if self.running => "going",
+                    RunState::Started | RunState::Interrupted => "interrupted",
+                });
+            }
+            if let Some(state) = state {
+                cells.push(Cell { block, arm, state });
+            }
+        }
+        cells
+    }
+
+    fn measured(&self, key: PointKey) -> Option<Measured> {
+        let point = self.points.get(&key)?;
+        let (rate, p99_ns) = point.result?;
+        let (open, load) = match point.label.load {
+            LoadKind::Closed { sessions, .. } => (false, f64::from(sessions)),
+            LoadKind::Open { rate, .. } => (true, rate),
+        };
+        Some(Measured {
+            key: key.number(),
+            arm: self.runs.get(&point.run)?.arm,
+            mix: point.label.mix.clone(),
+            open,
+            load,
+            rate,
+            p99_ns,
+        })
+    }
+}
+
+fn phase(point: &Point) -> Phase {
+    match point {
+        Point { is_load: true, .. } => Phase::Load,
+        Point {
+            last_warm_up: true, ..
+        } => Phase::WarmUp,
+        _ => Phase::Measure,
+    }
+}
+
+/// Seconds since 1970; 0 where a record does not say.
+fn instant(text: &str) -> f64 {
+    text.parse::<jiff::Timestamp>()
+        .map_or(0.0, |instant| instant.as_millisecond() as f64 / 1e3)
+}

@@ -1,0 +1,288 @@
+use super::picture::Picture;
+use crate::tests::{Place, experiment, place, run};
+use axum::body::{Body, BodyDataStream};
+use axum::http::{Request, StatusCode, header};
+use futures_util::StreamExt;
+use plimsoll_record::{
+    Completed, Histogram, Latencies, LoadKind, Operation, OperationSlice, PointEnd, PointLabel,
+    RunState, Slice, Status, WorkerUse,
+};
+use plimsoll_store::Store;
+use serde_json::Value;
+use tower::ServiceExt;
+
+fn label() -> PointLabel {
+    PointLabel {
+        point: Some(0),
+        mix: "A".to_owned(),
+        load_label: "8 threads".to_owned(),
+        load: LoadKind::Closed {
+            sessions: 8,
+            think_time_ns: 0,
+            target: None,
+        },
+        trial: None,
+    }
+}
+
+/// A second with so many reads of a millisecond each.
+fn slice(index: u32, reads: u64, warm_up: bool) -> Slice {
+    let mut service = Histogram::new();
+    service.record_n(1_000_000, reads);
+    Slice {
+        index,
+        start_ns: u64::from(index) * 1_000_000_000,
+        length_ns: 1_000_000_000,
+        warm_up,
+        completed: Completed {
+            ok: reads,
+            ..Completed::default()
+        },
+        operations: vec![OperationSlice {
+            operation: Operation::Read,
+            status: Status::Ok,
+            latencies: Latencies {
+                service,
+                open: None,
+            },
+        }],
+        worker: WorkerUse::default(),
+        telemetry: Default::default(),
+    }
+}
+
+/// The events of a stream, one after the other.
+struct Events {
+    body: BodyDataStream,
+    rest: String,
+}
+
+impl Events {
+    async fn of(place: &Place, id: &str) -> Self {
+        let mut request = Request::get(format!("/experiment/{id}/live"))
+            .header(header::HOST, "127.0.0.1")
+            .body(Body::empty())
+            .unwrap();
+        let here: std::net::IpAddr = [127, 0, 0, 1].into();
+        request
+            .extensions_mut()
+            .insert(crate::access::TakenAt(here));
+        let response = place.router.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(
+            response.headers()[header::CONTENT_TYPE],
+            "text/event-stream"
+        );
+        Self {
+            body: response.into_body().into_data_stream(),
+            rest: String::new(),
+        }
+    }
+
+    /// Name and data of the next event; `None` at the end of the stream.
+    async fn next(&mut self) -> Option<(String, Value)> {
+        loop {
+            if let Some((event, rest)) = self.rest.split_once("\n\n") {
+                let of = |name: &str| {
+                    let line = event.lines().find_map(|line| line.strip_prefix(name));
+                    line.map(|value| value.trim_start().to_owned())
+                };
+                let found = of("event:").zip(of("data:"));
+                self.rest = rest.to_owned();
+                if let Some((name, data)) = found {
+                    return Some((name, serde_json::from_str(&data).unwrap()));
+                }
+                continue;
+            }
+            let piece = self.body.next().await?.unwrap();
+            self.rest.push_str(std::str::from_utf8(&piece).unwrap());
+        }
+    }
+
+    /// The next event that is so; others are passed over.
+    async fn until(&mut self, so: impl Fn(&str, &Value) -> bool) -> Value {
+        loop {
+            let (name, data) = self.next().await.expect("the stream goes on");
+            if so(&name, &data) {
+                return data;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_followed_from_its_begin_to_its_end() {
+    let place = place();
+    let mut writer = place.store();
+    writer.begin(&experiment("9b2c")).unwrap();
+    let mut events = Events::of(&place, "9b2c").await;
+    let (name, whole) = events.next().await.unwrap();
+    assert_eq!(name, "snapshot");
+    assert_eq!(whole["arms"], serde_json::json!(["small", "large"]));
+    assert_eq!(
+        (&whole["runs_planned"], &whole["now"]),
+        (&4.into(), &Value::Null)
+    );
+    assert!(whole["left_seconds"].as_f64().unwrap() > 0.0);
+
+    let mut head = run("large", 0);
+    let key = writer.begin_run("9b2c", &head).unwrap();
+    let begun = events.until(|_, data| !data["runs"].is_null()).await;
+    assert_eq!(
+        begun["runs"][0],
+        serde_json::json!({"block": 0, "arm": 1, "state": "going"})
+    );
+    assert_eq!(
+        (&begun["now"]["run"], &begun["now"]["phase"]),
+        (&2.into(), &"prepare".into())
+    );
+
+    let point = writer
+        .begin_point(key, &label(), 1_000_000_000, "2026-11-21T03:44:02Z")
+        .unwrap();
+    writer.add_slice(point, &slice(0, 500, true)).unwrap();
+    let warm = events.until(|_, data| !data["seconds"].is_null()).await;
+    assert_eq!(warm["seconds"][0]["phase"], "warm up");
+    assert!(warm["points"].is_null(), "the warm-up is no result");
+    writer.add_slice(point, &slice(1, 1_000, false)).unwrap();
+    let measured = events.until(|_, data| !data["points"].is_null()).await;
+    let result = &measured["points"][0];
+    assert_eq!(
+        (&result["load"], &result["rate"]),
+        (&8.0.into(), &1_000.0.into())
+    );
+    let second = measured["seconds"][0].clone();
+    assert_eq!(measured["now"]["second"], 1.0);
+
+    // A late share makes the same second better.
+    writer.add_slice(point, &slice(1, 200, false)).unwrap();
+    let late = events.until(|_, data| !data["seconds"].is_null()).await;
+    assert_eq!(late["seconds"][0]["key"], second["key"]);
+    assert_eq!(late["seconds"][0]["rate"], 1_200.0);
+    assert_eq!(late["points"][0]["rate"], 1_200.0);
+
+    writer.end_point(point, &PointEnd::default()).unwrap();
+    head.state = RunState::Finished;
+    head.ended_at = Some("2026-11-21T03:44:09Z".to_owned());
+    writer.update_run(key, &head).unwrap();
+    let over = events.until(|_, data| data["runs_finished"] == 1).await;
+    assert_eq!(over["runs"][0]["state"], "finished");
+
+    // Who comes now hears all of it, from the same follower.
+    let mut late = Events::of(&place, "9b2c").await;
+    let (name, whole) = late.next().await.unwrap();
+    assert_eq!(
+        (name.as_str(), &whole["runs_finished"]),
+        ("snapshot", &1.into())
+    );
+    assert_eq!(whole["seconds"].as_array().unwrap().len(), 2);
+    assert_eq!(whole["points"].as_array().unwrap().len(), 1);
+    assert_eq!(place.app.hub.followed(), 1);
+
+    drop(writer);
+    for mut stream in [events, late] {
+        stream.until(|name, _| name == "end").await;
+        assert!(stream.next().await.is_none());
+    }
+    assert_eq!(place.app.hub.followed(), 0);
+}
+
+#[tokio::test]
+async fn nobody_is_followed_when_nobody_looks() {
+    let place = place();
+    let mut writer = place.store();
+    writer.begin(&experiment("9b2c")).unwrap();
+    let mut events = Events::of(&place, "9b2c").await;
+    events.next().await.unwrap();
+    assert_eq!(place.app.hub.followed(), 1);
+    drop(events);
+    while place.app.hub.followed() > 0 {
+        tokio::task::yield_now().await;
+    }
+    // And whoever comes back is told everything again.
+    let mut again = Events::of(&place, "9b2c").await;
+    assert_eq!(again.next().await.unwrap().0, "snapshot");
+}
+
+#[tokio::test]
+async fn streams_end_with_the_server_and_with_the_experiment() {
+    let place = place();
+    let mut writer = place.store();
+    writer.begin(&experiment("9b2c")).unwrap();
+    writer.import(experiment("over")).unwrap();
+    let mut over = Events::of(&place, "over").await;
+    let names = [over.next().await.unwrap().0, over.next().await.unwrap().0];
+    assert_eq!(names, ["snapshot", "end"]);
+    assert!(over.next().await.is_none());
+
+    let mut events = Events::of(&place, "9b2c").await;
+    events.next().await.unwrap();
+    place.close.send(true).unwrap();
+    while events.next().await.is_some() {}
+}
+
+#[tokio::test]
+async fn streams_are_limited() {
+    let place = place();
+    let mut writer = place.store();
+    writer.begin(&experiment("9b2c")).unwrap();
+    let mut all = Vec::new();
+    for _ in 0..super::hub::MOST_STREAMS {
+        all.push(Events::of(&place, "9b2c").await);
+    }
+    let refused = place.get("/experiment/9b2c/live").await;
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    all.pop();
+    Events::of(&place, "9b2c").await;
+}
+
+/// What a picture of all that is in the store shows.
+fn picture(store: &Store, id: &str) -> Value {
+    let mut picture = Picture::of(&store.head(id).unwrap(), &[]).unwrap();
+    let mut following = store.follow(id).unwrap();
+    picture.take(&store.news(&mut following).unwrap());
+    serde_json::to_value(picture.snapshot(0.0)).unwrap()
+}
+
+#[tokio::test]
+async fn points_of_a_run_that_failed_are_taken_back() {
+    let place = place();
+    let mut writer = place.store();
+    writer.begin(&experiment("9b2c")).unwrap();
+    let mut events = Events::of(&place, "9b2c").await;
+    let mut head = run("small", 0);
+    let key = writer.begin_run("9b2c", &head).unwrap();
+    let point = writer
+        .begin_point(key, &label(), 0, "2026-11-21T03:44:02Z")
+        .unwrap();
+    writer.add_slice(point, &slice(0, 500, false)).unwrap();
+    let told = events.until(|_, data| !data["points"].is_null()).await;
+    head.state = RunState::Failed {
+        message: "the engine went away".to_owned(),
+    };
+    writer.update_run(key, &head).unwrap();
+    let taken_back = events.until(|_, data| !data["dropped"].is_null()).await;
+    assert_eq!(taken_back["dropped"][0], told["points"][0]["key"]);
+    assert_eq!(taken_back["runs"][0]["state"], "failed");
+    assert_eq!(
+        (&taken_back["runs_failed"], &taken_back["now"]),
+        (&1.into(), &Value::Null)
+    );
+    // Who comes later never hears of them.
+    let whole = picture(&writer, "9b2c");
+    assert!(whole["points"].is_null());
+    // A further attempt that is good makes it good.
+    let mut again = run("small", 0);
+    again.attempt = 2;
+    let key = writer.begin_run("9b2c", &again).unwrap();
+    again.state = RunState::Finished;
+    again.ended_at = Some("2026-11-21T03:45:09Z".to_owned());
+    writer.update_run(key, &again).unwrap();
+    let whole = picture(&writer, "9b2c");
+    assert_eq!(
+        (&whole["runs_finished"], &whole["runs_failed"]),
+        (&1.into(), &0.into())
+    );
+    assert_eq!(whole["runs"].as_array().unwrap().len(), 1);
+    assert_eq!(whole["runs"][0]["state"], "finished");
+}

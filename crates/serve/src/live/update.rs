@@ -1,0 +1,92 @@
+//! What is sent: the same for a snapshot, where everything is in it, and for an update, where only what changed is. `web/src/live/message.ts` reads it.
+
+use serde::Serialize;
+
+/// How things stand, and what is new.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Update {
+    /// Names of the arms; in snapshots.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) arms: Vec<String>,
+    pub(super) runs_finished: u32,
+    pub(super) runs_failed: u32,
+    pub(super) runs_planned: u32,
+    /// Seconds until the experiment is over, as far as that can be told.
+    pub(super) left_seconds: Option<f64>,
+    /// The run that goes on; nothing between two runs.
+    pub(super) now: Option<Now>,
+    /// Runs that stand differently.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) runs: Vec<Cell>,
+    /// Points of the curve that are new or different.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) points: Vec<Measured>,
+    /// Keys of points that do not count any more, because their run did not come to its end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) dropped: Vec<i64>,
+    /// The last seconds that are new or different.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) seconds: Vec<Second>,
+}
+
+/// What is going on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Now {
+    /// Place of the run in the plan, from 1.
+    pub(super) run: u32,
+    /// From 1.
+    pub(super) block: u32,
+    /// Index into the arms.
+    pub(super) arm: u32,
+    pub(super) mix: String,
+    pub(super) load: String,
+    /// `prepare`, `load`, `warm up`, `measure`, `tear down`.
+    pub(super) phase: &'static str,
+    /// Of this phase so far, and altogether; 0 where that is not known.
+    pub(super) second: f64,
+    pub(super) seconds: f64,
+    /// Of the last slice.
+    pub(super) rate: Option<f64>,
+    pub(super) p99_ns: Option<f64>,
+    /// Operations of this point that failed.
+    pub(super) errors: u64,
+}
+
+/// How the run of an arm in a block stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Cell {
+    /// From 0.
+    pub(super) block: u32,
+    /// Index into the arms.
+    pub(super) arm: u32,
+    /// `going`, `finished`, `failed`, `interrupted`.
+    pub(super) state: &'static str,
+}
+
+/// What one point of one run came to so far.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Measured {
+    pub(super) key: i64,
+    pub(super) arm: u32,
+    pub(super) mix: String,
+    /// Whether the load is a rate; sessions otherwise.
+    pub(super) open: bool,
+    /// Rate or sessions.
+    pub(super) load: f64,
+    pub(super) rate: f64,
+    pub(super) p99_ns: Option<f64>,
+}
+
+/// One slice.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Second {
+    /// Rises. A second with a key that was there before replaces it.
+    pub(super) key: u64,
+    /// Its end, seconds since 1970.
+    pub(super) at: f64,
+    pub(super) arm: u32,
+    /// `load`, `warm up`, `measure`.
+    pub(super) phase: &'static str,
+    pub(super) rate: f64,
+    pub(super) p99_ns: Option<f64>,
+}

@@ -1,0 +1,131 @@
+//! What is meant by a word on the command line or in an address: experiments and their arms, and all records of one experiment.
+
+use plimsoll_judge::{History, HistoryBuilder, HistoryError, HistoryQuestion, JudgeError, plan_of};
+use plimsoll_record::{ExperimentRecord, ExperimentState};
+use plimsoll_store::{Filter, Store, StoreError, Summary};
+
+/// Why nothing was found.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// In the store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// In the record.
+    #[error(transparent)]
+    Judge(#[from] JudgeError),
+    /// In the history.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// An experiment of several arms was named where one arm is asked for.
+    #[error("say which arm of {text} is meant: {text}:{}", arms.join(&format!(" or {text}:")))]
+    WhichArm {
+        /// What was said.
+        text: String,
+        /// What could be meant.
+        arms: Vec<String>,
+    },
+    /// Nothing to make a history of.
+    #[error(
+        "no record of {wanted} is finished ({unfinished} unfinished): a history is made of finished ones"
+    )]
+    NoneFinished {
+        /// What was asked for.
+        wanted: String,
+        /// Records that are not finished.
+        unfinished: usize,
+    },
+}
+
+/// One side of a comparison, spelled `EXPERIMENT:ARM`; the arm may be left out where there is only one. Both may have colons in their names: of
+/// the readings that are possible, the one is taken that names an arm that there is.
+///
+/// # Errors
+/// What `load` says, or that several arms could be meant.
+pub fn side<E>(
+    text: &str,
+    load: impl Fn(&str) -> Result<ExperimentRecord, E>,
+) -> Result<(ExperimentRecord, String), E>
+where
+    E: From<LookupError>,
+{
+    let arms = |record: &ExperimentRecord| -> Result<Vec<String>, E> {
+        let plan = plan_of(record).map_err(LookupError::from)?;
+        Ok(plan.arms.into_iter().map(|arm| arm.name).collect())
+    };
+    let mut nearest = None;
+    let mut refused = None;
+    for (place, _) in text.rmatch_indices(':') {
+        let (experiment, arm) = (&text[..place], &text[place + 1..]);
+        match load(experiment) {
+            Ok(record) if arms(&record)?.iter().any(|name| name == arm) => {
+                return Ok((record, arm.to_owned()));
+            }
+            Ok(record) => nearest = nearest.or(Some((record, arm.to_owned()))),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    if let Some(nearest) = nearest {
+        // Whoever compares says which arms there are.
+        return Ok(nearest);
+    }
+    let record = match (load(text), refused) {
+        (Ok(record), _) => record,
+        (Err(_), Some(refused)) => return Err(refused),
+        (Err(error), None) => return Err(error),
+    };
+    let mut names = arms(&record)?;
+    match names.as_slice() {
+        [_] => Ok((record, names.remove(0))),
+        _ => Err(LookupError::WhichArm {
+            text: text.to_owned(),
+            arms: names,
+        }
+        .into()),
+    }
+}
+
+/// One metric over all records of an experiment. Records are read one by one, the newest first, because all of them together may be large.
+///
+/// # Errors
+/// When the store cannot be read, nothing is finished, or the newest record does not have what is asked for.
+pub fn history(
+    store: &Store,
+    wanted: &str,
+    question: &HistoryQuestion,
+) -> Result<History, LookupError> {
+    let summaries = of_one_name(store, wanted)?;
+    let (finished, unfinished): (Vec<Summary>, Vec<Summary>) = summaries
+        .into_iter()
+        .partition(|summary| summary.state == ExperimentState::Finished);
+    let Some((newest, older)) = finished.split_first() else {
+        return Err(LookupError::NoneFinished {
+            wanted: wanted.to_owned(),
+            unfinished: unfinished.len(),
+        });
+    };
+    let mut builder = HistoryBuilder::begin(&store.load(&newest.id)?, question)?;
+    for older in older {
+        builder.add(&store.load(&older.id)?)?;
+    }
+    for _ in &unfinished {
+        builder.add_unfinished();
+    }
+    Ok(builder.finish())
+}
+
+/// All records of the experiment that is meant, the newest first.
+fn of_one_name(store: &Store, wanted: &str) -> Result<Vec<Summary>, StoreError> {
+    let named = |name: &str| {
+        store.list(&Filter {
+            name: Some(name.to_owned()),
+            state: None,
+        })
+    };
+    let found = named(wanted)?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    // An id, its beginning, or `last`.
+    named(&store.load(wanted)?.name)
+}

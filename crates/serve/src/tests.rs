@@ -1,0 +1,560 @@
+//! The routes, asked without a network.
+
+use crate::access::{Access, TakenAt, Token};
+use crate::library::Library;
+use crate::live::Hub;
+use crate::{App, router};
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use futures_util::StreamExt;
+use plimsoll_record::{
+    ExperimentRecord, ExperimentState, Machine, Program, RECORD_VERSION, RigRecord, RunRecord,
+    RunState, TraceReference,
+};
+use plimsoll_store::Store;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::watch;
+use tower::ServiceExt;
+
+/// A folder with a store, and the routes over it.
+pub(crate) struct Place {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) router: Router,
+    pub(crate) app: Arc<App>,
+    pub(crate) close: watch::Sender<bool>,
+}
+
+pub(crate) fn place_with(token: Option<Token>) -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("plimsoll.db");
+    let (close, closing) = watch::channel(false);
+    let app = Arc::new(App {
+        library: Library::new(store.clone()),
+        hub: Hub::new(store, &[]),
+        engines: &[],
+        closing,
+    });
+    Place {
+        folder,
+        router: router(Arc::clone(&app), Access::new(7546, token)),
+        app,
+        close,
+    }
+}
+
+pub(crate) fn place() -> Place {
+    place_with(None)
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Place {
+    pub(crate) fn store(&self) -> Store {
+        Store::open(&self.path("plimsoll.db")).unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        self.send_at(request, [127, 0, 0, 1].into()).await
+    }
+
+    async fn send_at(&self, mut request: Request<Body>, taken_at: IpAddr) -> Answer {
+        request.extensions_mut().insert(TakenAt(taken_at));
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let mut bytes = Vec::new();
+        let mut pieces = body.into_data_stream();
+        while let Some(piece) = pieces.next().await {
+            bytes.extend_from_slice(&piece.unwrap());
+        }
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            text: String::from_utf8(bytes).unwrap(),
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(get(path).body(Body::empty()).unwrap()).await
+    }
+}
+
+fn get(path: &str) -> axum::http::request::Builder {
+    Request::get(path).header(header::HOST, "127.0.0.1:7546")
+}
+
+/// An experiment of two arms in two blocks of one point, of which nothing was measured.
+pub(crate) fn experiment(id: &str) -> ExperimentRecord {
+    let arm = |name: &str| serde_json::json!({"name": name, "about": null, "engine": "noop", "settings": {}, "data": {"records": 1000}, "directory": null});
+    let run = |block: u32, position: u32, arm: u32| serde_json::json!({"block": block, "position": position, "arm": arm, "seed": 1});
+    ExperimentRecord {
+        plimsoll_record: RECORD_VERSION,
+        id: id.to_owned(),
+        name: format!("cache size {id}"),
+        question: Some("Does a larger cache pay?".to_owned()),
+        state: ExperimentState::Unfinished,
+        file_text: "plimsoll: 1\n".to_owned(),
+        file_hash: String::new(),
+        plan_hash: "91a4".to_owned(),
+        plan: serde_json::json!({
+            "version": 1, "name": "cache size", "question": null, "mixes": [], "points": [], "load_phase": {"sessions": 1},
+            "arms": [arm("small"), arm("large")],
+            "measurement": {"warm_up_ns": 0, "duration_ns": 20_000_000_000_u64, "operations": null, "blocks": 2, "order": "shuffled", "seed": 1},
+            "objective": null, "compare": {"baseline": "small", "primary": [], "at": null, "margins": {}},
+            "thresholds": [], "runs": [run(0, 0, 0), run(0, 1, 1), run(1, 0, 1), run(1, 1, 0)], "origins": []
+        }),
+        seed: 1,
+        program: Program::default(),
+        machine: Machine::default(),
+        command: "plimsoll run cache.yaml".to_owned(),
+        started_at: "2026-11-21T03:44:00Z".to_owned(),
+        ended_at: None,
+        calibrations: Vec::new(),
+        runs: Vec::new(),
+    }
+}
+
+pub(crate) fn run(arm: &str, block: u32) -> RunRecord {
+    RunRecord {
+        block,
+        arm: arm.to_owned(),
+        position: 0,
+        attempt: 1,
+        state: RunState::Started,
+        seed: 1,
+        started_at: "2026-11-21T03:44:01Z".to_owned(),
+        ended_at: None,
+        engine: None,
+        machine: Machine::default(),
+        storage: None,
+        records_loaded: None,
+        data_bytes: None,
+        rig: None,
+        load: None,
+        points: Vec::new(),
+        canaries: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn an_empty_place_teaches_how_to_begin() {
+    let place = place();
+    let list = place.get("/").await;
+    assert_eq!(list.status, StatusCode::OK);
+    assert!(list.text.contains("plimsoll run studies/quickstart.yaml"));
+    assert!(!place.path("plimsoll.db").exists(), "reading makes nothing");
+    let page = place.get("/experiment/1f3a").await;
+    assert_eq!(page.status, StatusCode::NOT_FOUND);
+    assert!(page.text.contains("There is no store yet") && page.text.contains("href=\"/\""));
+}
+
+#[tokio::test]
+async fn experiments_are_found_and_others_are_not() {
+    let place = place();
+    let mut store = place.store();
+    for id in ["1f3a0001", "1f3a0002", "9b2c"] {
+        store.import(experiment(id)).unwrap();
+    }
+    let list = place.get("/?text=9b2c&state=interrupted").await;
+    assert!(list.text.contains("/experiment/9b2c") && !list.text.contains("/experiment/1f3a0001"));
+    let page = place.get("/experiment/9b2c").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(
+        page.text.contains("No run has finished") && !page.text.contains("<section class=\"live\"")
+    );
+
+    // By the beginning of the id, by name and by `last` one is led to the page.
+    for wanted in ["9b", "cache%20size%209b2c"] {
+        let led = place.get(&format!("/experiment/{wanted}")).await;
+        assert_eq!(led.status, StatusCode::SEE_OTHER, "{wanted}");
+        assert_eq!(led.headers[header::LOCATION], "/experiment/9b2c");
+    }
+    let ambiguous = place.get("/experiment/1f3a").await;
+    assert_eq!(ambiguous.status, StatusCode::MULTIPLE_CHOICES);
+    assert!(ambiguous.text.contains("href=\"/experiment/1f3a0002\""));
+    for (path, part) in [
+        ("/experiment/none", "There is no such experiment"),
+        ("/experiment/none/live", "There is no such experiment"),
+        (
+            "/experiment/none/files/record.json",
+            "There is no such experiment",
+        ),
+        (
+            "/compare?first=none:a&second=9b2c:small",
+            "There is no such experiment",
+        ),
+        (
+            "/compare?first=9b2c:small&second=9b2c:tiny",
+            "There is no such arm",
+        ),
+        ("/history/none", "There is no such experiment"),
+        ("/elsewhere", "There is no such page"),
+        ("/experiment/9b2c/../../etc/passwd", "There is no such page"),
+    ] {
+        let answer = place.get(path).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+        assert!(answer.text.contains(part), "{path}: {}", answer.text);
+        assert!(answer.text.contains("href=\"/\""), "{path} has no way back");
+    }
+}
+
+#[tokio::test]
+async fn two_ticked_arms_are_compared() {
+    let place = place();
+    let mut store = place.store();
+    store.import(experiment("1f3a")).unwrap();
+    store.import(experiment("9b2c")).unwrap();
+    let led = place
+        .get("/compare?arm=9b2c%3Alarge&arm=1f3a%3Asmall")
+        .await;
+    assert_eq!(led.status, StatusCode::SEE_OTHER);
+    let to = led.headers[header::LOCATION].to_str().unwrap();
+    assert_eq!(to, "/compare?first=1f3a%3Asmall&second=9b2c%3Alarge");
+    let page = place.get(to).await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.text.contains("large against small"));
+    for (query, part) in [
+        ("", "None was chosen"),
+        ("?arm=9b2c:large", "One was chosen"),
+        ("?arm=a&arm=b&arm=c", "3 were chosen"),
+    ] {
+        let refused = place.get(&format!("/compare{query}")).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+        assert!(refused.text.contains(part), "{query}");
+    }
+    let which = place.get("/compare?first=1f3a&second=9b2c:large").await;
+    assert_eq!(which.status, StatusCode::BAD_REQUEST);
+    assert!(which.text.contains("1f3a:small or 1f3a:large"));
+}
+
+#[tokio::test]
+async fn a_damaged_record_is_named_and_the_others_are_still_there() {
+    let place = place();
+    let mut store = place.store();
+    store.import(experiment("good")).unwrap();
+    store.import(experiment("bad")).unwrap();
+    drop(store);
+    let connection = rusqlite::Connection::open(place.path("plimsoll.db")).unwrap();
+    connection
+        .execute(
+            "UPDATE experiment SET record = substr(record, 1, 200) WHERE id = 'bad'",
+            [],
+        )
+        .unwrap();
+    let list = place.get("/").await;
+    assert!(list.text.contains("/experiment/good") && list.text.contains("/experiment/bad"));
+    let bad = place.get("/experiment/bad").await;
+    assert_eq!(bad.status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(bad.text.contains("This record cannot be read") && bad.text.contains("damaged"));
+    assert_eq!(place.get("/experiment/good").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn what_is_no_store_is_said() {
+    let place = place();
+    std::fs::write(place.path("plimsoll.db"), "Dear store, ".repeat(20)).unwrap();
+    let list = place.get("/").await;
+    assert_eq!(list.status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(list.text.contains("is no plimsoll store"), "{}", list.text);
+}
+
+#[tokio::test]
+async fn every_answer_tells_browsers_what_they_may_do() {
+    let place = place();
+    for path in ["/", "/none", "/compare"] {
+        let answer = place.get(path).await;
+        let says = |name: &str| answer.headers[name].to_str().unwrap().to_owned();
+        let policy = says("content-security-policy");
+        assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"));
+        assert_eq!(says("x-content-type-options"), "nosniff");
+        assert_eq!(says("referrer-policy"), "no-referrer");
+        assert_eq!(says("cache-control"), "no-store");
+        assert!(!answer.headers.contains_key("access-control-allow-origin"));
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_changed_through_it() {
+    let place = place();
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
+        let request = Request::builder()
+            .method(method)
+            .uri("/")
+            .header(header::HOST, "127.0.0.1:7546");
+        let answer = place.send(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED, "{method}");
+        assert_eq!(answer.headers[header::ALLOW], "GET, HEAD");
+    }
+    let head = Request::head("/").header(header::HOST, "localhost");
+    let answer = place.send(head.body(Body::empty()).unwrap()).await;
+    assert_eq!((answer.status, answer.text.as_str()), (StatusCode::OK, ""));
+}
+
+#[tokio::test]
+async fn names_that_point_here_and_other_sites_are_refused() {
+    let place = place();
+    let asked = async |headers: &[(&str, &str)]| {
+        let mut request = Request::get("/");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        place
+            .send(request.body(Body::empty()).unwrap())
+            .await
+            .status
+    };
+    let host = ("host", "127.0.0.1:7546");
+    for headers in [
+        &[][..],
+        &[("host", "rebound.example:7546")],
+        &[host, ("host", "evil.example")],
+        &[host, ("origin", "http://evil.example")],
+        &[host, ("origin", "null")],
+        &[host, ("origin", "https://127.0.0.1:7546")],
+        &[host, ("sec-fetch-site", "cross-site")],
+        &[
+            host,
+            ("sec-fetch-site", "same-site"),
+            ("sec-fetch-mode", "no-cors"),
+            ("sec-fetch-dest", "image"),
+        ],
+        &[
+            host,
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "iframe"),
+        ],
+    ] {
+        assert_eq!(asked(headers).await, StatusCode::FORBIDDEN, "{headers:?}");
+    }
+    for headers in [
+        &[host][..],
+        &[("host", "localhost:1234")],
+        &[host, ("origin", "http://127.0.0.1:7546")],
+        &[host, ("sec-fetch-site", "same-origin")],
+        &[host, ("sec-fetch-site", "none")],
+        // A link on another page, followed in a window of its own.
+        &[
+            host,
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "document"),
+        ],
+    ] {
+        assert_eq!(asked(headers).await, StatusCode::OK, "{headers:?}");
+    }
+    let whole = Request::get("http://evil.example/").header("host", "127.0.0.1:7546");
+    let answer = place.send(whole.body(Body::empty()).unwrap()).await;
+    assert_eq!(answer.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn a_token_is_asked_for_and_kept_in_a_cookie() {
+    let token = Token::random().unwrap();
+    let text = token.text().to_owned();
+    let place = place_with(Some(token));
+    place.store().import(experiment("9b2c")).unwrap();
+    let outside: IpAddr = [192, 168, 1, 4].into();
+    let asked = async |path: &str, header: Option<(&str, &str)>| {
+        let mut request = Request::get(path).header("host", "192.168.1.4:7546");
+        if let Some((name, value)) = header {
+            request = request.header(name, value);
+        }
+        let request = request.body(Body::empty()).unwrap();
+        place.send_at(request, outside).await
+    };
+    for path in [
+        "/",
+        "/experiment/9b2c",
+        "/experiment/9b2c/files/record.json",
+        "/none",
+        "/?token=wrong",
+        "/?token=",
+    ] {
+        let refused = asked(path, None).await;
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{path}");
+        assert!(!refused.text.contains("9b2c") && !refused.text.contains(&text));
+    }
+    // In the address it is shown once, and taken out of it.
+    let led = asked(&format!("/experiment/9b2c?x=1&token={text}"), None).await;
+    assert_eq!(led.status, StatusCode::SEE_OTHER);
+    assert_eq!(led.headers[header::LOCATION], "/experiment/9b2c?x=1");
+    let cookie = led.headers[header::SET_COOKIE].to_str().unwrap();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
+    let kept = cookie.split(';').next().unwrap();
+    let with_cookie = asked("/experiment/9b2c", Some(("cookie", kept))).await;
+    assert_eq!(with_cookie.status, StatusCode::OK);
+    assert!(!with_cookie.text.contains(&text));
+    let bearer = format!("Bearer {text}");
+    let with_header = asked("/", Some(("authorization", &bearer))).await;
+    assert_eq!(with_header.status, StatusCode::OK);
+    let other = asked(
+        "/",
+        Some(("cookie", "plimsoll-token-1=x; plimsoll-token-7546=wrong")),
+    )
+    .await;
+    assert_eq!(other.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn files_are_those_of_the_export_and_nothing_else() {
+    let place = place();
+    let mut record = experiment("9b2c");
+    record.runs.push(run("small", 0));
+    place.store().import(record).unwrap();
+    let csv = place.get("/experiment/9b2c/files/points.csv").await;
+    assert_eq!(csv.status, StatusCode::OK);
+    assert_eq!(csv.headers[header::CONTENT_TYPE], "text/csv; charset=utf-8");
+    assert_eq!(
+        csv.headers[header::CONTENT_DISPOSITION],
+        "attachment; filename=\"points.csv\""
+    );
+    let json = place.get("/experiment/9b2c/files/record.json").await;
+    let read = ExperimentRecord::from_json(&json.text).unwrap();
+    assert_eq!((read.id.as_str(), read.runs.len()), ("9b2c", 1));
+
+    std::fs::write(place.path("secret"), "secret").unwrap();
+    for name in [
+        "secret",
+        "..%2Fsecret",
+        "%2Fetc%2Fpasswd",
+        "plimsoll.db",
+        "",
+        "points.csv%00",
+    ] {
+        let refused = place.get(&format!("/experiment/9b2c/files/{name}")).await;
+        assert_eq!(refused.status, StatusCode::NOT_FOUND, "{name}");
+    }
+    let refused = place.get("/experiment/9b2c/files/none").await;
+    assert!(
+        refused
+            .text
+            .contains("href=\"/experiment/9b2c/files/slices.csv\"")
+    );
+}
+
+/// A record from elsewhere may name any path as its trace.
+#[tokio::test]
+async fn only_traces_are_read_where_a_record_says_that_one_is() {
+    let place = place();
+    let folder = place.folder.path();
+    let secret = folder.join("secret");
+    std::fs::write(&secret, "a secret of somebody").unwrap();
+    let trace = folder.join("disk.trace");
+    let disk = plimsoll_record::DiskSpec::unlimited(1 << 30);
+    drop(plimsoll_trace::Writer::create(&trace, 10, &plimsoll_trace::Head::new(&disk)).unwrap());
+    let paths: [&Path; 5] = [
+        &trace,
+        &secret,
+        Path::new("/dev/zero"),
+        folder,
+        Path::new("/none"),
+    ];
+    let mut record = experiment("9b2c");
+    for (block, path) in paths.iter().enumerate() {
+        let mut run = run("small", block as u32);
+        run.state = RunState::Finished;
+        run.rig = Some(RigRecord {
+            trace: Some(TraceReference {
+                path: path.to_path_buf(),
+                requests: 0,
+                overwritten: 0,
+            }),
+            ..RigRecord::default()
+        });
+        record.runs.push(run);
+    }
+    place.store().import(record).unwrap();
+    for (block, path) in paths.iter().enumerate() {
+        let number = block + 1;
+        let name = format!("trace-{number}-block-{number}-small.iolog");
+        let answer = place.get(&format!("/experiment/9b2c/files/{name}")).await;
+        if block == 0 {
+            assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+            assert!(answer.text.starts_with("fio version 3 iolog"));
+        } else {
+            assert_eq!(answer.status, StatusCode::NOT_FOUND, "{}", path.display());
+            assert!(!answer.text.contains("a secret of somebody"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn names_from_elsewhere_do_nothing_on_any_page() {
+    let place = place();
+    let hostile = "\"><script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}";
+    let mut record = experiment("9b2c");
+    record.name = hostile.to_owned();
+    record.question = Some(hostile.to_owned());
+    record.state = ExperimentState::Finished;
+    record.plan["arms"][0]["name"] = hostile.into();
+    record.plan["compare"]["baseline"] = hostile.into();
+    let mut one = run(hostile, 0);
+    one.state = RunState::Failed {
+        message: hostile.to_owned(),
+    };
+    record.runs.push(one);
+    place.store().import(record).unwrap();
+    let escaped: String = form_urlencoded::byte_serialize(hostile.as_bytes())
+        .collect::<String>()
+        .replace('+', "%20");
+    for path in [
+        "/".to_owned(),
+        format!("/?text={escaped}"),
+        "/experiment/9b2c".to_owned(),
+        format!("/experiment/{escaped}x"),
+        format!("/compare?first=9b2c:{escaped}&second=9b2c:large"),
+        format!("/compare?first={escaped}:a&second=b:c"),
+        format!("/history/{escaped}"),
+        format!("/history/9b2c?metric={escaped}"),
+        format!("/experiment/9b2c/files/{escaped}"),
+    ] {
+        let page = place.get(&path).await;
+        // The program's own script is at the end of the page.
+        let body = page.text.split("<footer").next().unwrap();
+        assert!(
+            !body.contains("<script>alert") && !body.contains("<img"),
+            "{path}"
+        );
+        // Values of forms are sent back as they are, what is shown is made plain.
+        let shown: String = body
+            .split('<')
+            .filter_map(|tag| tag.split_once('>'))
+            .map(|(_, text)| text)
+            .collect();
+        assert!(
+            !shown.contains('\u{202e}'),
+            "{path} turns the reading order around"
+        );
+    }
+}
+
+#[tokio::test]
+async fn who_comes_second_finds_it_judged() {
+    let place = place();
+    place.store().import(experiment("9b2c")).unwrap();
+    let (one, other) = tokio::join!(place.get("/experiment/9b2c"), place.get("/experiment/9b2c"));
+    assert_eq!(one.text, other.text);
+    let first = place.app.library.judged("9b2c").unwrap();
+    let second = place.app.library.judged("9b2c").unwrap();
+    assert!(Arc::ptr_eq(&first, &second));
+    // When something was measured, it is another page.
+    let mut writer = place.store();
+    writer.resume("9b2c").unwrap();
+    let third = place.app.library.judged("9b2c").unwrap();
+    assert!(!Arc::ptr_eq(&first, &third));
+    let page = place.get("/experiment/9b2c").await;
+    assert!(page.text.contains("data-live=\"/experiment/9b2c/live\""));
+}
