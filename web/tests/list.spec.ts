@@ -1,0 +1,120 @@
+// The list of experiments, and what is reached from it.
+import AxeBuilder from "@axe-core/playwright";
+import { join } from "node:path";
+import { HOSTILE } from "./experiments";
+import { expect, test } from "./frame";
+import { look, LOOKS } from "./looks";
+import { screenshots } from "./places";
+
+const names = "table.experiments tbody tr:visible th > a";
+
+test("it filters as one types, and keeps what was asked in the address", async ({ page, served, experiment }) => {
+  await experiment("comparison");
+  await page.goto(served);
+  const all = await page.locator(names).count();
+  expect(all).toBeGreaterThan(2);
+  await page.getByRole("searchbox").fill("quarter");
+  await expect(page.locator(names)).toHaveText(["comparison"]);
+  await expect(page.locator("[data-count]")).toHaveText(`1 of ${all} experiments`);
+  expect(page.url()).toContain("text=quarter");
+  await page.getByRole("searchbox").fill("");
+  await page.getByLabel("State").selectOption("interrupted");
+  await expect(page.locator(names)).toHaveText(["unfinished"]);
+  await page.reload();
+  await expect(page.locator(names)).toHaveText(["unfinished"]);
+});
+
+test("it filters and compares without a script", async ({ browser, served, experiment }) => {
+  await experiment("comparison");
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(served);
+  await page.getByRole("searchbox").fill("quarter");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await expect(page.locator(names)).toHaveText(["comparison"]);
+  await page.getByLabel("quarter").check();
+  await page.getByLabel("in-cache").check();
+  await page.getByRole("button", { name: "Compare" }).click();
+  await expect(page).toHaveURL(/\/compare\?first=.*&second=/);
+  await expect(page.locator("table.comparisons tbody tr")).not.toHaveCount(0);
+  await context.close();
+});
+
+test("two arms are chosen with the keyboard alone", async ({ page, served, experiment }) => {
+  const id = await experiment("comparison");
+  await page.goto(`${served}/?text=comparison`);
+  const compare = page.getByRole("button", { name: "Compare" });
+  await expect(compare).toBeDisabled();
+  await page.getByLabel("in-cache").focus();
+  await page.keyboard.press("Space");
+  await expect(page.locator("[data-chosen]")).toContainText("Tick another one");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Space");
+  await expect(page.locator("[data-chosen]")).toHaveText("in-cache (comparison) against quarter (comparison)");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(`first=${id}%3Aquarter&second=${id}%3Ain-cache`));
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(page.locator(".forest")).not.toHaveCount(0);
+  await page.getByRole("link", { name: "The other way round" }).click();
+  await expect(page).toHaveURL(new RegExp(`first=${id}%3Ain-cache`));
+});
+
+test("names from elsewhere are shown and not obeyed", async ({ page, served, experiment }) => {
+  await experiment("hostile");
+  await page.goto(served);
+  const row = page.locator("table.experiments tbody tr").filter({ hasText: "alert" });
+  await expect(row).toHaveCount(1);
+  await row.locator("th > a").click();
+  await expect(page.locator(".masthead")).toContainText("</script><script>alert");
+  expect(await page.content()).not.toContain(HOSTILE.password);
+  await page.goBack();
+  await page.getByRole("searchbox").fill(HOSTILE.name);
+  await expect(page.locator(names)).toHaveCount(1);
+  await page.getByRole("link", { name: "History of" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+});
+
+test("an experiment that is run appears by itself", async ({ page, empty, serve }) => {
+  const served = await serve(empty);
+  await page.goto(served);
+  await expect(page.getByText("plimsoll run studies/quickstart.yaml")).toBeVisible();
+  empty.write(
+    "tiny.yaml",
+    `
+plimsoll: 1
+name: tiny
+workload: {records: 2, preset: c}
+arms: {one: {engine: simulated, service: constant, service_mean: 30ms}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}
+`,
+  );
+  await empty.run(["run", "tiny.yaml", "--quiet"], [0, 106]);
+  await expect(page.locator(names)).toHaveText(["tiny"]);
+});
+
+test("what is not there leads back", async ({ page, served, trouble }) => {
+  trouble.expected.push(/404/);
+  await page.goto(`${served}/experiment/none`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("There is no such experiment");
+  await page.getByRole("link", { name: "All experiments" }).last().click();
+  await expect(page.locator("table.experiments")).toBeVisible();
+});
+
+for (const at of LOOKS) {
+  test(`list and comparison keep nobody out, ${at.name}`, async ({ page, served, experiment }) => {
+    const id = await experiment("comparison");
+    await look(page, at);
+    for (const [name, path] of [
+      ["list", "/"],
+      ["compare", `/compare?first=${id}:in-cache&second=${id}:quarter`],
+      ["message", "/compare"],
+    ] as const) {
+      await page.goto(served + path);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      expect(grave.map(({ id, nodes }) => `${name}: ${id} ${nodes.map(({ target }) => target.join(" ")).join(" | ")}`)).toEqual([]);
+      await page.screenshot({ path: join(screenshots, `${name}-${at.name}.png`), fullPage: true });
+    }
+  });
+}

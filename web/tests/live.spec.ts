@@ -1,0 +1,109 @@
+// An experiment while it goes on.
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { join } from "node:path";
+import { expect, test } from "./frame";
+import type { Laboratory, Started } from "./laboratory";
+import { look, LOOKS } from "./looks";
+import { screenshots } from "./places";
+
+/** Runs of some seconds, so that a page can be opened while the first goes on. */
+function experiment(name: string, milliseconds: number, blocks: number): string {
+  return `
+plimsoll: 1
+name: ${name}
+question: Are two servers faster than one?
+workload: {records: 10, preset: c}
+defaults: {engine: simulated, service: constant, service_mean: 1ms}
+arms: {one: , two: {servers: 2}}
+load: {closed: {threads: [1, 2]}}
+measurement: {warm_up: 0s, duration: ${milliseconds}ms, blocks: ${blocks}}
+compare: {primary: [throughput]}
+`;
+}
+
+/** Starts an experiment and waits until it has an id. */
+async function start(laboratory: Laboratory, text: string): Promise<[Started, string]> {
+  laboratory.write("live.yaml", text);
+  const started = laboratory.start(["run", "live.yaml"]);
+  const [, id] = await started.says(/experiment .* \(([0-9a-f]+)\)/, "err");
+  return [started, id ?? ""];
+}
+
+const live = (page: Page) => page.locator("[data-live]");
+const finished = (page: Page) => page.locator("td.run-finished");
+
+test("a run is followed to its end", async ({ page, empty, serve }) => {
+  const served = await serve(empty);
+  const [started, id] = await start(empty, experiment("followed", 1500, 2));
+  await page.goto(`${served}/experiment/${id}`);
+  await expect(live(page)).toBeVisible();
+  await expect(page.locator("[data-live-part=now]")).toContainText("op/s");
+  await expect(page.locator("[data-live-part=left]")).toContainText("left");
+  await expect(page.locator("[data-live-part=rate] canvas")).toBeVisible();
+  await expect(page.locator("[data-live-part=load-rate] canvas")).toBeVisible();
+  await page.getByText("The figures behind these charts").click();
+  await expect(page.locator("[data-live-part=figures] table")).toHaveCount(2);
+  await expect(page.locator("[data-live-part=figures] tbody tr").first()).toBeVisible();
+  // When a run ends its cell changes, and the page below is made again.
+  await expect(finished(page)).not.toHaveCount(0);
+  await page.evaluate(() => document.querySelector("[data-report]")?.setAttribute("data-was-here", ""));
+  await expect(page.locator("[data-report]:not([data-was-here])")).toBeVisible();
+  // What the reader has opened stays open.
+  const details = page.locator("#provenance details").first();
+  await details.locator("summary").click();
+  await expect(live(page)).toHaveCount(0);
+  await expect(details).toHaveAttribute("open", "");
+  await expect(page.locator(".unfinished")).toHaveCount(0);
+  await expect(page.getByRole("heading", { level: 1 })).not.toHaveText("There is no verdict.");
+  expect([0, 106]).toContain((await started.end()).code);
+});
+
+test("two look at the same run, and one that was stopped is interrupted", async ({ page, context, empty, serve }) => {
+  const served = await serve(empty);
+  const [started, id] = await start(empty, experiment("stopped", 60_000, 2));
+  const other = await context.newPage();
+  for (const one of [page, other]) {
+    await one.goto(`${served}/experiment/${id}`);
+    await expect(one.locator("td.run-going")).toHaveCount(1);
+  }
+  await page.goto(served);
+  await expect(page.locator("tr .state")).toHaveText("● going on");
+  await started.stop("SIGINT");
+  await expect(page.locator("tr .state")).toHaveText("◐ interrupted");
+  await expect(live(other)).toHaveCount(0);
+  await expect(other.locator(".unfinished")).toContainText("Unfinished");
+});
+
+test("a lost connection is said, and taken up again", async ({ page, empty, serve, trouble }) => {
+  trouble.expected.push(/ERR_|Failed to load/);
+  const first = await empty.serve();
+  trouble.own.add(first.origin);
+  const [started, id] = await start(empty, experiment("lost", 60_000, 2));
+  await page.goto(`${first.origin}/experiment/${id}`);
+  await expect(page.locator("[data-live-part=now]")).toContainText("op/s");
+  await first.started.stop();
+  await expect(page.getByRole("alert")).toContainText("The connection is lost");
+  await expect(page.locator("[data-live-part=now]")).toContainText("op/s");
+  const port = new URL(first.origin).port;
+  await serve(empty, ["--listen", `127.0.0.1:${port}`]);
+  await expect(page.getByRole("alert")).toHaveCount(0);
+  await expect(page.locator("[data-live-part=now]")).toContainText("op/s");
+  await started.stop("SIGINT");
+});
+
+for (const at of LOOKS) {
+  test(`what goes on keeps nobody out, ${at.name}`, async ({ page, empty, serve }) => {
+    const served = await serve(empty);
+    const [started, id] = await start(empty, experiment("looked-at", 3000, 3));
+    await look(page, at);
+    await page.goto(`${served}/experiment/${id}`);
+    await expect(finished(page)).not.toHaveCount(0);
+    await expect(page.locator("[data-live-part=load-rate] canvas")).toBeVisible();
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    expect(grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(" | ")}`)).toEqual([]);
+    await page.screenshot({ path: join(screenshots, `live-${at.name}.png`) });
+    await started.stop("SIGINT");
+  });
+}
