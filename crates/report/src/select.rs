@@ -81,6 +81,15 @@ pub(crate) fn cost<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&
         .find(|cost| cost.arm == arm && cost.mix == mix)
 }
 
+/// The cost that is told beside an arm: at the line where any arm has one there, else at the highest throughput.
+pub(crate) fn told_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a Estimate> {
+    if analysis.costs.iter().any(|cost| cost.at_line.is_some()) {
+        cost.at_line.as_ref()
+    } else {
+        cost.at_best.as_ref().map(|(_, estimate)| estimate)
+    }
+}
+
 /// Place of the lowest of several costs, where they are in one currency and there is something to choose from.
 pub(crate) fn cheapest<'a>(
     costs: impl Iterator<Item = Option<(&'a str, &'a Estimate)>>,

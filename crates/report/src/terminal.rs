@@ -1,4 +1,5 @@
-//! The terminal: the verdict, the validity strip, a table for each arm and mix, a small chart, and the warnings.
+//! The terminal: the page's first screen in characters. The verdict, the validity strip, the arms side by side, a table of each over the load, small charts, what
+//! differed, and the warnings.
 //!
 //! Styles are written as ANSI sequences; the caller's stream removes them where they are not wanted (`NO_COLOR`, a pipe). Nothing is
 //! told by colour alone. Tables leave out columns rather than wrap.
@@ -56,6 +57,7 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
         comparisons::by_weight(&mut out, &deciding, screen);
     }
     deciding::blocks(&mut out, analysis, screen);
+    remarks::differed(&mut out, analysis, screen);
     remarks::thresholds(&mut out, &analysis.thresholds, screen);
     remarks::warnings(&mut out, &analysis.warnings, screen);
     out
@@ -183,10 +185,13 @@ fn one_mix(out: &mut String, analysis: &Analysis, mix: &str, layout: Layout, scr
         out.push_str("  no point was measured\n");
         return;
     }
+    overview::draw(out, analysis, mix, screen);
     if overview::is_enough(&curves) {
-        overview::draw(out, analysis, mix, screen);
         overview::why(out, analysis, mix, screen);
         return;
+    }
+    if curves.len() > 1 {
+        out.push('\n');
     }
     for (place, curve) in curves.iter().enumerate().take(TABLES) {
         let baseline = select::baseline(analysis) == Some(curve.arm.as_str());
@@ -218,16 +223,13 @@ fn one_mix(out: &mut String, analysis: &Analysis, mix: &str, layout: Layout, scr
                 .collect();
             let parts: Vec<&Curve> = parts.iter().collect();
             out.push_str(&chart::throughput(&parts, screen));
+            out.push_str(&chart::p99(&parts, screen));
         }
     } else {
         out.push_str(&chart::throughput(&curves, screen));
+        out.push_str(&chart::p99(&curves, screen));
     }
     knees(out, &curves, screen);
-    let end = out.len();
-    overview::draw(out, analysis, mix, screen);
-    if out.len() > end {
-        out.insert(end, '\n');
-    }
     overview::why(out, analysis, mix, screen);
 }
 

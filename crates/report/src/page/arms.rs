@@ -270,7 +270,7 @@ fn mix_rows(
         .iter()
         .map(|arm| {
             let cost = select::cost(analysis, &arm.name, mix)?;
-            Some((cost, super::cost::told(analysis, cost)?))
+            Some((cost, select::told_cost(analysis, cost)?))
         })
         .collect();
     let lines: Vec<Option<&LineResult>> = shown

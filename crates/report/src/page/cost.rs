@@ -36,15 +36,6 @@ const COLUMNS: [Column; 3] = [
     },
 ];
 
-/// What is told in the table of the arms: the cost at the line where any arm has one there, else at the highest throughput.
-pub(super) fn told<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a Estimate> {
-    if analysis.costs.iter().any(|cost| cost.at_line.is_some()) {
-        cost.at_line.as_ref()
-    } else {
-        cost.at_best.as_ref().map(|(_, estimate)| estimate)
-    }
-}
-
 /// Where the cost in the table of the arms is that of.
 pub(super) fn where_told(analysis: &Analysis) -> &'static str {
     if analysis.costs.iter().any(|cost| cost.at_line.is_some()) {

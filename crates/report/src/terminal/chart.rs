@@ -1,4 +1,4 @@
-//! Rates against load in characters: lines in braille dots, a mark of its own for each.
+//! Rates and percentiles against load in characters: lines in braille dots, a mark of its own for each.
 
 use super::screen::{Screen, paint};
 use crate::chart::{Axis, load_number};
@@ -8,7 +8,9 @@ use plimsoll_judge::{Curve, CurvePoint};
 use plimsoll_record::LoadKind;
 use unicode_width::UnicodeWidthStr;
 
+/// Rows of rates, and of percentiles below them.
 const ROWS: usize = 10;
+const LOW_ROWS: usize = 8;
 const WIDEST: usize = 72;
 /// Columns of the labels of the throughput.
 const LABELS: usize = 7;
@@ -73,6 +75,45 @@ pub(super) fn throughput(curves: &[&Curve], screen: &Screen) -> String {
     over_load(&lines, title, "op/s", "arms", screen)
 }
 
+/// p99 of the response over the load, likewise. It is lower than the other, and has no legend: marks are those of the throughput above it.
+pub(super) fn p99(curves: &[&Curve], screen: &Screen) -> String {
+    let drawn = &curves[..curves.len().min(ARMS)];
+    let lines: Vec<Line> = drawn.iter().map(|curve| p99_line(curve)).collect();
+    let values = || lines.iter().flat_map(|line| line.points.iter().flatten());
+    let highest = values().map(|point| point.1).fold(0.0, f64::max);
+    let lowest = values().map(|point| point.1).fold(highest, f64::min);
+    if highest <= 0.0 {
+        return String::new();
+    }
+    let y = Axis::latency(lowest, highest, "p99");
+    let title = screen.plain(&y.title).into_owned();
+    let open = drawn
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .any(select::is_open);
+    let picture = Picture {
+        lines: &lines,
+        x_title: if open { "offered op/s" } else { "threads" },
+        y_title: &title,
+        y,
+        rows: LOW_ROWS,
+    };
+    picture
+        .draw(screen)
+        .map_or_else(String::new, |drawn| drawn.0)
+}
+
+fn p99_line(curve: &Curve) -> Line {
+    let place = |point: &CurvePoint| {
+        let nanos = select::median(&point.response.p99);
+        (is_drawn(point) && nanos.is_finite()).then(|| (load_number(point.load), nanos))
+    };
+    Line {
+        name: curve.arm.clone(),
+        points: curve.points.iter().map(place).collect(),
+    }
+}
+
 fn is_drawn(point: &CurvePoint) -> bool {
     point.valid_runs > 0 && select::median(&point.throughput).is_finite()
 }
@@ -97,88 +138,120 @@ pub(crate) fn over_load(
     screen: &Screen,
 ) -> String {
     let drawn = &lines[..lines.len().min(ARMS)];
-    let points = || drawn.iter().flat_map(|line| line.points.iter().flatten());
-    let loads: Vec<f64> = points().map(|point| point.0).collect();
-    let mut distinct = loads.clone();
-    distinct.sort_by(f64::total_cmp);
-    distinct.dedup();
-    let width = screen.width.min(WIDEST).saturating_sub(LABELS + 4);
-    if distinct.len() < 3 || screen.width < NARROWEST {
-        return String::new();
-    }
-    let highest = points().map(|point| point.1).fold(0.0, f64::max);
-    let mut x = Axis::load(&loads, width / 6, x_title.into());
-    // Shares of the line are no round numbers.
-    if loads.iter().any(|load| load.fract() != 0.0) {
-        x.round_ticks(width / 12);
-    }
-    let y = Axis::rate(highest, 4);
-    let mut canvas = vec![vec![CellContent::default(); width]; ROWS];
-    for (place, line) in drawn.iter().enumerate() {
-        draw_line(&mut canvas, place, line, &x, &y);
-    }
-    let mut out = format!("\n  {y_title:>LABELS$}\n");
-    for (row, cells) in canvas.iter().enumerate() {
-        let label = y
-            .ticks
-            .iter()
-            .find(|(value, _)| row_of(y.scale.share(*value)) == row)
-            .map_or("", |(_, label)| label);
-        let rule = if screen.unicode {
-            if label.is_empty() { "│" } else { "┤" }
-        } else {
-            "|"
-        };
-        out.push_str(&format!(
-            "  {label:>LABELS$} {rule}{}\n",
-            row_text(cells, screen)
-        ));
-    }
-    let (corner, rule) = if screen.unicode {
-        ("└", "─")
-    } else {
-        ("+", "-")
+    let values = drawn.iter().flat_map(|line| line.points.iter().flatten());
+    let highest = values.map(|point| point.1).fold(0.0, f64::max);
+    let picture = Picture {
+        lines: drawn,
+        x_title,
+        y_title,
+        y: Axis::rate(highest, 4),
+        rows: ROWS,
     };
-    out.push_str(&format!(
-        "  {:>LABELS$} {corner}{}\n",
-        "",
-        rule.repeat(width)
-    ));
-    out.push_str(&format!("  {:>LABELS$}  {}\n", "", tick_line(&x, width)));
-    out.push_str(&format!("  {:>LABELS$}  {:>width$}\n", "", x.title));
+    let Some((mut out, canvas)) = picture.draw(screen) else {
+        return String::new();
+    };
     legend(&mut out, lines, what, &canvas, screen);
     out
 }
 
-fn row_of(share: f64) -> usize {
-    ROWS - 1 - (share * (ROWS - 1) as f64).round() as usize
+type Canvas = Vec<Vec<CellContent>>;
+
+/// Lines over a load.
+struct Picture<'a> {
+    lines: &'a [Line],
+    x_title: &'a str,
+    y_title: &'a str,
+    y: Axis,
+    rows: usize,
 }
 
-fn draw_line(canvas: &mut [Vec<CellContent>], place: usize, drawn: &Line, x: &Axis, y: &Axis) {
-    let width = canvas[0].len();
-    let (dots_wide, dots_high) = ((width * 2 - 2) as f64, (ROWS * 4 - 4) as f64);
+impl Picture<'_> {
+    /// The picture, and what is where in it; `None` where there are fewer than three loads, or no room.
+    fn draw(&self, screen: &Screen) -> Option<(String, Canvas)> {
+        let points = self
+            .lines
+            .iter()
+            .flat_map(|line| line.points.iter().flatten());
+        let loads: Vec<f64> = points.map(|point| point.0).collect();
+        let mut distinct = loads.clone();
+        distinct.sort_by(f64::total_cmp);
+        distinct.dedup();
+        if distinct.len() < 3 || screen.width < NARROWEST {
+            return None;
+        }
+        let width = screen.width.min(WIDEST).saturating_sub(LABELS + 4);
+        let mut x = Axis::load(&loads, width / 6, self.x_title.into());
+        // Shares of the line are no round numbers.
+        if loads.iter().any(|load| load.fract() != 0.0) {
+            x.round_ticks(width / 12);
+        }
+        let mut canvas = vec![vec![CellContent::default(); width]; self.rows];
+        for (place, line) in self.lines.iter().enumerate() {
+            draw_line(&mut canvas, place, line, &x, &self.y);
+        }
+        let mut out = format!("\n  {:>LABELS$}\n", self.y_title);
+        for (row, cells) in canvas.iter().enumerate() {
+            let mut ticks = self.y.ticks.iter();
+            let tick =
+                ticks.find(|(value, _)| row_of(self.y.scale.share(*value), self.rows) == row);
+            let label = tick.map_or("".into(), |(_, label)| screen.plain(label));
+            let rule = match (screen.unicode, tick.is_some()) {
+                (true, true) => "┤",
+                (true, false) => "│",
+                (false, _) => "|",
+            };
+            out.push_str(&format!(
+                "  {label:>LABELS$} {rule}{}\n",
+                row_text(cells, screen)
+            ));
+        }
+        let (corner, rule) = if screen.unicode {
+            ("└", "─")
+        } else {
+            ("+", "-")
+        };
+        out.push_str(&format!(
+            "  {:>LABELS$} {corner}{}\n",
+            "",
+            rule.repeat(width)
+        ));
+        out.push_str(&format!("  {:>LABELS$}  {}\n", "", tick_line(&x, width)));
+        out.push_str(&format!("  {:>LABELS$}  {:>width$}\n", "", x.title));
+        Some((out, canvas))
+    }
+}
+
+fn row_of(share: f64, rows: usize) -> usize {
+    rows - 1 - (share * (rows - 1) as f64).round() as usize
+}
+
+fn draw_line(canvas: &mut Canvas, place: usize, drawn: &Line, x: &Axis, y: &Axis) {
+    let (width, rows) = (canvas[0].len(), canvas.len());
+    let (dots_wide, dots_high) = ((width * 2 - 2) as f64, (rows * 4 - 4) as f64);
     let mut last: Option<(f64, f64)> = None;
     for point in &drawn.points {
-        let Some((load, rate)) = point else {
+        let Some((load, value)) = point else {
             last = None;
             continue;
         };
-        let share = (x.scale.share(*load), y.scale.share(*rate));
+        let share = (x.scale.share(*load), y.scale.share(*value));
         let here = (share.0 * dots_wide, share.1 * dots_high);
         if let Some(before) = last {
             line(canvas, place, before, here);
         }
         last = Some(here);
-        let cell = &mut canvas[row_of(share.1)][(share.0 * (width - 1) as f64).round() as usize];
+        let cell =
+            &mut canvas[row_of(share.1, rows)][(share.0 * (width - 1) as f64).round() as usize];
         cell.several |= cell.mark.is_some_and(|other| other != place);
         cell.mark = Some(place);
     }
 }
 
 /// Dots from one place to another, counted in dots from the lower left.
-fn line(canvas: &mut [Vec<CellContent>], arm: usize, from: (f64, f64), to: (f64, f64)) {
+fn line(canvas: &mut Canvas, arm: usize, from: (f64, f64), to: (f64, f64)) {
     /// Bits of a braille character by column and by row from its top.
     const BITS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
+    let rows = canvas.len();
     let steps = (to.0 - from.0)
         .abs()
         .max((to.1 - from.1).abs())
@@ -192,7 +265,7 @@ fn line(canvas: &mut [Vec<CellContent>], arm: usize, from: (f64, f64), to: (f64,
         );
         let (column, from_top) = (
             dot_x.round() as usize,
-            ROWS * 4 - 3 - dot_y.round() as usize,
+            rows * 4 - 3 - dot_y.round() as usize,
         );
         let cell = &mut canvas[from_top / 4][column / 2];
         cell.dots |= BITS[column % 2][from_top % 4];

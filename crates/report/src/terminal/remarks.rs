@@ -1,10 +1,10 @@
 //! Gates, thresholds, differences and warnings.
 
 use super::screen::{Screen, paint};
-use super::{BOLD, DIM, heading, paragraph};
+use super::{BOLD, DIM, chart, heading, paragraph};
 use crate::{select, text, words};
 use anstyle::{AnsiColor, Style};
-use plimsoll_judge::{Difference, ThresholdResult, Validity, ValidityState};
+use plimsoll_judge::{Analysis, Difference, ThresholdResult, Validity, ValidityState};
 use plimsoll_record::Warning;
 
 /// Thresholds and differences in one list.
@@ -147,6 +147,44 @@ pub(super) fn warnings(out: &mut String, warnings: &[Warning], screen: &Screen) 
         let arrow = if screen.unicode { "→" } else { "->" };
         paragraph(out, DIM, &format!("{arrow} {}", id.advice()), 4, screen);
     }
+}
+
+/// What the arms of an experiment differ in, the declared ones first, and in which order they were measured.
+pub(super) fn differed(out: &mut String, analysis: &Analysis, screen: &Screen) {
+    if analysis.arms.len() < 2 {
+        return;
+    }
+    differences(out, &analysis.differences, screen);
+    let blocks = &analysis.progress.order;
+    if blocks.is_empty() {
+        return;
+    }
+    heading(out, "order of the blocks");
+    let mark = |arm: &String| {
+        let place = analysis.arms.iter().position(|known| known.name == *arm);
+        chart::mark(place.unwrap_or(usize::MAX), screen.unicode)
+    };
+    let each: Vec<String> = blocks
+        .iter()
+        .take(ENTRIES)
+        .map(|block| {
+            let marks: Vec<&str> = block.arms.iter().take(ENTRIES).map(mark).collect();
+            marks.concat()
+        })
+        .collect();
+    let rest = if blocks.len() > each.len() {
+        " ..."
+    } else {
+        ""
+    };
+    let numbers = screen.numbers();
+    let told = format!(
+        "{} of {} complete: {}{rest}",
+        numbers.count(analysis.progress.blocks_complete.into()),
+        words::counted(analysis.progress.blocks_planned.into(), "block", numbers),
+        each.join(" ")
+    );
+    paragraph(out, Style::new(), &told, 2, screen);
 }
 
 /// What differs between two sides, a line each.

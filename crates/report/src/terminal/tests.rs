@@ -124,7 +124,7 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
     let text = strip_str(&summary(&report, &Screen::default())).to_string();
     let table: Vec<&str> = text
         .lines()
-        .skip_while(|line| *line != "  at the plimsoll line")
+        .skip_while(|line| !line.starts_with("  at the plimsoll line; "))
         .take(5)
         .collect();
     let rates = analysis
