@@ -1,15 +1,22 @@
-//! Files for other programs: CSV of points, slices, figures and trials, JSON of record and analysis, what fio said, logs for the HdrHistogram tools.
+//! Files for other programs: tables of points, slices, figures and trials as CSV and Parquet, JSON of record and analysis, what fio said, logs for the HdrHistogram
+//! tools, PerfKit's samples, Prometheus' text.
 //!
-//! Every number is in the unit that its column names, unrounded, and without separators. Names stand as they are in the experiment file.
+//! Every number is in the unit that its column or name says, unrounded, and without separators. Names stand as they are in the experiment file.
 
 mod figures;
+mod form;
 mod hdr;
+mod perfkit;
 mod points;
+pub mod prometheus;
 mod slices;
 mod trials;
 
+pub use form::Form;
+
 use crate::{Report, text};
 use plimsoll_record::{FioResult, RunRecord, Slice};
+use plimsoll_table::{Column, Rows, write_csv, write_parquet};
 use std::io::{self, Write};
 
 /// One file of an export: its name and what is in it, not yet written.
@@ -19,19 +26,70 @@ pub struct ExportFile<'a> {
     pub name: String,
     /// What is in it, in a few words.
     pub about: &'static str,
+    /// Who reads it.
+    pub form: Form,
     content: Content<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Content<'a> {
-    Points(Report<'a>),
-    Slices(Report<'a>),
-    Figures(Report<'a>),
-    Trials(Report<'a>),
+    Csv(Table, Report<'a>),
+    Parquet(Table, Report<'a>),
     Record(Report<'a>),
     Analysis(Report<'a>),
     Fio(&'a FioResult),
     HdrLog(&'a RunRecord),
+    Perfkit(Report<'a>),
+    Prometheus(Report<'a>),
+}
+
+/// What is written as rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Table {
+    Points,
+    Slices,
+    Figures,
+    Trials,
+}
+
+impl Table {
+    const ALL: [Self; 4] = [Self::Points, Self::Slices, Self::Figures, Self::Trials];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Points => "points",
+            Self::Slices => "slices",
+            Self::Figures => "figures",
+            Self::Trials => "trials",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Self::Points => "one row for each point of each run",
+            Self::Slices => "one row for each second, operation and status",
+            Self::Figures => "one row for each point of each run with what was watched there",
+            Self::Trials => "one row for each trial of each search for the plimsoll line",
+        }
+    }
+
+    fn columns(self, report: &Report<'_>) -> Vec<Column> {
+        match self {
+            Self::Points => points::columns(),
+            Self::Slices => slices::columns(report.record),
+            Self::Figures => figures::columns(),
+            Self::Trials => trials::columns(),
+        }
+    }
+
+    fn rows(self, report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()> {
+        match self {
+            Self::Points => points::write(report, take),
+            Self::Slices => slices::write(report.record, take),
+            Self::Figures => figures::write(report.analysis, take),
+            Self::Trials => trials::write(report.analysis, take),
+        }
+    }
 }
 
 impl ExportFile<'_> {
@@ -41,10 +99,20 @@ impl ExportFile<'_> {
     /// When `out` cannot be written to.
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         match self.content {
-            Content::Points(report) => points::write(&report, out)?,
-            Content::Slices(report) => slices::write(report.record, out)?,
-            Content::Figures(report) => figures::write(report.analysis, out)?,
-            Content::Trials(report) => trials::write(report.analysis, out)?,
+            Content::Csv(table, report) => {
+                write_csv(
+                    &table.columns(&report),
+                    |take| table.rows(&report, take),
+                    out,
+                )?;
+            }
+            Content::Parquet(table, report) => {
+                write_parquet(
+                    &table.columns(&report),
+                    |take| table.rows(&report, take),
+                    out,
+                )?;
+            }
             Content::Record(report) => writeln!(out, "{}", report.record.to_json())?,
             Content::Analysis(report) => {
                 serde_json::to_writer_pretty(&mut *out, report.analysis)
@@ -56,52 +124,63 @@ impl ExportFile<'_> {
                 writeln!(out)?;
             }
             Content::HdrLog(run) => hdr::write(run, out)?,
+            Content::Perfkit(report) => perfkit::write(&report, out)?,
+            Content::Prometheus(report) => prometheus::write(&report, out)?,
         }
         out.flush()
     }
 }
 
-/// Every file of a report: five tables and documents, the trials where lines were searched, what fio said in each of its jobs, and an HDR log for each run that has slices.
+/// Every file of a report: tables and documents, the trials where lines were searched, what fio said in each of its jobs, and an HDR log for each run that has
+/// slices.
 #[must_use]
 pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
-    let file = |name: &str, about, content| ExportFile {
-        name: name.into(),
-        about,
-        content,
+    let mut files = Vec::new();
+    let mut add = |name: String, about, form, content| {
+        files.push(ExportFile {
+            name,
+            about,
+            form,
+            content,
+        });
     };
-    let mut files = vec![
-        file(
-            "points.csv",
-            "one row for each point of each run",
-            Content::Points(*report),
-        ),
-        file(
-            "slices.csv",
-            "one row for each second, operation and status",
-            Content::Slices(*report),
-        ),
-        file(
-            "figures.csv",
-            "one row for each point of each run with what was watched there",
-            Content::Figures(*report),
-        ),
-        file(
+    for table in Table::ALL {
+        if table == Table::Trials && report.analysis.lines.is_empty() {
+            continue;
+        }
+        let (name, about) = (table.name(), table.about());
+        let csv = Content::Csv(table, *report);
+        add(format!("{name}.csv"), about, Form::Csv, csv);
+        let parquet = Content::Parquet(table, *report);
+        add(format!("{name}.parquet"), about, Form::Parquet, parquet);
+    }
+    for (name, about, form, content) in [
+        (
             "record.json",
             "everything that was measured",
+            Form::Json,
             Content::Record(*report),
         ),
-        file(
+        (
             "analysis.json",
             "everything that follows from it",
+            Form::Json,
             Content::Analysis(*report),
         ),
-    ];
-    if !report.analysis.lines.is_empty() {
-        files.push(file(
-            "trials.csv",
-            "one row for each trial of each search for the plimsoll line",
-            Content::Trials(*report),
-        ));
+        (
+            "perfkit.json",
+            "a sample of PerfKit Benchmarker for each figure of each valid run",
+            Form::Perfkit,
+            Content::Perfkit(*report),
+        ),
+        (
+            "metrics.prom",
+            "the figures of each run in Prometheus' text form",
+            Form::Prometheus,
+            Content::Prometheus(*report),
+        ),
+    ] {
+        add(name.into(), about, form, content);
     }
     let results = report
         .record
@@ -109,38 +188,31 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
         .iter()
         .flat_map(|calibration| &calibration.results);
     for (place, result) in results.enumerate() {
-        let name = format!(
-            "calibration-{}-{}.json",
-            place + 1,
-            text::file_stem(&result.label)
-        );
-        files.push(file(
-            &name,
+        let stem = text::file_stem(&result.label);
+        add(
+            format!("calibration-{}-{stem}.json", place + 1),
             "what fio said of an emulated disk",
+            Form::Fio,
             Content::Fio(result),
-        ));
+        );
     }
-    for run in &report.record.runs {
-        if run
-            .points
-            .iter()
-            .chain(&run.load)
-            .any(|point| point.slices.iter().any(has_histogram))
-        {
-            let arm = report
-                .analysis
-                .arms
-                .iter()
-                .position(|arm| arm.name == run.arm);
-            let name = hdr::file_name(run, arm);
-            files.push(file(
-                &name,
-                "response times of each second for the HdrHistogram tools",
-                Content::HdrLog(run),
-            ));
-        }
+    for run in report.record.runs.iter().filter(|run| has_log(run)) {
+        let mut arms = report.analysis.arms.iter();
+        let arm = arms.position(|arm| arm.name == run.arm);
+        add(
+            hdr::file_name(run, arm),
+            "response times of each second for the HdrHistogram tools",
+            Form::Hdr,
+            Content::HdrLog(run),
+        );
     }
     files
+}
+
+/// Whether a run has anything for a log.
+fn has_log(run: &RunRecord) -> bool {
+    let mut points = run.points.iter().chain(&run.load);
+    points.any(|point| point.slices.iter().any(has_histogram))
 }
 
 /// Whether a slice has anything for a log. One without operations has an empty place in it; imported ones may have figures without histograms.

@@ -7,7 +7,8 @@
 //! ```text
 //! ExperimentRecord ─┐                ┌─ terminal::summary   tables, strip, small charts
 //!                   ├─ Report ──────►├─ page::render        one HTML file, charts in SVG, whole without scripts
-//! Analysis ─────────┘                └─ export::files       CSV, JSON, HDR logs
+//!                   │                ├─ junit::render       thresholds for servers that build and test
+//! Analysis ─────────┘                └─ export::files       CSV, Parquet, JSON, HDR logs, PerfKit's samples, Prometheus' text
 //! RecordComparison ─────────────────────► compare::page; History ─► history::page
 //! list::Listed, message::Message ───────► the pages around them that `plimsoll serve` has
 //! progress::Moment ─────────────────────► the live line, or a line for each point in a pipe
@@ -37,6 +38,7 @@ pub mod compare;
 pub mod disk;
 pub mod export;
 pub mod history;
+pub mod junit;
 pub mod link;
 pub mod list;
 pub mod message;

@@ -1,65 +1,58 @@
 //! What was watched: one row for each point of each run, one column for each figure in the unit that its name or its share says.
 
-use csv::Writer;
 use plimsoll_judge::{Analysis, CurvePoint, Figures};
-use std::io::Write;
+use plimsoll_table::{Cell, Column, Kind, Rows};
+use std::io;
 
-const WHERE: [&str; 9] = [
-    "experiment_id",
-    "experiment",
-    "arm",
-    "mix",
-    "point",
-    "load",
-    "block",
-    "attempt",
-    "valid",
+const WHERE: [(&str, Kind); 9] = [
+    ("experiment_id", Kind::Text),
+    ("experiment", Kind::Text),
+    ("arm", Kind::Text),
+    ("mix", Kind::Text),
+    ("point", Kind::Integer),
+    ("load", Kind::Text),
+    ("block", Kind::Integer),
+    ("attempt", Kind::Integer),
+    ("valid", Kind::Flag),
 ];
 
-pub(super) fn write(analysis: &Analysis, out: &mut dyn Write) -> csv::Result<()> {
-    let mut table = Writer::from_writer(out);
+pub(super) fn columns() -> Vec<Column> {
+    let mut columns: Vec<Column> = WHERE.map(|(name, kind)| Column::new(name, kind)).into();
     let names = Figures::ALL.iter().map(|kind| kind.name);
-    table.write_record(WHERE.into_iter().chain(names).chain(["cause"]))?;
+    columns.extend(names.map(|name| Column::new(name, Kind::Number)));
+    columns.push(Column::new("cause", Kind::Text));
+    columns
+}
+
+pub(super) fn write(analysis: &Analysis, take: &mut Rows<'_>) -> io::Result<()> {
     for curve in &analysis.curves {
         for point in &curve.points {
-            rows(&mut table, analysis, &curve.mix, point)?;
+            rows(take, analysis, &curve.mix, point)?;
         }
     }
     for point in &analysis.load_phase {
-        rows(&mut table, analysis, "load", point)?;
+        rows(take, analysis, "load", point)?;
     }
-    table.flush()?;
     Ok(())
 }
 
-fn rows(
-    table: &mut Writer<&mut dyn Write>,
-    analysis: &Analysis,
-    mix: &str,
-    point: &CurvePoint,
-) -> csv::Result<()> {
+fn rows(take: &mut Rows<'_>, analysis: &Analysis, mix: &str, point: &CurvePoint) -> io::Result<()> {
     for result in &point.results {
-        let mut row = vec![
-            analysis.id.clone(),
-            analysis.name.clone(),
-            point.arm.clone(),
-            mix.to_owned(),
-            point
-                .point
-                .map_or_else(String::new, |index| index.to_string()),
-            point.load_label.clone(),
-            result.block.to_string(),
-            result.attempt.to_string(),
-            result.valid.to_string(),
+        let mut row: Vec<Cell<'_>> = vec![
+            (&analysis.id).into(),
+            (&analysis.name).into(),
+            (&point.arm).into(),
+            mix.into(),
+            point.point.into(),
+            (&point.load_label).into(),
+            result.block.into(),
+            result.attempt.into(),
+            result.valid.into(),
         ];
-        for value in result.figures.values() {
-            let known = value.filter(|value| value.is_finite());
-            row.push(known.map_or_else(String::new, |value| value.to_string()));
-        }
+        row.extend(result.figures.values().into_iter().map(Cell::from));
         // The cause is that of the point over all its runs.
-        let cause = point.cause.as_ref();
-        row.push(cause.map_or_else(String::new, |cause| cause.kind.name().to_owned()));
-        table.write_record(&row)?;
+        row.push(point.cause.as_ref().map(|cause| cause.kind.name()).into());
+        take(&row)?;
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ pub(super) fn file_name(run: &RunRecord, arm: Option<usize>) -> String {
     };
     format!(
         "block-{:02}-arm-{number}-{}{attempt}.hlog",
-        run.block + 1,
+        u64::from(run.block) + 1,
         text::file_stem(&run.arm)
     )
 }
@@ -35,7 +35,7 @@ pub(super) fn write(run: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
         out,
         "#[Plimsoll, arm {}, block {}, attempt {}]",
         text::line(&run.arm),
-        run.block + 1,
+        u64::from(run.block) + 1,
         run.attempt
     )?;
     writeln!(
@@ -62,7 +62,7 @@ pub(super) fn write(run: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
             .unwrap_or(end_of_last);
         write_point(point, offset, out)?;
         if let Some(slice) = point.slices.last() {
-            end_of_last = offset + seconds(slice.start_ns + slice.length_ns);
+            end_of_last = offset + seconds(slice.start_ns.saturating_add(slice.length_ns));
         }
     }
     Ok(())

@@ -1,81 +1,83 @@
 //! One row for each point of each run, valid or not.
 
 use crate::{Report, select};
-use csv::Writer;
 use plimsoll_judge::{CurvePoint, Estimate, LatencySummary, PointResult, Steadiness};
 use plimsoll_record::{Completed, ExperimentRecord, LoadKind, PointRecord};
+use plimsoll_table::{Cell, Column, Kind, Rows};
 use std::collections::HashMap;
-use std::io::Write;
+use std::io;
 
-const COLUMNS: [&str; 46] = [
-    "experiment_id",
-    "experiment",
-    "arm",
-    "mix",
-    "point",
-    "load",
-    "load_kind",
-    "sessions",
-    "offered_operations_per_second",
-    "think_time_ns",
-    "block",
-    "attempt",
-    "valid",
-    "warnings",
-    "measured_seconds",
-    "steadiness",
-    "cut_seconds",
-    "throughput_operations_per_second",
-    "ok_operations_after_warm_up",
-    "not_found_operations_after_warm_up",
-    "failed_operations_after_warm_up",
-    "response_mean_ns",
-    "response_p50_ns",
-    "response_p95_ns",
-    "response_p99_ns",
-    "response_p999_ns",
-    "any_response_p99_is_lower_bound",
-    "any_response_p999_is_lower_bound",
-    "service_mean_ns",
-    "service_p50_ns",
-    "service_p95_ns",
-    "service_p99_ns",
-    "service_p999_ns",
-    "worker_cpu_per_operation_ns",
-    "generator_share",
-    "generator_lag_p99_ns",
-    "achieved_share_of_offered",
-    "records_loaded",
-    "engine",
-    "engine_version",
-    "run_position",
-    "run_seed",
-    "run_started_at",
-    "is_plimsoll_line",
-    "cost_per_million_operations",
-    "cost_currency",
+/// What a point is told by.
+const COLUMNS: [(&str, Kind); 46] = [
+    ("experiment_id", Kind::Text),
+    ("experiment", Kind::Text),
+    ("arm", Kind::Text),
+    ("mix", Kind::Text),
+    ("point", Kind::Integer),
+    ("load", Kind::Text),
+    ("load_kind", Kind::Text),
+    ("sessions", Kind::Integer),
+    ("offered_operations_per_second", Kind::Number),
+    ("think_time_ns", Kind::Integer),
+    ("block", Kind::Integer),
+    ("attempt", Kind::Integer),
+    ("valid", Kind::Flag),
+    ("warnings", Kind::Text),
+    ("measured_seconds", Kind::Number),
+    ("steadiness", Kind::Text),
+    ("cut_seconds", Kind::Number),
+    ("throughput_operations_per_second", Kind::Number),
+    ("ok_operations_after_warm_up", Kind::Integer),
+    ("not_found_operations_after_warm_up", Kind::Integer),
+    ("failed_operations_after_warm_up", Kind::Integer),
+    ("response_mean_ns", Kind::Number),
+    ("response_p50_ns", Kind::Number),
+    ("response_p95_ns", Kind::Number),
+    ("response_p99_ns", Kind::Number),
+    ("response_p999_ns", Kind::Number),
+    ("any_response_p99_is_lower_bound", Kind::Flag),
+    ("any_response_p999_is_lower_bound", Kind::Flag),
+    ("service_mean_ns", Kind::Number),
+    ("service_p50_ns", Kind::Number),
+    ("service_p95_ns", Kind::Number),
+    ("service_p99_ns", Kind::Number),
+    ("service_p999_ns", Kind::Number),
+    ("worker_cpu_per_operation_ns", Kind::Number),
+    ("generator_share", Kind::Number),
+    ("generator_lag_p99_ns", Kind::Number),
+    ("achieved_share_of_offered", Kind::Number),
+    ("records_loaded", Kind::Integer),
+    ("engine", Kind::Text),
+    ("engine_version", Kind::Text),
+    ("run_position", Kind::Integer),
+    ("run_seed", Kind::Integer),
+    ("run_started_at", Kind::Text),
+    ("is_plimsoll_line", Kind::Flag),
+    ("cost_per_million_operations", Kind::Number),
+    ("cost_currency", Kind::Text),
 ];
 
 type Key<'a> = (&'a str, u32, u32);
 
-pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> csv::Result<()> {
-    let mut table = Writer::from_writer(out);
-    table.write_record(COLUMNS)?;
+pub(super) fn columns() -> Vec<Column> {
+    COLUMNS.map(|(name, kind)| Column::new(name, kind)).into()
+}
+
+pub(super) fn write(report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()> {
     let runs = runs(report.record);
     for curve in &report.analysis.curves {
         for point in &curve.points {
-            rows(&mut table, report, &runs, &curve.mix, point, false)?;
+            rows(take, report, &runs, &curve.mix, point, false)?;
         }
     }
     for line in &report.analysis.lines {
         if let Some(point) = &line.at_line {
-            rows(&mut table, report, &runs, &line.mix, point, true)?;
+            rows(take, report, &runs, &line.mix, point, true)?;
         }
     }
     for point in &report.analysis.load_phase {
-        rows(&mut table, report, &runs, "load", point, false)?;
+        rows(take, report, &runs, "load", point, false)?;
     }
-    table.flush()?;
     Ok(())
 }
 
@@ -88,13 +90,13 @@ fn runs(record: &ExperimentRecord) -> HashMap<Key<'_>, &plimsoll_record::RunReco
 }
 
 fn rows(
-    table: &mut Writer<&mut dyn Write>,
+    take: &mut Rows<'_>,
     report: &Report<'_>,
     runs: &HashMap<Key<'_>, &plimsoll_record::RunRecord>,
     mix: &str,
     point: &CurvePoint,
     is_line: bool,
-) -> csv::Result<()> {
+) -> io::Result<()> {
     let price = select::cost(report.analysis, &point.arm, mix);
     for result in &point.results {
         let run = runs
@@ -127,64 +129,63 @@ fn rows(
             Steadiness::NotSteady => ("not-steady", None),
         };
         let completed = measured.map(completed);
-        let mut row: Vec<String> = vec![
-            report.analysis.id.clone(),
-            report.analysis.name.clone(),
-            point.arm.clone(),
-            mix.to_owned(),
-            text(point.point),
-            point.load_label.clone(),
-            kind.to_owned(),
-            point.load.sessions().to_string(),
-            number(offered),
-            text(think),
-            result.block.to_string(),
-            result.attempt.to_string(),
-            result.valid.to_string(),
-            warnings.join(" "),
-            number(Some(result.seconds)),
-            steadiness.to_owned(),
-            number(cut),
-            number(Some(result.throughput)),
-            text(completed.map(|completed| completed.ok)),
-            text(completed.map(|completed| completed.not_found)),
-            text(completed.map(|completed| completed.error)),
+        let mut row: Vec<Cell<'_>> = vec![
+            (&report.analysis.id).into(),
+            (&report.analysis.name).into(),
+            (&point.arm).into(),
+            mix.into(),
+            point.point.into(),
+            (&point.load_label).into(),
+            kind.into(),
+            point.load.sessions().into(),
+            offered.into(),
+            think.into(),
+            result.block.into(),
+            result.attempt.into(),
+            result.valid.into(),
+            warnings.join(" ").into(),
+            result.seconds.into(),
+            steadiness.into(),
+            cut.into(),
+            result.throughput.into(),
+            completed.map(|completed| completed.ok).into(),
+            completed.map(|completed| completed.not_found).into(),
+            completed.map(|completed| completed.error).into(),
         ];
         latencies(&mut row, &point.response, result);
-        row.push(point.p99_at_least.to_string());
-        row.push(point.p999_at_least.to_string());
+        row.push(point.p99_at_least.into());
+        row.push(point.p999_at_least.into());
         latencies(&mut row, &point.service, result);
-        row.push(number(of_run(&point.cpu_per_operation, result)));
-        row.push(number(result.generator_share));
-        row.push(number(result.generator_lag_p99_ns));
-        row.push(number(result.achieved));
         let engine = run.and_then(|run| run.engine.as_ref());
-        row.push(text(run.and_then(|run| run.records_loaded)));
-        row.push(engine.map_or_else(String::new, |engine| engine.name.clone()));
-        row.push(engine.map_or_else(String::new, |engine| engine.version.clone()));
-        row.push(text(run.map(|run| run.position)));
-        row.push(text(run.map(|run| run.seed)));
-        row.push(run.map_or_else(String::new, |run| run.started_at.clone()));
-        row.push(is_line.to_string());
         let cost = price.and_then(|price| per_million(price.per_hour, result));
-        row.push(number(cost));
-        row.push(
-            cost.and(price)
-                .map_or_else(String::new, |price| price.currency.clone()),
-        );
-        table.write_record(&row)?;
+        row.extend([
+            of_run(&point.cpu_per_operation, result).into(),
+            result.generator_share.into(),
+            result.generator_lag_p99_ns.into(),
+            result.achieved.into(),
+            run.and_then(|run| run.records_loaded).into(),
+            engine.map(|engine| &engine.name).into(),
+            engine.map(|engine| &engine.version).into(),
+            run.map(|run| run.position).into(),
+            run.map(|run| run.seed).into(),
+            run.map(|run| &run.started_at).into(),
+            is_line.into(),
+            cost.into(),
+            cost.and(price).map(|price| &price.currency).into(),
+        ]);
+        take(&row)?;
     }
     Ok(())
 }
 
 /// Price of a million successful operations at the throughput of a run that is valid.
-fn per_million(per_hour: f64, result: &PointResult) -> Option<f64> {
+pub(super) fn per_million(per_hour: f64, result: &PointResult) -> Option<f64> {
     let cost = per_hour / 3_600.0 / result.throughput * 1e6;
     (result.valid && result.throughput > 0.0 && cost.is_finite()).then_some(cost)
 }
 
-/// Mean, p50, p95, p99, p99.9. Empty for a run that is not valid.
-fn latencies(row: &mut Vec<String>, latencies: &LatencySummary, result: &PointResult) {
+/// Mean, p50, p95, p99, p99.9. Unknown for a run that is not valid.
+fn latencies(row: &mut Vec<Cell<'_>>, latencies: &LatencySummary, result: &PointResult) {
     for estimate in [
         &latencies.mean,
         &latencies.p50,
@@ -192,11 +193,12 @@ fn latencies(row: &mut Vec<String>, latencies: &LatencySummary, result: &PointRe
         &latencies.p99,
         &latencies.p999,
     ] {
-        row.push(number(of_run(estimate, result)));
+        row.push(of_run(estimate, result).into());
     }
 }
 
-fn of_run(estimate: &Estimate, result: &PointResult) -> Option<f64> {
+/// The value of one run; `None` where the run is not valid.
+pub(super) fn of_run(estimate: &Estimate, result: &PointResult) -> Option<f64> {
     if !result.valid {
         return None;
     }
@@ -222,13 +224,4 @@ fn completed(point: &PointRecord) -> Completed {
         sum.error += slice.completed.error;
     }
     sum
-}
-
-fn text<T: ToString>(value: Option<T>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
-/// What is no number is an empty field.
-fn number(value: Option<f64>) -> String {
-    text(value.filter(|value| value.is_finite()))
 }

@@ -1,25 +1,25 @@
 //! One row for each slice, operation and status; a slice in which nothing was completed has one row without an operation.
 
-use csv::Writer;
 use plimsoll_record::{
-    ExperimentRecord, Histogram, OperationSlice, PointRecord, RunRecord, RunState, Slice,
+    ExperimentRecord, Histogram, Latencies, OperationSlice, PointRecord, RunRecord, RunState, Slice,
 };
+use plimsoll_table::{Cell, Column, Kind, Rows};
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io;
 
-const WHERE: [&str; 12] = [
-    "arm",
-    "block",
-    "attempt",
-    "run_state",
-    "mix",
-    "point",
-    "load",
-    "slice",
-    "slice_start_ns",
-    "slice_length_ns",
-    "slice_is_warm_up",
-    "trial",
+const WHERE: [(&str, Kind); 12] = [
+    ("arm", Kind::Text),
+    ("block", Kind::Integer),
+    ("attempt", Kind::Integer),
+    ("run_state", Kind::Text),
+    ("mix", Kind::Text),
+    ("point", Kind::Integer),
+    ("load", Kind::Text),
+    ("slice", Kind::Integer),
+    ("slice_start_ns", Kind::Integer),
+    ("slice_length_ns", Kind::Integer),
+    ("slice_is_warm_up", Kind::Flag),
+    ("trial", Kind::Integer),
 ];
 /// Of the whole slice, so the same in each of its rows.
 const SLICE: [&str; 6] = [
@@ -30,26 +30,47 @@ const SLICE: [&str; 6] = [
     "slice_worker_cpu_system_ns",
     "slice_worker_resident_bytes",
 ];
+/// Of one operation and status.
+const PART: [(&str, Kind); 3] = [
+    ("operation", Kind::Text),
+    ("status", Kind::Text),
+    ("operations", Kind::Integer),
+];
 const KINDS: [&str; 3] = ["response", "service", "wait"];
-const FIGURES: [&str; 6] = ["p50", "p95", "p99", "p999", "max", "mean"];
+const PERCENTILES: [(&str, f64); 4] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p999", 99.9)];
 
-pub(super) fn write(record: &ExperimentRecord, out: &mut dyn Write) -> csv::Result<()> {
-    let mut table = Writer::from_writer(out);
+/// The columns that every record has, and those of what was watched.
+pub(super) fn columns(record: &ExperimentRecord) -> Vec<Column> {
+    let mut columns: Vec<Column> = WHERE.map(|(name, kind)| Column::new(name, kind)).into();
+    columns.extend(SLICE.map(|name| Column::new(name, Kind::Integer)));
+    columns.extend(PART.map(|(name, kind)| Column::new(name, kind)));
+    for kind in KINDS {
+        for (figure, _) in PERCENTILES {
+            columns.push(Column::new(format!("{kind}_{figure}_ns"), Kind::Integer));
+        }
+        columns.push(Column::new(format!("{kind}_max_ns"), Kind::Integer));
+        columns.push(Column::new(format!("{kind}_mean_ns"), Kind::Number));
+    }
+    for name in watched(record) {
+        columns.push(Column::new(name.to_owned(), Kind::Number));
+    }
+    columns
+}
+
+pub(super) fn write(record: &ExperimentRecord, take: &mut Rows<'_>) -> io::Result<()> {
     let watched = watched(record);
-    table.write_record(header(&watched))?;
     for run in &record.runs {
         for point in run.load.iter().chain(&run.points) {
             for slice in &point.slices {
                 if slice.operations.is_empty() {
-                    table.write_record(row(run, point, slice, None, &watched))?;
+                    take(&row(run, point, slice, None, &watched))?;
                 }
                 for part in &slice.operations {
-                    table.write_record(row(run, point, slice, Some(part), &watched))?;
+                    take(&row(run, point, slice, Some(part), &watched))?;
                 }
             }
         }
     }
-    table.flush()?;
     Ok(())
 }
 
@@ -66,94 +87,61 @@ fn watched(record: &ExperimentRecord) -> BTreeSet<&str> {
         .collect()
 }
 
-fn header(watched: &BTreeSet<&str>) -> Vec<String> {
-    let mut names: Vec<String> = WHERE
-        .iter()
-        .chain(&SLICE)
-        .map(|name| (*name).to_owned())
-        .collect();
-    names.extend(["operation", "status", "operations"].map(str::to_owned));
-    for kind in KINDS {
-        names.extend(FIGURES.iter().map(|figure| format!("{kind}_{figure}_ns")));
-    }
-    names.extend(watched.iter().map(|name| (*name).to_owned()));
-    names
-}
-
-fn row(
-    run: &RunRecord,
-    point: &PointRecord,
-    slice: &Slice,
-    part: Option<&OperationSlice>,
+fn row<'a>(
+    run: &'a RunRecord,
+    point: &'a PointRecord,
+    slice: &'a Slice,
+    part: Option<&'a OperationSlice>,
     watched: &BTreeSet<&str>,
-) -> Vec<String> {
+) -> Vec<Cell<'a>> {
     let state = match run.state {
         RunState::Started => "started",
         RunState::Finished => "finished",
         RunState::Interrupted => "interrupted",
         RunState::Failed { .. } => "failed",
     };
-    let mut row = vec![
-        run.arm.clone(),
-        run.block.to_string(),
-        run.attempt.to_string(),
-        state.to_owned(),
-        point.label.mix.clone(),
-        point
-            .label
-            .point
-            .map_or_else(String::new, |index| index.to_string()),
-        point.label.load_label.clone(),
-        slice.index.to_string(),
-        slice.start_ns.to_string(),
-        slice.length_ns.to_string(),
-        slice.warm_up.to_string(),
-        point
-            .label
-            .trial
-            .map_or_else(String::new, |trial| trial.to_string()),
-        slice.completed.ok.to_string(),
-        slice.completed.not_found.to_string(),
-        slice.completed.error.to_string(),
-        slice.worker.cpu_user_ns.to_string(),
-        slice.worker.cpu_system_ns.to_string(),
-        slice.worker.resident_bytes.to_string(),
+    let mut row: Vec<Cell<'_>> = vec![
+        (&run.arm).into(),
+        run.block.into(),
+        run.attempt.into(),
+        state.into(),
+        (&point.label.mix).into(),
+        point.label.point.into(),
+        (&point.label.load_label).into(),
+        slice.index.into(),
+        slice.start_ns.into(),
+        slice.length_ns.into(),
+        slice.warm_up.into(),
+        point.label.trial.into(),
+        slice.completed.ok.into(),
+        slice.completed.not_found.into(),
+        slice.completed.error.into(),
+        slice.worker.cpu_user_ns.into(),
+        slice.worker.cpu_system_ns.into(),
+        slice.worker.resident_bytes.into(),
+        part.map(|part| part.operation.name()).into(),
+        part.map(|part| part.status.name()).into(),
+        part.map_or(0, |part| part.latencies.count()).into(),
     ];
-    match part {
-        Some(part) => {
-            row.push(part.operation.name().to_owned());
-            row.push(part.status.name().to_owned());
-            row.push(part.latencies.count().to_string());
-            figures(&mut row, Some(part.latencies.response()));
-            figures(&mut row, Some(&part.latencies.service));
-            figures(&mut row, part.latencies.wait());
-        }
-        None => {
-            row.extend([String::new(), String::new(), "0".to_owned()]);
-            for _ in KINDS {
-                figures(&mut row, None);
-            }
-        }
-    }
-    // Of the whole slice as well. What was not seen, or is no number, is an empty field.
+    let latencies = part.map(|part| &part.latencies);
+    figures(&mut row, latencies.map(Latencies::response));
+    figures(&mut row, latencies.map(|latencies| &latencies.service));
+    figures(&mut row, latencies.and_then(Latencies::wait));
+    // Of the whole slice as well.
     for name in watched {
-        let value = slice.telemetry.get(*name).filter(|value| value.is_finite());
-        row.push(value.map_or_else(String::new, f64::to_string));
+        row.push(slice.telemetry.get(*name).copied().into());
     }
     row
 }
 
-fn figures(row: &mut Vec<String>, histogram: Option<&Histogram>) {
-    let text = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
-    for percentile in [50.0, 95.0, 99.0, 99.9] {
-        row.push(text(
-            histogram.and_then(|histogram| histogram.percentile_ns(percentile)),
-        ));
+fn figures(row: &mut Vec<Cell<'_>>, histogram: Option<&Histogram>) {
+    for (_, percentile) in PERCENTILES {
+        row.push(
+            histogram
+                .and_then(|histogram| histogram.percentile_ns(percentile))
+                .into(),
+        );
     }
-    row.push(text(histogram.and_then(Histogram::max_ns)));
-    row.push(
-        histogram
-            .and_then(Histogram::mean_ns)
-            .map_or_else(String::new, |mean| format!("{mean:.1}")),
-    );
+    row.push(histogram.and_then(Histogram::max_ns).into());
+    row.push(histogram.and_then(Histogram::mean_ns).into());
 }

@@ -1,71 +1,66 @@
 //! One row for each trial of each search for the plimsoll line.
 
-use csv::Writer;
 use plimsoll_judge::{Analysis, BlockLine, LineResult, TrialResult};
-use std::io::Write;
+use plimsoll_table::{Cell, Column, Kind, Rows};
+use std::io;
 
-const COLUMNS: [&str; 16] = [
-    "experiment_id",
-    "experiment",
-    "arm",
-    "mix",
-    "point",
-    "block",
-    "trial",
-    "offered_operations_per_second",
-    "measured_seconds",
-    "held_objective",
-    "valid",
-    "response_p99_ns",
-    "achieved_share_of_offered",
-    "line_of_block_from_operations_per_second",
-    "line_of_block_to_operations_per_second",
-    "objective",
+const COLUMNS: [(&str, Kind); 16] = [
+    ("experiment_id", Kind::Text),
+    ("experiment", Kind::Text),
+    ("arm", Kind::Text),
+    ("mix", Kind::Text),
+    ("point", Kind::Integer),
+    ("block", Kind::Integer),
+    ("trial", Kind::Integer),
+    ("offered_operations_per_second", Kind::Number),
+    ("measured_seconds", Kind::Number),
+    ("held_objective", Kind::Flag),
+    ("valid", Kind::Flag),
+    ("response_p99_ns", Kind::Number),
+    ("achieved_share_of_offered", Kind::Number),
+    ("line_of_block_from_operations_per_second", Kind::Number),
+    ("line_of_block_to_operations_per_second", Kind::Number),
+    ("objective", Kind::Text),
 ];
 
-pub(super) fn write(analysis: &Analysis, out: &mut dyn Write) -> csv::Result<()> {
-    let mut table = Writer::from_writer(out);
-    table.write_record(COLUMNS)?;
+pub(super) fn columns() -> Vec<Column> {
+    COLUMNS.map(|(name, kind)| Column::new(name, kind)).into()
+}
+
+pub(super) fn write(analysis: &Analysis, take: &mut Rows<'_>) -> io::Result<()> {
     for line in &analysis.lines {
         for block in &line.blocks {
             for (number, trial) in block.trials.iter().enumerate() {
-                table.write_record(row(analysis, line, block, number, trial))?;
+                take(&row(analysis, line, block, number as u64, trial))?;
             }
         }
     }
-    table.flush()?;
     Ok(())
 }
 
-fn row(
-    analysis: &Analysis,
-    line: &LineResult,
+fn row<'a>(
+    analysis: &'a Analysis,
+    line: &'a LineResult,
     block: &BlockLine,
-    number: usize,
+    number: u64,
     trial: &TrialResult,
-) -> [String; 16] {
+) -> [Cell<'a>; 16] {
     [
-        analysis.id.clone(),
-        analysis.name.clone(),
-        line.arm.clone(),
-        line.mix.clone(),
-        line.point.to_string(),
-        block.block.to_string(),
-        number.to_string(),
-        known(Some(trial.rate)),
-        known(Some(trial.seconds)),
-        trial.is_good.to_string(),
-        trial.valid.to_string(),
-        known(trial.p99_ns),
-        known(trial.achieved),
-        known(block.lower),
-        known(block.upper),
-        line.objective.clone(),
+        (&analysis.id).into(),
+        (&analysis.name).into(),
+        (&line.arm).into(),
+        (&line.mix).into(),
+        line.point.into(),
+        block.block.into(),
+        number.into(),
+        trial.rate.into(),
+        trial.seconds.into(),
+        trial.is_good.into(),
+        trial.valid.into(),
+        trial.p99_ns.into(),
+        trial.achieved.into(),
+        block.lower.into(),
+        block.upper.into(),
+        (&line.objective).into(),
     ]
-}
-
-/// What is no number is an empty field.
-fn known(value: Option<f64>) -> String {
-    let finite = value.filter(|value| value.is_finite());
-    finite.map_or_else(String::new, |value| value.to_string())
 }
