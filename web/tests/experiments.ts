@@ -54,7 +54,7 @@ defaults:
   limits: {memory: 128MiB}
 arms: {xfs: }
 load: {closed: {threads: [4]}}
-measurement: {warm_up: 500ms, duration: 3s, blocks: 2}
+measurement: {warm_up: 500ms, duration: 3s, blocks: 2, log_operations: 40}
 `;
 
 /** Names that try to be more than text. */

@@ -58,7 +58,8 @@ pub struct RunMap {
 }
 
 impl RunMap {
-    /// Draws a run whose accesses are at hand. What the player reads takes at most so many bytes; the still has that width in pixels.
+    /// Draws a run whose accesses are at hand. What the player reads and the still take at most so many bytes together, as far as they can; the still has
+    /// that width in pixels.
     ///
     /// # Errors
     /// When the picture cannot be written.
@@ -71,7 +72,11 @@ impl RunMap {
         let mut still = Vec::new();
         write_png(&mut still, &heat(accesses, &Layout::of(accesses, width)))?;
         Ok(Self {
-            packed: pack_within(accesses, &noted_points(run), most_bytes),
+            packed: pack_within(
+                accesses,
+                &noted_points(run),
+                most_bytes.saturating_sub(still.len()),
+            ),
             still,
             about: about(accesses),
             files: accesses.used(),

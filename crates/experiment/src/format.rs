@@ -22,6 +22,8 @@ pub(crate) const MOST_RUNS: u64 = 100_000;
 pub(crate) const MOST_BLOCKS: u64 = 10_000;
 /// Operations at the end of which a point can end.
 pub(crate) const MOST_OPERATIONS: u64 = 1_000_000_000_000_000;
+/// Operations of a point whose begin and end can be noted: each session takes memory for as many, and the record holds them all.
+pub(crate) const MOST_LOGGED: u64 = 10_000;
 /// Operations per second that can be asked for.
 pub(crate) const MOST_RATE: f64 = 1e9;
 /// The longest a warm-up or a point can be.
@@ -334,6 +336,9 @@ object! {
     "shaped_from" = choice(&["load", "warm-up", "measuring"]), Default("load"), "warm-up";
         "From when on emulated disks are as slow as they were asked to be: from the storing of the data, from the warm-up of each \
          point, or from its measured part. Before, they have no limits.";
+    "log_operations" = count(0, MOST_LOGGED), Default("0"), "100";
+        "Begin and end of the first so many measured operations of each point are noted in the record, so that the disk map can \
+         show what one of them reads and writes. With one session, each request to the disk belongs to one operation.";
 }
 
 object! {

@@ -92,7 +92,12 @@ pub(crate) fn measurement(
         Some(SettingValue::Text(word)) if word == "measuring" => ShapedFrom::Measuring,
         _ => ShapedFrom::Load,
     };
+    let log_operations = origins
+        .settle(PATH, &MEASUREMENT, map, "log_operations")
+        .and_then(|value| u32::try_from(value.whole()?).ok())
+        .unwrap_or(0);
     Measurement {
+        log_operations,
         shaped_from,
         warm_up_ns: warm_up_ns.unwrap_or(0),
         duration_ns,

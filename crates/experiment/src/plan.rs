@@ -198,6 +198,13 @@ pub struct Measurement {
     /// From when on emulated disks are as asked.
     #[serde(default)]
     pub shaped_from: ShapedFrom,
+    /// Operations of each point of which begin and end are noted, the first ones; 0: none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub log_operations: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// Stopping by looks: after geometrically spaced numbers of blocks it is looked at how wide the intervals of the primary comparisons are, and never at where they

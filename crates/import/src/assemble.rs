@@ -147,6 +147,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             order: Order::AsWritten,
             seed: 0,
             shaped_from: ShapedFrom::default(),
+            log_operations: 0,
         },
         objective: (frame.errors > 0.0).then(|| Objective {
             response: Vec::new(),

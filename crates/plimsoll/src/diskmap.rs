@@ -6,10 +6,10 @@ use crate::read::record;
 use crate::screen::print;
 use anyhow::{Context, bail};
 use plimsoll_diskmap::{
-    Accesses, DiskmapError, Layout, Selection, animation, heat, write_animated_png, write_gif,
-    write_png,
+    Accesses, DiskmapError, Layout, Selection, animation, heat, noted_points, write_animated_png,
+    write_gif, write_png,
 };
-use plimsoll_record::ExperimentRecord;
+use plimsoll_record::{ExperimentRecord, NotedOperation, RunRecord};
 use plimsoll_trace::Trace;
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
@@ -34,19 +34,23 @@ pub fn diskmap(arguments: &arguments::Diskmap, store: Option<&Path>) -> anyhow::
             arguments.to.display()
         ),
     };
-    let path = trace_path(arguments, store)?;
-    let trace = Trace::open(&path)?;
+    let source = source(arguments, store)?;
+    let operations = match arguments.operations {
+        Some(range) => Some(noted(source.run.as_ref(), range)?),
+        None => None,
+    };
+    let trace = Trace::open(&source.path)?;
     let selection = Selection {
         from_ns: arguments.from,
         to_ns: arguments.until,
         mark: arguments.mark.clone(),
         files: arguments.files.clone(),
-        operations: None,
         writes: match (arguments.reads, arguments.writes) {
             (true, _) => Some(false),
             (_, true) => Some(true),
             _ => None,
         },
+        operations,
     };
     let accesses = Accesses::of(&trace, &selection)?;
     let layout = Layout::of(&accesses, usize::from(arguments.width));
@@ -92,29 +96,72 @@ fn write(
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// What is drawn.
+struct Source {
+    path: PathBuf,
+    /// Where an experiment was named.
+    run: Option<RunRecord>,
+}
+
 /// The trace itself, or that of a run.
-fn trace_path(arguments: &arguments::Diskmap, store: Option<&Path>) -> anyhow::Result<PathBuf> {
-    let source = Path::new(&arguments.source);
-    if source.is_file() && !arguments.source.ends_with(".json") {
-        return Ok(source.to_owned());
+fn source(arguments: &arguments::Diskmap, store: Option<&Path>) -> anyhow::Result<Source> {
+    let named = Path::new(&arguments.source);
+    if named.is_file() && !arguments.source.ends_with(".json") {
+        return Ok(Source {
+            path: named.to_owned(),
+            run: None,
+        });
     }
     let record = record(&arguments.source, store)?;
-    let path = trace_of(&record, arguments.arm.as_deref(), arguments.block)?;
+    let (run, path) = traced_run(&record, arguments.arm.as_deref(), arguments.block)?;
     if !path.exists() {
         bail!(
             "the trace of that run was at {}, and is there no more; traces stay on the machine that measured",
             path.display()
         );
     }
-    Ok(path)
+    Ok(Source {
+        path: path.to_owned(),
+        run: Some(run.clone()),
+    })
 }
 
-/// Where the last trace of an arm is kept.
-fn trace_of(
-    record: &ExperimentRecord,
+/// The operations of a run with these numbers, of each of its points.
+fn noted(
+    run: Option<&RunRecord>,
+    (from, to): (usize, usize),
+) -> anyhow::Result<Vec<NotedOperation>> {
+    let Some(run) = run else {
+        bail!(
+            "--operations needs an experiment: which operations there were is in its record, not in the trace"
+        );
+    };
+    let points = noted_points(run);
+    let most = points.iter().map(|point| point.operations.len()).max();
+    let Some(most) = most else {
+        bail!(
+            "no operations of arm {} were noted in block {}: `measurement: {{log_operations: 100}}` in the experiment file notes them",
+            run.arm,
+            run.block
+        );
+    };
+    let chosen: Vec<NotedOperation> = points
+        .iter()
+        .flat_map(|point| point.operations.iter().take(to).skip(from))
+        .copied()
+        .collect();
+    if chosen.is_empty() {
+        bail!("there are no operations {from}..{to}: {most} of a point were noted, 0..{most}");
+    }
+    Ok(chosen)
+}
+
+/// The last traced run of an arm, and where its trace was kept.
+fn traced_run<'a>(
+    record: &'a ExperimentRecord,
     arm: Option<&str>,
     block: Option<u32>,
-) -> anyhow::Result<PathBuf> {
+) -> anyhow::Result<(&'a RunRecord, &'a Path)> {
     let traced: Vec<_> = record
         .runs
         .iter()
@@ -141,7 +188,7 @@ fn trace_of(
         .filter(|(run, _)| run.arm == arm && block.is_none_or(|block| run.block == block))
         .max_by_key(|(run, _)| (run.block, run.attempt));
     match chosen {
-        Some((_, trace)) => Ok(trace.path.clone()),
+        Some((run, trace)) => Ok((run, &trace.path)),
         None => bail!(
             "experiment {} has no trace of arm {arm}{}; arms with one: {}",
             record.id,

@@ -11,6 +11,7 @@ mod export;
 mod history;
 mod import;
 mod live;
+mod maps;
 mod plan;
 mod read;
 mod run;

@@ -2,6 +2,7 @@
 
 use crate::arguments;
 use crate::exit::Exit;
+use crate::maps::maps;
 use crate::read::{record, store_path};
 use crate::screen::{print, screen};
 use anyhow::Context;
@@ -90,11 +91,24 @@ pub fn file_stem(record: &ExperimentRecord) -> String {
     format!("{name}-{}", record.id)
 }
 
+/// A page, with the disk maps for which it has room.
+fn drawn(report: &Report<'_>) -> String {
+    let bare = page::render(report);
+    let maps = maps(report.record, page::LARGEST.saturating_sub(bare.len()));
+    if maps.is_empty() {
+        return bare;
+    }
+    let setting = page::Setting {
+        maps: &maps,
+        ..page::Setting::default()
+    };
+    page::render_in(report, &setting)
+}
+
 /// Writes a page as a whole or not at all.
 fn write_page(report: &Report<'_>, file: &Path) -> anyhow::Result<()> {
     let part = file.with_extension("html.part");
-    let written =
-        std::fs::write(&part, page::render(report)).and_then(|()| std::fs::rename(&part, file));
+    let written = std::fs::write(&part, drawn(report)).and_then(|()| std::fs::rename(&part, file));
     if written.is_err() {
         let _ = std::fs::remove_file(&part);
     }

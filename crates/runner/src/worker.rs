@@ -4,7 +4,7 @@ use crate::clock_time::now;
 use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, STOP};
 use crate::standing::{Disk, Stage, extents, sampler};
 use plimsoll_engine::{Engine, Opening, open};
-use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point};
+use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point, run_point_noting};
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
 use plimsoll_schedule::Load;
 use plimsoll_search::{Course, Step, Tally};
@@ -232,9 +232,11 @@ fn measure<W: Write>(
         reporter.due = step
             .trial
             .and_then(|_| spec.load.expected_arrivals(spec.duration_ns));
-        let end = reporter.with_machine(&host, |reporter| {
-            run_point(engine, &workload, &spec, mix, reporter)
-        })?;
+        let end =
+            reporter.with_machine(&host, |reporter| match order.measurement.log_operations {
+                0 => run_point(engine, &workload, &spec, mix, reporter),
+                most => run_point_noting(engine, &workload, &spec, mix, reporter, most as usize),
+            })?;
         reporter.due = None;
         let lost = std::mem::take(&mut reporter.lost);
         if end.cut_short && !lost {

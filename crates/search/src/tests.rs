@@ -17,6 +17,7 @@ fn measurement() -> Measurement {
         order: Order::Shuffled,
         seed: 1,
         shaped_from: ShapedFrom::default(),
+        log_operations: 0,
     }
 }
 

@@ -110,6 +110,7 @@ fn search(seed: u64, trial_seconds: u64) -> (Line, usize) {
         order: Order::Shuffled,
         seed,
         shaped_from: ShapedFrom::default(),
+        log_operations: 0,
     };
     let load = Load::Open {
         rate: 1_000.0,

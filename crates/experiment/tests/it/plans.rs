@@ -574,6 +574,15 @@ fn hash_depends_on_what_is_measured_alone() {
     }
 }
 
+#[test]
+fn operations_are_noted_where_the_file_asks_for_it() {
+    let off = plan(EVERY_KEY);
+    assert_eq!(off.measurement.log_operations, 0);
+    let on = plan(&EVERY_KEY.replace("seed: 7", "seed: 7, log_operations: 100"));
+    assert_eq!(on.measurement.log_operations, 100);
+    assert_ne!(on.hash(), off.hash(), "noting takes a little time");
+}
+
 /// The fingerprint that this file had before there were searches: runs that were finished then are still its runs.
 #[test]
 fn fingerprints_without_a_search_stay() {

@@ -149,6 +149,7 @@ impl Laboratory {
                 order: Order::Shuffled,
                 seed: 1,
                 shaped_from: ShapedFrom::default(),
+                log_operations: 0,
             },
             objective: None,
             against_itself: false,

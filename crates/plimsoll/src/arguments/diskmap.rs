@@ -13,6 +13,7 @@ often a place was accessed. An animation shows the accesses in the order of time
 Examples:
   plimsoll diskmap last --arm spindle-230 --to map.png
   plimsoll diskmap last --arm spindle-230 --mark measuring --reads --file collection --to reads.gif
+  plimsoll diskmap last --operations 0..100 --reads --frames 200 --to finds.gif
   plimsoll diskmap run.trace --from 10s --until 10.5s --frames 400 --to start.apng")]
 pub struct Diskmap {
     /// A trace file; or an experiment (id, its beginning, name, or `last`) whose run on an emulated disk kept one.
@@ -35,6 +36,10 @@ pub struct Diskmap {
     /// Only from marks with this text to the next mark, such as measuring; `plimsoll disk trace` tells how many there are.
     #[arg(long)]
     pub mark: Option<String>,
+    /// Only what came while these operations of each point were under way, counted from 0, the last excluded, such as 0..100. Needs an experiment
+    /// with `log_operations`.
+    #[arg(long, value_name = "FROM..TO", value_parser = range)]
+    pub operations: Option<(usize, usize)>,
     /// Only files with this in their path; can be repeated.
     #[arg(long = "file", value_name = "TEXT")]
     pub files: Vec<String>,
@@ -53,6 +58,20 @@ pub struct Diskmap {
     /// Frames a second.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..=60))]
     pub fps: u16,
+}
+
+fn range(text: &str) -> Result<(usize, usize), String> {
+    let (from, to) = text
+        .split_once("..")
+        .ok_or("two numbers with two dots between them are expected, such as 0..100")?;
+    let number = |text: &str| {
+        text.parse::<usize>()
+            .map_err(|error| format!("{text:?}: {error}"))
+    };
+    match (number(from)?, number(to)?) {
+        (from, to) if from < to => Ok((from, to)),
+        (from, to) => Err(format!("{from}..{to} holds nothing")),
+    }
 }
 
 fn duration(text: &str) -> Result<u64, String> {

@@ -32,6 +32,25 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 details { summary { "Disk map of " (text::short(&map.arm, NAME)) ", block " (u64::from(map.block) + 1) } (figure(page, place, map)) }
             }
         }
+        (others(page))
+    }
+}
+
+/// Runs with a trace that are not drawn here.
+fn others(page: &Page<'_>) -> Markup {
+    let record = page.report.record;
+    let traced = record
+        .runs
+        .iter()
+        .filter(|run| run.rig.as_ref().is_some_and(|rig| rig.trace.is_some()));
+    let more = traced.count().saturating_sub(page.setting.maps.len());
+    html! {
+        @if more > 0 {
+            p.remark {
+                (PAGE.count(more as u64)) @if more == 1 { " more run was traced" } @else { " more runs were traced" } ". On the machine that measured, this draws any of them: "
+                code { "plimsoll diskmap " (text::line(&record.id)) " --arm ARM --block BLOCK --to map.gif" }
+            }
+        }
     }
 }
 
