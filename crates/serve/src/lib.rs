@@ -10,6 +10,7 @@
 //!   pages      list, experiment, comparison, history, errors         ─► report draws them
 //!   files      what `plimsoll export` would write, and traces        ─► report::export
 //!   live       an experiment that goes on, as server-sent events     ◄─ one reader for each, however many look
+//!   metrics    the latest figures for Prometheus
 //! library      records and analyses, judged once for each version of an experiment
 //! lookup       what is meant by the words of an address, shared with the command line
 //! ```
@@ -36,6 +37,7 @@ mod files;
 mod library;
 mod live;
 pub mod lookup;
+mod metrics;
 mod pages;
 
 #[cfg(test)]
@@ -48,6 +50,7 @@ use axum::Router;
 use axum::routing::get;
 use library::Library;
 use live::Hub;
+use metrics::Metrics;
 use plimsoll_experiment::EngineKind;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -101,6 +104,7 @@ pub enum ServeError {
 struct App {
     library: Library,
     hub: Hub,
+    metrics: Metrics,
     engines: &'static [EngineKind],
     /// Turns true when the server ends.
     closing: watch::Receiver<bool>,
@@ -186,6 +190,7 @@ impl Server {
         let app = Arc::new(App {
             library: Library::new(self.options.store.clone()),
             hub: Hub::new(self.options.store, self.options.engines),
+            metrics: Metrics::default(),
             engines: self.options.engines,
             closing: closing.clone(),
         });
@@ -216,6 +221,7 @@ fn router(app: Arc<App>, access: Access) -> Router {
         .route("/experiment/{id}/files/{name}", get(files::file))
         .route("/compare", get(pages::compare))
         .route("/history/{name}", get(pages::history))
+        .route("/metrics", get(metrics::metrics))
         .fallback(pages::nothing)
         .with_state(app);
     access::guard(routes, access)

@@ -14,7 +14,8 @@ mod picture;
 mod tests;
 mod update;
 
-pub(crate) use hub::Hub;
+pub(crate) use hub::{Hub, now as seconds_now};
+pub(crate) use picture::Picture;
 
 use crate::App;
 use crate::failure::Failure;

@@ -3,6 +3,7 @@
 use crate::access::{Access, TakenAt, Token};
 use crate::library::Library;
 use crate::live::Hub;
+use crate::metrics::Metrics;
 use crate::{App, router};
 use axum::Router;
 use axum::body::Body;
@@ -34,6 +35,7 @@ pub(crate) fn place_with(token: Option<Token>) -> Place {
     let app = Arc::new(App {
         library: Library::new(store.clone()),
         hub: Hub::new(store, &[]),
+        metrics: Metrics::default(),
         engines: &[],
         closing,
     });

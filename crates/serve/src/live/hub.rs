@@ -208,7 +208,7 @@ fn json(update: &super::update::Update) -> Arc<str> {
 }
 
 /// Seconds since 1970.
-fn now() -> f64 {
+pub(crate) fn now() -> f64 {
     SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0.0, |since| since.as_secs_f64())

@@ -18,7 +18,7 @@ const LATE: usize = 16;
 const POINTS_SHOWN: usize = 4_000;
 
 /// An experiment as it stands.
-pub(super) struct Picture {
+pub(crate) struct Picture {
     plan: Plan,
     needs: Needs,
     running: bool,
@@ -79,7 +79,7 @@ struct Going {
 
 impl Picture {
     /// Of an experiment of which nothing is known but its plan.
-    pub(super) fn of(head: &ExperimentRecord, engines: &[EngineKind]) -> Result<Self, JudgeError> {
+    pub(crate) fn of(head: &ExperimentRecord, engines: &[EngineKind]) -> Result<Self, JudgeError> {
         let plan = plan_of(head)?;
         let needs = explain(&plan, engines).needs;
         Ok(Self {
@@ -95,7 +95,7 @@ impl Picture {
     }
 
     /// Takes what is new.
-    pub(super) fn take(&mut self, news: &News) {
+    pub(crate) fn take(&mut self, news: &News) {
         self.running = news.running;
         for (key, run) in &news.runs {
             self.take_run(*key, run);

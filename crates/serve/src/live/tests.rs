@@ -236,6 +236,37 @@ async fn streams_are_limited() {
     Events::of(&place, "9b2c").await;
 }
 
+/// What programs that watch are told: only of what goes on, and each time what is new.
+#[tokio::test]
+async fn metrics_tell_the_latest_slice_of_what_goes_on() {
+    let place = place();
+    let nothing = place.get("/metrics").await;
+    assert_eq!(nothing.status, StatusCode::OK);
+    assert_eq!(nothing.text, "# EOF\n");
+    let mut writer = place.store();
+    writer.import(experiment("over")).unwrap();
+    writer.begin(&experiment("9b2c")).unwrap();
+    let key = writer.begin_run("9b2c", &run("large", 0)).unwrap();
+    let point = writer
+        .begin_point(key, &label(), 0, "2026-11-21T03:44:02Z")
+        .unwrap();
+    writer.add_slice(point, &slice(0, 500, false)).unwrap();
+    let first = place.get("/metrics").await;
+    assert!(first.headers[header::CONTENT_TYPE].to_str().unwrap().contains("openmetrics"));
+    let labels = "experiment=\"cache size 9b2c\",id=\"9b2c\",arm=\"large\",mix=\"A\",load=\"8 threads\",block=\"0\"";
+    let throughput = |value| format!("throughput_operations_per_second{{{labels}}} {value}");
+    assert!(first.text.contains(&throughput("500.0")), "{}", first.text);
+    assert!(!first.text.contains("over"));
+    let mut failed = slice(1, 700, false);
+    failed.completed.error = 3;
+    writer.add_slice(point, &failed).unwrap();
+    let second = place.get("/metrics").await;
+    assert!(second.text.contains(&throughput("700.0")), "{}", second.text);
+    assert!(second.text.contains(&format!("errors_total{{{labels}}} 3")), "{}", second.text);
+    drop(writer);
+    assert_eq!(place.get("/metrics").await.text, "# EOF\n");
+}
+
 /// What a picture of all that is in the store shows.
 fn picture(store: &Store, id: &str) -> Value {
     let mut picture = Picture::of(&store.head(id).unwrap(), &[]).unwrap();
