@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => Ok(default),
     };
     let (seconds, arms, point) = (number(30)?, number(16)?, number(500)?);
-    let arms: Vec<String> = (1..=arms).map(|arm| format!("arm {arm}")).collect();
+    let arms: Vec<String> = (1..=arms).map(|arm| format!("arm-{arm}")).collect();
     feed(
         Path::new(&store),
         Duration::from_secs(seconds),
@@ -93,7 +93,7 @@ fn experiment(arms: &[String], point: Duration) -> Result<ExperimentRecord, Box<
     let text = format!(
         "
 plimsoll: 1
-name: made up
+name: made-up
 question: Which of many arms is the fastest?
 workload: {{records: 1k, mixes: [a]}}
 defaults: {{engine: noop}}

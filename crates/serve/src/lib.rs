@@ -9,6 +9,7 @@
 //!   access     who may ask: Host, Origin, token; and what a browser may do with the answer
 //!   pages      list, experiment, comparison, history, errors         ─► report draws them
 //!   files      what `plimsoll export` would write, and traces        ─► report::export
+//!   maps       disk maps: stills on the page, accesses for the player
 //!   live       an experiment that goes on, as server-sent events     ◄─ one reader for each, however many look
 //!   metrics    the latest figures for Prometheus
 //! library      records and analyses, judged once for each version of an experiment
@@ -37,6 +38,7 @@ mod files;
 mod library;
 mod live;
 pub mod lookup;
+mod maps;
 mod metrics;
 mod pages;
 
@@ -219,6 +221,7 @@ fn router(app: Arc<App>, access: Access) -> Router {
         .route("/experiment/{id}", get(pages::experiment))
         .route("/experiment/{id}/live", get(live::events))
         .route("/experiment/{id}/files/{name}", get(files::file))
+        .route("/experiment/{id}/map", get(maps::map))
         .route("/compare", get(pages::compare))
         .route("/history/{name}", get(pages::history))
         .route("/metrics", get(metrics::metrics))

@@ -95,6 +95,11 @@ impl Library {
         }
     }
 
+    /// Waits until nothing else that takes long is made.
+    pub(crate) fn one_at_a_time(&self) -> MutexGuard<'_, ()> {
+        lock(&self.judging)
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.store
     }
@@ -124,10 +129,14 @@ impl Library {
         }
         let live = store.is_running(&id)?;
         let (judged, version) = self.judged_from(&store, &id)?;
+        let maps = {
+            let _one_at_a_time = self.one_at_a_time();
+            crate::maps::stills(&judged.record)
+        };
         let setting = Setting {
             place: Place::Served,
             live,
-            ..Setting::default()
+            maps: &maps,
         };
         let page = Bytes::from(render_in(&judged.report(), &setting));
         lock(&self.pages).put(&id, version, &Arc::new(page.clone()));

@@ -490,7 +490,15 @@ async fn only_traces_are_read_where_a_record_says_that_one_is() {
             assert_eq!(answer.status, StatusCode::NOT_FOUND, "{}", path.display());
             assert!(!answer.text.contains("a secret of somebody"));
         }
+        // None of them holds anything to draw.
+        let map = place
+            .get(&format!("/experiment/9b2c/map?arm=small&block={block}"))
+            .await;
+        assert_eq!(map.status, StatusCode::NOT_FOUND);
+        assert!(!map.text.contains("a secret of somebody"));
     }
+    let page = place.get("/experiment/9b2c").await;
+    assert_eq!(page.status, StatusCode::OK);
 }
 
 #[tokio::test]

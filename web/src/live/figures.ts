@@ -1,7 +1,7 @@
 // The figures behind the charts as tables, for those who do not see them.
 import { curve, medians } from "./load-charts";
 import type { State } from "./state";
-import { latency, number } from "./words";
+import { latency, number, timeOfDay } from "./words";
 
 /** Seconds in the table, the latest first. */
 const SECONDS = 60;
@@ -24,7 +24,7 @@ export function figures(state: State): HTMLElement[] {
     .slice(-SECONDS)
     .reverse()
     .map((second) => [
-      new Date(second.at * 1000).toLocaleTimeString(),
+      timeOfDay(second.at),
       state.arms[second.arm] ?? "",
       second.phase,
       number(second.rate, 4),

@@ -23,7 +23,7 @@ export class Plot {
   }
 
   /** Shows data. `shape` tells whether the series are the same as before. */
-  show(data: Data, shape: string, x: Partial<uPlot.Scale>, series: () => uPlot.Series[], xWords?: (value: number) => string): void {
+  show(data: Data, shape: string, x: Partial<uPlot.Scale>, series: () => uPlot.Series[], xWords: (value: number) => string): void {
     if (this.chart && this.made === shape) {
       this.chart.setData(data);
       return;
@@ -34,8 +34,7 @@ export class Plot {
     const hair = colour(this.place, "--hair");
     const font = `12px ${getComputedStyle(this.place).fontFamily}`;
     const axis = { stroke: muted, font, grid: { stroke: hair, width: 1 }, ticks: { stroke: hair, width: 1, size: 5 } };
-    const xAxis: uPlot.Axis = { ...axis, grid: { show: false } };
-    if (xWords) xAxis.values = (_, values) => values.map(xWords);
+    const xAxis: uPlot.Axis = { ...axis, grid: { show: false }, size: 34, space: 80, values: (_, values) => values.map(xWords) };
     this.chart = new uPlot(
       {
         width: Math.max(this.place.clientWidth, 160),
@@ -54,7 +53,7 @@ export class Plot {
   }
 
   /** The exact values below the pointer. */
-  private tell(chart: uPlot, xWords?: (value: number) => string): void {
+  private tell(chart: uPlot, xWords: (value: number) => string): void {
     const at = chart.cursor.idx;
     let words = "";
     if (at !== null && at !== undefined) {
@@ -62,9 +61,7 @@ export class Plot {
         const value = chart.data[place + 1]?.[at];
         return value === null || value === undefined ? [] : [`${String(series.label ?? "")} ${this.spelled(value)}`];
       });
-      const x = chart.data[0][at] ?? 0;
-      const where = xWords ? xWords(x) : new Date(x * 1000).toLocaleTimeString();
-      if (told.length > 0) words = `${where}: ${told.join(", ")}`;
+      if (told.length > 0) words = `${xWords(chart.data[0][at] ?? 0)}: ${told.join(", ")}`;
     }
     this.place.title = words;
     this.place.dataset["told"] = words;

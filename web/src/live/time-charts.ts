@@ -4,7 +4,7 @@ import { colour } from "./colours";
 import type { Second } from "./message";
 import { type Data, Plot } from "./plot";
 import type { State } from "./state";
-import { compact, latency } from "./words";
+import { compact, latency, timeOfDay } from "./words";
 
 /** A pause of more seconds than this is a gap. */
 const GAP_SECONDS = 2.5;
@@ -29,8 +29,8 @@ export class TimeCharts {
       { label: "warming up or storing", stroke: colour(this.ratePlace, "--muted"), width: 1.5, dash: [4, 3], points: { show: false } },
     ];
     const x = { time: true };
-    this.rate.show(split(state.seconds, (second) => second.rate), "rate", x, series);
-    this.p99.show(split(state.seconds, (second) => second.p99_ns), "p99", x, series);
+    this.rate.show(split(state.seconds, (second) => second.rate), "rate", x, series, timeOfDay);
+    this.p99.show(split(state.seconds, (second) => second.p99_ns), "p99", x, series, timeOfDay);
   }
 
   forget(): void {

@@ -27,6 +27,7 @@ export function compact(value: number): string {
 
 /** Nanoseconds with their unit: 48.1 µs. */
 export function latency(nanos: number): string {
+  if (nanos === 0) return "0";
   for (const [size, unit] of [
     [1e9, "s"],
     [1e6, "ms"],
@@ -35,6 +36,11 @@ export function latency(nanos: number): string {
     if (nanos >= size) return `${Number((nanos / size).toPrecision(3))}${THIN}${unit}`;
   }
   return `${Number(nanos.toPrecision(3))}${THIN}ns`;
+}
+
+/** Time of day at this place: 14:03:09. */
+export function timeOfDay(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 }
 
 /** 45 s, 2 min 10 s, 1 h 5 min. */

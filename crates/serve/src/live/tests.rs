@@ -252,7 +252,12 @@ async fn metrics_tell_the_latest_slice_of_what_goes_on() {
         .unwrap();
     writer.add_slice(point, &slice(0, 500, false)).unwrap();
     let first = place.get("/metrics").await;
-    assert!(first.headers[header::CONTENT_TYPE].to_str().unwrap().contains("openmetrics"));
+    assert!(
+        first.headers[header::CONTENT_TYPE]
+            .to_str()
+            .unwrap()
+            .contains("openmetrics")
+    );
     let labels = "experiment=\"cache size 9b2c\",id=\"9b2c\",arm=\"large\",mix=\"A\",load=\"8 threads\",block=\"0\"";
     let throughput = |value| format!("throughput_operations_per_second{{{labels}}} {value}");
     assert!(first.text.contains(&throughput("500.0")), "{}", first.text);
@@ -261,8 +266,16 @@ async fn metrics_tell_the_latest_slice_of_what_goes_on() {
     failed.completed.error = 3;
     writer.add_slice(point, &failed).unwrap();
     let second = place.get("/metrics").await;
-    assert!(second.text.contains(&throughput("700.0")), "{}", second.text);
-    assert!(second.text.contains(&format!("errors_total{{{labels}}} 3")), "{}", second.text);
+    assert!(
+        second.text.contains(&throughput("700.0")),
+        "{}",
+        second.text
+    );
+    assert!(
+        second.text.contains(&format!("errors_total{{{labels}}} 3")),
+        "{}",
+        second.text
+    );
     drop(writer);
     assert_eq!(place.get("/metrics").await.text, "# EOF\n");
 }

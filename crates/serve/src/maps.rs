@@ -1,0 +1,83 @@
+//! The disk maps of an experiment: stills for its page, and the accesses of a run for the player.
+
+use crate::App;
+use crate::failure::Failure;
+use crate::pages::{Query, aside};
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use plimsoll_diskmap::{DiskmapError, RunMap, accesses_of};
+use plimsoll_record::{ExperimentRecord, RunRecord};
+use plimsoll_report::page::DiskMap;
+use std::sync::Arc;
+
+/// Maps in one page: one for each arm, the first ones.
+const MOST_MAPS: usize = 4;
+/// Of a still, pixels.
+const STILL_WIDTH: usize = 768;
+/// What the player is given at most.
+const MOST_BYTES: usize = 16 << 20;
+
+/// Draws the last traced run of each arm, as far as the traces are on this machine; without the accesses, which the player asks for.
+pub(crate) fn stills(record: &ExperimentRecord) -> Vec<DiskMap> {
+    let mut last: Vec<&RunRecord> = Vec::new();
+    for run in record.runs.iter().filter(|run| is_traced(run)) {
+        match last.iter_mut().find(|known| known.arm == run.arm) {
+            Some(known) if (run.block, run.attempt) > (known.block, known.attempt) => *known = run,
+            Some(_) => {}
+            None => last.push(run),
+        }
+    }
+    // A trace that cannot be read leaves its map out; what is wrong with it says who asks for it.
+    let drawn = last
+        .into_iter()
+        .filter_map(|run| Some((run, draw(run, 0).ok()?)));
+    let maps = drawn.take(MOST_MAPS).map(|(run, map)| DiskMap {
+        packed: Vec::new(),
+        ..DiskMap::of(run, map)
+    });
+    maps.collect()
+}
+
+fn is_traced(run: &RunRecord) -> bool {
+    let trace = run.rig.as_ref().and_then(|rig| rig.trace.as_ref());
+    // Anything but a plain file could keep whoever opens it waiting.
+    trace.is_some_and(|trace| trace.path.is_file())
+}
+
+fn draw(run: &RunRecord, most_bytes: usize) -> Result<RunMap, DiskmapError> {
+    RunMap::of(run, &accesses_of(run)?, most_bytes, STILL_WIDTH)
+}
+
+/// `/experiment/ID/map?arm=A&block=B`
+pub(crate) async fn map(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Failure> {
+    let query = Query::of(query);
+    let packed = aside(move || {
+        let judged = app.library.judged(&id)?;
+        let arm = query.last("arm").unwrap_or_default();
+        let block: Option<u32> = query.last("block").and_then(|block| block.parse().ok());
+        let runs = judged.record.runs.iter();
+        let run = runs
+            .filter(|run| run.arm == arm && Some(run.block) == block && is_traced(run))
+            .max_by_key(|run| run.attempt);
+        let missing = |why: String| {
+            let title = "There is no disk map of that run";
+            Failure::new(StatusCode::NOT_FOUND, title, why)
+        };
+        let run = run.ok_or_else(|| {
+            missing("It kept no trace, or the trace is not on this machine any more.".to_owned())
+        })?;
+        let _one_at_a_time = app.library.one_at_a_time();
+        // What is wrong with the file is not told: it may be anybody's.
+        let drawn =
+            draw(run, MOST_BYTES).map_err(|_| missing("Its trace cannot be drawn.".to_owned()))?;
+        Ok(drawn.packed)
+    })
+    .await?;
+    let kind = HeaderValue::from_static("application/octet-stream");
+    Ok(([(header::CONTENT_TYPE, kind)], packed).into_response())
+}
