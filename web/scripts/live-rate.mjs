@@ -25,7 +25,7 @@ function start(program, words) {
 
 const feed = start(join(target, "examples", "feed"), [store, String(SECONDS + 20)]);
 const id = await feed.line;
-const serve = start(join(target, "plimsoll"), ["--store", store, "serve", "--listen", "0"]);
+const serve = start((process.env.PLIMSOLL_PROGRAM ?? join(target, "plimsoll")), ["--store", store, "serve", "--listen", "0"]);
 const origin = await serve.line;
 const browser = await chromium.launch({ executablePath: process.env.PLIMSOLL_CHROMIUM ?? "/usr/bin/chromium", args: ["--disable-gpu"] });
 try {

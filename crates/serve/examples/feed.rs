@@ -47,7 +47,9 @@ fn feed(
     let mut store = Store::open(path)?;
     let id = store.begin(&experiment(arms, point)?)?;
     println!("{id}");
-    let end = Instant::now() + length;
+    let begin = Instant::now();
+    let end = begin + length;
+    let mut due = begin;
     for block in 0..BLOCKS {
         for (place, arm) in arms.iter().enumerate() {
             let mut head = run(arm, block, place as u32);
@@ -55,7 +57,8 @@ fn feed(
             for sessions in SESSIONS {
                 let point_key = store.begin_point(key, &label(sessions), 0, &now())?;
                 for index in 0..(point.as_millis() / SLICE.as_millis()) as u32 {
-                    sleep(SLICE);
+                    due += SLICE;
+                    sleep(due.saturating_duration_since(Instant::now()));
                     let reads = speed(place, sessions, block + index);
                     store.add_slice(point_key, &slice(index, reads))?;
                     if Instant::now() >= end {

@@ -48,7 +48,7 @@ impl Access {
     }
 
     /// What is wrong with a request, before anything is looked up for it.
-    fn check(&self, request: &Request) -> Result<(), Response> {
+    fn check(&self, request: &Request) -> Result<(), Box<Response>> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             let failure = Failure::new(
                 StatusCode::METHOD_NOT_ALLOWED,
@@ -58,7 +58,7 @@ impl Access {
             let mut response = failure.into_response();
             let allowed = HeaderValue::from_static("GET, HEAD");
             response.headers_mut().insert(header::ALLOW, allowed);
-            return Err(response);
+            return Err(response.into());
         }
         if request.uri().to_string().len() > LONGEST_ADDRESS {
             let failure = Failure::new(
@@ -66,7 +66,7 @@ impl Access {
                 "That address is too long",
                 "Go to the list of all experiments and choose there.",
             );
-            return Err(failure.into_response());
+            return Err(failure.into_response().into());
         }
         let taken_at = request.extensions().get::<TakenAt>().map(|at| at.0);
         let headers = request.headers();
@@ -76,7 +76,7 @@ impl Access {
                 "This server answers to its address only",
                 "Open it by the address that `plimsoll serve` printed. A name that points to this machine is refused, because any web site could have one.",
             );
-            return Err(failure.into_response());
+            return Err(failure.into_response().into());
         };
         if !is_asked_by_ourselves(headers, host) {
             let failure = Failure::new(
@@ -84,20 +84,20 @@ impl Access {
                 "Another web site asked for this page",
                 "Open it in a window of its own.",
             );
-            return Err(failure.into_response());
+            return Err(failure.into_response().into());
         }
         self.check_token(request)
     }
 
-    fn check_token(&self, request: &Request) -> Result<(), Response> {
+    fn check_token(&self, request: &Request) -> Result<(), Box<Response>> {
         let Some(token) = &self.token else {
             return Ok(());
         };
         let headers = request.headers();
-        if let Some(shown) = bearer(headers).or_else(|| cookie(headers, &self.cookie)) {
-            if token.is(shown) {
-                return self.without_token_in_address(request, None);
-            }
+        if let Some(shown) = bearer(headers).or_else(|| cookie(headers, &self.cookie))
+            && token.is(shown)
+        {
+            return self.without_token_in_address(request, None);
         }
         self.without_token_in_address(request, Some(token))
     }
@@ -108,7 +108,7 @@ impl Access {
         &self,
         request: &Request,
         needed: Option<&Token>,
-    ) -> Result<(), Response> {
+    ) -> Result<(), Box<Response>> {
         let query = request.uri().query().unwrap_or_default();
         let mut rest = form_urlencoded::Serializer::new(String::new());
         let mut shown = None;
@@ -120,8 +120,8 @@ impl Access {
         }
         match (shown, needed) {
             (None, None) => Ok(()),
-            (Some(shown), Some(token)) if !token.is(&shown) => Err(needs_token()),
-            (None, Some(_)) => Err(needs_token()),
+            (Some(shown), Some(token)) if !token.is(&shown) => Err(needs_token().into()),
+            (None, Some(_)) => Err(needs_token().into()),
             (Some(_), needed) => {
                 let path = request.uri().path();
                 let rest = rest.finish();
@@ -141,7 +141,7 @@ impl Access {
                         response.headers_mut().insert(header::SET_COOKIE, cookie);
                     }
                 }
-                Err(response)
+                Err(response.into())
             }
         }
     }
@@ -211,7 +211,7 @@ pub(crate) fn guard(routes: Router, access: Access) -> Router {
 async fn guarded(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let mut response = match access.check(&request) {
         Ok(()) => next.run(request).await,
-        Err(refused) => refused,
+        Err(refused) => *refused,
     };
     let policy = format!("{}; frame-ancestors 'none'", shell::policy(Place::Served));
     let headers = response.headers_mut();

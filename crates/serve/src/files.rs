@@ -26,7 +26,7 @@ const WAITING: usize = 4;
 /// What a file is made from.
 enum Source {
     Export { judged: Arc<Judged>, place: usize },
-    Trace(Trace),
+    Trace(Box<Trace>),
 }
 
 /// `/experiment/ID/files/NAME`
@@ -62,7 +62,7 @@ fn find(app: &App, id: &str, name: &str) -> Result<Source, Failure> {
     }
     let traces = traces(&judged.record);
     if let Some((_, path)) = traces.iter().find(|(known, _)| known == name) {
-        return open(path).map(Source::Trace);
+        return open(path).map(|trace| Source::Trace(Box::new(trace)));
     }
     let names = files
         .iter()

@@ -209,7 +209,7 @@ impl Server {
             let _ = close.send(true);
             server.await
         });
-        // Followers look every tenth of a second whether anybody is there.
+        // Followers look many times a second whether anybody is there.
         runtime.shutdown_timeout(connections::LAST_WORDS);
         Ok(served?)
     }

@@ -17,10 +17,10 @@ pub(super) fn asked<'r>(
         return None;
     }
     // A request for a whole address names its host twice.
-    if let Some(authority) = uri.authority() {
-        if !authority.as_str().eq_ignore_ascii_case(host) {
-            return None;
-        }
+    if let Some(authority) = uri.authority()
+        && !authority.as_str().eq_ignore_ascii_case(host)
+    {
+        return None;
     }
     Some(host)
 }

@@ -14,8 +14,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Streams at a time, of all experiments together: fewer than connections, so that pages can always be asked for.
 pub(super) const MOST_STREAMS: usize = 40;
-/// Between two looks into the store.
-const LOOK: Duration = Duration::from_millis(100);
+/// Between two looks into the store, so that ten slices a second are ten updates. A look that finds nothing takes microseconds.
+const LOOK: Duration = Duration::from_millis(50);
 /// So often it is told how long the rest takes, when nothing else is new.
 const TELL: Duration = Duration::from_secs(1);
 /// Updates that a slow reader may be behind.
