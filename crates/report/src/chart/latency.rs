@@ -134,7 +134,7 @@ impl LatencyPanel<'_> {
         };
         format!(
             "Block {}. p99 of each second from {} to {}, in the middle {}.{}",
-            self.series.block + 1,
+            u64::from(self.series.block) + 1,
             PAGE.latency(*lowest),
             PAGE.latency(*highest),
             PAGE.latency(known[known.len() / 2]),

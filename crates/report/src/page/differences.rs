@@ -140,7 +140,7 @@ pub(super) fn order(page: &Page<'_>) -> Markup {
         ol.blocks {
             @for block in order.iter().take(BLOCKS) {
                 li {
-                    span.number { "Block " (block.block + 1) }
+                    span.number { "Block " (u64::from(block.block) + 1) }
                     (block_arms(page, block))
                 }
             }

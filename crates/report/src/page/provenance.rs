@@ -61,7 +61,7 @@ fn imported(page: &Page<'_>) -> Markup {
                 tbody {
                     @for (run, point, imported) in points().take(FILES) {
                         tr {
-                            th scope="row" { (page.arm(&run.arm)) small { "run " (run.block + 1) } }
+                            th scope="row" { (page.arm(&run.arm)) small { "run " (u64::from(run.block) + 1) } }
                             td { (text::short(&point.label.mix, NAME)) " at " (text::label(&point.label.load_label, NAME)) }
                             td { (text::short(imported.version.as_deref().unwrap_or(&imported.tool), NAME)) }
                             td { @if point.started_at.is_empty() { "not known" } @else { (date(&point.started_at)) } }
@@ -325,7 +325,7 @@ fn failures(record: &ExperimentRecord) -> Markup {
         h3 { "Runs that failed" }
         ul {
             @for (run, message) in failed.iter().take(20) {
-                li { (text::short(&run.arm, NAME)) ", block " (run.block + 1) ", attempt " (run.attempt) ": " (text::short(message, 600)) }
+                li { (text::short(&run.arm, NAME)) ", block " (u64::from(run.block) + 1) ", attempt " (run.attempt) ": " (text::short(message, 600)) }
             }
         }
         @if failed.len() > 20 { p.remark { "And " (failed.len() - 20) " more; all are in record.json." } }

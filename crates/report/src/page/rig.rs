@@ -275,7 +275,7 @@ fn traces(page: &Page<'_>) -> Markup {
             ul.traces {
                 @for (arm, block, trace) in traces.iter().take(ROWS) {
                     li {
-                        (page.arm(arm)) ", block " (block + 1) ": " (PAGE.count(trace.requests)) " requests"
+                        (page.arm(arm)) ", block " (u64::from(*block) + 1) ": " (PAGE.count(trace.requests)) " requests"
                         @if trace.overwritten > 0 { ", " (PAGE.count(trace.overwritten)) " earlier ones were written over" }
                         small { code { "plimsoll disk trace " (text::short(&quoted(&trace.path.display().to_string()), 400)) } }
                     }

@@ -280,7 +280,7 @@ fn one_run(
         text::short(arm, NAME),
         text::short(group.mix, NAME),
         group.label,
-        series.block + 1
+        u64::from(series.block) + 1
     );
     let latency = shown.ends.map(|ends| LatencyPanel {
         id: format!("{}-{number}-latency", shown.id),
