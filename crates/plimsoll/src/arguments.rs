@@ -2,6 +2,7 @@
 
 mod disk;
 mod diskmap;
+mod export;
 mod history;
 mod import;
 mod serve;
@@ -9,6 +10,7 @@ mod ycsb;
 
 pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
 pub use diskmap::Diskmap;
+pub use export::Export;
 pub use history::History;
 pub use import::Import;
 pub use serve::Serve;
@@ -67,7 +69,7 @@ pub enum Command {
     Import(Import),
     /// List the experiments in the store.
     List(List),
-    /// Write an experiment's points and slices as CSV, its record and analysis as JSON, and its HDR logs.
+    /// Write an experiment for other programs: CSV, Parquet, JSON, HDR logs, PerfKit's samples, Prometheus' text.
     Export(Export),
     /// Do what YCSB's `bin/ycsb` does: its command line, properties, report and status lines.
     Ycsb(Ycsb),
@@ -147,6 +149,7 @@ Examples:
   plimsoll run mine.yaml --pilot                     5 blocks, to learn how many a verdict takes
   plimsoll run mine.yaml --aa                        the baseline against itself: what does this machine pass off as a difference?
   plimsoll run mine.yaml --json > result.json        talk goes to the standard error
+  plimsoll run mine.yaml --junit thresholds.xml      for a server that builds and tests; exit code 99 where a bound is broken
 
 Ctrl-C ends the point cleanly and keeps what was measured; a second one ends the worker at once.
 The same command goes on with the runs that are missing.")]
@@ -165,6 +168,9 @@ pub struct Run {
     /// Where to write the page [default: beside the store, in pages/].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
+    /// Write the thresholds as a JUnit report as well, a test case for each.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub junit: Option<PathBuf>,
     /// No progress.
     #[arg(long, short)]
     pub quiet: bool,
@@ -203,6 +209,9 @@ pub struct Show {
     /// Where to write the page [default: beside the store, in pages/].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
+    /// Write the thresholds as a JUnit report as well, a test case for each.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub junit: Option<PathBuf>,
 }
 
 /// `plimsoll compare`.
@@ -235,17 +244,6 @@ pub struct List {
     pub json: bool,
 }
 
-/// `plimsoll export`.
-#[derive(Args, Debug)]
-pub struct Export {
-    /// Id (or its beginning), name, `last`, or a file with an exported record.
-    #[arg(default_value = "last")]
-    pub experiment: String,
-    /// Folder for the files; it is made, and must not hold files of the same names [default: ./plimsoll-NAME-ID].
-    #[arg(long, value_hint = ValueHint::DirPath)]
-    pub to: Option<PathBuf>,
-}
-
 /// `plimsoll clean`.
 #[derive(Args, Debug)]
 pub struct Clean {
@@ -255,6 +253,9 @@ pub struct Clean {
     /// Only say what would be removed.
     #[arg(long)]
     pub dry_run: bool,
+    /// Print it as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `plimsoll schema`.

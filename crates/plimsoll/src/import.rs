@@ -4,7 +4,7 @@ use crate::arguments;
 use crate::exit::Exit;
 use crate::read::store_path;
 use crate::run::command_line;
-use crate::show::result;
+use crate::show::{Wanted, result};
 use anyhow::{Context, bail};
 use plimsoll_import::{
     Arm, Frame, ImportError, Measured, Options, join, read, record, without_passwords,
@@ -62,7 +62,12 @@ pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Re
     let mut open = Store::open(&store_path(store)?)?;
     record.id = open.import(record.clone())?;
     anstream::eprintln!("imported as {}: {}", record.id, arms_in_words(&record.runs));
-    result(&record, arguments.json, arguments.page.as_deref(), store)
+    let wanted = Wanted {
+        json: arguments.json,
+        page: arguments.page.as_deref(),
+        ..Wanted::default()
+    };
+    result(&record, &wanted, store)
 }
 
 /// `2 runs of ext4, 1 run of xfs`.

@@ -1,8 +1,8 @@
 //! Finding a record: in the store, or in a file that was exported.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use plimsoll_record::ExperimentRecord;
-use plimsoll_store::{Store, StoreError};
+use plimsoll_store::{Filter, Store, StoreError};
 use std::path::{Path, PathBuf};
 
 /// The store's file, named or by default.
@@ -21,5 +21,22 @@ pub fn record(wanted: &str, store: Option<&Path>) -> anyhow::Result<ExperimentRe
         return ExperimentRecord::from_json(&text).with_context(|| format!("cannot use {wanted}"));
     }
     let store = Store::open_read_only(&store_path(store)?)?;
-    Ok(store.load(wanted)?)
+    let loaded = store.load(wanted);
+    if loaded.is_err() && is_empty(&store)? {
+        bail!("{}", nothing_in(&store));
+    }
+    Ok(loaded?)
+}
+
+/// Whether a store has no experiment at all.
+pub fn is_empty(store: &Store) -> Result<bool, StoreError> {
+    Ok(store.list(&Filter::default())?.is_empty())
+}
+
+/// What to do where there is nothing yet.
+pub fn nothing_in(store: &Store) -> String {
+    format!(
+        "the store {} is empty: `plimsoll run FILE` measures an experiment, `plimsoll import FILE` reads results of other tools",
+        store.path().display()
+    )
 }

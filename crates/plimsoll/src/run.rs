@@ -58,7 +58,12 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
     let ended = ended?;
     let record = open.load(&ended.id)?;
     drop(open);
-    let exit = show::result(&record, arguments.json, arguments.page.as_deref(), store)?;
+    let wanted = show::Wanted {
+        json: arguments.json,
+        page: arguments.page.as_deref(),
+        junit: arguments.junit.as_deref(),
+    };
+    let exit = show::result(&record, &wanted, store)?;
     if ended.missing > 0 && !arguments.quiet {
         let why = if ended.interrupted {
             "interrupted"

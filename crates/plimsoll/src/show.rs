@@ -3,12 +3,12 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::maps::maps;
-use crate::read::{record, store_path};
+use crate::read::{is_empty, nothing_in, record, store_path};
 use crate::screen::{print, screen};
 use anyhow::Context;
 use plimsoll_judge::{Analysis, Outcome, analyse, compare_records};
 use plimsoll_record::{ExperimentRecord, ExperimentState};
-use plimsoll_report::{Report, page, terminal};
+use plimsoll_report::{Report, junit, page, terminal};
 use plimsoll_serve::lookup::side;
 use plimsoll_store::{Filter, Store};
 use std::path::{Path, PathBuf};
@@ -16,15 +16,30 @@ use std::path::{Path, PathBuf};
 /// `plimsoll report`.
 pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Result<Exit> {
     let record = record(&arguments.experiment, store)?;
-    result(&record, arguments.json, arguments.page.as_deref(), store)
+    let wanted = Wanted {
+        json: arguments.json,
+        page: arguments.page.as_deref(),
+        junit: arguments.junit.as_deref(),
+    };
+    result(&record, &wanted, store)
+}
+
+/// In which ways a result is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted<'a> {
+    /// Printed as JSON in place of tables.
+    pub json: bool,
+    /// Where its page goes, if it is named.
+    pub page: Option<&'a Path>,
+    /// Where its JUnit report goes, if it is wanted.
+    pub junit: Option<&'a Path>,
 }
 
 /// Judges a record, shows it and writes its page, and says how the program should end. As JSON, the page is written only where it is asked
 /// for.
 pub fn result(
     record: &ExperimentRecord,
-    json: bool,
-    page: Option<&Path>,
+    wanted: &Wanted<'_>,
     store: Option<&Path>,
 ) -> anyhow::Result<Exit> {
     let analysis = analyse(record)?;
@@ -32,17 +47,28 @@ pub fn result(
         record,
         analysis: &analysis,
     };
-    if json {
+    // First, so that it is there whatever becomes of the rest.
+    if let Some(file) = wanted.junit {
+        std::fs::write(file, junit::render(&report))
+            .with_context(|| format!("cannot write the JUnit report {}", file.display()))?;
+        if analysis.thresholds.is_empty() {
+            anstream::eprintln!(
+                "{} has no test cases: the experiment has no thresholds",
+                file.display()
+            );
+        }
+    }
+    if wanted.json {
         print(format_args!(
             "{}\n",
             serde_json::to_string_pretty(&analysis)?
         ))?;
-        if let Some(file) = page {
+        if let Some(file) = wanted.page {
             write_page(&report, file)?;
         }
     } else {
         print(terminal::summary(&report, &screen()))?;
-        let file = page_path(page, store, record)?;
+        let file = page_path(wanted.page, store, record)?;
         write_page(&report, &file)?;
         print(format_args!("\nPage: {}\n", file.display()))?;
     }
@@ -162,7 +188,11 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
         return Ok(Exit::Good);
     }
     if summaries.is_empty() {
-        anstream::eprintln!("no such experiment in {}", store.path().display());
+        if is_empty(&store)? {
+            anstream::eprintln!("{}", nothing_in(&store));
+        } else {
+            anstream::eprintln!("no such experiment in {}", store.path().display());
+        }
         return Ok(Exit::Good);
     }
     print(format_args!(

@@ -11,7 +11,9 @@
 mod deciding;
 mod disks;
 mod ending;
+mod exports;
 mod history;
+mod hostile;
 mod import;
 #[cfg(feature = "wiredtiger")]
 mod killing;

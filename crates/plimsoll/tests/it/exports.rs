@@ -1,0 +1,255 @@
+//! What is written for other programs: `plimsoll export`, and JUnit reports.
+
+use crate::laboratory::Laboratory;
+use crate::stores::with_a_record;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn forms_can_be_chosen() {
+    let (laboratory, record) = with_a_record();
+    let said = laboratory.run(&["export", "--only", "csv,perfkit", "--to", "two", "--json"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+    let written = ["figures.csv", "perfkit.json", "points.csv", "slices.csv"];
+    assert_eq!(names(&laboratory.path("two")), written);
+    let told: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(told["experiment"], record.id.as_str());
+    let files = told["files"].as_array().unwrap();
+    assert_eq!(files.len(), 4);
+    for file in files {
+        assert!(
+            laboratory.path(file["path"].as_str().unwrap()).exists(),
+            "{file}"
+        );
+        assert!(["csv", "perfkit"].contains(&file["form"].as_str().unwrap()));
+    }
+
+    let unknown = laboratory.run(&["export", "--only", "xlsx"]);
+    assert_eq!((unknown.code, unknown.out.as_str()), (Some(2), ""));
+    assert!(
+        unknown
+            .err
+            .contains("the forms are csv, parquet, json, hdr, fio, perfkit, prometheus"),
+        "{}",
+        unknown.err
+    );
+    let absent = laboratory.run(&["export", "--only", "csv,fio", "--to", "none"]);
+    assert_eq!((absent.code, absent.out.as_str()), (Some(1), ""));
+    assert_eq!(
+        absent.err,
+        format!(
+            "plimsoll: experiment {} cannot be written as fio: none of its disks was calibrated\n",
+            record.id
+        )
+    );
+    assert!(!laboratory.path("none").exists());
+}
+
+#[test]
+fn samples_are_what_perfkit_reads() {
+    let (laboratory, record) = with_a_record();
+    let said = laboratory.run(&["export", "--only", "perfkit", "--to", "."]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let text = fs::read_to_string(laboratory.path("perfkit.json")).unwrap();
+    let samples: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let mut uris = Vec::new();
+    for sample in &samples {
+        // As its Sample and its publishers have them.
+        for field in [
+            "metric",
+            "unit",
+            "test",
+            "product_name",
+            "owner",
+            "run_uri",
+            "sample_uri",
+            "labels",
+        ] {
+            assert!(sample[field].is_string(), "{field} of {sample}");
+        }
+        assert!(
+            sample["value"].is_f64() && sample["timestamp"].is_f64(),
+            "{sample}"
+        );
+        assert!(sample["official"].is_boolean());
+        uris.push(sample["sample_uri"].as_str().unwrap().to_owned());
+        for label in sample["labels"].as_str().unwrap().split(",|") {
+            assert!(label.trim_matches('|').contains(':'), "{sample}");
+        }
+    }
+    uris.sort();
+    uris.dedup();
+    assert_eq!(uris.len(), samples.len());
+    let of = |metric: &str, stage: &str| {
+        let stage = format!("|stage:{stage}|");
+        let found: Vec<&Value> = samples
+            .iter()
+            .filter(|sample| sample["metric"] == metric)
+            .filter(|sample| sample["labels"].as_str().unwrap().contains(&stage))
+            .collect();
+        assert_eq!(found.len(), 1, "{metric} {stage}");
+        found[0].clone()
+    };
+    let throughput = of("overall Throughput", "run");
+    assert_eq!(throughput["unit"], "ops/sec");
+    let labels = throughput["labels"].as_str().unwrap();
+    assert!(
+        labels.starts_with("|operation:overall|,|experiment:tiny|,"),
+        "{labels}"
+    );
+    assert!(labels.contains(&format!("|id:{}|", record.id)) && labels.contains("|threads:1|"));
+    // A constant service of 30 ms, and one session.
+    let p99 = of("read p99 latency", "run");
+    assert_eq!(p99["unit"], "ms");
+    assert!(p99["value"].as_f64().unwrap() >= 30.0, "{p99}");
+    let begun = record.runs[0].points[0]
+        .started_at
+        .parse::<jiff::Timestamp>()
+        .unwrap();
+    let timestamp = throughput["timestamp"].as_f64().unwrap();
+    assert!((timestamp - begun.as_millisecond() as f64 / 1e3).abs() < 0.001);
+}
+
+#[test]
+fn prometheus_text_has_every_run() {
+    let (laboratory, _) = with_a_record();
+    let said = laboratory.run(&["export", "--only", "prometheus", "--to", "."]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let text = fs::read_to_string(laboratory.path("metrics.prom")).unwrap();
+    assert!(text.ends_with("# EOF\n"));
+    for words in [
+        "# TYPE plimsoll_throughput_operations_per_second gauge\n",
+        "arm=\"one\",mix=\"c\",load=\"1 thread\",block=\"0\"} ",
+        "plimsoll_response_seconds{",
+        "quantile=\"0.99\"} 0.03",
+    ] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+}
+
+/// The same values as in CSV, by a reader that is not ours. Left out where Python has no pyarrow.
+#[test]
+fn another_reader_reads_the_same_from_parquet_as_from_csv() {
+    const COMPARE: &str = r#"
+import csv, math, sys
+import pyarrow.parquet
+for name in ["points", "slices", "figures"]:
+    rows = list(csv.DictReader(open(name + ".csv", newline="")))
+    table = pyarrow.parquet.read_table(name + ".parquet").to_pylist()
+    assert len(rows) == len(table) > 0, name
+    for told, packed in zip(rows, table):
+        assert list(told) == list(packed), name
+        for column, text in told.items():
+            value = packed[column]
+            if value is None: same = text == ""
+            elif isinstance(value, bool): same = text == str(value).lower()
+            elif isinstance(value, int): same = int(text) == value
+            elif isinstance(value, float): same = float(text) == value
+            else: same = text == value
+            assert same, (name, column, text, value)
+print("same")
+"#;
+    let has_pyarrow = Command::new("python3")
+        .args(["-c", "import pyarrow.parquet"])
+        .output();
+    if !has_pyarrow.is_ok_and(|output| output.status.success()) {
+        eprintln!(
+            "SKIPPED another_reader_reads_the_same_from_parquet_as_from_csv: python3 has no pyarrow"
+        );
+        return;
+    }
+    let (laboratory, _) = with_a_record();
+    let said = laboratory.run(&["export", "--only", "csv,parquet", "--to", "."]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = Command::new("python3")
+        .args(["-c", COMPARE])
+        .current_dir(laboratory.path("."))
+        .output()
+        .unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "same\n", "{err}");
+}
+
+#[test]
+fn thresholds_are_a_junit_report() {
+    let laboratory = Laboratory::new();
+    laboratory.write(
+        "experiment.yaml",
+        "
+plimsoll: 1
+name: bounds
+workload: {records: 2, preset: c}
+arms: {one: {engine: simulated, service: constant, service_mean: 30ms}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}
+thresholds:
+  - throughput >= 1
+  - response.p99 <= 1ms
+",
+    );
+    let said = laboratory.run(&["run", "experiment.yaml", "--junit", "run.xml"]);
+    assert_eq!(said.code, Some(99), "{said:?}");
+    let text = fs::read_to_string(laboratory.path("run.xml")).unwrap();
+    for words in [
+        "tests=\"2\" skipped=\"0\" failures=\"1\" errors=\"0\"",
+        "name=\"throughput &gt;= 1 (one, c at 1 thread)\"",
+        "classname=\"bounds\"",
+        "response.p99 &lt;= 1ms is broken by ",
+    ] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+    // The same from the store, beside JSON.
+    let report = laboratory.run(&["report", "--json", "--junit", "report.xml"]);
+    assert_eq!((report.code, report.err.as_str()), (Some(99), ""));
+    serde_json::from_str::<Value>(&report.out).unwrap();
+    assert_eq!(
+        fs::read_to_string(laboratory.path("report.xml")).unwrap(),
+        text
+    );
+    let nowhere = laboratory.run(&["report", "--junit", "no/folder.xml"]);
+    assert_eq!((nowhere.code, nowhere.out.as_str()), (Some(1), ""));
+    assert!(
+        nowhere
+            .err
+            .contains("cannot write the JUnit report no/folder.xml"),
+        "{}",
+        nowhere.err
+    );
+}
+
+#[test]
+fn without_thresholds_it_is_said_that_there_are_no_cases() {
+    let (laboratory, _) = with_a_record();
+    let said = laboratory.run(&["report", "--junit", "report.xml"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(
+        said.err,
+        "report.xml has no test cases: the experiment has no thresholds\n"
+    );
+}
+
+#[test]
+fn cleaning_can_be_told_as_json() {
+    let laboratory = Laboratory::new();
+    for arguments in [&["clean", "--json"][..], &["clean", "--dry-run", "--json"]] {
+        let said = laboratory.run(arguments);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+        let told: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!(told["dry_run"], arguments.contains(&"--dry-run"));
+        assert_eq!(told["done"].as_array().unwrap().len(), 0);
+    }
+}
