@@ -130,24 +130,50 @@ fn pictures(
 /// An arm that achieves less than this share of what was asked has left the ideal line.
 const ON_THE_LINE: f64 = 0.99;
 
+/// What a point did of what was due in it: as the judge counted it, or else of the rate that was asked for.
+fn achieved(point: &CurvePoint) -> f64 {
+    let valid = point.results.iter().filter(|result| result.valid);
+    let mut shares: Vec<f64> = valid
+        .filter_map(|result| result.achieved)
+        .filter(|share| share.is_finite())
+        .collect();
+    shares.sort_by(f64::total_cmp);
+    match shares.len().checked_sub(1) {
+        Some(last) => (shares[last / 2] + shares[last.div_ceil(2)]) / 2.0,
+        None => select::median(&point.throughput) / crate::chart::load_number(point.load),
+    }
+}
+
+/// The first offered rate from which on an arm does less than all; `Ok` where it does all to the last, `None` without any point.
+fn leaves(curve: &Curve) -> Option<Result<(), &CurvePoint>> {
+    let points: Vec<&CurvePoint> = curve
+        .points
+        .iter()
+        .filter(|point| {
+            select::is_open(point) && point.valid_runs > 0 && achieved(point).is_finite()
+        })
+        .collect();
+    let holds = |point: &&CurvePoint| achieved(point) >= ON_THE_LINE;
+    let after = points.iter().rposition(holds).map_or(0, |last| last + 1);
+    match points.get(after) {
+        Some(point) => Some(Err(point)),
+        None if points.is_empty() => None,
+        None => Some(Ok(())),
+    }
+}
+
 /// At which offered rate each arm leaves the ideal line.
 fn leaving(page: &Page<'_>, curves: &[&Curve]) -> Markup {
     let own = curves.iter().filter(|curve| page.style(&curve.arm).own());
-    let achieved = |point: &CurvePoint| {
-        let asked = crate::chart::load_number(point.load);
-        select::median(&point.throughput) / asked
-    };
     html! {
         ul.knees {
             @for curve in own {
-                @let mut points = curve.points.iter().filter(|point| select::is_open(point) && point.valid_runs > 0 && achieved(point).is_finite());
-                @let all = points.clone().count();
-                @match points.find(|point| achieved(point) < ON_THE_LINE) {
-                    Some(point) => li {
+                @match leaves(curve) {
+                    Some(Err(point)) => li {
                         (page.arm(&curve.arm)) " leaves the ideal line at " strong { (text::label(&point.load_label, NAME)) }
-                        ": it did " (PAGE.rate(select::median(&point.throughput))) "\u{202f}op/s, " (PAGE.percent(achieved(point))) " of what was asked."
+                        ": it did " (PAGE.rate(select::median(&point.throughput))) "\u{202f}op/s, " (PAGE.percent(achieved(point))) " of what was due."
                     },
-                    None if all > 0 => li { (page.arm(&curve.arm)) " stays on the ideal line, within 1\u{202f}% of every rate that was asked." },
+                    Some(Ok(())) => li { (page.arm(&curve.arm)) " stays on the ideal line: it did all that was due at every rate, within 1\u{202f}%." },
                     None => {}
                 }
             }
