@@ -43,7 +43,8 @@ export class Player {
     this.parts = controls(map, this.names, name);
     const { scrub, speed } = this.parts;
     scrub.max = String(this.course.lastTick);
-    scrub.step = String(Math.max(1, Math.round(this.course.lastTick / 1_000)));
+    // A step that does not divide the whole would keep it from its end; so arrows move by a hundredth.
+    scrub.step = "any";
     const span = ((this.course.lastTick - this.course.opening) * map.head.tick_ns) / 1e9;
     this.speed = nearest(SPEEDS, span / WHOLE);
     speed.value = String(this.speed);
