@@ -77,7 +77,7 @@ test("a link leads to its moment", async ({ page, pageFile }) => {
   await page.getByLabel("Moment").first().press("End");
   await page.getByRole("button", { name: /One access back/ }).first().click();
   const [there, href] = [await done(page), await page.locator(".player a").first().getAttribute("href")];
-  expect(href).toMatch(/^#map:xfs\/\d+\/\d+\.\d{6}$/);
+  expect(href).toMatch(/^#map:xfs\/\d+\/\d+\.\d{9}$/);
   await page.goto("about:blank");
   await page.goto(pageFile("traced") + href);
   await expect.poll(() => done(page)).toBe(there);

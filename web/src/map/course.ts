@@ -39,7 +39,8 @@ export class Course {
   /** Where it is worth to begin: with what was measured first. */
   get opening(): number {
     const measuring = this.map.head.moments.find((moment) => moment.label.endsWith("measuring"));
-    return measuring?.tick ?? 0;
+    // The mark is set by another thread than those that ask, and so a little late.
+    return Math.min(measuring?.tick ?? 0, this.operations?.begin[0] ?? Infinity);
   }
 
   /** Goes to a moment. */

@@ -66,7 +66,7 @@ export class Player {
   /** Goes to a moment after the first request of the trace. */
   goTo(nanoseconds: number): void {
     this.pause();
-    this.course.seek(this.course.tickAt(nanoseconds));
+    this.course.seek(Math.round(this.course.tickAt(nanoseconds)));
     this.show();
   }
 
@@ -256,7 +256,7 @@ export class Player {
     parts.scrub.setAttribute("aria-valuetext", `${time}, ${progress}`);
     setText(parts.now, `${time} · ${progress}${course.moment === "" ? "" : ` · ${course.moment}`}`);
     setText(parts.what, this.what());
-    if (!this.playing) parts.link.href = this.address((course.nanoseconds / 1e9).toFixed(6));
+    if (!this.playing) parts.link.href = this.address((course.nanoseconds / 1e9).toFixed(9));
   }
 
   /** The operation of this moment, or the last access. */
