@@ -185,7 +185,7 @@ fn an_experiment_is_followed_to_its_end() {
 #[test]
 fn it_ends_while_somebody_looks_and_on_both_signals() {
     let laboratory = Laboratory::new();
-    laboratory.write("experiment.yaml", &SHORT.replace("400ms", "60s"));
+    laboratory.write("experiment.yaml", SHORT.replace("400ms", "60s"));
     let mut run = laboratory.start(&["run", "experiment.yaml"]);
     let record = laboratory
         .wait_for_record(&mut run, |record| !record.runs.is_empty())
