@@ -73,6 +73,7 @@ test("two look at the same run, and one that was stopped is interrupted", async 
   await expect(page.locator("tr .state")).toHaveText("◐ interrupted");
   await expect(live(other)).toHaveCount(0);
   await expect(other.locator(".unfinished")).toContainText("Unfinished");
+  await page.close();
 });
 
 test("a lost connection is said, and taken up again", async ({ page, empty, serve, trouble }) => {
@@ -89,6 +90,7 @@ test("a lost connection is said, and taken up again", async ({ page, empty, serv
   await serve(empty, ["--listen", `127.0.0.1:${port}`]);
   await expect(page.getByRole("alert")).toHaveCount(0);
   await expect(page.locator("[data-live-part=now]")).toContainText("op/s");
+  await page.close();
   await started.stop("SIGINT");
 });
 
@@ -104,6 +106,8 @@ for (const at of LOOKS) {
     const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
     expect(grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(" | ")}`)).toEqual([]);
     await page.screenshot({ path: join(screenshots, `live-${at.name}.png`) });
+    // Before its server goes, which it would miss.
+    await page.close();
     await started.stop("SIGINT");
   });
 }
