@@ -89,9 +89,7 @@ test("files are chosen, and places told under the pointer", async ({ page, pageF
   const stage = page.locator(".stage").first();
   const files = page.locator(".player .files input");
   for (let index = (await files.count()) - 1; index > 0; index--) await files.nth(index).uncheck();
-  const box = await stage.boundingBox();
-  if (box === null) throw new Error("the picture is there");
-  await page.mouse.move(box.x + box.width / 3, box.y + box.height / 3);
+  await stage.hover({ position: { x: 200, y: 120 } });
   await expect(page.locator(".tip").first()).toContainText(/so far/);
   await expect(page.locator(".stage canvas").first()).toHaveAttribute("aria-label", /^1 file laid out/);
 });
