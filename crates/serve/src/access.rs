@@ -123,10 +123,12 @@ impl Access {
             (Some(shown), Some(token)) if !token.is(&shown) => Err(needs_token().into()),
             (None, Some(_)) => Err(needs_token().into()),
             (Some(_), needed) => {
-                let path = request.uri().path();
+                // `//host/` would lead to another server.
+                let path = request.uri().path().trim_start_matches(['/', '\\']);
+                let path = format!("/{path}");
                 let rest = rest.finish();
                 let place = if rest.is_empty() {
-                    path.to_owned()
+                    path
                 } else {
                     format!("{path}?{rest}")
                 };

@@ -393,6 +393,8 @@ async fn a_token_is_asked_for_and_kept_in_a_cookie() {
     let led = asked(&format!("/experiment/9b2c?x=1&token={text}"), None).await;
     assert_eq!(led.status, StatusCode::SEE_OTHER);
     assert_eq!(led.headers[header::LOCATION], "/experiment/9b2c?x=1");
+    let astray = asked(&format!("//example.org/?token={text}"), None).await;
+    assert_eq!(astray.headers[header::LOCATION], "/example.org/");
     let cookie = led.headers[header::SET_COOKIE].to_str().unwrap();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
     let kept = cookie.split(';').next().unwrap();
