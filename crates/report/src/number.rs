@@ -196,7 +196,8 @@ impl Numbers {
         }
         let percent = share * 100.0;
         let decimals = match percent.abs() {
-            size if size == 0.0 || size >= 99.95 => 0,
+            // Less than one in a thousand million is a rounding of the machine.
+            size if size < 1e-7 || size >= 99.95 => 0,
             size if size >= 0.0995 => 1,
             _ => return format!("{}{}%", self.significant(percent, 1), self.gap),
         };
@@ -398,6 +399,7 @@ mod tests {
     fn shares_and_differences() {
         assert_eq!(TERMINAL.percent(0.031), "3.1 %");
         assert_eq!(TERMINAL.percent(0.0), "0 %");
+        assert_eq!(TERMINAL.percent(1.2e-16), "0 %");
         assert_eq!(TERMINAL.percent(0.000_021), "0.002 %");
         assert_eq!(TERMINAL.difference(0.382), "+38.2 %");
         assert_eq!(TERMINAL.difference(-0.0001), "0.0 %");
