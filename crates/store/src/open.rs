@@ -132,7 +132,7 @@ fn default_path_from(
 
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
-    /// No file, or an empty one.
+    /// No file, an empty one, or a database without anything.
     Nothing,
     /// A store of a version that is known here.
     Store,
@@ -177,6 +177,10 @@ fn inspect(path: &Path, open_stores: &OpenStores) -> Result<Found, StoreError> {
     }
     let header =
         schema::read_header(&bytes).ok_or_else(|| not_a_store("is not a SQLite database"))?;
+    // A store that is being made at this moment, or whose maker died. While it is made it has no log.
+    if header.is_empty() && !has_log(path) {
+        return Ok(Found::Nothing);
+    }
     if header.application_id != APPLICATION_ID {
         return Err(not_a_store("is the SQLite database of another program"));
     }
@@ -253,12 +257,7 @@ fn needs_write_access(error: &rusqlite::Error) -> bool {
 
 /// For a file in a place where nothing can be written. SQLite then reads the file alone, so its log must be empty.
 fn connect_immutable(path: &Path) -> Result<Connection, StoreError> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    if Path::new(&log)
-        .metadata()
-        .is_ok_and(|metadata| metadata.len() > 0)
-    {
+    if has_log(path) {
         return Err(StoreError::Unmerged {
             path: path.to_owned(),
         });
@@ -268,6 +267,14 @@ fn connect_immutable(path: &Path) -> Result<Connection, StoreError> {
     let mut connection = connect(Path::new(&immutable_uri(path)), flags).map_err(sqlite)?;
     bring_up_to_date(path, &mut connection)?;
     Ok(connection)
+}
+
+/// Whether there is something in the write-ahead log.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let metadata = Path::new(&log).metadata();
+    metadata.is_ok_and(|metadata| metadata.len() > 0)
 }
 
 /// <https://sqlite.org/uri.html>: everything but letters, digits and a few signs is written as a percent sign and two digits.

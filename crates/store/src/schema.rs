@@ -25,6 +25,7 @@ pub(crate) fn read_header(header: &[u8; 100]) -> Option<Header> {
     Some(Header {
         user_version: number(60),
         application_id: number(68),
+        schema_changes: number(40),
     })
 }
 
@@ -32,6 +33,15 @@ pub(crate) fn read_header(header: &[u8; 100]) -> Option<Header> {
 pub(crate) struct Header {
     pub(crate) user_version: u32,
     pub(crate) application_id: u32,
+    /// How often a table or an index was made or changed.
+    pub(crate) schema_changes: u32,
+}
+
+impl Header {
+    /// Nobody's: there never was a table in it. A store is so for a moment while [`migrate`] makes it.
+    pub(crate) fn is_empty(&self) -> bool {
+        (self.application_id, self.user_version, self.schema_changes) == (0, 0, 0)
+    }
 }
 
 /// The schema version of an open store; 0 when it was just created.
@@ -69,12 +79,10 @@ mod tests {
         let bytes = std::fs::read(&path).unwrap();
         let header = read_header(bytes[..100].try_into().unwrap()).unwrap();
         assert_eq!(
-            header,
-            Header {
-                user_version: 1,
-                application_id: 0x506c_696d
-            }
+            (header.user_version, header.application_id),
+            (1, 0x506c_696d)
         );
+        assert!(!header.is_empty());
     }
 
     #[test]

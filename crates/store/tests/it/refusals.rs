@@ -66,6 +66,23 @@ fn a_database_of_another_program_is_refused_untouched() {
     assert!(refused(&path).contains("is the SQLite database of another program"));
 }
 
+/// So it is for a moment while another program makes it, and for longer if that is killed just then.
+#[test]
+fn a_store_that_is_half_made_is_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("new.db");
+    let maker = Connection::open(&path).unwrap();
+    maker
+        .pragma_update(None, "auto_vacuum", "INCREMENTAL")
+        .unwrap();
+    assert!(fs::metadata(&path).unwrap().len() > 0);
+    let error = Store::open_read_only(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error}");
+    drop(maker);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.list(&Filter::default()).unwrap(), []);
+}
+
 #[test]
 fn a_directory_is_refused() {
     let directory = tempfile::tempdir().unwrap();
