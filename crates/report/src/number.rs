@@ -197,7 +197,8 @@ impl Numbers {
         let percent = share * 100.0;
         let decimals = match percent.abs() {
             // Less than one in a thousand million is a rounding of the machine.
-            size if size < 1e-7 || size >= 99.95 => 0,
+            size if size < 1e-7 => 0,
+            size if size >= 99.95 => 0,
             size if size >= 0.0995 => 1,
             _ => return format!("{}{}%", self.significant(percent, 1), self.gap),
         };
