@@ -51,6 +51,9 @@ pub use pack::{
     LeftOut, NotedPoint, PACK_VERSION, PackHead, PackedMoment, PackedOperations, Unpacked, pack,
     pack_within, unpack,
 };
-pub use run::{MOST_REQUESTS, RunMap, accesses_of, noted_points};
+pub use run::{
+    MOST_MAPS, MOST_REQUESTS, RunMap, STILL_WIDTH, accesses_of, is_traced, last_of_each_arm,
+    noted_points,
+};
 pub use used::{FileKind, FileUse};
 pub use writing::{write_animated_png, write_gif, write_png};

@@ -4,11 +4,39 @@ use crate::text::commas;
 use crate::{
     Accesses, DiskmapError, FileUse, Layout, NotedPoint, Selection, heat, pack_within, write_png,
 };
-use plimsoll_record::RunRecord;
+use plimsoll_record::{ExperimentRecord, RunRecord};
 use plimsoll_trace::Trace;
 
 /// The most requests of a trace that are read for a page: reading so many takes some seconds.
 pub const MOST_REQUESTS: u64 = 4_000_000;
+
+/// Maps in one page: one for each arm, the first ones.
+pub const MOST_MAPS: usize = 4;
+
+/// Of a still in a page, pixels.
+pub const STILL_WIDTH: usize = 768;
+
+/// Whether the trace of a run is on this machine.
+#[must_use]
+pub fn is_traced(run: &RunRecord) -> bool {
+    let trace = run.rig.as_ref().and_then(|rig| rig.trace.as_ref());
+    // Anything but a plain file could keep whoever opens it waiting.
+    trace.is_some_and(|trace| trace.path.is_file())
+}
+
+/// Of each arm the last run whose trace is still there, in the order in which the arms were measured first.
+#[must_use]
+pub fn last_of_each_arm(record: &ExperimentRecord) -> Vec<&RunRecord> {
+    let mut last: Vec<&RunRecord> = Vec::new();
+    for run in record.runs.iter().filter(|run| is_traced(run)) {
+        match last.iter_mut().find(|known| known.arm == run.arm) {
+            Some(known) if (run.block, run.attempt) > (known.block, known.attempt) => *known = run,
+            Some(_) => {}
+            None => last.push(run),
+        }
+    }
+    last
+}
 
 /// The accesses of a run, as its trace on this machine has them.
 ///

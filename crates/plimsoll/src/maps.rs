@@ -1,13 +1,11 @@
 //! The disk maps of a page: of the runs whose traces lie on this machine.
 
-use plimsoll_diskmap::{DiskmapError, RunMap, accesses_of};
+use plimsoll_diskmap::{
+    DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, last_of_each_arm,
+};
 use plimsoll_record::{ExperimentRecord, RunRecord};
 use plimsoll_report::page::DiskMap;
 
-/// Maps in one page: one for each arm, the first ones.
-const MOST_MAPS: usize = 4;
-/// Of a still, pixels.
-const STILL_WIDTH: usize = 768;
 /// What stands around a map: its table, and names.
 const AROUND_BYTES: usize = 8 << 10;
 /// With less than this, a map says nothing.
@@ -47,24 +45,4 @@ fn told(run: &RunRecord, error: &DiskmapError) {
         run.arm,
         u64::from(run.block) + 1
     );
-}
-
-/// Of each arm the last run whose trace is still there, in the order in which the arms were measured first.
-fn last_of_each_arm(record: &ExperimentRecord) -> Vec<&RunRecord> {
-    let mut last: Vec<&RunRecord> = Vec::new();
-    for run in &record.runs {
-        let trace = run.rig.as_ref().and_then(|rig| rig.trace.as_ref());
-        if !trace.is_some_and(|trace| trace.path.is_file()) {
-            continue;
-        }
-        match last.iter_mut().find(|known| known.arm == run.arm) {
-            Some(known) => {
-                if (run.block, run.attempt) > (known.block, known.attempt) {
-                    *known = run;
-                }
-            }
-            None => last.push(run),
-        }
-    }
-    last
 }

@@ -7,7 +7,7 @@ mod tests;
 use crate::chart::ForestScale;
 use crate::history::spelled;
 use crate::number::PAGE;
-use crate::page::{date, judged, warning_list};
+use crate::page::{date, difference, judged, p_value, warning_list};
 use crate::shell::{self, Place, Shell};
 use crate::{link, text, words};
 use maud::{Markup, html};
@@ -185,18 +185,12 @@ fn row(one: &UnpairedComparison, scale: ForestScale) -> Markup {
             th.what scope="row" { (text::short(&one.mix, NAME)) " · " (text::label(&one.load_label, NAME)) }
             td.picture { (scale.row(verdict)) }
             td.num {
-                @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) }
-                @match verdict.interval {
-                    Some((low, high)) => small { (PAGE.difference(low)) " to " (PAGE.difference(high)) },
-                    None => small { "no interval" },
-                }
+                (difference(verdict))
             }
             td.v {
                 (judged(judgement))
                 @if let Some(reason) = &verdict.reason { small { (text::short(reason, 120)) } }
-                @if let Some(p) = verdict.p_holm.or(verdict.p_value) {
-                    small.p { "p " (PAGE.significant(p, 2)) @if verdict.p_holm.is_some() { " (Holm)" } }
-                }
+                (p_value(verdict))
             }
             td.num.medians { (median(one.metric, &one.values)) small { (median(one.metric, &one.baseline_values)) } }
             td.num.runs { (one.values.len()) small { (one.baseline_values.len()) } }

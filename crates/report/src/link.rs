@@ -35,6 +35,16 @@ pub fn file(id: &str, name: &str) -> String {
     format!("/experiment/{}/files/{}", escaped(id), escaped(name))
 }
 
+/// `/experiment/ID/map?arm=A&block=B`: the packed accesses of a run. `block` is from 0.
+#[must_use]
+pub fn map(id: &str, arm: &str, block: u32) -> String {
+    format!(
+        "/experiment/{}/map?arm={}&block={block}",
+        escaped(id),
+        escaped(arm)
+    )
+}
+
 /// `/compare?first=ID:ARM&second=ID:ARM`, the two spelled as one word each.
 #[must_use]
 pub fn compare(first: &str, second: &str) -> String {

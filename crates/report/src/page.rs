@@ -24,7 +24,7 @@ mod time;
 mod warnings;
 mod why;
 
-pub(crate) use comparisons::word as judged;
+pub(crate) use comparisons::{difference, p_value, word as judged};
 pub(crate) use provenance::date;
 pub(crate) use warnings::list as warning_list;
 

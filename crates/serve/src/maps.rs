@@ -6,30 +6,20 @@ use crate::pages::{Query, aside};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use plimsoll_diskmap::{DiskmapError, RunMap, accesses_of};
+use plimsoll_diskmap::{
+    DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, is_traced, last_of_each_arm,
+};
 use plimsoll_record::{ExperimentRecord, RunRecord};
 use plimsoll_report::page::DiskMap;
 use std::sync::Arc;
 
-/// Maps in one page: one for each arm, the first ones.
-const MOST_MAPS: usize = 4;
-/// Of a still, pixels.
-const STILL_WIDTH: usize = 768;
 /// What the player is given at most.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Draws the last traced run of each arm, as far as the traces are on this machine; without the accesses, which the player asks for.
 pub(crate) fn stills(record: &ExperimentRecord) -> Vec<DiskMap> {
-    let mut last: Vec<&RunRecord> = Vec::new();
-    for run in record.runs.iter().filter(|run| is_traced(run)) {
-        match last.iter_mut().find(|known| known.arm == run.arm) {
-            Some(known) if (run.block, run.attempt) > (known.block, known.attempt) => *known = run,
-            Some(_) => {}
-            None => last.push(run),
-        }
-    }
     // A trace that cannot be read leaves its map out; what is wrong with it says who asks for it.
-    let drawn = last
+    let drawn = last_of_each_arm(record)
         .into_iter()
         .filter_map(|run| Some((run, draw(run, 0).ok()?)));
     let maps = drawn.take(MOST_MAPS).map(|(run, map)| DiskMap {
@@ -37,12 +27,6 @@ pub(crate) fn stills(record: &ExperimentRecord) -> Vec<DiskMap> {
         ..DiskMap::of(run, map)
     });
     maps.collect()
-}
-
-fn is_traced(run: &RunRecord) -> bool {
-    let trace = run.rig.as_ref().and_then(|rig| rig.trace.as_ref());
-    // Anything but a plain file could keep whoever opens it waiting.
-    trace.is_some_and(|trace| trace.path.is_file())
 }
 
 fn draw(run: &RunRecord, most_bytes: usize) -> Result<RunMap, DiskmapError> {

@@ -185,39 +185,6 @@ impl Store {
         self.claims.anybody_holds(self.find(wanted)?)
     }
 
-    /// The last slice of an experiment, named as for [`Store::load`], with its run and the head of its point, none of whose slices are told.
-    ///
-    /// # Errors
-    /// [`StoreError::Unknown`], [`StoreError::Ambiguous`], [`StoreError::Damaged`], or when the store cannot be read.
-    pub fn latest_slice(
-        &self,
-        wanted: &str,
-    ) -> Result<Option<(RunRecord, PointRecord, Slice)>, StoreError> {
-        let key = self.find(wanted)?;
-        let row: Option<(String, String, Vec<u8>)> = self
-            .connection
-            .prepare_cached(
-                "SELECT run.record, point.record, slice.record
-                 FROM slice CROSS JOIN point ON point.key = slice.point CROSS JOIN run ON run.key = point.run
-                 WHERE run.experiment = ?1 ORDER BY slice.key DESC LIMIT 1",
-            )
-            .and_then(|mut statement| {
-                statement
-                    .query_row([key], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-                    .optional()
-            })
-            .map_err(|error| self.sqlite(error))?;
-        let Some((run, point, slice)) = row else {
-            return Ok(None);
-        };
-        let slice = blob::unpack(&slice).map_err(|why| self.damaged("a slice", &why))?;
-        Ok(Some((
-            self.parse(&run, "a run")?,
-            self.parse(&point, "a point")?,
-            slice,
-        )))
-    }
-
     fn state_of(&self, key: i64) -> Result<ExperimentState, StoreError> {
         let state: Option<String> = self
             .connection

@@ -2,7 +2,7 @@
 
 use super::heat::{heat_map, reach};
 use super::scale::{Axis, Plot};
-use super::time::{LEFT, RIGHT, WIDTH, stretched, trace};
+use super::time::{LEFT, RIGHT, WIDTH, shaded, stretched, trace};
 use super::values::{ValueSeries, Values};
 use super::{ArmStyle, Px, answering};
 use crate::number::PAGE;
@@ -64,9 +64,7 @@ impl LatencyPanel<'_> {
         }
         let place = |seconds: f64| PLOT.x(x.scale.share(seconds));
         let (top, base) = (PLOT.y(1.0), PLOT.y(0.0));
-        let shade = |class: &str, from: f64, to: f64| {
-            html! { rect class=(class) x=(Px(place(from))) y=(Px(top)) width=(Px(place(to) - place(from))) height=(Px(base - top)) {} }
-        };
+        let shade = |class: &str, from: f64, to: f64| shaded(&PLOT, &x, class, (from, to));
         let asked = self.series.warm_up_seconds;
         let cut = asked + self.series.cut_seconds;
         let line = |of: fn(&SeriesSecond) -> Option<f64>| -> Vec<(f64, f64)> {

@@ -39,6 +39,13 @@ pub(crate) struct TimePanel<'a> {
     pub(crate) last: f64,
 }
 
+/// A stretch of seconds, over the whole height.
+pub(super) fn shaded(plot: &Plot, x: &Axis, class: &str, (from, to): (f64, f64)) -> Markup {
+    let place = |seconds: f64| plot.x(x.scale.share(seconds));
+    let (top, base) = (plot.y(1.0), plot.y(0.0));
+    html! { rect class=(class) x=(Px(place(from))) y=(Px(top)) width=(Px(place(to) - place(from))) height=(Px(base - top)) {} }
+}
+
 impl TimePanel<'_> {
     pub(crate) fn draw(&self) -> Markup {
         let x = Axis::seconds(self.last);
@@ -58,9 +65,7 @@ impl TimePanel<'_> {
             .fold(0.0, f64::max);
         let place = |seconds: f64| PLOT.x(x.scale.share(seconds));
         let (top, base) = (PLOT.y(1.0), PLOT.y(0.0));
-        let shade = |class: &str, from: f64, to: f64| {
-            html! { rect class=(class) x=(Px(place(from))) y=(Px(top)) width=(Px(place(to) - place(from))) height=(Px(base - top)) {} }
-        };
+        let shade = |class: &str, from: f64, to: f64| shaded(&PLOT, &x, class, (from, to));
         let content = html! {
             @if asked > 0.0 { (shade("warm", 0.0, asked)) }
             @if cut > asked {

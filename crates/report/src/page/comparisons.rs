@@ -6,12 +6,32 @@ use crate::number::PAGE;
 use crate::{select, text, words};
 use maud::{Markup, html};
 use plimsoll_experiment::{Direction, Metric};
-use plimsoll_judge::{Comparison, Judgement};
+use plimsoll_judge::{Comparison, Judgement, Verdict};
 
 /// A judgement as mark and word.
 pub(crate) fn word(judgement: Judgement) -> Markup {
     let word = words::judgement(judgement);
     html! { span class={ "word " (word) } { span aria-hidden="true" { (words::judgement_mark(judgement, true)) } " " (word) } }
+}
+
+/// The difference with its interval below.
+pub(crate) fn difference(verdict: &Verdict) -> Markup {
+    html! {
+        @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) }
+        @match verdict.interval {
+            Some((low, high)) => small { (PAGE.difference(low)) " to " (PAGE.difference(high)) },
+            None => small { "no interval" },
+        }
+    }
+}
+
+/// How likely chance alone is, corrected where several comparisons decide.
+pub(crate) fn p_value(verdict: &Verdict) -> Markup {
+    html! {
+        @if let Some(p) = verdict.p_holm.or(verdict.p_value) {
+            small.p { "p " (PAGE.significant(p, 2)) @if verdict.p_holm.is_some() { " (Holm)" } }
+        }
+    }
 }
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
@@ -139,20 +159,14 @@ fn row(page: &Page<'_>, comparison: &Comparison, scale: ForestScale) -> Markup {
             td { (page.arm(&comparison.arm)) }
             td.picture { (scale.row(verdict)) }
             td.num {
-                @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) }
-                @match verdict.interval {
-                    Some((low, high)) => small { (PAGE.difference(low)) " to " (PAGE.difference(high)) },
-                    None => small { "no interval" },
-                }
+                (difference(verdict))
             }
             td.v {
                 (word(verdict.judgement))
                 @if let Some(reason) = &verdict.reason { small { (text::short(reason, 120)) } }
                 @if let Some(needed) = needed(page, comparison) { small { (needed) } }
                 (super::why::of_both(page, comparison))
-                @if let Some(p) = verdict.p_holm.or(verdict.p_value) {
-                    small.p { "p " (PAGE.significant(p, 2)) @if verdict.p_holm.is_some() { " (Holm)" } }
-                }
+                (p_value(verdict))
             }
             td.num.count { (verdict.blocks) }
             td.num.count.seen { @match verdict.smallest_visible { Some(share) => (PAGE.percent(share)), None => (PAGE.nothing()) } }

@@ -3,7 +3,7 @@
 use super::{DiskMap, NAME, Page};
 use crate::number::PAGE;
 use crate::shell::Place;
-use crate::text;
+use crate::{link, text};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, PreEscaped, html};
@@ -58,7 +58,7 @@ fn figure(page: &Page<'_>, place: usize, map: &DiskMap) -> Markup {
     let id = format!("map-{place}");
     let data = match page.setting.place {
         Place::File => format!("#{id}-data"),
-        Place::Served => path(&page.report.record.id, map),
+        Place::Served => link::map(&page.report.record.id, &map.arm, map.block),
     };
     html! {
         figure.disk-map id=(id) data-map=(data) data-arm=(text::line(&map.arm)) data-block=(map.block) {
@@ -73,30 +73,6 @@ fn figure(page: &Page<'_>, place: usize, map: &DiskMap) -> Markup {
             script id=(format!("{id}-data")) type="application/octet-stream" { (PreEscaped(STANDARD.encode(&map.packed))) }
         }
     }
-}
-
-/// Where `plimsoll serve` has the packed accesses.
-fn path(id: &str, map: &DiskMap) -> String {
-    format!(
-        "/experiment/{}/map?arm={}&block={}",
-        escaped(id),
-        escaped(&map.arm),
-        map.block
-    )
-}
-
-/// Letters, digits and four signs stand for themselves, everything else is written as its bytes: RFC 3986, section 2.3.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }
 
 /// The heat over the whole run.
