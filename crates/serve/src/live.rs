@@ -51,16 +51,29 @@ pub(crate) async fn events(
 enum Stage {
     Begin(Looking, watch::Receiver<bool>),
     Going(Looking, watch::Receiver<bool>),
+    /// The end is still to be told.
+    Ending,
     Over,
+}
+
+impl Stage {
+    /// After a snapshot.
+    fn after(looking: Looking, closing: watch::Receiver<bool>, over: bool) -> Self {
+        match over {
+            true => Self::Ending,
+            false => Self::Going(looking, closing),
+        }
+    }
 }
 
 async fn next(stage: Stage) -> Option<(Result<Event, Infallible>, Stage)> {
     let (mut looking, mut closing) = match stage {
         Stage::Over => return None,
+        Stage::Ending => return Some((Ok(spelled(&Message::End)), Stage::Over)),
         Stage::Begin(mut looking, closing) => match looking.snapshot() {
-            Some(snapshot) => {
+            Some((snapshot, over)) => {
                 let event = spelled(&snapshot).retry(RETRY);
-                return Some((Ok(event), Stage::Going(looking, closing)));
+                return Some((Ok(event), Stage::after(looking, closing, over)));
             }
             // The follower has just begun, and what it tells first is a snapshot.
             None => (looking, closing),
@@ -81,8 +94,9 @@ async fn next(stage: Stage) -> Option<(Result<Event, Infallible>, Stage)> {
             Some((event, stage))
         }
         Err(RecvError::Lagged(_)) => {
-            let snapshot = looking.snapshot()?;
-            Some((Ok(spelled(&snapshot)), Stage::Going(looking, closing)))
+            let (snapshot, over) = looking.snapshot()?;
+            let stage = Stage::after(looking, closing, over);
+            Some((Ok(spelled(&snapshot)), stage))
         }
         Err(RecvError::Closed) => None,
     }

@@ -39,9 +39,17 @@ pub(crate) struct Hub {
 
 /// An experiment that is followed.
 struct Followed {
-    /// `None` until the follower has looked for the first time.
-    picture: Mutex<Option<Picture>>,
+    shown: Mutex<Shown>,
     updates: broadcast::Sender<Message>,
+}
+
+/// What its follower has found.
+#[derive(Default)]
+struct Shown {
+    /// `None` until the follower has looked for the first time.
+    picture: Option<Picture>,
+    /// Whether the follower has told its end.
+    over: bool,
 }
 
 /// Somebody who looks.
@@ -57,13 +65,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Looking {
-    /// All that there is to show, and from here on the updates after it; `None` when nothing is known yet.
-    pub(super) fn snapshot(&mut self) -> Option<Message> {
-        let picture = lock(&self.followed.picture);
-        let snapshot = picture.as_ref()?.snapshot(now());
+    /// All that there is to show, and whether the end has been told already; from here on the updates after it. `None` when nothing is known yet.
+    pub(super) fn snapshot(&mut self) -> Option<(Message, bool)> {
+        let shown = lock(&self.followed.shown);
+        let snapshot = shown.picture.as_ref()?.snapshot(now());
         // Under the lock, so that no update is missing and none is told twice.
         self.updates = self.followed.updates.subscribe();
-        Some(Message::Snapshot(json(&snapshot)))
+        Some((Message::Snapshot(json(&snapshot)), shown.over))
     }
 }
 
@@ -101,7 +109,7 @@ impl Hub {
         let following = store.follow(&id)?;
         let (sender, updates) = broadcast::channel(BEHIND);
         let followed = Arc::new(Followed {
-            picture: Mutex::new(None),
+            shown: Mutex::default(),
             updates: sender,
         });
         all.insert(id.clone(), Arc::clone(&followed));
@@ -165,7 +173,7 @@ impl Follower {
 
     /// What to tell, if anything.
     fn message(&self, news: &News, unseen: &mut Option<Picture>, told: Instant) -> Option<Message> {
-        let mut shared = lock(&self.followed.picture);
+        let mut shown = lock(&self.followed.shown);
         if let Some(mut picture) = unseen.take() {
             picture.take(news);
             if news.more {
@@ -175,10 +183,10 @@ impl Follower {
             // What is in the snapshot is no news any more.
             picture.update(now());
             let snapshot = json(&picture.snapshot(now()));
-            *shared = Some(picture);
+            shown.picture = Some(picture);
             return Some(Message::Snapshot(snapshot));
         }
-        let picture = shared.as_mut()?;
+        let picture = shown.picture.as_mut()?;
         picture.take(news);
         if news.more || !(picture.has_news() || told.elapsed() >= TELL) {
             return None;
@@ -197,6 +205,9 @@ impl Drop for Follower {
         {
             all.remove(&self.id);
         }
+        // Under the lock, so that whoever takes a snapshot either finds that it is over or is told so.
+        let mut shown = lock(&self.followed.shown);
+        shown.over = true;
         let _ = self.followed.updates.send(Message::End);
     }
 }

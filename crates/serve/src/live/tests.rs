@@ -2,7 +2,7 @@ use super::picture::Picture;
 use crate::tests::{Place, experiment, place, run};
 use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, StatusCode, header};
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream};
 use plimsoll_record::{
     Completed, Histogram, Latencies, LoadKind, Operation, OperationSlice, PointEnd, PointLabel,
     RunState, Slice, Status, WorkerUse,
@@ -219,6 +219,27 @@ async fn streams_end_with_the_server_and_with_the_experiment() {
     events.next().await.unwrap();
     place.close.send(true).unwrap();
     while events.next().await.is_some() {}
+}
+
+/// The follower may have told all and its end before whoever looks comes to the first snapshot.
+#[tokio::test]
+async fn an_end_that_came_before_the_snapshot_is_told() {
+    let place = place();
+    place.store().import(experiment("over")).unwrap();
+    let mut looking = place
+        .app
+        .hub
+        .look("over")
+        .unwrap_or_else(|_| panic!("it is there"));
+    while place.app.hub.followed() > 0 || looking.updates.len() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(looking.snapshot().unwrap().1);
+    let events = stream::unfold(
+        super::Stage::Begin(looking, place.app.closing.clone()),
+        super::next,
+    );
+    assert_eq!(events.count().await, 2);
 }
 
 #[tokio::test]
