@@ -4,7 +4,7 @@ use crate::laboratory::{Laboratory, Shown, warns};
 use crate::watched::{Watched, analyse, calibrated, disk, one_point, only_point, watch};
 use plimsoll_experiment::WorkingSet;
 use plimsoll_judge::{Analysis, ValidityState};
-use plimsoll_record::{DiskChoice, Lateness, LimitsSpec, RigRecord, WarningId, figures};
+use plimsoll_record::{DiskChoice, DiskSpec, Lateness, LimitsSpec, RigRecord, WarningId, figures};
 
 /// Beyond the caches on a disk of 600 IOPS and 7 ms, so many of them used.
 fn on_a_disk(used: f64) -> Laboratory {
@@ -197,6 +197,63 @@ fn a_verdict_has_the_causes_of_both_arms_beside_it() {
     assert_eq!(
         analysis.headline.get(1),
         analysis.comparisons[0].because.as_ref()
+    );
+}
+
+/// What is said beside the verdict of two arms of which the second does a quarter of the operations of the first, 50,000 a second, with the same resource.
+fn beside_a_quarter(disk_of: Option<DiskSpec>, of: impl Fn(&str) -> (Watched, f64)) -> String {
+    let mut lab = Laboratory::closed(&["whole", "quarter"], &["c"], &[16], 6);
+    for arm in &mut lab.plan.arms {
+        arm.rig.disk = disk_of.clone().map(|spec| DiskChoice::Emulated { spec });
+    }
+    let mut lab = lab.measure(|case| {
+        let share = if case.arm == "quarter" { 0.25 } else { 1.0 };
+        Shown::closed(case, 5e4 * share)
+    });
+    for run in &mut lab.runs {
+        let (watched, pages) = of(&run.arm);
+        for slice in run.points.iter_mut().flat_map(|point| &mut point.slices) {
+            Watched::into(&watched, slice);
+            let pages = pages * slice.completed.total() as f64;
+            let telemetry = &mut slice.telemetry;
+            telemetry.insert(figures::ENGINE_PAGES_READ.to_owned(), pages);
+        }
+    }
+    let analysis = analyse(&lab);
+    let because = analysis.comparisons[0].because.clone().unwrap();
+    let from = because.find("An operation").expect(&because);
+    because[from..].to_owned()
+}
+
+#[test]
+fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs() {
+    let full = |pages: f64| (Watched::default(), pages);
+    // 1.9 processors for 50,000 and for 12,500 operations a second.
+    let reading = beside_a_quarter(None, |arm| full(if arm == "quarter" { 0.75 } else { 0.0 }));
+    assert_eq!(
+        reading,
+        "An operation of quarter takes 4 times as much CPU, 152 µs against 38.0 µs, and reads 0.75 pages into the engine's cache against 0."
+    );
+    // As many pages explain nothing.
+    let without = beside_a_quarter(None, |_| full(0.75));
+    assert_eq!(
+        without,
+        "An operation of quarter takes 4 times as much CPU, 152 µs against 38.0 µs."
+    );
+    // 598 of 600 requests, for operations that take four times as many.
+    let waiting = |reads: f64| Watched {
+        reads,
+        read_ns: 26e6,
+        processors: 0.3,
+        ..Watched::default()
+    };
+    let on_disk = beside_a_quarter(Some(disk(Some(600.0))), |arm| {
+        let share = if arm == "quarter" { 0.25 } else { 1.0 };
+        (waiting(598.0 / (5e4 * share)), 0.0)
+    });
+    assert_eq!(
+        on_disk,
+        "An operation of quarter takes 4 times as many device requests, 0.0478 against 0.012."
     );
 }
 
