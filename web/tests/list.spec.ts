@@ -74,6 +74,24 @@ test("names from elsewhere are shown and not obeyed", async ({ page, served, exp
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
 });
 
+test("what a history follows is chosen in it", async ({ page, served, experiment }) => {
+  await experiment("comparison");
+  await page.goto(served);
+  await page.getByRole("searchbox").fill("comparison");
+  await page.getByRole("link", { name: "History of comparison" }).first().click();
+  const asked = page.locator("p.lead").first();
+  await expect(asked).toContainText("throughput of");
+  const arms = page.getByLabel("Arm", { exact: true });
+  const other = await arms.locator("option:not([selected])").first().getAttribute("value");
+  await arms.selectOption(other);
+  await page.getByLabel("Metric").selectOption("response.p99");
+  await page.getByRole("button", { name: "Follow" }).click();
+  await expect(asked).toContainText(`p99 response time of ${other}`);
+  await expect(arms).toHaveValue(other ?? "");
+  await page.locator("table.data th a").first().click();
+  await expect(page.locator("table.arms").first()).toBeVisible();
+});
+
 test("an experiment that is run appears by itself", async ({ page, empty, serve }) => {
   const served = await serve(empty);
   await page.goto(served);

@@ -10,6 +10,24 @@ use serde::{Deserialize, Serialize};
 /// Results from which on a change can be told: enough of them on both sides.
 pub const FEWEST_RESULTS: usize = 2 * FEWEST_AROUND_A_CHANGE;
 
+/// The metrics that a history may follow.
+const METRICS: [Metric; 14] = [
+    Metric::Throughput,
+    Metric::ResponseMean,
+    Metric::Response { percentile: 50.0 },
+    Metric::Response { percentile: 95.0 },
+    Metric::Response { percentile: 99.0 },
+    Metric::Response { percentile: 99.9 },
+    Metric::Service { percentile: 50.0 },
+    Metric::Service { percentile: 95.0 },
+    Metric::Service { percentile: 99.0 },
+    Metric::Service { percentile: 99.9 },
+    Metric::CpuPerOperation,
+    Metric::Errors,
+    Metric::Line,
+    Metric::Cost,
+];
+
 /// What a history is to follow. What is left open is taken from the newest record.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryQuestion {
@@ -93,6 +111,23 @@ pub struct History {
     pub left_out: Vec<String>,
     /// What can be said, in sentences.
     pub sentences: Vec<String>,
+    /// What else could be followed.
+    pub choices: HistoryChoices,
+}
+
+/// What of the newest record can be followed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryChoices {
+    /// Metrics that the followed arm has a value of: as [`Metric::parse`] reads them, and in words.
+    pub metrics: Vec<(String, String)>,
+    /// Names of the arms.
+    pub arms: Vec<String>,
+    /// Names of the mixes.
+    pub mixes: Vec<String>,
+    /// Loads of the followed arm and mix, in words.
+    pub loads: Vec<String>,
+    /// Whether records of other plans are taken.
+    pub any_plan: bool,
 }
 
 /// What one record found.
@@ -141,6 +176,7 @@ pub struct HistoryChange {
 }
 
 /// What is followed, as the newest record has it.
+#[derive(Clone)]
 struct Followed {
     metric: Metric,
     arm: String,
@@ -157,6 +193,7 @@ pub struct HistoryBuilder {
     machine: String,
     plan_hash: String,
     followed: Followed,
+    choices: HistoryChoices,
     results: Vec<HistoryResult>,
     other_machines: usize,
     other_plans: usize,
@@ -180,6 +217,7 @@ impl HistoryBuilder {
             name: newest.name.clone(),
             machine: hardware(&newest.machine),
             plan_hash: newest.plan_hash.clone(),
+            choices: choices(&analysis, &followed, question.any_plan),
             followed,
             results: Vec::new(),
             other_machines: 0,
@@ -291,6 +329,7 @@ impl HistoryBuilder {
             changes,
             left_out,
             sentences,
+            choices: self.choices,
         }
     }
 
@@ -467,6 +506,39 @@ fn followed(analysis: &Analysis, question: &HistoryQuestion) -> Result<Followed,
         arm,
         mix,
     })
+}
+
+/// What else of a record can be followed beside `followed`.
+fn choices(analysis: &Analysis, followed: &Followed, any_plan: bool) -> HistoryChoices {
+    let mut curves = analysis.curves.iter();
+    let curve = curves.find(|curve| curve.arm == followed.arm && curve.mix == followed.mix);
+    let points = curve.map_or(&[][..], |curve| &curve.points);
+    let decides = deciding(analysis, &followed.arm, &followed.mix, points);
+    let has_value = |metric: &Metric| {
+        let of_mix = matches!(metric, Metric::Line | Metric::Cost);
+        let load = followed.load.or(decides.map(|point| point.load));
+        let asked = Followed {
+            metric: *metric,
+            load: load.filter(|_| !of_mix),
+            ..followed.clone()
+        };
+        (of_mix || asked.load.is_some())
+            && value(analysis, &asked).is_some_and(|value| value.known().is_some())
+    };
+    HistoryChoices {
+        metrics: METRICS
+            .iter()
+            .filter(|metric| has_value(metric))
+            .map(|metric| (metric.name(), words::metric(*metric)))
+            .collect(),
+        arms: analysis.arms.iter().map(|arm| arm.name.clone()).collect(),
+        mixes: analysis.mixes.clone(),
+        loads: points
+            .iter()
+            .map(|point| point.load_label.clone())
+            .collect(),
+        any_plan,
+    }
 }
 
 /// The point that decides about a mix: where it is compared, or else where most was done.

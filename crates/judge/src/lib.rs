@@ -110,8 +110,8 @@ pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_re
 pub use error::JudgeError;
 pub use figures::{FigureKind, FigureSummary, FigureUnit, Figures};
 pub use history::{
-    Circumstances, FEWEST_RESULTS, History, HistoryBuilder, HistoryChange, HistoryError,
-    HistoryQuestion, HistoryResult,
+    Circumstances, FEWEST_RESULTS, History, HistoryBuilder, HistoryChange, HistoryChoices,
+    HistoryError, HistoryQuestion, HistoryResult,
 };
 pub use latency::{HEAT_ROWS_PER_DECADE, Heat, HeatColumn, Tail, TailValue, heat, tail};
 pub use looks::sharp;

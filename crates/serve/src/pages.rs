@@ -134,9 +134,16 @@ pub(crate) async fn history(
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, Failure> {
     let query = Query::of(query);
-    let metric = match query.last("metric") {
+    // A form sends what was left empty, too.
+    let said = |name: &str| {
+        query
+            .last(name)
+            .filter(|said| !said.is_empty())
+            .map(str::to_owned)
+    };
+    let metric = match said("metric") {
         None => Metric::Throughput,
-        Some(word) => Metric::parse(word).ok_or_else(|| {
+        Some(word) => Metric::parse(&word).ok_or_else(|| {
             Failure::new(
                 StatusCode::BAD_REQUEST,
                 "There is no such metric",
@@ -144,7 +151,6 @@ pub(crate) async fn history(
             )
         })?,
     };
-    let said = |name: &str| query.last(name).map(str::to_owned);
     let question = HistoryQuestion {
         metric: Some(metric),
         arm: said("arm"),

@@ -213,6 +213,19 @@ async fn experiments_are_found_and_others_are_not() {
 }
 
 #[tokio::test]
+async fn what_a_form_leaves_empty_is_not_asked_for() {
+    let place = place();
+    let mut record = experiment("9b2c");
+    record.state = ExperimentState::Finished;
+    place.store().import(record).unwrap();
+    let plain = place.get("/history/9b2c").await;
+    let empty = place.get("/history/9b2c?metric=&arm=&mix=&at=").await;
+    assert_eq!((empty.status, &empty.text), (plain.status, &plain.text));
+    let asked = place.get("/history/9b2c?arm=tiny").await;
+    assert!(asked.text.contains("no arm `tiny`"), "{}", asked.text);
+}
+
+#[tokio::test]
 async fn two_ticked_arms_are_compared() {
     let place = place();
     let mut store = place.store();

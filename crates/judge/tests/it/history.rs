@@ -218,3 +218,28 @@ fn a_record_in_which_nothing_is_valid_is_left_out() {
     assert_eq!(found.results.len(), 13);
     assert_eq!(found.left_out, ["1 record without a valid value"]);
 }
+
+#[test]
+fn what_else_can_be_followed_is_what_the_newest_record_has() {
+    let found = history(&[record(1, 1000.0)], &question());
+    let choices = &found.choices;
+    assert_eq!(choices.arms, ["ext4", "xfs"]);
+    assert_eq!(choices.mixes, ["a"]);
+    assert_eq!(choices.loads, ["1 thread", "4 threads"]);
+    assert!(!choices.any_plan);
+    // No objective and no prices: neither a line nor a cost. Each of the others can be followed.
+    let names: Vec<&str> = choices
+        .metrics
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert!(names.contains(&"throughput") && names.contains(&"response.p99.9"));
+    assert!(!names.contains(&"line") && !names.contains(&"cost"));
+    for name in names {
+        let asked = HistoryQuestion {
+            metric: Metric::parse(name),
+            ..question()
+        };
+        assert_eq!(history(&[record(1, 1000.0)], &asked).metric.name(), name);
+    }
+}

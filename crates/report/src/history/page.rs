@@ -4,7 +4,7 @@ use super::{highest, spelled, subject, unit};
 use crate::chart::{ArmStyle, Axis, Path, Plot, ValueSeries, Values, answering};
 use crate::number::PAGE;
 use crate::shell::{self, Place, Shell};
-use crate::text;
+use crate::{link, text};
 use maud::{Markup, html};
 use plimsoll_experiment::Metric;
 use plimsoll_judge::History;
@@ -37,10 +37,11 @@ pub fn page(history: &History, version: &str, place: Place) -> String {
                 p.lead { (text::line(&subject(history))) }
                 @for sentence in &history.sentences { p { (text::line(sentence)) } }
             }
+            @if place == Place::Served { (other(history)) }
             section {
                 h2 { "Every record" }
                 (chart(history))
-                (table(history))
+                (table(history, place))
             }
         }
     };
@@ -53,6 +54,42 @@ pub fn page(history: &History, version: &str, place: Place) -> String {
         },
         &body,
     )
+}
+
+/// What else can be followed, for `plimsoll serve`.
+fn other(history: &History) -> Markup {
+    let choices = &history.choices;
+    let metric = history.metric.name();
+    let of = |names: &[String]| -> Vec<(String, String)> {
+        let named = names
+            .iter()
+            .map(|name| (name.clone(), text::short(name, NAME)));
+        named.collect()
+    };
+    // The line and the cost are of a whole mix.
+    let at = choices.loads.contains(&history.load_label);
+    html! {
+        form.filter action=(link::history(&history.name)) method="get" aria-label="What is followed" {
+            (choice("Metric", "metric", &choices.metrics, &metric))
+            (choice("Arm", "arm", &of(&choices.arms), &history.arm))
+            (choice("Mix", "mix", &of(&choices.mixes), &history.mix))
+            @if at { (choice("Load", "at", &of(&choices.loads), &history.load_label)) }
+            label.tick { input type="checkbox" name="any_plan" value="yes" checked[choices.any_plan]; span { "records of other plans, too" } }
+            button type="submit" { "Follow" }
+        }
+    }
+}
+
+/// `options` are values with their words.
+fn choice(title: &str, name: &str, options: &[(String, String)], chosen: &str) -> Markup {
+    html! {
+        label {
+            span { (title) }
+            select name=(name) {
+                @for (value, word) in options { option value=(value) selected[value == chosen] { (word) } }
+            }
+        }
+    }
 }
 
 fn chart(history: &History) -> Markup {
@@ -175,7 +212,7 @@ fn told(history: &History) -> ValueSeries {
     }
 }
 
-fn table(history: &History) -> Markup {
+fn table(history: &History, place: Place) -> Markup {
     let value = |value| spelled(history.metric, value, PAGE);
     html! {
         div.scroll tabindex="0" role="region" aria-label="Figures" {
@@ -191,7 +228,10 @@ fn table(history: &History) -> Markup {
                         tr {
                             td.num { (number + 1) }
                             td { (text::line(&result.started_at)) }
-                            th scope="row" { (text::line(&result.id)) }
+                            th scope="row" { @match place {
+                                Place::Served => a href=(link::experiment(&result.id)) { (text::line(&result.id)) },
+                                Place::File => (text::line(&result.id)),
+                            } }
                             td.num { (value(result.value.median)) }
                             td.num { @match result.value.interval {
                                 Some((lower, upper)) => { (value(lower)) " to " (value(upper)) },

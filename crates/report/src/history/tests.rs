@@ -4,7 +4,9 @@ use super::{page, terminal};
 use crate::shell::{self, Place};
 use crate::terminal::Screen;
 use plimsoll_experiment::Metric;
-use plimsoll_judge::{Circumstances, Estimate, History, HistoryChange, HistoryResult};
+use plimsoll_judge::{
+    Circumstances, Estimate, History, HistoryChange, HistoryChoices, HistoryResult,
+};
 
 fn history(metric: Metric) -> History {
     let result = |number: usize| HistoryResult {
@@ -40,6 +42,16 @@ fn history(metric: Metric) -> History {
         }],
         left_out: Vec::new(),
         sentences: vec!["The throughput of xfs fell by 6.2 % at the record of 2026-03-06, k5: plimsoll 0.4 → 0.5.".into()],
+        choices: HistoryChoices {
+            metrics: vec![
+                ("throughput".into(), "throughput".into()),
+                ("response.p99".into(), "p99 response time".into()),
+            ],
+            arms: vec!["xfs".into(), "\"><script>".into()],
+            mixes: vec!["A".into()],
+            loads: vec!["1 thread".into(), "8 threads".into()],
+            any_plan: false,
+        },
     }
 }
 
@@ -84,4 +96,23 @@ fn the_page_stands_alone_and_trusts_no_name() {
     assert!(!rest.contains("http://") && !rest.contains("https://"));
     assert!(page.contains("fell by 6.2 %"));
     assert_eq!(page.matches("<tr>").count(), 11);
+}
+
+#[test]
+fn what_else_can_be_followed_is_chosen_where_the_page_is_served() {
+    let history = history(Metric::Throughput);
+    assert!(!page(&history, "0.0", Place::File).contains("<form"));
+    let served = page(&history, "0.0", Place::Served);
+    shell::checked(&served, Place::Served);
+    assert!(served.contains(r#"<form class="filter" action="/history/filesystems""#));
+    assert!(served.contains(r#"<option value="8 threads" selected>"#));
+    assert!(served.contains(r#"<option value="1 thread">"#));
+    assert!(!served.contains("<script>\"") && served.contains("&quot;&gt;&lt;script&gt;"));
+    assert!(served.contains(r#"href="/experiment/k1%3Cb%3E""#));
+    // A line and a cost are of a whole mix.
+    let of_mix = History {
+        load_label: "at the plimsoll line".into(),
+        ..history
+    };
+    assert!(!page(&of_mix, "0.0", Place::Served).contains(r#"name="at""#));
 }
