@@ -566,6 +566,8 @@ pub struct Comparison {
     pub sentence: String,
     /// What held both arms back, as a sentence to stand beside the other; `None` where nothing was watched, or both did all that was asked.
     pub because: Option<String>,
+    /// Where the same resource holds both back: what an operation takes of it, as one sentence. `None` where it is not the same, or takes the same.
+    pub dearer: Option<String>,
 }
 
 /// What differs between the two arms of a comparison.

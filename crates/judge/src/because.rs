@@ -17,11 +17,7 @@ pub(crate) fn explain(comparisons: &mut [Comparison], curves: &[Curve], lines: &
         let (baseline, arm) = (of(&comparison.baseline), of(&comparison.arm));
         comparison.because = sentence((&comparison.baseline, baseline), (&comparison.arm, arm));
         let of = |arm: &str| point_of(curves, arm, &comparison.mix, comparison.point);
-        let costs = dearer(of(&comparison.baseline), of(&comparison.arm));
-        if let (Some(because), Some(costs)) = (&mut comparison.because, costs) {
-            because.push(' ');
-            because.push_str(&costs);
-        }
+        comparison.dearer = dearer(of(&comparison.baseline), of(&comparison.arm));
     }
 }
 

@@ -395,6 +395,7 @@ fn comparison(
         verdict,
         sentence,
         because: None,
+        dearer: None,
         baseline,
         arm,
     }

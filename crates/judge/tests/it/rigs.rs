@@ -220,9 +220,7 @@ fn beside_a_quarter(disk_of: Option<DiskSpec>, of: impl Fn(&str) -> (Watched, f6
         }
     }
     let analysis = analyse(&lab);
-    let because = analysis.comparisons[0].because.clone().unwrap();
-    let from = because.find("An operation").expect(&because);
-    because[from..].to_owned()
+    analysis.comparisons[0].dearer.clone().unwrap()
 }
 
 #[test]

@@ -106,6 +106,7 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
                 strong { (text::short(&comparison.arm, NAME)) } " against " (text::short(&comparison.baseline, NAME))
                 @if comparison.direction == Direction::LowerIsBetter { "; less is better" }
             }
+            @if let Some(dearer) = &comparison.dearer { p.dearer { (text::label(dearer, 400)) } }
             @match &comparison.because {
                 Some(because) if whole => p.because { (text::label(because, 700)) },
                 _ => (super::why::of_both(page, comparison)),

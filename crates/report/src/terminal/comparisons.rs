@@ -21,6 +21,8 @@ pub(super) struct Row<'a> {
     sides: String,
     /// What held both back, where that is known.
     because: Option<&'a str>,
+    /// What an operation costs each of them, where that tells them apart.
+    dearer: Option<&'a str>,
     /// What was counted: blocks, or runs of each side.
     unit: &'static str,
     /// How many blocks would settle it, where that is worth saying.
@@ -41,6 +43,7 @@ impl<'a> From<&'a Comparison> for Row<'a> {
                 text::short(&comparison.baseline, 40)
             ),
             because: comparison.because.as_deref().filter(|_| comparison.primary),
+            dearer: comparison.dearer.as_deref().filter(|_| comparison.primary),
             unit: if comparison.apart.is_some() {
                 "run"
             } else {
@@ -61,6 +64,7 @@ impl<'a> From<&'a UnpairedComparison> for Row<'a> {
             verdict: &comparison.verdict,
             sides: String::new(),
             because: None,
+            dearer: None,
             unit: "run",
             needed: None,
         }
@@ -83,6 +87,7 @@ impl Row<'_> {
     pub(super) fn without_cause(self) -> Self {
         Self {
             because: None,
+            dearer: None,
             ..self
         }
     }
@@ -139,6 +144,9 @@ fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
         paragraph(out, DIM, &beneath(row, screen), 6, screen);
         if let Some(needed) = &row.needed {
             paragraph(out, Style::new(), needed, 6, screen);
+        }
+        if let Some(dearer) = row.dearer {
+            paragraph(out, Style::new(), dearer, 6, screen);
         }
         if let Some(because) = row.because {
             paragraph(out, DIM, because, 6, screen);

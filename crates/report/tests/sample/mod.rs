@@ -470,6 +470,7 @@ fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
                     sentence: sentence(&place, &curve.arm, against, &verdict),
                     verdict,
                     because: None,
+                    dearer: None,
                 });
             }
         }
