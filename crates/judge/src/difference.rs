@@ -17,6 +17,9 @@ const OF_THE_RUN: [&str; 2] = ["storage.directory", "storage.free_bytes"];
 /// What no two loop devices have in common.
 const OF_A_LOOP_DEVICE: [&str; 2] = ["storage.device", "storage.other.loop_backing_file"];
 
+/// What no two servers have in common that are started for their runs, each on a port that is free.
+const OF_A_STARTED_SERVER: &str = "engine.server_address";
+
 /// One arm with the runs that count. Reports call it by its label.
 pub(crate) struct Seen<'a> {
     pub(crate) label: String,
@@ -133,8 +136,8 @@ impl Declared<'_> {
             }
             "storage.size_bytes" => self.is_about("disk") || other_place,
             _ if what.starts_with("rig.server.") => self.is_about("server") || self.has("engine"),
-            // An arm without limits has no control group.
-            "rig.control_groups" => self.is_about("limits"),
+            // An arm without limits has no control group; and a server sees the processors and the memory that it may use.
+            "rig.control_groups" | "engine.server_host" => self.is_about("limits"),
             _ => what.starts_with("storage.") && other_place,
         }
     }
@@ -304,6 +307,7 @@ fn flatten_rig(rig: &RigRecord, values: &mut BTreeMap<String, String>) {
         flatten("rig.server.program", &server.program, values);
         flatten("rig.server.version", &server.version, values);
         flatten("rig.server.user", &server.user, values);
+        values.remove(OF_A_STARTED_SERVER);
     }
     flatten("rig.control_groups", &rig.control_groups, values);
     flatten("rig.limits", &rig.limits, values);

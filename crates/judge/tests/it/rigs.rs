@@ -4,7 +4,10 @@ use crate::laboratory::{Laboratory, Shown, warns};
 use crate::watched::{Watched, analyse, calibrated, disk, one_point, only_point, watch};
 use plimsoll_experiment::WorkingSet;
 use plimsoll_judge::{Analysis, ValidityState};
-use plimsoll_record::{DiskChoice, DiskSpec, Lateness, LimitsSpec, RigRecord, WarningId, figures};
+use plimsoll_record::{
+    DiskChoice, DiskSpec, EngineDescription, Lateness, LimitsSpec, RigRecord, ServerRecord,
+    WarningId, figures,
+};
 
 /// Beyond the caches on a disk of 600 IOPS and 7 ms, so many of them used.
 fn on_a_disk(used: f64) -> Laboratory {
@@ -299,4 +302,67 @@ fn what_differs_between_two_rigs_is_listed() {
     ];
     assert_eq!(found(&lab), expected);
     assert!(warns(&analyse(&lab), WarningId::OtherDifference));
+}
+
+#[test]
+fn servers_that_are_started_differ_by_their_ports_as_a_matter_of_course() {
+    let mut lab = two_disks();
+    let (limits, none) = (
+        LimitsSpec {
+            cpus: Some(1.0),
+            ..LimitsSpec::default()
+        },
+        LimitsSpec::default(),
+    );
+    for (arm, limits) in lab.plan.arms.iter_mut().zip([limits, none]) {
+        arm.rig.limits = limits;
+    }
+    for run in &mut lab.runs {
+        let is_slow = run.arm == "slow";
+        let notes = [
+            (
+                "server_address",
+                format!("127.0.0.1:{}", 40_000 + run.block * 2 + run.position),
+            ),
+            (
+                "server_host",
+                format!("{} processors amd64", if is_slow { 1 } else { 2 }),
+            ),
+        ];
+        run.engine = Some(EngineDescription {
+            name: "mongodb".into(),
+            version: "6.0.5".into(),
+            notes: notes.map(|(name, value)| (name.to_owned(), value)).into(),
+            settings: Default::default(),
+        });
+        run.rig = Some(RigRecord {
+            server: Some(ServerRecord {
+                program: "/usr/bin/mongod".into(),
+                version: None,
+                command: String::new(),
+                user: None,
+                log: None,
+            }),
+            ..RigRecord::default()
+        });
+    }
+    let others = |lab: &Laboratory| -> Vec<String> {
+        let pairs = analyse(lab).pairs;
+        let undeclared = pairs[0].differences.iter().filter(|one| !one.declared);
+        undeclared.map(|one| one.what.clone()).collect()
+    };
+    assert_eq!(others(&lab), Vec::<String>::new());
+    // Of servers that run by themselves it matters which one it was.
+    for run in &mut lab.runs {
+        run.rig = None;
+    }
+    assert_eq!(others(&lab), ["engine.server_address"]);
+    // And equal limits do not make a machine smaller.
+    for arm in &mut lab.plan.arms {
+        arm.rig.limits = LimitsSpec::default();
+    }
+    assert_eq!(
+        others(&lab),
+        ["engine.server_address", "engine.server_host"]
+    );
 }
