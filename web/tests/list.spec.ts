@@ -81,10 +81,10 @@ test("what a history follows is chosen in it", async ({ page, served, experiment
   await page.getByRole("link", { name: "History of comparison" }).first().click();
   const asked = page.locator("p.lead").first();
   await expect(asked).toContainText("throughput of");
-  const arms = page.getByLabel("Arm", { exact: true });
+  const arms = page.getByRole("combobox", { name: "Arm" });
   const other = await arms.locator("option:not([selected])").first().getAttribute("value");
   await arms.selectOption(other);
-  await page.getByLabel("Metric").selectOption("response.p99");
+  await page.getByRole("combobox", { name: "Metric" }).selectOption("response.p99");
   await page.getByRole("button", { name: "Follow" }).click();
   await expect(asked).toContainText(`p99 response time of ${other}`);
   await expect(arms).toHaveValue(other ?? "");
