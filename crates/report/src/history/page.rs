@@ -99,7 +99,7 @@ fn chart(history: &History) -> Markup {
         .collect();
     let x = Axis {
         title: "records, the oldest first".into(),
-        ..Axis::seconds(numbers.len() as f64)
+        ..Axis::seconds(numbers.len() as f64 + 1.0)
     };
     let x = Axis {
         // Whole records only, and without the unit of seconds.
