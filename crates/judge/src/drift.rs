@@ -5,17 +5,13 @@ use crate::select::Selection;
 use crate::words::{list, percent};
 use crate::{Validity, ValidityState};
 use plimsoll_record::{CanaryPlace, Warning, WarningId};
-use plimsoll_stats::median;
+use plimsoll_stats::usual;
 use std::collections::BTreeSet;
 
 /// How far the CPU task may always be off.
 const CPU_OFF: f64 = 0.05;
 /// How far the disk task may always be off.
 const DISK_OFF: f64 = 0.25;
-/// So many standard deviations are usual on this machine.
-const USUAL: f64 = 4.0;
-/// Standard deviations in a median absolute deviation, for a normal law.
-const DEVIATIONS: f64 = 1.4826;
 
 /// One canary: block, place, time over the median of all.
 type Ratio = (u32, CanaryPlace, f64);
@@ -36,20 +32,18 @@ pub(crate) fn drift(selection: &Selection<'_>) -> Option<DriftResult> {
     if cpu.is_empty() {
         return None;
     }
-    let (cpu, disk) = (over_median(cpu), over_median(disk));
-    let allowed = (allowed(&cpu, CPU_OFF), allowed(&disk, DISK_OFF));
     let mut marked = BTreeSet::new();
-    for (ratios, allowed) in [(&cpu, allowed.0), (&disk, allowed.1)] {
-        for (block, _, ratio) in ratios {
-            if (ratio - 1.0).abs() > allowed {
-                marked.insert(*block);
-            }
-        }
-    }
+    let mut held_against_the_median = |times, least| {
+        let (ratios, allowed, off) = over_median(times, least);
+        marked.extend(off);
+        (ratios, allowed)
+    };
+    let (cpu, of_cpu) = held_against_the_median(cpu, CPU_OFF);
+    let (disk, of_disk) = held_against_the_median(disk, DISK_OFF);
     let mut result = DriftResult {
         cpu,
         disk,
-        allowed,
+        allowed: (of_cpu, of_disk),
         marked: marked.into_iter().collect(),
         sentence: String::new(),
     };
@@ -57,24 +51,19 @@ pub(crate) fn drift(selection: &Selection<'_>) -> Option<DriftResult> {
     Some(result)
 }
 
-/// In order of blocks, as shares of the median.
-fn over_median(mut times: Vec<Ratio>) -> Vec<Ratio> {
+/// In order of blocks, as shares of the median; how far they may be off, at least `least`; and the blocks of those that are further off.
+fn over_median(mut times: Vec<Ratio>, least: f64) -> (Vec<Ratio>, f64, Vec<u32>) {
     times.sort_by_key(|(block, place, _)| (*block, *place == CanaryPlace::AfterBlock));
     let all: Vec<f64> = times.iter().map(|(_, _, ns)| *ns).collect();
-    let Some(middle) = median(&all).filter(|middle| *middle > 0.0) else {
-        return Vec::new();
+    let Some(usual) = usual(&all, least) else {
+        return (Vec::new(), least, Vec::new());
     };
-    for (_, _, time) in &mut times {
-        *time /= middle;
+    for ((_, _, time), ratio) in times.iter_mut().zip(&usual.ratios) {
+        *time = *ratio;
     }
-    times
-}
-
-/// What is usual on this machine, but at least `least`.
-fn allowed(ratios: &[Ratio], least: f64) -> f64 {
-    let off: Vec<f64> = ratios.iter().map(|(_, _, one)| (one - 1.0).abs()).collect();
-    let usual = USUAL * DEVIATIONS * median(&off).unwrap_or(0.0);
-    usual.max(least)
+    let off = times.iter().filter(|(_, _, ratio)| usual.is_off(*ratio));
+    let blocks = off.map(|(block, _, _)| *block).collect();
+    (times, usual.allowed, blocks)
 }
 
 fn sentence(drift: &DriftResult) -> String {

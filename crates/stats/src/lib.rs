@@ -53,6 +53,7 @@ mod spread;
 mod stalls;
 mod summary;
 mod trend;
+mod usual;
 pub mod verdict;
 mod warm_up;
 
@@ -77,6 +78,7 @@ pub use spread::{Spread, spread, visible_with_spread};
 pub use stalls::{SHORTEST_STALL_SECONDS, stalls};
 pub use summary::{mean, median, quantile, standard_deviation};
 pub use trend::{Trend, theil_sen};
+pub use usual::{Usual, usual};
 #[doc(inline)]
 pub use verdict::{Direction, Grounds, Judgement, Rule, Verdict, judge};
 pub use warm_up::{DRIFT_LIMIT, Mser5, Scale, Signal, WarmUp, mser5, warm_up};

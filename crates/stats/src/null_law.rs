@@ -73,6 +73,15 @@ impl NullLaw {
         NullLaw::Exact { cumulative }
     }
 
+    /// The largest P(count ≤ i) that is at most `tail`: what an interval leaves out on each side that may leave out so much. Zero where even P(0) is more.
+    pub(crate) fn attained_tail(&self, tail: f64) -> f64 {
+        let levels = (0..).map(|count| self.at_most(count));
+        levels
+            .take_while(|level| *level <= tail)
+            .last()
+            .unwrap_or(0.0)
+    }
+
     /// P(count ≤ `count`).
     pub(crate) fn at_most(&self, count: usize) -> f64 {
         match self {
@@ -119,6 +128,20 @@ mod tests {
                 assert_eq!(largest, expected, "{pairs} pairs at {level}");
             }
         }
+    }
+
+    #[test]
+    fn a_tail_is_what_whole_counts_attain() {
+        for (pairs, attained) in [
+            (5, 0.0),
+            (6, 1.0 / 64.0),
+            (7, 3.0 / 128.0),
+            (8, 5.0 / 256.0),
+        ] {
+            assert_eq!(NullLaw::signed_rank(pairs).attained_tail(0.025), attained);
+        }
+        let many = NullLaw::signed_rank(100).attained_tail(0.025);
+        assert!(many > 0.0247 && many <= 0.025, "{many}");
     }
 
     #[test]

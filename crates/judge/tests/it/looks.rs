@@ -244,12 +244,12 @@ fn the_blocks_of_an_arm_have_a_spread() {
     );
     assert!(near(found.range, 0.04_f64.exp_m1()), "{found:?}");
     assert_eq!(found.trend, None);
-    // Half of s·√2·√(2)/... : √(2/8)·s·(2.365 + 1.119).
+    // √(2/8)·s·(2.530 + 1.119), the quantiles of t at the 96.1 % that 8 blocks attain and at 85 %.
     assert!(
-        near(found.visible.unwrap(), (0.5 * spread * 3.484).exp_m1()),
+        near(found.visible.unwrap(), (0.5 * spread * 3.649).exp_m1()),
         "{found:?}"
     );
-    assert_snapshot!(found.sentence, @"Throughput of r5 varied by 1.5 % from block to block (1.0 to 3.0 %): 8 blocks show differences from 2.6 % on.");
+    assert_snapshot!(found.sentence, @"Throughput of r5 varied by 1.5 % from block to block (1.0 to 3.0 %): 8 blocks show differences from 2.7 % on.");
     assert!(
         analysis
             .repeatability

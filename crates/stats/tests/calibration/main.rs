@@ -6,6 +6,7 @@
 //! The table in `docs/methods.md` is made from the same studies and checked against them. To print it: `cargo test -p plimsoll-stats --test calibration -- --nocapture`;
 //! to write it: the same with `PLIMSOLL_WRITE_DOCS=1`, which is what `./x calibrate` does.
 
+mod between_blocks;
 mod comparing;
 mod curves;
 mod deciding;
@@ -26,8 +27,9 @@ const END: &str = "<!-- calibration: end -->";
 
 type Chapter = (&'static str, fn() -> Vec<Study>);
 
-const CHAPTERS: [Chapter; 8] = [
+const CHAPTERS: [Chapter; 9] = [
     ("Comparing two arms", comparing::studies),
+    ("From block to block", between_blocks::studies),
     ("Verdicts", deciding::studies),
     ("Stopping by looks", stopping::studies),
     ("Warm-up", warming_up::studies),

@@ -1,7 +1,7 @@
 //! Parts put together: experiments of an arm against itself, power as predicted, canaries, cost.
 
 use plimsoll_stats::{
-    Comparison, Rule, Scale, Signal, Verdict, WarmUp, hodges_lehmann, judge, mean, median, warm_up,
+    Comparison, Rule, Scale, Signal, Verdict, WarmUp, hodges_lehmann, judge, mean, usual, warm_up,
 };
 
 use crate::simulate::Source;
@@ -46,15 +46,10 @@ fn against_itself(source: &mut Source) -> Verdict {
         .verdict
 }
 
-/// Whether any of these canaries is further off than the rule allows: 5 %, or 4 robust standard deviations where the machine varies more.
+/// Whether any of these canaries is further off than is usual, and than 5 %.
 fn is_marked(times: &[f64]) -> bool {
-    let usual = median(times).expect("there are canaries");
-    let off: Vec<f64> = times
-        .iter()
-        .map(|time| (time / usual - 1.0).abs())
-        .collect();
-    let allowed = (4.0 * 1.4826 * median(&off).expect("there are canaries")).max(0.05);
-    off.iter().any(|off| *off > allowed)
+    let usual = usual(times, 0.05).expect("there are canaries");
+    usual.ratios.iter().any(|ratio| usual.is_off(*ratio))
 }
 
 /// Canaries before and after each of 8 blocks; the block in the middle is slower by this share.
