@@ -1,10 +1,14 @@
 //! Which of many things a report puts first.
 
+use crate::text;
 use plimsoll_judge::{
     Analysis, BlocksNeeded, Comparison, CostResult, Curve, CurvePoint, Estimate, Judgement,
     LineResult,
 };
 use plimsoll_record::{LoadKind, Warning, WarningId};
+
+/// Names in sentences are cut at this width.
+const NAME: usize = 60;
 
 /// The point at which a mix is judged: that of its first deciding comparison, else the baseline's point of the highest throughput, else
 /// any arm's.
@@ -34,6 +38,13 @@ pub(crate) fn judged_point(analysis: &Analysis, mix: &str) -> Option<u32> {
         }
     }
     best.map(|(_, _, index)| index)
+}
+
+/// A sentence of the analysis with long names of arms and mixes cut.
+pub(crate) fn told(analysis: &Analysis, sentence: &str) -> String {
+    let arms = analysis.arms.iter().map(|arm| arm.name.as_str());
+    let names = arms.chain(analysis.mixes.iter().map(String::as_str));
+    text::naming(sentence, names, NAME)
 }
 
 /// Name of the arm that the others are compared with.

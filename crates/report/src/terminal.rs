@@ -139,7 +139,12 @@ fn title(out: &mut String, analysis: &Analysis, screen: &Screen) {
 
 fn headline(out: &mut String, report: &Report<'_>, screen: &Screen) {
     let (analysis, progress) = (report.analysis, &report.analysis.progress);
-    sentences(out, &analysis.headline, screen);
+    let told = |sentence: &String| select::told(analysis, sentence);
+    sentences(
+        out,
+        &analysis.headline.iter().map(told).collect::<Vec<_>>(),
+        screen,
+    );
     if report.record.state == ExperimentState::Unfinished
         || progress.runs_finished < progress.runs_planned
     {

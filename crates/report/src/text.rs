@@ -55,6 +55,22 @@ pub(crate) fn short(text: &str, width: usize) -> String {
     format!("{head}…{tail}")
 }
 
+/// A sentence in which each of these names that is wider than `width` is cut by [`short`], so that what is said of it stays in sight.
+pub(crate) fn naming<'a>(
+    sentence: &str,
+    names: impl Iterator<Item = &'a str>,
+    width: usize,
+) -> String {
+    let mut names: Vec<&str> = names.filter(|name| name.width() > width).collect();
+    // A name may be the beginning of another.
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    let mut told = sentence.to_owned();
+    for name in names {
+        told = told.replace(name, &short(name, width));
+    }
+    told
+}
+
 fn taken(characters: impl Iterator<Item = char>, width: usize) -> String {
     let mut out = String::new();
     let mut used = 0;
@@ -179,6 +195,17 @@ mod tests {
         assert_eq!(short("abcdefghij", 5), "ab…ij");
         assert_eq!(short(&"語".repeat(100), 11).width(), 9);
         assert_eq!(short("abc", 0), "…");
+    }
+
+    #[test]
+    fn only_long_names_are_cut_in_a_sentence() {
+        let (long, longer) = ("a".repeat(30), "a".repeat(40));
+        let names = ["small", long.as_str(), longer.as_str()];
+        let sentence = format!("{longer} is better than {long}, small is not (3 blocks).");
+        assert_eq!(
+            naming(&sentence, names.into_iter(), 5),
+            "aa…aa is better than aa…aa, small is not (3 blocks)."
+        );
     }
 
     #[test]

@@ -41,8 +41,8 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
             }
             @match analysis.headline.split_first() {
                 Some((first, rest)) => {
-                    h1 { (text::prose(first)) }
-                    @for sentence in rest { p.more { (text::prose(sentence)) } }
+                    h1 { (text::prose(&select::told(analysis, first))) }
+                    @for sentence in rest { p.more { (text::prose(&select::told(analysis, sentence))) } }
                 }
                 None => h1 { "There is no verdict." },
             }
@@ -77,7 +77,7 @@ fn against_itself(analysis: &Analysis, itself: &AgainstItself) -> Markup {
                 span { "comparisons of the arm with itself were called different" }
             }
             @if let Some(largest) = itself.largest { p { "Largest difference among them: " strong { (PAGE.percent(largest.abs())) } "." } }
-            @if !analysis.headline.contains(&itself.sentence) { p { (text::prose(&itself.sentence)) } }
+            @if !analysis.headline.contains(&itself.sentence) { p { (text::prose(&select::told(analysis, &itself.sentence))) } }
         }
     }
 }
@@ -106,9 +106,9 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
                 strong { (text::short(&comparison.arm, NAME)) } " against " (text::short(&comparison.baseline, NAME))
                 @if comparison.direction == Direction::LowerIsBetter { "; less is better" }
             }
-            @if let Some(dearer) = &comparison.dearer { p.dearer { (text::label(dearer, 400)) } }
+            @if let Some(dearer) = &comparison.dearer { p.dearer { (text::label(&select::told(page.report.analysis, dearer), 400)) } }
             @match &comparison.because {
-                Some(because) if whole => p.because { (text::label(because, 700)) },
+                Some(because) if whole => p.because { (text::label(&select::told(page.report.analysis, because), 700)) },
                 _ => (super::why::of_both(page, comparison)),
             }
             p.blocks {
