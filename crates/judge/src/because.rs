@@ -68,7 +68,8 @@ struct Cost {
 fn cost(point: &CurvePoint) -> Option<Cost> {
     let cause = point.cause.as_ref()?;
     match cause.kind {
-        CauseKind::Cpu | CauseKind::CpuLimit => {
+        // Copying from the page cache costs nothing but processor time.
+        CauseKind::Cpu | CauseKind::CpuLimit | CauseKind::PageCache => {
             let figures = &point.figures.median;
             let server = figures.server_cpu_ns_per_operation.unwrap_or(0.0);
             Some(Cost {
