@@ -48,7 +48,6 @@ fn imported(page: &Page<'_>) -> Markup {
     html! {
         p { "Other programs measured this. It was imported by:" }
         pre.command { code { (text::lines(&record.command)) } }
-        p.remark { "On another machine, keep the experiment file below and name it there." }
         div.facts { div { h3 { "Record" } (list(&vec![
             ("Record", Some(format!("{}, format version {}", record.id, record.plimsoll_record))),
             ("Imported", Some(date(&record.started_at))),
@@ -89,6 +88,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         p { "To repeat it:" }
         pre.command { code { (text::lines(&record.command)) } }
+        p.remark { "On another machine, keep the experiment file below and name it there." }
         div.facts {
             div { h3 { "Experiment" } (list(&experiment(record))) }
             div { h3 { "Machine" } (list(&machine(&record.machine))) }
