@@ -1,5 +1,6 @@
 //! What held the two arms of a comparison back, as a sentence beside its verdict.
 
+use crate::curve::curve_of;
 use crate::words::{bytes, duration, number};
 use crate::{Cause, CauseKind, Comparison, Curve, CurvePoint, Figures, LineResult};
 
@@ -22,9 +23,7 @@ pub(crate) fn explain(comparisons: &mut [Comparison], curves: &[Curve], lines: &
 }
 
 fn point_of<'a>(curves: &'a [Curve], arm: &str, mix: &str, point: u32) -> Option<&'a CurvePoint> {
-    let curve = curves
-        .iter()
-        .find(|curve| curve.arm == arm && curve.mix == mix)?;
+    let curve = curve_of(curves, arm, mix)?;
     curve.points.iter().find(|one| one.point == Some(point))
 }
 

@@ -73,9 +73,7 @@ pub(crate) fn costs(plan: &Plan, arms: &[ArmSamples], curves: &[Curve]) -> Vec<C
             continue;
         };
         for (mix_index, mix) in plan.mixes.iter().enumerate() {
-            let curve = curves
-                .iter()
-                .find(|curve| curve.arm == arm.name && curve.mix == mix.name);
+            let curve = crate::curve::curve_of(curves, &arm.name, &mix.name);
             let at = |point: Option<&CurvePoint>| {
                 let point = point?;
                 let index = usize::try_from(point.point?).ok()?;

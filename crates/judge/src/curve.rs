@@ -18,6 +18,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Fewest points that make a curve with a knee.
 const FEWEST_POINTS: usize = 3;
 
+/// The curve of an arm and a mix.
+pub(crate) fn curve_of<'a>(curves: &'a [Curve], arm: &str, mix: &str) -> Option<&'a Curve> {
+    curves
+        .iter()
+        .find(|curve| curve.arm == arm && curve.mix == mix)
+}
+
 /// One curve for each arm and mix.
 pub(crate) fn curves(plan: &Plan, arms: &[ArmSamples]) -> Vec<Curve> {
     let mut curves = Vec::new();

@@ -32,18 +32,13 @@ pub(crate) fn drift(selection: &Selection<'_>) -> Option<DriftResult> {
     if cpu.is_empty() {
         return None;
     }
-    let mut marked = BTreeSet::new();
-    let mut held_against_the_median = |times, least| {
-        let (ratios, allowed, off) = over_median(times, least);
-        marked.extend(off);
-        (ratios, allowed)
-    };
-    let (cpu, of_cpu) = held_against_the_median(cpu, CPU_OFF);
-    let (disk, of_disk) = held_against_the_median(disk, DISK_OFF);
+    let (cpu, cpu_allowed, mut marked) = over_median(cpu, CPU_OFF);
+    let (disk, disk_allowed, marked_by_disk) = over_median(disk, DISK_OFF);
+    marked.extend(marked_by_disk);
     let mut result = DriftResult {
         cpu,
         disk,
-        allowed: (of_cpu, of_disk),
+        allowed: (cpu_allowed, disk_allowed),
         marked: marked.into_iter().collect(),
         sentence: String::new(),
     };
@@ -52,11 +47,11 @@ pub(crate) fn drift(selection: &Selection<'_>) -> Option<DriftResult> {
 }
 
 /// In order of blocks, as shares of the median; how far they may be off, at least `least`; and the blocks of those that are further off.
-fn over_median(mut times: Vec<Ratio>, least: f64) -> (Vec<Ratio>, f64, Vec<u32>) {
+fn over_median(mut times: Vec<Ratio>, least: f64) -> (Vec<Ratio>, f64, BTreeSet<u32>) {
     times.sort_by_key(|(block, place, _)| (*block, *place == CanaryPlace::AfterBlock));
     let all: Vec<f64> = times.iter().map(|(_, _, ns)| *ns).collect();
     let Some(usual) = usual(&all, least) else {
-        return (Vec::new(), least, Vec::new());
+        return (Vec::new(), least, BTreeSet::new());
     };
     for ((_, _, time), ratio) in times.iter_mut().zip(&usual.ratios) {
         *time = *ratio;

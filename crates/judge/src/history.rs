@@ -1,5 +1,6 @@
 //! The same experiment over weeks: one metric of one arm in each record, and where it changed for good.
 
+use crate::curve::curve_of;
 use crate::select::{as_u32, counted};
 use crate::{Analysis, CurvePoint, Estimate, JudgeError, analyse, words};
 use plimsoll_experiment::Metric;
@@ -460,7 +461,7 @@ fn followed(analysis: &Analysis, question: &HistoryQuestion) -> Result<Followed,
     let asked_mix = question.mix.as_deref().unwrap_or("");
     let mix = mix.ok_or_else(|| unknown("mix", asked_mix, analysis.mixes.clone()))?;
     let (arm, mix) = (arm.name.clone(), mix.clone());
-    if matches!(metric, Metric::Line | Metric::Cost) {
+    if is_of_mix(metric) {
         let load_label = match metric {
             Metric::Line => "the highest rate that holds the objective",
             _ => "at the plimsoll line, or at the best point where none was searched",
@@ -473,10 +474,7 @@ fn followed(analysis: &Analysis, question: &HistoryQuestion) -> Result<Followed,
             load_label: load_label.into(),
         });
     }
-    let curve = analysis
-        .curves
-        .iter()
-        .find(|curve| curve.arm == arm && curve.mix == mix);
+    let curve = curve_of(&analysis.curves, &arm, &mix);
     let nothing = |reason| HistoryError::Nothing {
         id: analysis.id.clone(),
         what: format!("{} of {arm}, mix {mix}", words::metric(metric)),
@@ -508,15 +506,20 @@ fn followed(analysis: &Analysis, question: &HistoryQuestion) -> Result<Followed,
     })
 }
 
+/// Whether a metric belongs to a whole mix, not to a load.
+fn is_of_mix(metric: Metric) -> bool {
+    matches!(metric, Metric::Line | Metric::Cost)
+}
+
 /// What else of a record can be followed beside `followed`.
 fn choices(analysis: &Analysis, followed: &Followed, any_plan: bool) -> HistoryChoices {
-    let mut curves = analysis.curves.iter();
-    let curve = curves.find(|curve| curve.arm == followed.arm && curve.mix == followed.mix);
+    let (arm, mix) = (&followed.arm, &followed.mix);
+    let curve = curve_of(&analysis.curves, arm, mix);
     let points = curve.map_or(&[][..], |curve| &curve.points);
-    let decides = deciding(analysis, &followed.arm, &followed.mix, points);
+    let decides = || deciding(analysis, arm, mix, points).map(|point| point.load);
+    let load = followed.load.or_else(decides);
     let has_value = |metric: &Metric| {
-        let of_mix = matches!(metric, Metric::Line | Metric::Cost);
-        let load = followed.load.or(decides.map(|point| point.load));
+        let of_mix = is_of_mix(*metric);
         let asked = Followed {
             metric: *metric,
             load: load.filter(|_| !of_mix),
@@ -583,8 +586,7 @@ fn value(analysis: &Analysis, followed: &Followed) -> Option<Estimate> {
         let at_best = cost.at_best.as_ref().map(|(_, estimate)| estimate);
         return cost.at_line.as_ref().or(at_best).cloned();
     };
-    let mut curves = analysis.curves.iter();
-    let curve = curves.find(|curve| curve.arm == *arm && curve.mix == *mix)?;
+    let curve = curve_of(&analysis.curves, arm, mix)?;
     let point = curve.points.iter().find(|point| point.load == load)?;
     read(point, *metric)
 }

@@ -75,11 +75,15 @@ impl NullLaw {
 
     /// The largest P(count ≤ i) that is at most `tail`: what an interval leaves out on each side that may leave out so much. Zero where even P(0) is more.
     pub(crate) fn attained_tail(&self, tail: f64) -> f64 {
-        let levels = (0..).map(|count| self.at_most(count));
-        levels
-            .take_while(|level| *level <= tail)
+        self.most_within(tail)
+            .map_or(0.0, |count| self.at_most(count))
+    }
+
+    /// The largest i with P(count ≤ i) at most `tail`.
+    pub(crate) fn most_within(&self, tail: f64) -> Option<usize> {
+        (0..)
+            .take_while(|count| self.at_most(*count) <= tail)
             .last()
-            .unwrap_or(0.0)
     }
 
     /// P(count ≤ `count`).

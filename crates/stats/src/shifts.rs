@@ -59,10 +59,8 @@ impl Shifts {
     /// Interval by inversion. Where even the whole range does not attain `confidence`, the whole range with what it does attain.
     pub(crate) fn interval(&self, confidence: f64) -> Interval {
         let count = self.sorted.len();
-        let mut dropped = 0;
-        while 2 * (dropped + 1) < count && 2.0 * self.law.at_most(dropped + 1) <= 1.0 - confidence {
-            dropped += 1;
-        }
+        let within = self.law.most_within((1.0 - confidence) / 2.0);
+        let dropped = within.unwrap_or(0).min((count - 1) / 2);
         Interval {
             lower: self.sorted[dropped],
             upper: self.sorted[count - 1 - dropped],

@@ -2,6 +2,7 @@
 
 use plimsoll_stats::{Comparison, spread, visible_with_spread};
 
+use crate::comparing::excludes_zero;
 use crate::simulate::Source;
 use crate::study::{Promise, Study};
 
@@ -66,8 +67,7 @@ pub fn studies() -> Vec<Study> {
             || {
                 let (a, b) = (arm(&mut source, 1.0), arm(&mut source, visible.exp()));
                 let comparison = Comparison::paired(&a, &b).expect("simulated runs are positive");
-                let interval = comparison.change(0.95).expect("95 % is valid").interval;
-                Some(!interval.contains(0.0))
+                Some(excludes_zero(&comparison))
             },
         ));
     }

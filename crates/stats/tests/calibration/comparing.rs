@@ -27,7 +27,7 @@ fn level(blocks: usize) -> f64 {
         .confidence
 }
 
-fn excludes_zero(comparison: &Comparison) -> bool {
+pub fn excludes_zero(comparison: &Comparison) -> bool {
     !comparison
         .change(0.95)
         .expect("95 % is valid")

@@ -4,6 +4,7 @@ use plimsoll_stats::{
     Comparison, Rule, Scale, Signal, Verdict, WarmUp, hodges_lehmann, judge, mean, usual, warm_up,
 };
 
+use crate::comparing::excludes_zero;
 use crate::simulate::Source;
 use crate::study::{Promise, Study};
 
@@ -87,8 +88,7 @@ pub fn studies() -> Vec<Study> {
                     .collect()
             };
             let comparison = Comparison::paired(&runs(1.0), &runs(1.05)).expect("positive");
-            let interval = comparison.change(0.95).expect("95 % is valid").interval;
-            Some(!interval.contains(0.0))
+            Some(excludes_zero(&comparison))
         },
     ));
     for (simulated, seed, noise, slower, counted, promise) in [
