@@ -200,7 +200,12 @@ impl Run<'_> {
             let totals = reporting
                 .join()
                 .map_err(|_| plimsoll_loadgen::LoadError::Panic)?;
-            Ok((end?, totals, clerk.is_interrupted, clerk.is_out_of_time))
+            let end = end?;
+            // The sessions keep the time themselves, and may all have ended before the clerk looked again.
+            if settings.most_ns.is_some_and(|most| end.measured_ns >= most) {
+                clerk.time_is_up();
+            }
+            Ok((end, totals, clerk.is_interrupted, clerk.is_out_of_time))
         })
     }
 
@@ -325,6 +330,17 @@ struct Clerk<'a> {
     sender: Sender<Message>,
 }
 
+impl Clerk<'_> {
+    /// Says once that no operation is begun any more.
+    fn time_is_up(&mut self) {
+        if !self.is_out_of_time {
+            self.is_out_of_time = true;
+            talk("Maximum time elapsed. Requesting stop for the workload.");
+            talk("Stop requested for workload. Now Joining!");
+        }
+    }
+}
+
 impl Observer for Clerk<'_> {
     /// The report is made from what the sessions' witnesses count.
     fn slice(&mut self, _slice: Slice) {}
@@ -343,11 +359,7 @@ impl Observer for Clerk<'_> {
         if let (Some(most), Some(since)) = (self.most, since)
             && since >= most
         {
-            if !self.is_out_of_time {
-                self.is_out_of_time = true;
-                talk("Maximum time elapsed. Requesting stop for the workload.");
-                talk("Stop requested for workload. Now Joining!");
-            }
+            self.time_is_up();
             let over = since - most;
             if over >= self.named + STILL_WAITING {
                 self.named = over;
