@@ -128,7 +128,12 @@ impl Server {
         if started_ticks(self.process) == Some(self.started_ticks) {
             return Ok(());
         }
-        let status = self.child().try_wait().ok().flatten();
+        // Of a killed process the first thread ends before the others do, and only with the last does it tell how it ended.
+        let mut status = None;
+        until(LONGEST_END, || {
+            status = self.child().try_wait().ok().flatten();
+            status.is_some()
+        });
         Err(TestbedError::ServerDied {
             name: self.name.clone(),
             how: how_it_ended(status),
