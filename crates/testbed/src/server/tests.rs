@@ -257,7 +257,7 @@ fn a_server_that_does_not_end_is_killed_and_said() {
     let mut site = Site::new();
     let stubborn = "
 import os, signal, socket, time
-signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
 listener = socket.create_server(('127.0.0.1', int(os.environ['ANSWER'])))
 while True:
     time.sleep(1)
