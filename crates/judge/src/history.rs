@@ -67,10 +67,7 @@ pub enum HistoryError {
         known: Vec<String>,
     },
     /// The metric is not kept for every point.
-    #[error(
-        "`{metric}` cannot be followed: a history has throughput, response.mean, response.p50, response.p95, response.p99, response.p99.9, the same of \
-         service, cpu, errors, line, cost"
-    )]
+    #[error("`{metric}` cannot be followed: a history has {}", METRICS.map(|metric| metric.name()).join(", "))]
     Metric {
         /// The word asked for.
         metric: String,
