@@ -88,22 +88,22 @@ impl Left {
     /// Seconds until the end, where so many runs are still to begin.
     #[must_use]
     pub fn seconds(&self, runs_to_begin: u32, now: f64) -> f64 {
-        let mut each = self.measuring_seconds;
+        let (mut measuring, mut other) = (self.measuring_seconds, self.other_seconds);
         let mut this = 0.0;
         if let Some(run) = self.run {
-            let mut measuring = self.measuring_seconds;
+            let other_so_far = now - run.begun - run.measured_seconds;
             if self.runs_ended == 0 {
                 // A search that takes longer than was thought ends with the trial that it is in at the earliest, and the other runs are
                 // taken to search as long. Once a run has ended its time is better known than that of any point, which may end early.
                 let at_least =
                     run.measured_seconds + (run.point_asked - run.point_seconds).max(0.0);
                 measuring = measuring.max(at_least);
-                each = measuring;
+                // A load that takes longer than was thought is taken to take as long in the other runs.
+                other = other.max(other_so_far);
             }
-            let other = now - run.begun - run.measured_seconds;
-            this = measuring - run.measured_seconds + (self.other_seconds - other).max(0.0);
+            this = measuring - run.measured_seconds + (other - other_so_far).max(0.0);
         }
-        f64::from(runs_to_begin) * (each + self.other_seconds) + this.max(0.0)
+        f64::from(runs_to_begin) * (measuring + other) + this.max(0.0)
     }
 }
 
@@ -141,6 +141,21 @@ mod tests {
         left.point_ends();
         left.run_ends(true, 19.0);
         assert_eq!(left.seconds(3, 19.0), 3.0 * 19.0);
+    }
+
+    #[test]
+    fn a_load_that_is_slower_than_was_thought_makes_the_rest_longer() {
+        let mut left = left();
+        left.run_begins(0.0);
+        // Six seconds were thought enough for all but measuring.
+        assert_eq!(left.seconds(3, 30.0), 3.0 * (20.0 + 30.0) + 20.0);
+        left.point_begins(20.0);
+        left.measured(20.0);
+        left.run_ends(true, 50.0);
+        assert_eq!(left.seconds(3, 50.0), 3.0 * 50.0);
+        // Once a run has ended, one that is slower says nothing of the others.
+        left.run_begins(50.0);
+        assert_eq!(left.seconds(2, 110.0), 2.0 * 50.0 + 20.0);
     }
 
     #[test]
