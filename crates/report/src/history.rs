@@ -114,6 +114,7 @@ fn chart(history: &History, screen: &Screen) -> String {
         Some(((number + 1) as f64, result.value.median / unit))
     };
     let line = Line {
+        place: 0,
         name: history.arm.clone(),
         points: history.results.iter().enumerate().map(place).collect(),
     };

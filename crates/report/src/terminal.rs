@@ -10,6 +10,7 @@ mod deciding;
 mod overview;
 mod remarks;
 pub(crate) mod screen;
+mod sign;
 mod table;
 
 pub use screen::Screen;
@@ -20,6 +21,7 @@ use comparisons::Row;
 use plimsoll_judge::{Analysis, Curve, RecordComparison, Side};
 use plimsoll_record::ExperimentState;
 use screen::paint;
+use sign::Signs;
 use table::Layout;
 
 /// Arms of a mix that get a table; the page has them all.
@@ -32,6 +34,7 @@ const DIM: Style = Style::new().dimmed();
 #[must_use]
 pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     let analysis = report.analysis;
+    let signs = Signs::of(analysis, screen);
     let mut out = String::new();
     title(&mut out, analysis, screen);
     headline(&mut out, report, screen);
@@ -45,10 +48,10 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
         .collect();
     let layout = Layout::of(&told, screen);
     for mix in select::mixes(analysis) {
-        one_mix(&mut out, analysis, mix, layout, screen);
+        one_mix(&mut out, analysis, mix, (layout, &signs), screen);
     }
-    deciding::lines(&mut out, analysis, screen);
-    deciding::costs(&mut out, analysis, screen);
+    deciding::lines(&mut out, analysis, &signs, screen);
+    deciding::costs(&mut out, analysis, &signs, screen);
     // What held the arms back was said of each of them above.
     let deciding: Vec<Row<'_>> = select::primaries(analysis)
         .map(|comparison| Row::of(analysis, comparison, screen).without_cause())
@@ -56,10 +59,11 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     if !deciding.is_empty() {
         comparisons::by_weight(&mut out, &deciding, screen);
     }
-    deciding::blocks(&mut out, analysis, screen);
-    remarks::differed(&mut out, analysis, screen);
+    deciding::blocks(&mut out, analysis, &signs, screen);
+    remarks::differed(&mut out, analysis, &signs, screen);
     remarks::thresholds(&mut out, &analysis.thresholds, screen);
-    remarks::warnings(&mut out, &analysis.warnings, screen);
+    let cut = |subject: &str| select::told(analysis, subject);
+    remarks::warnings(&mut out, &analysis.warnings, cut, screen);
     out
 }
 
@@ -87,7 +91,7 @@ pub fn record_comparison(comparison: &RecordComparison, screen: &Screen) -> Stri
     let rows: Vec<Row<'_>> = comparison.comparisons.iter().map(Row::from).collect();
     comparisons::by_weight(&mut out, &rows, screen);
     remarks::differences(&mut out, &comparison.differences, screen);
-    remarks::warnings(&mut out, &comparison.warnings, screen);
+    remarks::warnings(&mut out, &comparison.warnings, str::to_owned, screen);
     out
 }
 
@@ -180,7 +184,13 @@ fn curves_of<'a>(analysis: &'a Analysis, mix: &str) -> impl Iterator<Item = &'a 
     analysis.curves.iter().filter(move |curve| curve.mix == mix)
 }
 
-fn one_mix(out: &mut String, analysis: &Analysis, mix: &str, layout: Layout, screen: &Screen) {
+fn one_mix(
+    out: &mut String,
+    analysis: &Analysis,
+    mix: &str,
+    (layout, signs): (Layout, &Signs<'_>),
+    screen: &Screen,
+) {
     let curves: Vec<&Curve> = curves_of(analysis, mix).collect();
     heading(
         out,
@@ -190,18 +200,18 @@ fn one_mix(out: &mut String, analysis: &Analysis, mix: &str, layout: Layout, scr
         out.push_str("  no point was measured\n");
         return;
     }
-    overview::draw(out, analysis, mix, screen);
+    overview::draw(out, analysis, mix, signs, screen);
     if overview::is_enough(&curves) {
-        overview::why(out, analysis, mix, screen);
+        overview::why(out, analysis, mix, signs, screen);
         return;
     }
     if curves.len() > 1 {
         out.push('\n');
     }
-    for (place, curve) in curves.iter().enumerate().take(TABLES) {
+    for curve in curves.iter().take(TABLES) {
         let baseline = select::baseline(analysis) == Some(curve.arm.as_str());
         let name = screen.short(&curve.arm, screen.width.saturating_sub(16));
-        let mark = paint(chart::style(place), chart::mark(place, screen.unicode));
+        let mark = signs.painted(&curve.arm);
         let tag = if baseline {
             paint(DIM, "  baseline")
         } else {
@@ -227,15 +237,15 @@ fn one_mix(out: &mut String, analysis: &Analysis, mix: &str, layout: Layout, scr
                 .map(|curve| select::of_kind(curve, open))
                 .collect();
             let parts: Vec<&Curve> = parts.iter().collect();
-            out.push_str(&chart::throughput(&parts, screen));
-            out.push_str(&chart::p99(&parts, screen));
+            out.push_str(&chart::throughput(&parts, signs, screen));
+            out.push_str(&chart::p99(&parts, signs, screen));
         }
     } else {
-        out.push_str(&chart::throughput(&curves, screen));
-        out.push_str(&chart::p99(&curves, screen));
+        out.push_str(&chart::throughput(&curves, signs, screen));
+        out.push_str(&chart::p99(&curves, signs, screen));
     }
     knees(out, &curves, screen);
-    overview::why(out, analysis, mix, screen);
+    overview::why(out, analysis, mix, signs, screen);
 }
 
 fn knees(out: &mut String, curves: &[&Curve], screen: &Screen) {

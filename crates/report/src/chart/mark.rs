@@ -140,8 +140,13 @@ impl ArmStyles {
         }
     }
 
+    /// Which of the looks an arm has, where it has one of its own.
+    pub(crate) fn place(&self, arm: &str) -> Option<usize> {
+        self.names.iter().position(|name| name == arm)
+    }
+
     /// The look of an arm.
     pub(crate) fn style(&self, arm: &str) -> ArmStyle {
-        ArmStyle(self.names.iter().position(|name| name == arm))
+        ArmStyle(self.place(arm))
     }
 }

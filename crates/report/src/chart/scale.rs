@@ -1,7 +1,7 @@
 //! Scales, ticks and the frame that every chart stands in.
 
 use super::Px;
-use crate::number::{LatencyUnit, PAGE};
+use crate::number::{LatencyUnit, PAGE, round_significant};
 use maud::{Markup, html};
 
 /// From a value to its share of an axis, 0 to 1.
@@ -226,7 +226,7 @@ impl Axis {
             scale,
             ticks: values
                 .into_iter()
-                .map(|value| (value, axis_rate(value)))
+                .map(|value| (value, axis_load(value)))
                 .collect(),
             title,
         }
@@ -378,6 +378,15 @@ fn axis_rate(value: f64) -> String {
     plain(value)
 }
 
+/// The same of a load; one that is no whole number was found by a search, and has three digits: 497, 1.58k.
+fn axis_load(load: f64) -> String {
+    if load.fract() == 0.0 {
+        axis_rate(load)
+    } else {
+        axis_rate(round_significant(load, 3))
+    }
+}
+
 fn axis_latency(nanos: f64) -> String {
     let unit = LatencyUnit::of(nanos);
     format!("{}\u{202f}{}", plain(nanos / unit.nanos()), PAGE.unit(unit))
@@ -465,6 +474,18 @@ mod tests {
             .map(axis_rate)
             .into();
         assert_eq!(labels, ["0", "0.5", "16", "1k", "1024", "5k", "2.5M"]);
+    }
+
+    #[test]
+    fn loads_that_a_search_found_have_three_digits() {
+        let axis = Axis::load(
+            &[496.523_986, 794.438_377, 1_578.969_139],
+            12,
+            "op/s".into(),
+        );
+        let labels: Vec<&str> = axis.ticks.iter().map(|(_, label)| label.as_str()).collect();
+        assert_eq!(labels, ["497", "794", "1.58k"]);
+        assert_eq!(axis.ticks[0].0, 496.523_986);
     }
 
     #[test]

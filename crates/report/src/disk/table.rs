@@ -36,7 +36,9 @@ pub fn terminal(picture: &DiskPicture<'_>, screen: &Screen) -> String {
         out.push_str(&table(&rows, screen));
         let lines: Vec<Line> = series(picture, kind)
             .into_iter()
-            .map(|series| Line {
+            .enumerate()
+            .map(|(place, series)| Line {
+                place,
                 name: series.name,
                 points: series
                     .rows

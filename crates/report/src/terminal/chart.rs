@@ -1,9 +1,10 @@
 //! Rates and percentiles against load in characters: lines in braille dots, a mark of its own for each.
 
 use super::screen::{Screen, paint};
-use crate::chart::{Axis, load_number};
+use super::sign::{Signs, mark, style};
+use crate::chart::{Axis, STYLES, load_number};
 use crate::select;
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use plimsoll_judge::{Curve, CurvePoint};
 use plimsoll_record::LoadKind;
 use unicode_width::UnicodeWidthStr;
@@ -15,36 +16,11 @@ const WIDEST: usize = 72;
 /// Columns of the labels of the throughput.
 const LABELS: usize = 7;
 /// Arms drawn; more would be a tangle.
-const ARMS: usize = 8;
+const ARMS: usize = STYLES;
 const NARROWEST: usize = 40;
 
-const MARKS: [&str; ARMS] = ["●", "■", "▲", "◆", "▼", "✚", "○", "★"];
-const ASCII_MARKS: [&str; ARMS] = ["o", "#", "^", "*", "v", "+", "0", "@"];
 /// Where marks of several arms fall together.
 const SEVERAL: [&str; 2] = ["&", "◍"];
-
-/// The mark of the arm at a place.
-pub(super) fn mark(place: usize, unicode: bool) -> &'static str {
-    let marks = if unicode { &MARKS } else { &ASCII_MARKS };
-    marks.get(place).copied().unwrap_or("-")
-}
-
-/// The colour of the arm at a place.
-pub(super) fn style(place: usize) -> Style {
-    const COLOURS: [AnsiColor; ARMS] = [
-        AnsiColor::Blue,
-        AnsiColor::Yellow,
-        AnsiColor::Magenta,
-        AnsiColor::Cyan,
-        AnsiColor::White,
-        AnsiColor::Green,
-        AnsiColor::Red,
-        AnsiColor::BrightBlue,
-    ];
-    COLOURS
-        .get(place)
-        .map_or(Style::new(), |colour| colour.on_default())
-}
 
 /// One character of the picture.
 #[derive(Clone, Copy, Default)]
@@ -59,14 +35,18 @@ struct CellContent {
 /// A line of a chart with its name; `None` is a gap.
 pub(crate) struct Line {
     pub(crate) name: String,
+    /// Which sign and colour it has. Only the first [`STYLES`] places are drawn.
+    pub(crate) place: usize,
     pub(crate) points: Vec<Option<(f64, f64)>>,
 }
 
 /// Throughput over the load with its legend, or nothing where there are fewer than three loads, no number, or no room.
-pub(super) fn throughput(curves: &[&Curve], screen: &Screen) -> String {
-    let lines: Vec<Line> = curves.iter().map(|curve| throughput_line(curve)).collect();
-    let drawn = &curves[..curves.len().min(ARMS)];
-    let open = drawn
+pub(super) fn throughput(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) -> String {
+    let lines: Vec<Line> = curves
+        .iter()
+        .map(|curve| throughput_line(curve, signs))
+        .collect();
+    let open = curves
         .iter()
         .flat_map(|curve| &curve.points)
         .filter(|point| is_drawn(point))
@@ -76,9 +56,9 @@ pub(super) fn throughput(curves: &[&Curve], screen: &Screen) -> String {
 }
 
 /// p99 of the response over the load, likewise. It is lower than the other, and has no legend: marks are those of the throughput above it.
-pub(super) fn p99(curves: &[&Curve], screen: &Screen) -> String {
-    let drawn = &curves[..curves.len().min(ARMS)];
-    let lines: Vec<Line> = drawn.iter().map(|curve| p99_line(curve)).collect();
+pub(super) fn p99(curves: &[&Curve], signs: &Signs<'_>, screen: &Screen) -> String {
+    let all: Vec<Line> = curves.iter().map(|curve| p99_line(curve, signs)).collect();
+    let lines = drawn(&all);
     let values = || lines.iter().flat_map(|line| line.points.iter().flatten());
     let highest = values().map(|point| point.1).fold(0.0, f64::max);
     let lowest = values().map(|point| point.1).fold(highest, f64::min);
@@ -87,12 +67,18 @@ pub(super) fn p99(curves: &[&Curve], screen: &Screen) -> String {
     }
     let y = Axis::latency(lowest, highest, "p99");
     let title = screen.plain(&y.title).into_owned();
-    let open = drawn
+    let open = curves
         .iter()
         .flat_map(|curve| &curve.points)
         .any(select::is_open);
+    // The axis is that of the throughput above it, also where some points are not told.
+    let rates: Vec<Line> = curves
+        .iter()
+        .map(|curve| throughput_line(curve, signs))
+        .collect();
     let picture = Picture {
         lines: &lines,
+        loads: loads(&drawn(&rates)),
         x_title: if open { "offered op/s" } else { "threads" },
         y_title: &title,
         y,
@@ -103,13 +89,32 @@ pub(super) fn p99(curves: &[&Curve], screen: &Screen) -> String {
         .map_or_else(String::new, |drawn| drawn.0)
 }
 
-fn p99_line(curve: &Curve) -> Line {
+/// Where a curve stands among the signs; one of an arm that nobody knows is not drawn.
+fn place_of(curve: &Curve, signs: &Signs<'_>) -> usize {
+    signs.place(&curve.arm).unwrap_or(usize::MAX)
+}
+
+/// The lines that are drawn, in the order of their signs.
+fn drawn(lines: &[Line]) -> Vec<&Line> {
+    let mut drawn: Vec<&Line> = lines.iter().filter(|line| line.place < ARMS).collect();
+    drawn.sort_by_key(|line| line.place);
+    drawn
+}
+
+/// Where the lines have values.
+fn loads(lines: &[&Line]) -> Vec<f64> {
+    let points = lines.iter().flat_map(|line| line.points.iter().flatten());
+    points.map(|point| point.0).collect()
+}
+
+fn p99_line(curve: &Curve, signs: &Signs<'_>) -> Line {
     let place = |point: &CurvePoint| {
         let nanos = select::median(&point.response.p99);
         (is_drawn(point) && nanos.is_finite()).then(|| (load_number(point.load), nanos))
     };
     Line {
         name: curve.arm.clone(),
+        place: place_of(curve, signs),
         points: curve.points.iter().map(place).collect(),
     }
 }
@@ -118,13 +123,14 @@ fn is_drawn(point: &CurvePoint) -> bool {
     point.valid_runs > 0 && select::median(&point.throughput).is_finite()
 }
 
-fn throughput_line(curve: &Curve) -> Line {
+fn throughput_line(curve: &Curve, signs: &Signs<'_>) -> Line {
     let place = |point: &CurvePoint| {
         let rate = select::median(&point.throughput);
         is_drawn(point).then(|| (load_number(point.load), rate))
     };
     Line {
         name: curve.arm.clone(),
+        place: place_of(curve, signs),
         points: curve.points.iter().map(place).collect(),
     }
 }
@@ -137,11 +143,12 @@ pub(crate) fn over_load(
     what: &str,
     screen: &Screen,
 ) -> String {
-    let drawn = &lines[..lines.len().min(ARMS)];
+    let drawn = drawn(lines);
     let values = drawn.iter().flat_map(|line| line.points.iter().flatten());
     let highest = values.map(|point| point.1).fold(0.0, f64::max);
     let picture = Picture {
-        lines: drawn,
+        loads: loads(&drawn),
+        lines: &drawn,
         x_title,
         y_title,
         y: Axis::rate(highest, 4),
@@ -150,7 +157,8 @@ pub(crate) fn over_load(
     let Some((mut out, canvas)) = picture.draw(screen) else {
         return String::new();
     };
-    legend(&mut out, lines, what, &canvas, screen);
+    let left_out = lines.len() - drawn.len();
+    legend(&mut out, &drawn, (left_out, what), &canvas, screen);
     out
 }
 
@@ -158,7 +166,9 @@ type Canvas = Vec<Vec<CellContent>>;
 
 /// Lines over a load.
 struct Picture<'a> {
-    lines: &'a [Line],
+    lines: &'a [&'a Line],
+    /// What the axis shows.
+    loads: Vec<f64>,
     x_title: &'a str,
     y_title: &'a str,
     y: Axis,
@@ -168,26 +178,21 @@ struct Picture<'a> {
 impl Picture<'_> {
     /// The picture, and what is where in it; `None` where there are fewer than three loads, or no room.
     fn draw(&self, screen: &Screen) -> Option<(String, Canvas)> {
-        let points = self
-            .lines
-            .iter()
-            .flat_map(|line| line.points.iter().flatten());
-        let loads: Vec<f64> = points.map(|point| point.0).collect();
-        let mut distinct = loads.clone();
+        let mut distinct = self.loads.clone();
         distinct.sort_by(f64::total_cmp);
         distinct.dedup();
         if distinct.len() < 3 || screen.width < NARROWEST {
             return None;
         }
         let width = screen.width.min(WIDEST).saturating_sub(LABELS + 4);
-        let mut x = Axis::load(&loads, width / 6, self.x_title.into());
+        let mut x = Axis::load(&self.loads, width / 6, self.x_title.into());
         // Shares of the line are no round numbers.
-        if loads.iter().any(|load| load.fract() != 0.0) {
+        if self.loads.iter().any(|load| load.fract() != 0.0) {
             x.round_ticks(width / 12);
         }
         let mut canvas = vec![vec![CellContent::default(); width]; self.rows];
-        for (place, line) in self.lines.iter().enumerate() {
-            draw_line(&mut canvas, place, line, &x, &self.y);
+        for line in self.lines {
+            draw_line(&mut canvas, line, &x, &self.y);
         }
         let mut out = format!("\n  {:>LABELS$}\n", self.y_title);
         for (row, cells) in canvas.iter().enumerate() {
@@ -225,7 +230,8 @@ fn row_of(share: f64, rows: usize) -> usize {
     rows - 1 - (share * (rows - 1) as f64).round() as usize
 }
 
-fn draw_line(canvas: &mut Canvas, place: usize, drawn: &Line, x: &Axis, y: &Axis) {
+fn draw_line(canvas: &mut Canvas, drawn: &Line, x: &Axis, y: &Axis) {
+    let place = drawn.place;
     let (width, rows) = (canvas[0].len(), canvas.len());
     let (dots_wide, dots_high) = ((width * 2 - 2) as f64, (rows * 4 - 4) as f64);
     let mut last: Option<(f64, f64)> = None;
@@ -282,7 +288,7 @@ fn row_text(cells: &[CellContent], screen: &Screen) -> String {
                 Style::new(),
                 SEVERAL[usize::from(screen.unicode)].to_owned(),
             ),
-            (Some(arm), _) => (style(arm), mark(arm, screen.unicode).to_owned()),
+            (Some(arm), _) => (style(arm), mark(arm, screen.unicode).into_owned()),
             (None, 0) => (Style::new(), " ".to_owned()),
             (None, _) if !screen.unicode => (style(cell.line_of), ".".to_owned()),
             (None, dots) => (
@@ -318,17 +324,17 @@ fn tick_line(x: &Axis, width: usize) -> String {
 
 fn legend(
     out: &mut String,
-    lines: &[Line],
-    what: &str,
+    drawn: &[&Line],
+    (left_out, what): (usize, &str),
     canvas: &[Vec<CellContent>],
     screen: &Screen,
 ) {
     let mut line = String::from("  ");
     let mut used = 2;
     let mut entries: Vec<(String, String)> = Vec::new();
-    for (place, line) in lines.iter().enumerate().take(ARMS) {
+    for line in drawn {
         entries.push((
-            paint(style(place), mark(place, screen.unicode)),
+            paint(style(line.place), &mark(line.place, screen.unicode)),
             screen.short(&line.name, 32),
         ));
     }
@@ -338,10 +344,10 @@ fn legend(
             "several".into(),
         ));
     }
-    if lines.len() > ARMS {
+    if left_out > 0 {
         entries.push((
             String::new(),
-            format!("{} more {what} are not drawn", lines.len() - ARMS),
+            format!("{left_out} more {what} are not drawn"),
         ));
     }
     for (mark, name) in entries {

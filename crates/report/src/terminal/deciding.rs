@@ -1,12 +1,11 @@
 //! The plimsoll line, what operations cost, and how blocks vary, in a few lines for each arm.
 
 use super::screen::{Screen, paint};
-use super::{BOLD, DIM, chart, heading, paragraph};
+use super::sign::Signs;
+use super::{BOLD, DIM, heading, paragraph};
 use crate::{select, text, words};
 use anstyle::Style;
-use plimsoll_judge::{
-    AgainstItself, Analysis, CostResult, Curve, Estimate, LineResult, Repeatability,
-};
+use plimsoll_judge::{AgainstItself, Analysis, CostResult, Estimate, LineResult, Repeatability};
 
 /// Arms of one list.
 const ARMS: usize = 24;
@@ -14,7 +13,7 @@ const ARMS: usize = 24;
 const SENTENCES: usize = 8;
 
 /// The interval of each arm and mix, what limits it, and the sentence.
-pub(super) fn lines(out: &mut String, analysis: &Analysis, screen: &Screen) {
+pub(super) fn lines(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
     if analysis.lines.is_empty() {
         return;
     }
@@ -28,7 +27,7 @@ pub(super) fn lines(out: &mut String, analysis: &Analysis, screen: &Screen) {
             let told = format!("mix {}: {}", text::short(&line.mix, 40), line.objective);
             paragraph(out, DIM, &told, 2, screen);
         }
-        name(out, analysis, &line.arm, &line.mix, screen);
+        name(out, analysis, signs, (&line.arm, &line.mix), screen);
         let interval = words::line(line.lower, line.upper, numbers);
         paragraph(out, BOLD, &interval, 4, screen);
         paragraph(out, DIM, &beneath(line, screen), 4, screen);
@@ -65,13 +64,13 @@ fn beneath(line: &LineResult, screen: &Screen) -> String {
 }
 
 /// Price of a million operations at each of the places where it is known.
-pub(super) fn costs(out: &mut String, analysis: &Analysis, screen: &Screen) {
+pub(super) fn costs(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
     if analysis.costs.is_empty() {
         return;
     }
     heading(out, "cost of a million operations");
     for cost in analysis.costs.iter().take(ARMS) {
-        name(out, analysis, &cost.arm, &cost.mix, screen);
+        name(out, analysis, signs, (&cost.arm, &cost.mix), screen);
         let currency = text::short(&cost.currency, 8);
         let places = [
             (
@@ -165,7 +164,7 @@ fn spelled(estimate: &Estimate, screen: &Screen) -> String {
 }
 
 /// How much each arm varies from block to block.
-pub(super) fn blocks(out: &mut String, analysis: &Analysis, screen: &Screen) {
+pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
     let all = &analysis.repeatability;
     if all.is_empty() {
         return;
@@ -175,7 +174,7 @@ pub(super) fn blocks(out: &mut String, analysis: &Analysis, screen: &Screen) {
     for one in all.iter().take(ARMS) {
         if last != Some((one.arm.as_str(), one.mix.as_str())) {
             last = Some((&one.arm, &one.mix));
-            name(out, analysis, &one.arm, &one.mix, screen);
+            name(out, analysis, signs, (&one.arm, &one.mix), screen);
         }
         paragraph(out, Style::new(), &varies(one, screen), 4, screen);
         if all.len() <= SENTENCES {
@@ -232,16 +231,14 @@ pub(super) fn against_itself(
 }
 
 /// Mark and name of an arm, with the mix where there are several.
-fn name(out: &mut String, analysis: &Analysis, arm: &str, mix: &str, screen: &Screen) {
-    let curves: Vec<&Curve> = analysis
-        .curves
-        .iter()
-        .filter(|curve| curve.mix == mix)
-        .collect();
-    let mark = match curves.iter().position(|curve| curve.arm == arm) {
-        Some(place) => paint(chart::style(place), chart::mark(place, screen.unicode)),
-        None => "-".into(),
-    };
+fn name(
+    out: &mut String,
+    analysis: &Analysis,
+    signs: &Signs<'_>,
+    (arm, mix): (&str, &str),
+    screen: &Screen,
+) {
+    let mark = signs.painted(arm);
     let several = select::mixes(analysis).len() > 1;
     let told = if several {
         format!("{}, mix {}", text::short(arm, 60), text::short(mix, 24))

@@ -1,7 +1,8 @@
 //! All arms of a mix side by side at the load at which it is judged, and why each is no faster.
 
 use super::screen::{Screen, paint};
-use super::{BOLD, DIM, chart, paragraph};
+use super::sign::{self, Signs};
+use super::{BOLD, DIM, paragraph};
 use crate::figure;
 use crate::{select, text, words};
 use anstream::adapter::strip_str;
@@ -81,21 +82,26 @@ pub(super) fn is_enough(curves: &[&Curve]) -> bool {
 }
 
 /// The table, where there are several arms.
-pub(super) fn draw(out: &mut String, analysis: &Analysis, mix: &str, screen: &Screen) {
+pub(super) fn draw(
+    out: &mut String,
+    analysis: &Analysis,
+    mix: &str,
+    signs: &Signs<'_>,
+    screen: &Screen,
+) {
     let points = judged(analysis, mix);
     if points.len() < 2 {
         return;
     }
     let at_line = points[0]
-        .1
         .point
         .is_some_and(|point| select::is_line(analysis, mix, point));
     let label = if at_line {
         words::AT_LINE.to_owned()
     } else {
-        text::line(&points[0].1.load_label).into_owned()
+        text::line(&points[0].load_label).into_owned()
     };
-    let star = star(screen);
+    let star = sign::best(screen.unicode);
     let told = format!(
         "at {}; {star} is the best median of its column",
         text::short(&label, 40)
@@ -106,6 +112,7 @@ pub(super) fn draw(out: &mut String, analysis: &Analysis, mix: &str, screen: &Sc
         analysis,
         mix,
         points: &points[..points.len().min(ARMS)],
+        signs,
         screen,
     };
     out.push_str(&arms.fitting());
@@ -118,29 +125,31 @@ pub(super) fn draw(out: &mut String, analysis: &Analysis, mix: &str, screen: &Sc
 }
 
 /// What held each arm back, in a sentence.
-pub(super) fn why(out: &mut String, analysis: &Analysis, mix: &str, screen: &Screen) {
+pub(super) fn why(
+    out: &mut String,
+    analysis: &Analysis,
+    mix: &str,
+    signs: &Signs<'_>,
+    screen: &Screen,
+) {
     let points = judged(analysis, mix);
-    for (place, point) in points.iter().take(super::TABLES) {
+    for point in points.iter().take(super::TABLES) {
         let Some(cause) = &point.cause else { continue };
-        let mark = paint(chart::style(*place), chart::mark(*place, screen.unicode));
+        let mark = signs.painted(&point.arm);
         let name = screen.short(&point.arm, screen.width.saturating_sub(4));
         out.push_str(&format!("  {mark} {}\n", paint(BOLD, &name)));
         paragraph(out, DIM, &format!("{}.", cause.sentence), 4, screen);
     }
 }
 
-/// Each arm's point at the judged load, with the arm's place among the curves of the mix.
-fn judged<'a>(analysis: &'a Analysis, mix: &str) -> Vec<(usize, &'a CurvePoint)> {
+/// Each arm's point at the judged load.
+fn judged<'a>(analysis: &'a Analysis, mix: &str) -> Vec<&'a CurvePoint> {
     let Some(judged) = select::judged_point(analysis, mix) else {
         return Vec::new();
     };
     let curves = analysis.curves.iter().filter(|curve| curve.mix == mix);
     curves
-        .enumerate()
-        .filter_map(|(place, curve)| {
-            let point = select::point(analysis, &curve.arm, mix, judged)?;
-            Some((place, point))
-        })
+        .filter_map(|curve| select::point(analysis, &curve.arm, mix, judged))
         .collect()
 }
 
@@ -148,7 +157,8 @@ fn judged<'a>(analysis: &'a Analysis, mix: &str) -> Vec<(usize, &'a CurvePoint)>
 struct Arms<'a> {
     analysis: &'a Analysis,
     mix: &'a str,
-    points: &'a [(usize, &'a CurvePoint)],
+    points: &'a [&'a CurvePoint],
+    signs: &'a Signs<'a>,
     screen: &'a Screen,
 }
 
@@ -190,16 +200,13 @@ impl Arms<'_> {
         table.set_header(std::iter::once(Cell::new("")).chain(head));
         let best: Vec<Option<usize>> = columns.iter().map(|column| self.best(*column)).collect();
         let name_width = NAME.min(self.screen.width / 3);
-        for (row, (place, point)) in self.points.iter().enumerate() {
-            let mark = paint(
-                chart::style(*place),
-                chart::mark(*place, self.screen.unicode),
-            );
+        for (row, point) in self.points.iter().enumerate() {
+            let mark = self.signs.painted(&point.arm);
             let name = self.screen.short(&point.arm, name_width);
             let cells = columns.iter().zip(&best).map(|(column, best)| {
                 let text = self.cell(*column, point);
                 let text = if *best == Some(row) {
-                    paint(BOLD, &format!("{}{text}", star(self.screen)))
+                    paint(BOLD, &format!("{}{text}", sign::best(self.screen.unicode)))
                 } else {
                     text
                 };
@@ -241,7 +248,7 @@ impl Arms<'_> {
     /// The row with the best median, where there is something to choose from. A lower bound is never the best.
     fn best(&self, column: Column) -> Option<usize> {
         if column == Cost {
-            let costs = self.points.iter().map(|(_, point)| {
+            let costs = self.points.iter().map(|point| {
                 let (cost, estimate) = self.cost(point)?;
                 Some((cost.currency.as_str(), estimate))
             });
@@ -249,7 +256,7 @@ impl Arms<'_> {
         }
         let mut found: Option<(usize, f64)> = None;
         let mut candidates = 0;
-        for (row, (_, point)) in self.points.iter().enumerate() {
+        for (row, point) in self.points.iter().enumerate() {
             let bounded =
                 (column == P99 && point.p99_at_least) || (column == P999 && point.p999_at_least);
             let Some((value, more_is_better)) = self.value(column, point) else {
@@ -279,8 +286,7 @@ impl Arms<'_> {
     }
 
     fn is_known(&self, column: Column) -> bool {
-        let any =
-            |known: fn(&CurvePoint) -> bool| self.points.iter().any(|(_, point)| known(point));
+        let any = |known: fn(&CurvePoint) -> bool| self.points.iter().any(|point| known(point));
         match column {
             Rate | P99 | Valid => true,
             P50 => any(|point| !point.response.p50.values.is_empty()),
@@ -296,7 +302,7 @@ impl Arms<'_> {
             Line | Cost => self
                 .points
                 .iter()
-                .any(|(_, point)| self.value(column, point).is_some()),
+                .any(|point| self.value(column, point).is_some()),
             Cause => any(|point| point.cause.is_some()),
         }
     }
@@ -346,11 +352,6 @@ impl Arms<'_> {
             Queue => figure::spelled(FigureUnit::Count, figures.device_queue, numbers),
         }
     }
-}
-
-/// What stands before the best median of a column.
-fn star(screen: &Screen) -> &'static str {
-    if screen.unicode { "★" } else { "*" }
 }
 
 /// Reads and writes at the device, a second.

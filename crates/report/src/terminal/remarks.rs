@@ -1,7 +1,8 @@
 //! Gates, thresholds, differences and warnings.
 
 use super::screen::{Screen, paint};
-use super::{BOLD, DIM, chart, heading, paragraph};
+use super::sign::Signs;
+use super::{BOLD, DIM, heading, paragraph};
 use crate::{select, text, words};
 use anstyle::{AnsiColor, Style};
 use plimsoll_judge::{Analysis, Difference, ThresholdResult, Validity, ValidityState};
@@ -11,6 +12,8 @@ use plimsoll_record::Warning;
 const ENTRIES: usize = 24;
 /// Places of one warning.
 const PLACES: usize = 3;
+/// Columns of the places of a warning, over several lines. Only names that nobody knows are cut by it.
+const SUBJECT: usize = 480;
 
 pub(super) fn state_style(state: ValidityState) -> Style {
     match state {
@@ -110,7 +113,13 @@ pub(super) fn thresholds(out: &mut String, thresholds: &[ThresholdResult], scree
     }
 }
 
-pub(super) fn warnings(out: &mut String, warnings: &[Warning], screen: &Screen) {
+/// A list of points is cut nowhere but in names that are too long, which `cut` does.
+pub(super) fn warnings(
+    out: &mut String,
+    warnings: &[Warning],
+    cut: impl Fn(&str) -> String,
+    screen: &Screen,
+) {
     let kinds = select::by_kind(warnings);
     if kinds.is_empty() {
         return;
@@ -131,7 +140,7 @@ pub(super) fn warnings(out: &mut String, warnings: &[Warning], screen: &Screen) 
             let subject = if warning.subject.is_empty() {
                 String::new()
             } else {
-                format!("{}: ", text::short(&warning.subject, 60))
+                format!("{}: ", text::short(&cut(&warning.subject), SUBJECT))
             };
             paragraph(
                 out,
@@ -150,7 +159,7 @@ pub(super) fn warnings(out: &mut String, warnings: &[Warning], screen: &Screen) 
 }
 
 /// What the arms of an experiment differ in, the declared ones first, and in which order they were measured.
-pub(super) fn differed(out: &mut String, analysis: &Analysis, screen: &Screen) {
+pub(super) fn differed(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
     if analysis.arms.len() < 2 {
         return;
     }
@@ -160,18 +169,27 @@ pub(super) fn differed(out: &mut String, analysis: &Analysis, screen: &Screen) {
         return;
     }
     heading(out, "order of the blocks");
-    let mark = |arm: &String| {
-        let place = analysis.arms.iter().position(|known| known.name == *arm);
-        chart::mark(place.unwrap_or(usize::MAX), screen.unicode)
-    };
-    let each: Vec<String> = blocks
-        .iter()
-        .take(ENTRIES)
-        .map(|block| {
-            let marks: Vec<&str> = block.arms.iter().take(ENTRIES).map(mark).collect();
-            marks.concat()
-        })
-        .collect();
+    let mut each: Vec<String> = Vec::new();
+    for block in blocks.iter().take(ENTRIES) {
+        let marks: Vec<_> = block
+            .arms
+            .iter()
+            .take(ENTRIES)
+            .map(|arm| signs.plain(arm))
+            .collect();
+        // Numbers side by side would be one number.
+        let between = if marks.iter().any(|mark| mark.chars().count() > 1) {
+            ","
+        } else {
+            ""
+        };
+        let rest = if block.arms.len() > marks.len() {
+            "..."
+        } else {
+            ""
+        };
+        each.push(format!("{}{rest}", marks.join(between)));
+    }
     let rest = if blocks.len() > each.len() {
         " ..."
     } else {
