@@ -219,7 +219,7 @@ fn differences(comparison: &RecordComparison) -> Markup {
     html! {
         p.lead { "Everything that was found to differ between the two sides. Each could be a cause as well." }
         div.scroll tabindex="0" role="region" aria-label="Table of differences" {
-            table {
+            table.differences {
                 thead { tr {
                     th scope="col" { "What" }
                     th scope="col" { (text::short(&comparison.other.arm, NAME)) small { "compared" } }

@@ -41,7 +41,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             @else { "Besides what the file declares, " (words::counted(found as u64, "other difference", PAGE)) " was found by looking. Each could be a cause as well." }
         }
         div.scroll tabindex="0" role="region" aria-label="Table of differences" {
-            table {
+            table.differences {
                 thead { tr {
                     th scope="col" { "What" }
                     th scope="col" { "Origin" }
