@@ -42,6 +42,8 @@ const PAGE_CACHE_HITS: f64 = 0.5;
 const PAGE_CACHE_BYTES: f64 = 1024.0;
 /// Of the worker's CPU time, how much must be spent in the kernel.
 const KERNEL: f64 = 0.3;
+/// Of a processor, what may be told as nothing.
+const TENTH: f64 = 0.1;
 /// Of anything, below which there is room.
 const ROOM: f64 = 0.8;
 /// Of the time, how long sessions of a closed loop pause when the load is a given one.
@@ -446,7 +448,7 @@ fn cpu_limit(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let used = figures.group_processors.or(figures.worker_processors)?;
     let throttled = figures.throttled.unwrap_or(0.0);
     let holds = used >= LIMIT_USED * limit || throttled >= THROTTLED;
-    let mut words = format!("{} of {} processors used", number(used), number(limit));
+    let mut words = format!("{} of {} used", number(used), processors(limit));
     if throttled > 0.0 {
         words.push_str(&format!(", {}", held_back(throttled)));
     }
@@ -529,24 +531,17 @@ fn cpu(evidence: &Evidence<'_>) -> Option<(bool, String)> {
         let used = evidence.used_processors().unwrap_or(worker);
         let others = (busy * evidence.cores - used).max(0.0);
         let shares = match figures.server_processors {
-            None if evidence.is_by_uri => format!("{} by the client", number(worker)),
-            None => format!("{} by engine and client in the worker", number(worker)),
+            None if evidence.is_by_uri => format!("{} by the client", part(worker)),
+            None => format!("{} by engine and client in the worker", part(worker)),
             Some(server) => format!(
                 "{} by the server and {} by its client",
-                number(server),
-                number(worker)
+                part(server),
+                part(worker)
             ),
         };
-        words.push_str(&format!(
-            ", {shares}, {} by everything else",
-            number(others)
-        ));
+        words.push_str(&format!(", {shares}, {} by everything else", part(others)));
         if full && busy < CPU_USED {
-            words.push_str(&format!(
-                "; {} can use no more than {}",
-                counted(evidence.sessions(), "session"),
-                processors(evidence.usable_processors())
-            ));
+            words.push_str(&format!("; {}", of_sessions(evidence, used)));
         }
     }
     if let Some(stolen) = figures.machine_steal
@@ -555,6 +550,32 @@ fn cpu(evidence: &Evidence<'_>) -> Option<(bool, String)> {
         words.push_str(&format!(", {} stolen", percent(stolen, 0)));
     }
     Some((full, words))
+}
+
+/// What the sessions can use of the processors that are busy. They compute in one thread each; the engine has others.
+fn of_sessions(evidence: &Evidence<'_>, used: f64) -> String {
+    let usable = evidence.usable_processors();
+    let sessions = counted(evidence.sessions(), "session");
+    if used < usable + TENTH {
+        return format!("{sessions} can use no more than {}", processors(usable));
+    }
+    let whose = if evidence.is_by_uri {
+        "client"
+    } else {
+        "engine"
+    };
+    format!(
+        "{sessions} can use no more than {} of that, and background threads of the {whose} use the rest",
+        processors(usable)
+    )
+}
+
+/// Processors that are busy: digits below a hundredth are the noise of the clock.
+fn part(processors: f64) -> String {
+    if processors > 0.0 && processors < 0.005 {
+        return "less than 0.01".into();
+    }
+    number((processors * 100.0).round() / 100.0)
 }
 
 fn processors(count: f64) -> String {

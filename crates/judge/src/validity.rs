@@ -268,7 +268,7 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
 
 /// How much of the processors that they can use the clients of servers kept busy. An embedded engine works in the threads of its client.
 fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
-    let mut busiest: Option<(f64, f64, u32)> = None;
+    let mut busiest: Option<(f64, u32)> = None;
     let mut is_known = false;
     for (arm, samples) in plan.arms.iter().zip(arms) {
         for sample in samples.points.iter().flatten() {
@@ -283,16 +283,21 @@ fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
             let usable = sample.label.load.sessions().min(sample.cores).max(1);
             let share = processors / f64::from(usable);
             if busiest.is_none_or(|(highest, ..)| share > highest) {
-                busiest = Some((share, processors, usable));
+                busiest = Some((share, usable));
             }
         }
     }
-    let Some((share, processors, usable)) = busiest else {
+    let Some((share, usable)) = busiest else {
         let text = "in one process with the engine: CPU per operation is that of both";
         return is_known.then(|| entry("client CPU", ValidityState::Good, text.into()));
     };
+    let of = match usable {
+        1 => "the processor".to_owned(),
+        several => format!("the {several} processors"),
+    };
     let text = format!(
-        "at most {processors:.2} of the {usable} processors that its sessions can use, {} is allowed; CPU per operation is the client's",
+        "at most {} of {of} that its sessions can use, {} is allowed; CPU per operation is the client's",
+        percent(share, 1),
         percent(CLIENT_LIMIT, 0)
     );
     let state = match share {

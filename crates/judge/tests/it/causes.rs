@@ -120,6 +120,19 @@ fn one_session_can_fill_one_processor_only() {
 }
 
 #[test]
+fn background_threads_may_use_more_than_the_one_processor_of_one_session() {
+    let mut lab = one_point(Some(disk(Some(600.0))), 1, 1e5);
+    let watched = Watched {
+        processors: 1.71,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Cpu);
+    assert_snapshot!(sentence, @"CPU: 88 % of 2 processors busy, 1.71 by engine and client in the worker, 0.05 by everything else; 1 session can use no more than 1 processor of that, and background threads of the engine use the rest");
+}
+
+#[test]
 fn writing_back_in_the_background_does_not_make_a_point_disk_bound() {
     // In cache, with the last of the load still being written at all that the disk can do.
     let mut lab = one_point(Some(disk(Some(600.0))), 16, 1e5);

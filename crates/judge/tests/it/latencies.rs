@@ -244,7 +244,8 @@ fn the_strip_tells_how_busy_the_clients_of_servers_were() {
         let client = entry(&analysis, "client CPU");
         assert_eq!(client.state, state, "{}", client.text);
         let expected = format!(
-            "at most {processors:.2} of the 2 processors that its sessions can use, 80 % is allowed; CPU per operation is the client's"
+            "at most {:.1} % of the 2 processors that its sessions can use, 80 % is allowed; CPU per operation is the client's",
+            processors * 50.0
         );
         assert_eq!(client.text, expected);
     }
