@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Points named in one line; the others are counted.
-const NAMED: usize = 4;
+const NAMED: usize = 3;
 
 /// The same remark about one arm: where, and in the words of its first occurrence.
 struct Group<'a> {
@@ -61,7 +61,7 @@ impl Group<'_> {
         if self.places.len() > named {
             places.push_str(&format!(
                 " and {}",
-                counted(self.places.len() - named, "other point")
+                counted(self.places.len() - named, "other")
             ));
         }
         let others = match self.runs - 1 {

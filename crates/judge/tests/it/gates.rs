@@ -527,6 +527,6 @@ fn warnings_of_one_cause_are_one_line_and_the_gravest_comes_first() {
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @r"
 W-ERRORS arm, a at 1 thread, a at 2 threads, a at 4 threads: 3 of 300003 operations failed (block 1; likewise in 17 other runs)
-W-STEADINESS-UNKNOWN arm, c at 1 thread, c at 2 threads, c at 4 threads, a at 1 thread and 2 other points: 3 slices, 10 are needed (block 1; likewise in 35 other runs)
+W-STEADINESS-UNKNOWN arm, c at 1 thread, c at 2 threads, c at 4 threads and 3 others: 3 slices, 10 are needed (block 1; likewise in 35 other runs)
 ");
 }
