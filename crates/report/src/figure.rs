@@ -107,13 +107,34 @@ pub(crate) const THEMES: [Theme; 4] = [
 impl Theme {
     /// The places in [`Figures::ALL`] of those of its figures that are known somewhere.
     pub(crate) fn known(&self, of: &[&Figures]) -> Vec<usize> {
-        let values: Vec<Vec<Option<f64>>> = of.iter().map(|figures| figures.values()).collect();
+        let values: Vec<Vec<Option<f64>>> = of.iter().map(|figures| told(figures)).collect();
         self.names
             .iter()
             .filter_map(|name| Figures::ALL.iter().position(|kind| kind.name == *name))
             .filter(|place| values.iter().any(|values| values[*place].is_some()))
             .collect()
     }
+}
+
+/// The figures of a point in the order of [`Figures::ALL`], without latencies at the device where most runs asked nothing of it, and those that the kernel counted as less
+/// than the millisecond that it counts in: the median over the other runs is none of the point.
+pub(crate) fn told(figures: &Figures) -> Vec<Option<f64>> {
+    const LATENCIES: [(&str, &str); 3] = [
+        ("device_read_ns", "device_reads_per_second"),
+        ("device_write_ns", "device_writes_per_second"),
+        ("device_flush_ns", "device_flushes_per_second"),
+    ];
+    let mut values = figures.values();
+    let place = |name: &str| Figures::ALL.iter().position(|kind| kind.name == name);
+    for (latency, rate) in LATENCIES {
+        let (Some(latency), Some(rate)) = (place(latency), place(rate)) else {
+            continue;
+        };
+        if values[rate] == Some(0.0) || values[latency] == Some(0.0) {
+            values[latency] = None;
+        }
+    }
+    values
 }
 
 /// The figure at a place of [`Figures::ALL`].
@@ -133,6 +154,29 @@ mod tests {
                 assert!(Figures::ALL.iter().any(|kind| kind.name == *name), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn what_the_device_was_not_asked_has_no_latency() {
+        let place = |name| {
+            let mut kinds = Figures::ALL.iter();
+            kinds.position(|kind| kind.name == name).expect("a figure")
+        };
+        let mut figures = Figures {
+            device_reads_per_second: Some(0.0),
+            device_read_ns: Some(176_000.0),
+            device_writes_per_second: Some(30.0),
+            device_write_ns: Some(385_000.0),
+            device_flushes_per_second: Some(2.0),
+            device_flush_ns: Some(0.0),
+            ..Figures::default()
+        };
+        let values = told(&figures);
+        assert_eq!(values[place("device_read_ns")], None);
+        assert_eq!(values[place("device_flush_ns")], None);
+        assert_eq!(values[place("device_write_ns")], Some(385_000.0));
+        figures.device_reads_per_second = Some(1.0);
+        assert_eq!(told(&figures)[place("device_read_ns")], Some(176_000.0));
     }
 
     #[test]

@@ -214,7 +214,7 @@ fn table(page: &Page<'_>, theme: &Theme, points: &[&CurvePoint], with_load: bool
                 } }
                 tbody {
                     @for point in points {
-                        @let values = point.figures.median.values();
+                        @let values = figure::told(&point.figures.median);
                         tr {
                             th scope="row" { (page.arm(&point.arm)) }
                             @if with_load { td { (text::label(&point.load_label, NAME)) } }
