@@ -117,3 +117,4 @@ pub use latency::{HEAT_ROWS_PER_DECADE, Heat, HeatColumn, Tail, TailValue, heat,
 pub use looks::sharp;
 pub use outcome::Outcome;
 pub use rules::cause_rules;
+pub use words::rounded_interval;

@@ -357,7 +357,7 @@ fn open(line: &LineResult, objective: &str, sound: usize) -> String {
         ),
         (None, Some(upper)) => format!(
             "{arm} does not hold {objective} at {} and above; {} no rate was confirmed to hold, so where the line is is not known",
-            words::rate(upper),
+            words::end(upper),
             of(no_lower)
         ),
         (Some(_), None) if all(|line| line.lower, highest) => format!(
@@ -366,7 +366,7 @@ fn open(line: &LineResult, objective: &str, sound: usize) -> String {
         ),
         (Some(lower), _) => format!(
             "{arm} holds {objective} at {}; {} no higher rate was confirmed not to hold, so where the line is is not known",
-            words::rate(lower),
+            words::end(lower),
             of(no_upper)
         ),
     }

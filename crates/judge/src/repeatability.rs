@@ -4,7 +4,7 @@ use crate::deciding::deciding_point;
 use crate::roles::{is_line, load_label};
 use crate::sample::{ArmSamples, Sample};
 use crate::select::{as_u32, counted};
-use crate::words::{self, percent};
+use crate::words;
 use crate::{Estimate, Repeatability};
 use plimsoll_experiment::{Metric, Plan};
 use plimsoll_stats::{spread, theil_sen, visible_with_spread};
@@ -61,14 +61,14 @@ fn of_point(
     let mut sentence = format!(
         "{} of {arm} varied by {} from block to block ({})",
         capital(&words::metric(metric)),
-        percent(spread.deviation, 1),
+        words::spread(spread.deviation),
         between(spread.lower, spread.upper)
     );
     let blocks = counted(logarithms.len(), "block");
     match visible {
         Some(visible) => sentence.push_str(&format!(
             ": {blocks} show differences from {} on",
-            percent(visible, 1)
+            words::spread(visible)
         )),
         None => sentence.push_str(&format!(": {blocks} are too few to show any difference")),
     }
@@ -76,7 +76,7 @@ fn of_point(
         let side = if trend < 0.0 { "fell" } else { "rose" };
         sentence.push_str(&format!(
             "; it {side} by {} from the first block to the last",
-            percent(trend.abs(), 1)
+            words::spread(trend.abs())
         ));
     }
     sentence.push('.');
@@ -96,10 +96,9 @@ fn of_point(
     })
 }
 
-/// `1.9 to 7.4 %`.
+/// `1.9 % to 7.4 %`.
 fn between(lower: f64, upper: f64) -> String {
-    let lower = percent(lower, 1);
-    format!("{} to {}", lower.trim_end_matches(" %"), percent(upper, 1))
+    format!("{} to {}", words::spread(lower), words::spread(upper))
 }
 
 /// As the first words of a sentence. Names of percentiles stay as they are.

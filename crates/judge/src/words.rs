@@ -26,20 +26,34 @@ pub(crate) fn rate(per_second: f64) -> String {
     format!("{} op/s", rounded(per_second, per_second.abs() / 100.0))
 }
 
+/// Operations per second at one end of an interval whose other end is not known, with four significant digits: `20,130 op/s`.
+pub(crate) fn end(per_second: f64) -> String {
+    format!("{} op/s", rounded(per_second, 0.0))
+}
+
 /// Operations per second over an interval, with as many digits as its width bears: `392,000 to 408,000 op/s`.
-pub(crate) fn rates((lower, upper): (f64, f64)) -> String {
+pub(crate) fn rates(interval: (f64, f64)) -> String {
+    let [lower, upper] = ends(interval);
+    format!("{lower} to {upper} op/s")
+}
+
+/// Both ends in words.
+fn ends(interval: (f64, f64)) -> [String; 2] {
+    rounded_interval(interval).map(|(end, decimals)| grouped(end, decimals))
+}
+
+/// The ends of an interval of rates without the digits that its width does not bear, each with its decimals: a tenth of the width, or four significant
+/// digits. Whoever tells an interval beside a sentence of this crate rounds by it.
+#[must_use]
+pub fn rounded_interval((lower, upper): (f64, f64)) -> [(f64, usize); 2] {
     let step = (upper - lower) / 10.0;
-    format!("{} to {} op/s", rounded(lower, step), rounded(upper, step))
+    [lower, upper].map(|end| to_step(end, step))
 }
 
 /// The same for what lies between them: `between 20,130 and 20,480 op/s`.
-pub(crate) fn between((lower, upper): (f64, f64)) -> String {
-    let step = (upper - lower) / 10.0;
-    format!(
-        "between {} and {} op/s",
-        rounded(lower, step),
-        rounded(upper, step)
-    )
+pub(crate) fn between(interval: (f64, f64)) -> String {
+    let [lower, upper] = ends(interval);
+    format!("between {lower} and {upper} op/s")
 }
 
 /// Operations per second that were asked for, without the digits below a ten-thousandth: `1,000,000 op/s`.
@@ -64,16 +78,22 @@ pub(crate) fn limit(nanos: f64) -> String {
 
 /// A number without the digits below `step`.
 fn rounded(value: f64, step: f64) -> String {
+    let (value, decimals) = to_step(value, step);
+    grouped(value, decimals)
+}
+
+/// The same, and how many decimals are left.
+fn to_step(value: f64, step: f64) -> (f64, usize) {
     let finest = value.abs() * 1e-3;
     let digit = step.max(finest).log10().floor();
     if !digit.is_finite() {
-        return grouped(value, 0);
+        return (value, 0);
     }
     if digit >= 0.0 {
         let unit = 10_f64.powf(digit);
-        return grouped((value / unit).round() * unit, 0);
+        return ((value / unit).round() * unit, 0);
     }
-    grouped(value, (-digit) as usize)
+    (value, (-digit) as usize)
 }
 
 /// Digits in groups of three.
@@ -123,6 +143,11 @@ pub(crate) fn bytes(value: f64) -> String {
 /// A share with the decimals that make it worth reading: `61.2 %`.
 pub(crate) fn percent(share: f64, decimals: usize) -> String {
     format!("{} %", grouped(share * 100.0, decimals))
+}
+
+/// A share that may be above all of it, with one decimal below: `38.8 %`, `113 %`.
+pub(crate) fn spread(share: f64) -> String {
+    percent(share, usize::from(share.abs() < 0.9995))
 }
 
 /// A confidence: `95 %`, `96.9 %`.

@@ -1,7 +1,7 @@
 //! What an arm stands on, in words.
 
 use crate::number::{LatencyUnit, Numbers, PAGE, TERMINAL};
-use crate::text;
+use crate::{text, words};
 use plimsoll_record::{
     Backing, DiskChoice, DiskLatency, DiskRates, DiskSpec, FilesystemSpec, LimitsSpec, Price,
     RigSpec,
@@ -162,7 +162,7 @@ pub(crate) fn limits(limits: &LimitsSpec, numbers: Numbers) -> Option<String> {
 pub(crate) fn price(price: &Price, numbers: Numbers) -> String {
     let mut told = format!(
         "{} {} an hour",
-        numbers.shortest(price.per_hour),
+        words::price(price.per_hour, numbers),
         price.currency
     );
     let origin: Vec<&str> = [&price.source, &price.date]

@@ -1,8 +1,8 @@
 //! The words for the things that reports name, and the marks that stand beside the colours.
 
-use crate::number::Numbers;
+use crate::number::{Numbers, round_significant};
 use plimsoll_experiment::Metric;
-use plimsoll_judge::{BlocksNeeded, Judgement, ValidityState};
+use plimsoll_judge::{BlocksNeeded, Judgement, ValidityState, rounded_interval};
 use plimsoll_record::Severity;
 
 /// The four words.
@@ -90,16 +90,20 @@ pub(crate) fn line(lower: Option<f64>, upper: Option<f64>, numbers: Numbers) -> 
     let unit = numbers.gap();
     match (lower, upper) {
         (Some(lower), Some(upper)) => {
-            format!(
-                "{} to {}{unit}op/s",
-                numbers.rate(lower),
-                numbers.rate(upper)
-            )
+            // As the sentence beside it says them.
+            let [lower, upper] = rounded_interval((lower, upper))
+                .map(|(end, decimals)| numbers.fixed(end, decimals));
+            format!("{lower} to {upper}{unit}op/s")
         }
         (Some(lower), None) => format!("at least {}{unit}op/s", numbers.rate(lower)),
         (None, Some(upper)) => format!("below {}{unit}op/s", numbers.rate(upper)),
         (None, None) => "not found".into(),
     }
+}
+
+/// Price of an hour, which was given with as many digits as its file has: `0.504`, `0.0548`.
+pub(crate) fn price(per_hour: f64, numbers: Numbers) -> String {
+    numbers.shortest(round_significant(per_hour, 4))
 }
 
 /// Price of a million operations: `0.00482`.
@@ -170,11 +174,20 @@ mod tests {
     fn a_line_says_which_of_its_ends_are_known() {
         for (lower, upper, expected) in [
             (Some(20_130.0), Some(20_480.0), "20,130 to 20,480 op/s"),
+            (Some(30_980.0), Some(38_520.0), "31,000 to 38,500 op/s"),
+            (Some(983.1), Some(1_013.2), "983 to 1,013 op/s"),
             (Some(20_130.0), None, "at least 20,130 op/s"),
             (None, Some(20_480.0), "below 20,480 op/s"),
             (None, None, "not found"),
         ] {
             assert_eq!(line(lower, upper, TERMINAL), expected);
+        }
+    }
+
+    #[test]
+    fn prices_have_the_digits_that_count() {
+        for (given, expected) in [(0.054_795, "0.0548"), (0.504, "0.504"), (0.07, "0.07")] {
+            assert_eq!(price(given, TERMINAL), expected);
         }
     }
 

@@ -249,7 +249,7 @@ fn the_blocks_of_an_arm_have_a_spread() {
         near(found.visible.unwrap(), (0.5 * spread * 3.649).exp_m1()),
         "{found:?}"
     );
-    assert_snapshot!(found.sentence, @"Throughput of r5 varied by 1.5 % from block to block (1.0 to 3.0 %): 8 blocks show differences from 2.7 % on.");
+    assert_snapshot!(found.sentence, @"Throughput of r5 varied by 1.5 % from block to block (1.0 % to 3.0 %): 8 blocks show differences from 2.7 % on.");
     assert!(
         analysis
             .repeatability

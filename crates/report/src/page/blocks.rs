@@ -5,6 +5,7 @@ use crate::chart::{farthest, strip};
 use crate::number::PAGE;
 use crate::{text, words};
 use maud::{Markup, html};
+use plimsoll_experiment::Metric;
 use plimsoll_judge::{Analysis, Repeatability};
 
 /// Whether anything is known of it.
@@ -57,7 +58,7 @@ fn rows(page: &Page<'_>, group: &[&Repeatability]) -> Markup {
             tr.mix { th colspan="7" scope="rowgroup" { "Mix " (text::short(&first.mix, NAME)) ": " (words::metric(first.metric)) } }
             @for one in group {
                 tr {
-                    th scope="row" { (page.arm(&one.arm)) small { (text::label(&one.load_label, NAME)) } }
+                    th scope="row" { (page.arm(&one.arm)) @if one.metric != Metric::Line { small { (text::label(&one.load_label, NAME)) } } }
                     td.picture { (strip(&one.values, edge, page.style(&one.arm))) }
                     td.num {
                         (PAGE.percent(one.spread))

@@ -110,7 +110,7 @@ fn rows(page: &Page<'_>, mix: &str, known: &[&Column], limit: usize) -> Markup {
             @for (row, cost) in costs.iter().enumerate() {
                 tr {
                     th scope="row" { (page.arm(&cost.arm)) }
-                    td.num { (PAGE.shortest(cost.per_hour)) " " (currency(cost)) }
+                    td.num { (words::price(cost.per_hour, PAGE)) " " (currency(cost)) }
                     @for (column, cheapest) in known.iter().zip(&cheapest) {
                         (cell((column.of)(cost), (column.load)(cost), &currency(cost), *cheapest == Some(row)))
                     }

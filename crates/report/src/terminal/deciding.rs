@@ -5,12 +5,11 @@ use super::sign::Signs;
 use super::{BOLD, DIM, heading, paragraph};
 use crate::{select, text, words};
 use anstyle::Style;
+use plimsoll_experiment::Metric;
 use plimsoll_judge::{AgainstItself, Analysis, CostResult, Estimate, LineResult, Repeatability};
 
 /// Arms of one list.
 const ARMS: usize = 24;
-/// With more rows than this, the figures stand without their sentences.
-const SENTENCES: usize = 8;
 
 /// The interval of each arm and mix, what limits it, and the sentence.
 pub(super) fn lines(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
@@ -107,7 +106,7 @@ pub(super) fn costs(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, sc
             paragraph(out, Style::new(), &format!("{told}{best}"), 4, screen);
         }
         let source = cost.source.as_deref().unwrap_or("source not given");
-        let price = screen.numbers().shortest(cost.per_hour);
+        let price = words::price(cost.per_hour, screen.numbers());
         paragraph(
             out,
             DIM,
@@ -177,9 +176,6 @@ pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
             name(out, analysis, signs, (&one.arm, &one.mix), screen);
         }
         paragraph(out, Style::new(), &varies(one, screen), 4, screen);
-        if all.len() <= SENTENCES {
-            paragraph(out, DIM, &one.sentence, 4, screen);
-        }
     }
     more(out, all.len(), screen);
 }
@@ -190,13 +186,20 @@ fn varies(one: &Repeatability, screen: &Screen) -> String {
         || "no trend".into(),
         |share| format!("trend {}", numbers.difference(share)),
     );
-    let visible = one.visible.map_or_else(String::new, |share| {
-        format!(", {} would be seen", numbers.percent(share))
-    });
+    let visible = one.visible.map_or_else(
+        || ", too few blocks to show any difference".into(),
+        |share| format!(", {} would be seen", numbers.percent(share)),
+    );
+    let what = match one.metric {
+        Metric::Line => words::metric(one.metric),
+        other => format!(
+            "{} at {}",
+            words::metric(other),
+            text::short(&one.load_label, 24)
+        ),
+    };
     format!(
-        "{}, {}: spread {} ({} to {}), range {}, {trend}{visible}",
-        words::metric(one.metric),
-        text::short(&one.load_label, 24),
+        "{what}: spread {} ({} to {}), range {}, {trend}{visible}",
         numbers.percent(one.spread),
         numbers.percent(one.spread_interval.0),
         numbers.percent(one.spread_interval.1),
