@@ -121,6 +121,19 @@ pub(crate) fn cause_of<'a>(
     point_of(curves, arm, mix, point)?.cause.as_ref()
 }
 
+/// `slow is held back by disk IOPS: 598 of 600 used, …`.
+pub(crate) fn held_back(name: &str, cause: &Cause) -> String {
+    match cause.kind {
+        CauseKind::Unknown => format!("what holds {name} back is not known"),
+        CauseKind::Offered => {
+            let figures = cause.sentence.split_once(": ");
+            let figures = figures.map_or(cause.sentence.as_str(), |(_, figures)| figures);
+            format!("{name} does what is asked of it ({figures})")
+        }
+        _ => format!("{name} is held back by {}", cause.sentence),
+    }
+}
+
 /// `Because slow is held back by disk IOPS: 598 of 600 used, …; and fast by CPU: ….`
 fn sentence(baseline: (&str, Option<&Cause>), arm: (&str, Option<&Cause>)) -> Option<String> {
     if baseline.1.is_none() && arm.1.is_none() {
@@ -133,15 +146,7 @@ fn sentence(baseline: (&str, Option<&Cause>), arm: (&str, Option<&Cause>)) -> Op
     }
     let words = |(name, cause): (&str, Option<&Cause>)| match cause {
         None => format!("of {name} nothing was watched"),
-        Some(cause) => match cause.kind {
-            CauseKind::Unknown => format!("what holds {name} back is not known"),
-            CauseKind::Offered => {
-                let figures = cause.sentence.split_once(": ");
-                let figures = figures.map_or(cause.sentence.as_str(), |(_, figures)| figures);
-                format!("{name} does what is asked of it ({figures})")
-            }
-            _ => format!("{name} is held back by {}", cause.sentence),
-        },
+        Some(cause) => held_back(name, cause),
     };
     Some(format!("Because {}; and {}.", words(baseline), words(arm)))
 }

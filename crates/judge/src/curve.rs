@@ -12,7 +12,7 @@ use crate::{
 use plimsoll_experiment::{Arm, Metric, Plan, Point, PointRole};
 use plimsoll_record::{LoadKind, Operation};
 use plimsoll_schedule::Load;
-use plimsoll_stats::{KneeMethod, LoadPoint, Peak, ScalabilityPoint, has_bent, knee, median};
+use plimsoll_stats::{KneeMethod, LoadPoint, Peak, ScalabilityPoint, knee, median, still_climbs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewest points that make a curve with a knee.
@@ -204,14 +204,15 @@ fn knee_of(plan: &Plan, sweep: &[&Measured<'_>]) -> Option<Knee> {
         .iter()
         .map(|measured| &measured.shown)
         .find(|point| number(point.load) == found.load)?;
-    let has_bent = has_ended(plan, sweep) || has_bent(&throughput(sweep, &curves));
+    let still_climbing =
+        !past_objective && !has_ended(plan, sweep) && still_climbs(&throughput(sweep, &curves));
     Some(Knee {
         load_label: at_knee.load_label.clone(),
         load: found.load,
         range: (found.interval.lower, found.interval.upper),
         kneedle: kneedle.as_ref().map(|second| second.load),
         kneedle_range: kneedle.map(|second| (second.interval.lower, second.interval.upper)),
-        still_climbing: !has_bent && !past_objective,
+        still_climbing,
     })
 }
 

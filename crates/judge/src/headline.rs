@@ -234,25 +234,19 @@ fn one_curve(curve: &Curve) -> String {
         words::rate(throughput)
     );
     if let Some(knee) = &curve.knee {
-        let is_last = curve
-            .points
-            .last()
-            .is_some_and(|last| last.load_label == peak.load_label);
-        match (knee.still_climbing, is_last) {
-            (true, true) => sentence.push_str(
-                "; it still climbs at its last point, so the peak lies beyond: measure further",
-            ),
-            (true, false) => sentence
-                .push_str("; the curve has hardly bent: measure further to be sure of the peak"),
-            (false, _) => sentence.push_str(&format!(
-                "; more load hardly pays from {} on",
+        sentence.push_str(&if knee.still_climbing {
+            "; it still climbs at its last point, so the peak lies beyond: measure further".into()
+        } else {
+            format!(
+                "; beyond {} more load costs more in time than it brings in throughput",
                 knee.load_label
-            )),
-        }
+            )
+        });
     }
     sentence.push('.');
     if let Some(cause) = &peak.cause {
-        sentence.push_str(&format!(" There: {}.", cause.sentence));
+        let held_back = crate::because::held_back(arm, cause);
+        sentence.push_str(&format!(" There {held_back}."));
     }
     sentence
 }

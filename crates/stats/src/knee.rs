@@ -132,6 +132,21 @@ pub fn has_bent(throughput: &[f64]) -> bool {
         .all(|&value| value < best_before * (1.0 + STILL_CLIMBING))
 }
 
+/// Whether throughput still climbs at the last point of a sweep: that point alone brought 2 % or more over the best one before it. Throughputs in
+/// rising order of load; of fewer than two points nothing is known.
+///
+/// ```
+/// assert!(plimsoll_stats::still_climbs(&[100.0, 190.0, 350.0]));
+/// assert!(!plimsoll_stats::still_climbs(&[100.0, 190.0, 185.0]));
+/// ```
+pub fn still_climbs(throughput: &[f64]) -> bool {
+    let Some((last, before)) = throughput.split_last() else {
+        return false;
+    };
+    let best_before = before.iter().copied().reduce(f64::max);
+    best_before.is_some_and(|best| *last >= best * (1.0 + STILL_CLIMBING))
+}
+
 fn check_curve(curve: &[LoadPoint]) -> Result<(), StatsError> {
     let column = |pick: fn(&LoadPoint) -> f64| -> Vec<f64> { curve.iter().map(pick).collect() };
     let loads = column(|point| point.load);

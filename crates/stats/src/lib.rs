@@ -11,7 +11,7 @@
 //! 2. One number for each run and arm: [`Comparison::paired`] over blocks (or [`Comparison::unpaired`]), judged by [`judge`] against a [`Rule`], several
 //!    primary metrics by [`judge_together`]. The result is a [`Judgement`]: one of the four words of [`Verdict`], with its [`Grounds`] and figures.
 //!    [`blocks_needed`] and [`fewest_blocks`] say how many blocks that takes, [`looks`] and [`is_enough`] when an experiment may end before.
-//! 3. A curve of each block: [`knee`], [`has_bent`]; over all blocks: [`Scalability::fit`]. [`hodges_lehmann`] and [`median_interval`] draw bands.
+//! 3. A curve of each block: [`knee`], [`has_bent`], [`still_climbs`]; over all blocks: [`Scalability::fit`]. [`hodges_lehmann`] and [`median_interval`] draw bands.
 //!    [`LineSearch`] finds the plimsoll line by trials.
 //! 4. A series of results over weeks: [`change_points`].
 //!
@@ -65,7 +65,7 @@ pub use comparison::{Comparison, Design, hodges_lehmann};
 pub use error::StatsError;
 pub use family::{holm, judge_together};
 pub use interval::{Estimate, Interval, median_interval};
-pub use knee::{Knee, KneeMethod, LoadPoint, has_bent, knee, power_knee};
+pub use knee::{Knee, KneeMethod, LoadPoint, has_bent, knee, power_knee, still_climbs};
 pub use kneedle::kneedle;
 pub use line::{Line, LineGoal, LineSearch, LineStep, LineTrial, Side};
 pub use little::{LITTLE_TOLERANCE, LittleCheck, little};

@@ -105,4 +105,7 @@ fn a_sweep_that_reached_its_last_point_without_bending_still_climbs() {
     // A run ends its sweep only where it has bent, whatever the medians over the blocks look like.
     assert!(!knee(sweep(rising, 1, None)).still_climbing);
     assert!(!knee(sweep(BENT, 0, None)).still_climbing);
+    // It has not gone on long enough to be sure that it bent, but it does not climb.
+    let falling = [1e5, 2e5, 4e5, 8e5, 1.6e6, 1.5e6];
+    assert!(!knee(sweep(falling, 0, None)).still_climbing);
 }

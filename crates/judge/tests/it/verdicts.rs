@@ -243,7 +243,7 @@ fn one_arm_states_its_peak_and_knee() {
         Shown::closed(case, rate * SPREAD[case.block as usize].exp())
     });
     let analysis = lab.analyse();
-    assert_snapshot!(sentence(&analysis), @"Workload c: only is fastest at 8 threads, 404,000 op/s (95 % interval 396,000 to 412,000 op/s, 6 blocks); more load hardly pays from 4 threads on.");
+    assert_snapshot!(sentence(&analysis), @"Workload c: only is fastest at 8 threads, 404,000 op/s (95 % interval 396,000 to 412,000 op/s, 6 blocks); beyond 4 threads more load costs more in time than it brings in throughput.");
     assert_eq!(analysis.outcome(), Outcome::Good);
 }
 
