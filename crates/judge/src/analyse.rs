@@ -12,7 +12,6 @@ use crate::validity::validity;
 use crate::{Analysis, JudgeError, TimeSeries};
 use plimsoll_experiment::{PLAN_VERSION, Plan};
 use plimsoll_record::{ExperimentRecord, Warning, WarningId};
-use plimsoll_stats::fewest_blocks;
 use std::collections::BTreeMap;
 
 /// Everything that follows from a record, finished or not.
@@ -40,11 +39,18 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::cost::warning(&plan));
     let drift = crate::drift::drift(&selection);
     warnings.extend(crate::drift::warnings(drift.as_ref()));
-    warnings.extend(few_blocks(&selection));
+    warnings.extend(few_blocks(&plan, &selection));
     warnings.extend(crate::imported::unpaired(&plan, paired));
     crate::warnings::sort(&mut warnings);
     let against_itself = crate::against_itself::against_itself(&plan, &comparisons.all);
-    let mut validity = validity(&plan, &selection, &samples, &curves, &warnings);
+    let mut validity = validity(
+        &plan,
+        &selection,
+        &samples,
+        &curves,
+        &record.calibrations,
+        &warnings,
+    );
     validity.extend(crate::drift::validity(drift.as_ref()));
 
     Ok(Analysis {
@@ -111,9 +117,9 @@ pub fn plan_of(record: &ExperimentRecord) -> Result<Plan, JudgeError> {
     Ok(plan)
 }
 
-fn few_blocks(selection: &Selection<'_>) -> Option<Warning> {
+fn few_blocks(plan: &Plan, selection: &Selection<'_>) -> Option<Warning> {
     let complete = selection.progress.blocks_complete;
-    let needed = fewest_blocks(crate::estimate::CONFIDENCE);
+    let needed = crate::comparison::fewest_blocks_to_judge(plan);
     let is_few = usize::try_from(complete).is_ok_and(|complete| complete < needed);
     is_few.then(|| {
         Warning::new(

@@ -83,6 +83,12 @@ pub(crate) fn primaries(plan: &Plan) -> Vec<Metric> {
     metrics
 }
 
+/// From how many blocks on every deciding metric can have a verdict: several are judged together, and demand more than one alone.
+pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
+    let metrics = primaries(plan).len() as f64;
+    plimsoll_stats::fewest_blocks(1.0 - (1.0 - CONFIDENCE) / metrics)
+}
+
 /// Compares the arms of every pair: each mix, each point, each metric.
 ///
 /// The metrics that decide about one pair under one mix are judged together, so that the chance of any false word among them stays at 5 % (Holm). Each pair

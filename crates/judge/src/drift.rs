@@ -62,19 +62,19 @@ fn over_median(mut times: Vec<Ratio>, least: f64) -> (Vec<Ratio>, f64, BTreeSet<
 }
 
 fn sentence(drift: &DriftResult) -> String {
-    let furthest = |ratios: &[Ratio]| {
-        let off = ratios.iter().map(|(_, _, one)| (one - 1.0).abs());
-        off.reduce(f64::max)
-    };
     if drift.marked.is_empty() {
-        let of = |what: &str, off: f64| format!("the {what} within {}", percent(off, 1));
-        let mut parts: Vec<String> = Vec::new();
-        parts.extend(furthest(&drift.cpu).map(|off| of("CPU task", off)));
-        parts.extend(furthest(&drift.disk).map(|off| of("disk task", off)));
-        return format!(
-            "The machine was the same in every block: {} of the median.",
-            list(&parts)
-        );
+        return match standing(drift) {
+            Standing::Once => "The machine was timed in one block only.".into(),
+            Standing::Same => format!(
+                "The machine was the same in every block: {}.",
+                within(drift)
+            ),
+            Standing::Uneven => format!(
+                "No block stands out, but the machine was uneven: {}, {} would have stood out.",
+                within(drift),
+                list(&allowed(drift))
+            ),
+        };
     }
     let remarks: Vec<String> = drift
         .marked
@@ -88,6 +88,55 @@ fn sentence(drift: &DriftResult) -> String {
         })
         .collect();
     format!("The machine drifted: {}.", list(&remarks))
+}
+
+/// What the canaries say where no block stands out.
+enum Standing {
+    /// There is nothing to compare a block with.
+    Once,
+    /// All within what is always allowed.
+    Same,
+    /// More is allowed because most canaries are that far off.
+    Uneven,
+}
+
+fn standing(drift: &DriftResult) -> Standing {
+    let first = drift.cpu.first().map(|(block, _, _)| *block);
+    if drift.cpu.iter().all(|(block, _, _)| Some(*block) == first) {
+        return Standing::Once;
+    }
+    let is_off = |ratios: &[Ratio], least: f64| furthest(ratios).is_some_and(|off| off > least);
+    if is_off(&drift.cpu, CPU_OFF) || is_off(&drift.disk, DISK_OFF) {
+        Standing::Uneven
+    } else {
+        Standing::Same
+    }
+}
+
+fn furthest(ratios: &[Ratio]) -> Option<f64> {
+    let off = ratios.iter().map(|(_, _, one)| (one - 1.0).abs());
+    off.reduce(f64::max)
+}
+
+/// `the CPU task within 2.0 % and the disk task within 7.0 % of the median`.
+fn within(drift: &DriftResult) -> String {
+    let of = |what: &str, off: f64| format!("the {what} task within {}", percent(off, 1));
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(furthest(&drift.cpu).map(|off| of("CPU", off)));
+    parts.extend(furthest(&drift.disk).map(|off| of("disk", off)));
+    format!("{} of the median", list(&parts))
+}
+
+/// From where on a canary would have stood out, for the tasks that were timed.
+fn allowed(drift: &DriftResult) -> Vec<String> {
+    let of = |ratios: &[Ratio], what: &str, allowed: f64| {
+        (!ratios.is_empty()).then(|| format!("{} of the {what} task", percent(allowed, 1)))
+    };
+    let (cpu, disk) = drift.allowed;
+    [of(&drift.cpu, "CPU", cpu), of(&drift.disk, "disk", disk)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// `the CPU task took 12.0 % longer than usual (5.0 % is allowed)`, of the canary of this block that is furthest off, for each task that is.
@@ -133,17 +182,14 @@ pub(crate) fn warnings(drift: Option<&DriftResult>) -> Vec<Warning> {
 /// For the strip.
 pub(crate) fn validity(drift: Option<&DriftResult>) -> Option<Validity> {
     let drift = drift?;
-    let state = if drift.marked.is_empty() {
-        ValidityState::Good
-    } else {
-        ValidityState::Caution
+    let state = match standing(drift) {
+        _ if !drift.marked.is_empty() => ValidityState::Caution,
+        Standing::Same => ValidityState::Good,
+        Standing::Once | Standing::Uneven => ValidityState::Note,
     };
     let text = if drift.marked.is_empty() {
-        drift
-            .sentence
-            .trim_start_matches("The machine was ")
-            .trim_end_matches('.')
-            .to_owned()
+        let text = drift.sentence.trim_end_matches('.');
+        text.strip_prefix("The machine was ").unwrap_or(text).into()
     } else {
         let blocks: Vec<String> = drift
             .marked
@@ -151,7 +197,7 @@ pub(crate) fn validity(drift: Option<&DriftResult>) -> Option<Validity> {
             .map(|block| (u64::from(*block) + 1).to_string())
             .collect();
         let noun = if blocks.len() == 1 { "block" } else { "blocks" };
-        format!("another machine in {noun} {}", list(&blocks))
+        format!("the machine was not the same in {noun} {}", list(&blocks))
     };
     Some(crate::validity::entry("drift", state, text))
 }

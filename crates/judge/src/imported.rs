@@ -149,7 +149,7 @@ pub(crate) fn validity(
     points: &[&Sample],
     warnings: &[Warning],
 ) -> Vec<Validity> {
-    let mut strip = vec![origin(selection, warnings), blocks(selection)];
+    let mut strip = vec![origin(selection, warnings), blocks(plan, selection)];
     strip.push(failures(points));
     strip.push(littles_law(points));
     strip.extend(rate_achieved(points));

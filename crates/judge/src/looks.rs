@@ -23,13 +23,24 @@ pub(crate) fn blocks_needed(plan: &Plan, comparisons: &[Comparison]) -> Vec<Bloc
             let (a, b) = sides(comparison);
             plimsoll_stats::blocks_needed(&a, &b, half_width, CONFIDENCE).ok()
         };
+        let reached = reached(comparison);
+        // The estimate is rough. Where the blocks that there are were not enough, at least one more is needed.
+        let done = comparison.pairs.len();
+        let is_wide = reached.is_none_or(|reached| reached > half_width);
+        let blocks = blocks.map(|blocks| {
+            if is_wide {
+                blocks.max(done + 1)
+            } else {
+                blocks
+            }
+        });
         needed.push(BlocksNeeded {
             baseline: comparison.baseline.clone(),
             arm: comparison.arm.clone(),
             mix: comparison.mix.clone(),
             metric: comparison.metric,
             half_width,
-            reached: reached(comparison),
+            reached,
             blocks: blocks.map(as_u32),
         });
     }

@@ -68,7 +68,7 @@ fn of_point(
     match visible {
         Some(visible) => sentence.push_str(&format!(
             ": {blocks} show differences from {} on",
-            words::spread(visible)
+            words::visible(visible, 1)
         )),
         None => sentence.push_str(&format!(": {blocks} are too few to show any difference")),
     }

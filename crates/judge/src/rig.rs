@@ -108,6 +108,12 @@ pub(crate) fn remarks(
     warnings
 }
 
+/// Whether the arm's disk is an emulated one with limits that is not known to keep them.
+pub(crate) fn is_uncalibrated(rig: &RigSpec, calibrations: &[Calibration]) -> bool {
+    emulated(rig)
+        .is_some_and(|disk| is_limited(disk) && uncalibrated(disk, rig, calibrations).is_some())
+}
+
 /// Why the disk is not known to be what was asked.
 fn uncalibrated(disk: &DiskSpec, rig: &RigSpec, calibrations: &[Calibration]) -> Option<String> {
     let name = disk.preset.as_deref().unwrap_or("the emulated disk");

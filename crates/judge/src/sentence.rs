@@ -139,13 +139,10 @@ fn figures(question: &Question<'_>, verdict: &Verdict, style: &Change) -> String
 /// ` A difference of 9 % would most likely have shown.`
 fn visible(verdict: &Verdict) -> String {
     match verdict.smallest_visible {
-        Some(share) => {
-            let decimals = if share >= 0.095 { 0 } else { 1 };
-            format!(
-                " A difference of {} would most likely have shown.",
-                words::percent(share, decimals)
-            )
-        }
+        Some(share) => format!(
+            " A difference of {} would most likely have shown.",
+            words::visible(share, if share >= 0.095 { 0 } else { 1 })
+        ),
         None => String::new(),
     }
 }

@@ -1,15 +1,14 @@
 //! The strip of gates: how each stands over all points, with its figures.
 
-use crate::estimate::CONFIDENCE;
 use crate::gates::{CLIENT_LIMIT, GENERATOR_LIMIT, LAG_LIMIT};
-use crate::rig::emulated;
+use crate::rig::{emulated, is_uncalibrated};
 use crate::sample::{ArmSamples, Sample};
 use crate::select::{Selection, counted};
 use crate::words::percent;
 use crate::{CauseKind, Curve, Progress, Steadiness, Validity, ValidityState};
 use plimsoll_experiment::{Arm, Order, Plan, is_by_uri};
-use plimsoll_record::{LoadKind, Warning, WarningId};
-use plimsoll_stats::{LITTLE_TOLERANCE, fewest_blocks};
+use plimsoll_record::{Calibration, LoadKind, Warning, WarningId};
+use plimsoll_stats::LITTLE_TOLERANCE;
 use std::collections::BTreeMap;
 
 /// From this share of the sessions' time on the generator's own part is mentioned.
@@ -21,6 +20,7 @@ pub(crate) fn validity(
     selection: &Selection<'_>,
     arms: &[ArmSamples],
     curves: &[Curve],
+    calibrations: &[Calibration],
     warnings: &[Warning],
 ) -> Vec<Validity> {
     let points: Vec<&Sample> = arms
@@ -35,7 +35,7 @@ pub(crate) fn validity(
     if crate::imported::is_imported(selection) {
         return crate::imported::validity(plan, selection, &points, warnings);
     }
-    let mut strip = vec![blocks(selection), failures(&all)];
+    let mut strip = vec![blocks(plan, selection), failures(&all)];
     strip.extend(littles_law(&points));
     strip.extend(rate_achieved(&points));
     strip.extend(crate::line::validity(arms));
@@ -43,11 +43,11 @@ pub(crate) fn validity(
     strip.extend(client(plan, arms));
     strip.push(steadiness(&points));
     strip.push(records(selection, &all));
-    strip.extend(disk(plan, &points));
+    strip.extend(disk(plan, calibrations, &points));
     strip.extend(disk_at_its_cap(curves));
     strip.push(machine(warnings));
     if plan.arms.len() > 1 {
-        strip.push(sameness(plan, warnings));
+        strip.push(sameness(plan, selection, warnings));
     }
     strip
 }
@@ -72,7 +72,7 @@ pub(crate) fn having(samples: &[&Sample], id: WarningId) -> usize {
     samples.iter().filter(has).count()
 }
 
-pub(crate) fn blocks(selection: &Selection<'_>) -> Validity {
+pub(crate) fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
     let Progress {
         runs_planned,
         runs_finished,
@@ -87,7 +87,7 @@ pub(crate) fn blocks(selection: &Selection<'_>) -> Validity {
             "{blocks_complete} complete of at most {blocks_planned}, ended when every interval was narrow enough"
         );
     }
-    let needed = fewest_blocks(CONFIDENCE);
+    let needed = crate::comparison::fewest_blocks_to_judge(plan);
     let few = usize::try_from(blocks_complete).is_ok_and(|complete| complete < needed);
     if few {
         text.push_str(&format!(", a verdict needs {needed}"));
@@ -235,23 +235,37 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
         }
     }
     let mut parts = Vec::new();
+    let limited = having(points, WarningId::GeneratorLimited);
+    let late = having(points, WarningId::GeneratorLate);
     if let Some(share) = highest_share {
+        let more = if share > GENERATOR_LIMIT && limited == 0 {
+            ", and more where one operation fills much of a window"
+        } else {
+            ""
+        };
         parts.push(format!(
-            "took at most {} of the sessions' time, {} is allowed",
+            "took at most {} of the sessions' time, {} is allowed{more}",
             percent(share, 1),
             percent(GENERATOR_LIMIT, 0)
         ));
     }
     if let Some(lag_ns) = highest_lag_ns {
-        let (lag, limit) = (crate::words::duration(lag_ns), percent(LAG_LIMIT, 0));
-        parts.push(format!(
-            "late by at most {lag} (p99), {limit} of the median service is allowed"
-        ));
+        let lag = crate::words::duration(lag_ns);
+        let against = match late + limited {
+            0 => "no more than is allowed at any point".to_owned(),
+            _ => format!("{} of the median service is allowed", percent(LAG_LIMIT, 0)),
+        };
+        parts.push(format!("late by at most {lag} (p99), {against}"));
     }
     if parts.is_empty() {
         return None;
     }
-    let limited = having(points, WarningId::GeneratorLimited);
+    if late > 0 {
+        parts.push(format!(
+            "later than allowed in {late} of {}, where short response times are not told",
+            counted(points.len(), "point")
+        ));
+    }
     if limited > 0 {
         parts.push(format!(
             "the limit in {limited} of {}",
@@ -260,6 +274,7 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
     }
     let state = match highest_share {
         _ if limited > 0 => ValidityState::Bad,
+        _ if late > 0 => ValidityState::Caution,
         Some(share) if share > GENERATOR_MENTIONED => ValidityState::Note,
         _ => ValidityState::Good,
     };
@@ -310,7 +325,7 @@ fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
 
 /// Where the disk, not the arm on it, decided how fast it went.
 fn disk_at_its_cap(curves: &[Curve]) -> Option<Validity> {
-    let (mut watched, mut at_cap) = (0, 0);
+    let (mut watched, mut at_cap, mut by_latency) = (0, 0, 0);
     for point in curves.iter().flat_map(|curve| &curve.points) {
         let Some(cause) = &point.cause else { continue };
         if point.figures.median.device_reads_per_second.is_none() {
@@ -325,15 +340,23 @@ fn disk_at_its_cap(curves: &[Curve]) -> Option<Validity> {
                 | CauseKind::DiskBusy
         );
         at_cap += usize::from(is_limit);
+        by_latency += usize::from(cause.kind == CauseKind::DiskLatency);
     }
     let points = (watched > 0).then(|| counted(watched, "point"))?;
-    Some(if at_cap == 0 {
-        let text = format!("in none of {points} was the disk the limit");
-        entry("disk at its cap", ValidityState::Good, text)
+    let mut text = if at_cap == 0 {
+        format!("in none of {points} was a limit of the disk reached")
     } else {
-        let text = format!("in {at_cap} of {points}: there the disk decides how fast an arm is");
-        entry("disk at its cap", ValidityState::Note, text)
-    })
+        format!("in {at_cap} of {points}: there the disk decides how fast an arm is")
+    };
+    if by_latency > 0 {
+        text.push_str(&format!("; in {by_latency} its latency decides"));
+    }
+    let state = if at_cap + by_latency == 0 {
+        ValidityState::Good
+    } else {
+        ValidityState::Note
+    };
+    Some(entry("disk at its cap", state, text))
 }
 
 fn steadiness(points: &[&Sample]) -> Validity {
@@ -405,7 +428,7 @@ fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
 }
 
 /// Emulated disks: whether each was held against its description and stayed what it was.
-fn disk(plan: &Plan, points: &[&Sample]) -> Option<Validity> {
+fn disk(plan: &Plan, calibrations: &[Calibration], points: &[&Sample]) -> Option<Validity> {
     let has_one = |arm: &&Arm| emulated(&arm.rig).is_some();
     let arms = plan.arms.iter().filter(has_one).count();
     if arms == 0 {
@@ -413,12 +436,17 @@ fn disk(plan: &Plan, points: &[&Sample]) -> Option<Validity> {
     }
     let mut state = ValidityState::Good;
     let mut remarks = Vec::new();
+    // Also of disks on which nothing was measured, because one of them is not what was asked.
+    let is_unknown = |arm: &&Arm| is_uncalibrated(&arm.rig, calibrations);
+    let unknown = plan.arms.iter().filter(is_unknown).count();
+    if unknown > 0 {
+        remarks.push(format!(
+            "not known to be what was asked under {unknown} of {}",
+            counted(plan.arms.len(), "arm")
+        ));
+        state = ValidityState::Bad;
+    }
     for (id, words, gravity) in [
-        (
-            WarningId::DiskNotCalibrated,
-            "not known to be what was asked",
-            ValidityState::Bad,
-        ),
         (
             WarningId::DiskUnshaped,
             "without limits",
@@ -444,7 +472,7 @@ fn disk(plan: &Plan, points: &[&Sample]) -> Option<Validity> {
         }
     }
     let text = if remarks.is_empty() {
-        format!("{} as asked", counted(arms, "emulated disk"))
+        format!("emulated as asked under {}", counted(arms, "arm"))
     } else {
         remarks.join("; ")
     };
@@ -492,7 +520,11 @@ fn machine(warnings: &[Warning]) -> Validity {
 }
 
 /// Whether the arms differ in nothing but what the file says, and came in fair order.
-fn sameness(plan: &Plan, warnings: &[Warning]) -> Validity {
+fn sameness(plan: &Plan, selection: &Selection<'_>, warnings: &[Warning]) -> Validity {
+    if selection.progress.runs_finished == 0 {
+        let text = "no run is finished, so nothing was looked at".to_owned();
+        return entry("differences", ValidityState::Note, text);
+    }
     let mut others = Vec::new();
     for warning in warnings {
         if warning.id == WarningId::OtherDifference {

@@ -140,6 +140,9 @@ pub(crate) fn bytes(value: f64) -> String {
     format!("{} TiB", number(value))
 }
 
+/// From this share on a difference is told as a factor.
+const FACTOR_FROM: f64 = 0.5;
+
 /// A share with the decimals that make it worth reading: `61.2 %`.
 pub(crate) fn percent(share: f64, decimals: usize) -> String {
     format!("{} %", grouped(share * 100.0, decimals))
@@ -148,6 +151,15 @@ pub(crate) fn percent(share: f64, decimals: usize) -> String {
 /// A share that may be above all of it, with one decimal below: `38.8 %`, `113 %`.
 pub(crate) fn spread(share: f64) -> String {
     percent(share, usize::from(share.abs() < 0.9995))
+}
+
+/// A difference that would be seen, in either direction: large ones as a factor, since nothing can fall by 504 %.
+pub(crate) fn visible(share: f64, decimals: usize) -> String {
+    if share >= FACTOR_FROM {
+        format!("a factor of {:.1}", 1.0 + share)
+    } else {
+        percent(share, decimals)
+    }
 }
 
 /// A confidence: `95 %`, `96.9 %`.

@@ -345,6 +345,7 @@ fn a_late_generator_that_achieved_the_rate_leaves_the_throughput_standing() {
     });
     assert_eq!(valid_runs(&analysis), 6);
     assert!(warns(&analysis, WarningId::GeneratorLate));
+    assert_eq!(state(&analysis, "generator"), ValidityState::Caution);
     let point = &analysis.curves[0].points[0];
     assert!(point.throughput.known().is_some());
     assert_eq!(point.response.p99.known(), None);

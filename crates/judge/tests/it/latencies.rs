@@ -221,7 +221,7 @@ fn the_strip_tells_where_the_disk_was_the_limit() {
         (at_cap.state, at_cap.text.as_str()),
         (
             ValidityState::Good,
-            "in none of 1 point was the disk the limit"
+            "in none of 1 point was a limit of the disk reached"
         )
     );
 }

@@ -212,6 +212,55 @@ fn what_is_usual_on_a_restless_machine_is_no_drift() {
 }
 
 #[test]
+fn a_machine_that_is_uneven_or_was_timed_once_is_not_called_the_same() {
+    let strip = |analysis: &plimsoll_judge::Analysis| {
+        let mut all = analysis.validity.iter();
+        let entry = all.find(|one| one.name == "drift").unwrap();
+        (entry.state, entry.text.clone())
+    };
+    // Off by 10 % in turns: the median absolute deviation is 10 %, four standard deviations 59.3 %.
+    let uneven = |block: u32| 900_000 + 200_000 * u64::from(block % 2);
+    let (state, text) = strip(&with_canaries(equal_arms(6, 0.02), uneven, None).analyse());
+    assert_eq!(state, ValidityState::Note);
+    assert_snapshot!(text, @"No block stands out, but the machine was uneven: the CPU task within 10.0 % of the median, 59.3 % of the CPU task would have stood out");
+    let (state, text) = strip(&with_canaries(equal_arms(1, 0.02), uneven, None).analyse());
+    assert_eq!(state, ValidityState::Note);
+    assert_snapshot!(text, @"timed in one block only");
+}
+
+#[test]
+fn metrics_that_are_judged_together_ask_for_more_blocks() {
+    let mut lab = equal_arms(6, 0.02);
+    let blocks = |lab: &Laboratory| {
+        let analysis = lab.analyse();
+        let entry = &analysis.validity[0];
+        let few = warns(&analysis, WarningId::FewBlocks);
+        (entry.name.clone(), entry.state, few)
+    };
+    assert_eq!(blocks(&lab), ("blocks".into(), ValidityState::Good, false));
+    // 97.5 % for the clearer of two: 1 - 2/2^n reaches that with 7 blocks.
+    lab.plan.compare.primary = vec![Metric::Throughput, Metric::CpuPerOperation];
+    assert_eq!(
+        blocks(&lab),
+        ("blocks".into(), ValidityState::Caution, true)
+    );
+}
+
+#[test]
+fn blocks_that_were_not_enough_are_never_said_to_be() {
+    // Six blocks reach from -2 to +2 %. By the estimate of their spread no more would do for a little less.
+    let mut lab = equal_arms(6, 0.02);
+    lab.plan.measurement.looks = Some(Looks {
+        first: 6,
+        half_width: Some(0.0195),
+    });
+    let analysis = lab.analyse();
+    let needed = &analysis.blocks_needed[0];
+    assert!(needed.reached.unwrap() > 0.0195, "{needed:?}");
+    assert_eq!(needed.blocks, Some(7));
+}
+
+#[test]
 fn without_canaries_nothing_is_said_of_drift() {
     let analysis = equal_arms(6, 0.02).analyse();
     assert_eq!(analysis.drift, None);

@@ -61,6 +61,25 @@ fn a_disk_that_is_another_one_is_not_valid() {
 }
 
 #[test]
+fn a_disk_that_is_another_one_is_told_before_anything_ran_on_it() {
+    let mut lab = on_a_disk(598.0);
+    lab.runs.clear();
+    let analysis = plimsoll_judge::analyse(&calibrated(&lab, -0.1)).unwrap();
+    let entry = |name: &str| {
+        let mut all = analysis.validity.iter();
+        let entry = all.find(|one| one.name == name).unwrap();
+        (entry.state, entry.text.as_str())
+    };
+    assert_eq!(
+        entry("disk"),
+        (
+            ValidityState::Bad,
+            "not known to be what was asked under 1 of 1 arm"
+        )
+    );
+}
+
+#[test]
 fn the_calibration_of_another_disk_does_not_count() {
     let lab = on_a_disk(598.0);
     let mut record = calibrated(&lab, 0.0);
