@@ -194,7 +194,7 @@ fn row(one: &UnpairedComparison, scale: ForestScale) -> Markup {
             }
             td.num.medians { (median(one.metric, &one.values)) small { (median(one.metric, &one.baseline_values)) } }
             td.num.runs { (one.values.len()) small { (one.baseline_values.len()) } }
-            td.num.count.seen { @match verdict.smallest_visible { Some(share) => (PAGE.percent(share)), None => (PAGE.nothing()) } }
+            td.num.count.seen { @match verdict.smallest_visible { Some(share) => (PAGE.visible(share)), None => (PAGE.nothing()) } }
         }
     }
 }

@@ -48,6 +48,8 @@ pub(crate) const ASCII: Numbers = Numbers {
     either: "+/-",
 };
 
+/// From this share on a difference that would be seen is told as a factor.
+const FACTOR_FROM: f64 = 0.5;
 const DIGITS: i32 = 3;
 
 impl Numbers {
@@ -203,6 +205,15 @@ impl Numbers {
             _ => return format!("{}{}%", self.significant(percent, 1), self.gap),
         };
         format!("{}{}%", self.fixed(percent, decimals), self.gap)
+    }
+
+    /// A difference that would be seen, in either direction: large ones as a factor, since nothing can fall by 504 %.
+    pub(crate) fn visible(self, share: f64) -> String {
+        if share >= FACTOR_FROM {
+            format!("a factor of {}", self.significant(1.0 + share, 2))
+        } else {
+            self.percent(share)
+        }
     }
 
     /// A difference as percent, always with its sign: +3.1 %.

@@ -2,7 +2,7 @@
 
 use crate::text;
 use plimsoll_judge::{
-    Analysis, BlocksNeeded, Comparison, CostResult, Curve, CurvePoint, Estimate, Judgement,
+    Analysis, BlocksNeeded, Cause, Comparison, CostResult, Curve, CurvePoint, Estimate, Judgement,
     LineResult,
 };
 use plimsoll_record::{LoadKind, Warning, WarningId};
@@ -72,6 +72,18 @@ pub(crate) fn line<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&
         .find(|line| line.arm == arm && line.mix == mix)
 }
 
+/// What holds an arm back at a point. At the line itself all is done that is asked: there it is what keeps the line from being higher.
+pub(crate) fn held_back_by<'a>(
+    analysis: &'a Analysis,
+    mix: &str,
+    point: &'a CurvePoint,
+) -> Option<&'a Cause> {
+    let of_line = line(analysis, &point.arm, mix)
+        .filter(|line| Some(line.point) == point.point)
+        .and_then(|line| line.limit.as_ref());
+    of_line.or(point.cause.as_ref())
+}
+
 /// The lines of a mix, in the order of the arms.
 pub(crate) fn lines<'a>(analysis: &'a Analysis, mix: &str) -> Vec<&'a LineResult> {
     let mut lines: Vec<&LineResult> = analysis
@@ -99,6 +111,22 @@ pub(crate) fn told_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option
     } else {
         cost.at_best.as_ref().map(|(_, estimate)| estimate)
     }
+}
+
+/// Where [`told_cost`] stands.
+pub(crate) fn told_cost_place(analysis: &Analysis) -> &'static str {
+    if analysis.costs.iter().any(|cost| cost.at_line.is_some()) {
+        "at the line"
+    } else {
+        "at best"
+    }
+}
+
+/// The load in words at which [`told_cost`] stands, where that is not the line.
+pub(crate) fn told_cost_load<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a str> {
+    let at_line = analysis.costs.iter().any(|cost| cost.at_line.is_some());
+    let (load, _) = cost.at_best.as_ref().filter(|_| !at_line)?;
+    Some(load)
 }
 
 /// Place of the lowest of several costs, where they are in one currency and there is something to choose from.

@@ -15,6 +15,11 @@ pub(crate) fn judgement(judgement: Judgement) -> &'static str {
     }
 }
 
+/// Whether a difference was seen.
+pub(crate) fn is_decided(judgement: Judgement) -> bool {
+    matches!(judgement, Judgement::Better | Judgement::Worse)
+}
+
 /// The mark of a judgement.
 pub(crate) fn judgement_mark(judgement: Judgement, unicode: bool) -> &'static str {
     match (judgement, unicode) {
@@ -120,6 +125,15 @@ pub(crate) fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<S
         return None;
     }
     let width = numbers.margin(needed.half_width);
+    // The difference may be too small to be told.
+    if needed
+        .reached
+        .map(|reached| numbers.margin(reached))
+        .as_ref()
+        == Some(&width)
+    {
+        return None;
+    }
     Some(match (needed.blocks, needed.reached) {
         (Some(blocks), Some(reached)) => format!(
             "about {} would make this interval {width}; it is {} now",

@@ -217,7 +217,7 @@ impl LoadChart<'_> {
         if !grey.is_empty() {
             let drawn = grey.len().min(GREY_CURVES);
             notes.push(format!(
-                "{} arms stand out: the baseline and those with the highest throughput. {drawn} of the other {} are thin and grey; all are in points.csv.",
+                "{} arms stand out: the baselines, those with the clearest verdicts and those with the highest throughput. {drawn} of the other {} are thin and grey; all are in points.csv.",
                 own.len(),
                 grey.len()
             ));
@@ -385,7 +385,8 @@ impl LoadChart<'_> {
                         title { (text::short(&curve.arm, 80)) ": knee at " (text::prose(&knee.load_label)) }
                     }
                 }
-                @if style.own() {
+                // A line of one point cannot be seen.
+                @if style.own() || marks.len() == 1 {
                     @for (x, y, point, estimate) in apart(&marks) {
                         path.mark d=(style.mark(*x, *y, 4.5)) { title { (self.tooltip(curve, point, estimate)) } }
                     }

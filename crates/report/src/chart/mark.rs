@@ -1,12 +1,15 @@
 //! How an arm looks: colour, mark and dashes.
 
 use super::{Path, Px};
-use crate::select;
+use crate::{select, words};
 use maud::{Markup, html};
-use plimsoll_judge::Analysis;
+use plimsoll_judge::{Analysis, ArmSummary};
+use std::cmp::Ordering;
 
 /// How many arms look different from each other. More than this nobody tells apart.
-pub(crate) const STYLES: usize = 8;
+pub(crate) const STYLES: usize = 16;
+/// Colours, and shapes of marks. The second half of the looks has the same ones with hollow marks and dotted lines.
+const SHAPES: usize = 8;
 
 /// One of the looks, or that of all the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +23,10 @@ impl ArmStyle {
 
     /// The class of the style sheet that sets colour and dashes.
     pub(crate) fn class(self) -> &'static str {
-        const CLASSES: [&str; STYLES] = ["a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"];
+        const CLASSES: [&str; STYLES] = [
+            "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "b0", "b1", "b2", "b3", "b4", "b5",
+            "b6", "b7",
+        ];
         self.0.map_or("ax", |index| CLASSES[index % STYLES])
     }
 
@@ -32,7 +38,7 @@ impl ArmStyle {
     /// The outline of the mark around a place.
     pub(crate) fn mark(self, x: f64, y: f64, radius: f64) -> String {
         let r = radius;
-        let corners: &[(f64, f64)] = match self.0.map_or(8, |index| index % STYLES) {
+        let corners: &[(f64, f64)] = match self.0.map_or(SHAPES, |index| index % SHAPES) {
             0 => {
                 let d = 2.0 * r;
                 return format!(
@@ -104,6 +110,34 @@ impl ArmStyle {
     }
 }
 
+/// Why an arm should have a look of its own: it is a baseline, its largest decided difference, its highest throughput.
+type Claim = (bool, f64, f64);
+
+fn claim(analysis: &Analysis, arm: &ArmSummary) -> Claim {
+    let decided = select::primaries(analysis)
+        .filter(|one| one.arm == arm.name && words::is_decided(one.verdict.judgement))
+        .filter_map(|one| one.verdict.estimate)
+        .map(|share| share.ln_1p().abs())
+        .filter(|size| !size.is_nan());
+    let points = analysis
+        .curves
+        .iter()
+        .filter(|curve| curve.arm == arm.name)
+        .flat_map(|curve| &curve.points);
+    let best = points
+        .map(|point| select::median(&point.throughput))
+        .filter(|rate| rate.is_finite());
+    (
+        arm.baseline
+            || analysis
+                .comparisons
+                .iter()
+                .any(|one| one.baseline == arm.name),
+        decided.fold(0.0, f64::max),
+        best.fold(0.0, f64::max),
+    )
+}
+
 /// Which arm has which look.
 #[derive(Clone, Debug)]
 pub(crate) struct ArmStyles {
@@ -111,26 +145,18 @@ pub(crate) struct ArmStyles {
 }
 
 impl ArmStyles {
-    /// All arms, or with more than [`STYLES`] of them the baseline and those with the highest throughput at any load.
+    /// All arms, or with more than [`STYLES`] of them the baselines, then those with the clearest deciding verdicts, then those with the highest
+    /// throughput at any load.
     pub(crate) fn of(analysis: &Analysis) -> Self {
         let names: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
         if names.len() <= STYLES {
             return Self { names };
         }
-        let mut ranked: Vec<(f64, &str)> = Vec::new();
+        let mut ranked: Vec<(Claim, &str)> = Vec::new();
         for arm in &analysis.arms {
-            let points = analysis
-                .curves
-                .iter()
-                .filter(|curve| curve.arm == arm.name)
-                .flat_map(|curve| &curve.points);
-            let best = points
-                .map(|point| select::median(&point.throughput))
-                .filter(|rate| rate.is_finite())
-                .fold(0.0, f64::max);
-            ranked.push((if arm.baseline { f64::INFINITY } else { best }, &arm.name));
+            ranked.push((claim(analysis, arm), &arm.name));
         }
-        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        ranked.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
         ranked.truncate(STYLES);
         let chosen = names
             .iter()

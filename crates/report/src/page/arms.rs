@@ -4,6 +4,7 @@ use super::{NAME, Page, notes};
 use crate::number::PAGE;
 use crate::{figure, select, text, words};
 use maud::{Markup, html};
+use plimsoll_experiment::Metric;
 use plimsoll_judge::{
     Analysis, ArmSummary, Comparison, CostResult, CurvePoint, Estimate, FigureUnit, LineResult,
 };
@@ -104,7 +105,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let mut left_out = Vec::new();
     if shown.len() < analysis.arms.len() {
         left_out.push(format!(
-            "The table shows {} of {} arms, among them the baseline and those with the highest throughput; all are in points.csv.",
+            "The table shows {} of {} arms, among them the baselines, those with the clearest verdicts and those with the highest throughput; all are in points.csv.",
             shown.len(),
             analysis.arms.len()
         ));
@@ -134,7 +135,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                         @for column in &COLUMNS { th.num scope="col" { (column.title) small { (column.unit) } } }
                         @if extra.iops { th.num scope="col" { "IOPS" small { "of the disk" } } }
                         @if extra.page_cache { th.num scope="col" { "Page cache" small { "hits" } } }
-                        @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { (super::cost::where_told(analysis)) } } } }
+                        @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { "a million, " (select::told_cost_place(analysis)) } } } }
                         @if extra.line { th.num scope="col" { "Line" small { a href="#line" { "op/s" } } } }
                         @if extra.objective { th scope="col" { "Objective" } }
                         @if extra.cause { th scope="col" { "Held back by" small { a href="#why" { "why" } } } }
@@ -296,7 +297,7 @@ fn mix_rows(
             @for (row, arm) in shown.iter().enumerate() {
                 tr {
                     th scope="row" { (arm_cell(page, arm, first)) }
-                    td { (verdicts(analysis, arm, mix)) }
+                    td { (verdicts(analysis, arm, mix, judged)) }
                     @match points[row] {
                         Some(point) if point.valid_runs > 0 => {
                             @for (column, best) in COLUMNS.iter().zip(&best) {
@@ -310,13 +311,13 @@ fn mix_rows(
                     @if extra.page_cache { td.num { (page_cache(points[row])) } }
                     @if extra.cost {
                         @match costs[row] {
-                            Some((cost, estimate)) => (super::cost::cell(Some(estimate), None, &super::cost::currency(cost), cheapest == Some(row))),
+                            Some((cost, estimate)) => (super::cost::cell(Some(estimate), select::told_cost_load(analysis, cost), &super::cost::currency(cost), cheapest == Some(row))),
                             None => td.num { (PAGE.nothing()) },
                         }
                     }
                     @if extra.line { (line_cell(lines[row], highest == Some(row))) }
                     @if extra.objective { td { (objective_word(points[row])) } }
-                    @if extra.cause { td { (super::why::word(points[row].and_then(|point| point.cause.as_ref()))) } }
+                    @if extra.cause { td { (super::why::word(points[row].and_then(|point| select::held_back_by(analysis, mix, point)))) } }
                     (valid(points[row]))
                 }
             }
@@ -455,7 +456,8 @@ fn objective_word(point: Option<&CurvePoint>) -> &'static str {
     }
 }
 
-fn verdicts(analysis: &Analysis, arm: &ArmSummary, mix: &str) -> Markup {
+/// Verdicts that are of another load than the row name theirs.
+fn verdicts(analysis: &Analysis, arm: &ArmSummary, mix: &str, judged: Option<u32>) -> Markup {
     let mine: Vec<&Comparison> = select::primaries(analysis)
         .filter(|comparison| comparison.arm == arm.name && comparison.mix == mix)
         .take(4)
@@ -469,6 +471,9 @@ fn verdicts(analysis: &Analysis, arm: &ArmSummary, mix: &str) -> Markup {
             div.line {
                 (super::comparisons::word(comparison.verdict.judgement))
                 small { (words::metric(comparison.metric)) @if let Some(share) = comparison.verdict.estimate { " " (PAGE.difference(share)) } }
+                @if Some(comparison.point) != judged && comparison.metric != Metric::Line && comparison.metric != Metric::Cost {
+                    small { "at " (text::label(&comparison.load_label, NAME)) }
+                }
             }
         }
     }

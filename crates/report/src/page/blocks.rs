@@ -66,7 +66,7 @@ fn rows(page: &Page<'_>, group: &[&Repeatability]) -> Markup {
                     }
                     td.num { (PAGE.percent(one.range)) }
                     td.num { @match one.trend { Some(share) => (PAGE.difference(share)), None => span.quiet { "none" } } }
-                    td.num { @match one.visible { Some(share) => (PAGE.percent(share)), None => (PAGE.nothing()) } }
+                    td.num { @match one.visible { Some(share) => (PAGE.visible(share)), None => (PAGE.nothing()) } }
                     td.words { (text::label(&one.sentence, 400)) }
                 }
             }

@@ -169,7 +169,7 @@ fn row(page: &Page<'_>, comparison: &Comparison, scale: ForestScale) -> Markup {
                 (p_value(verdict))
             }
             td.num.count { (verdict.blocks) }
-            td.num.count.seen { @match verdict.smallest_visible { Some(share) => (PAGE.percent(share)), None => (PAGE.nothing()) } }
+            td.num.count.seen { @match verdict.smallest_visible { Some(share) => (PAGE.visible(share)), None => (PAGE.nothing()) } }
         }
     }
 }

@@ -36,15 +36,6 @@ const COLUMNS: [Column; 3] = [
     },
 ];
 
-/// Where the cost in the table of the arms is that of.
-pub(super) fn where_told(analysis: &Analysis) -> &'static str {
-    if analysis.costs.iter().any(|cost| cost.at_line.is_some()) {
-        "a million, at the line"
-    } else {
-        "a million, at best"
-    }
-}
-
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let analysis = page.report.analysis;
     let known: Vec<&Column> = COLUMNS

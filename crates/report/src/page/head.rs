@@ -116,7 +116,8 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
                     Some((a, b)) => { (PAGE.count(b.len() as u64)) " against " (words::counted(a.len() as u64, "run", PAGE)) ", unpaired" }
                     None => (words::counted(verdict.blocks.into(), "block", PAGE)),
                 }
-                @if let Some(share) = verdict.smallest_visible { "; " (PAGE.percent(share)) " would have been seen" }
+                // What was seen needs no word of what would have been.
+                @if let Some(share) = verdict.smallest_visible.filter(|_| !words::is_decided(verdict.judgement)) { "; " (PAGE.visible(share)) " would have been seen" }
                 @if let Some(reason) = &verdict.reason { "; " (text::line(reason)) }
             }
             @if let Some(needed) = super::comparisons::needed(page, comparison) { p.needed { (needed) } }
@@ -125,12 +126,20 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
 }
 
 pub(super) fn validity(page: &Page<'_>) -> Markup {
-    let entries = &page.report.analysis.validity;
+    let analysis = page.report.analysis;
+    let entries = &analysis.validity;
     if entries.is_empty() {
         return html! {};
     }
     let worst = |state| entries.iter().any(|entry| entry.state == state);
+    let points = || analysis.curves.iter().flat_map(|curve| &curve.points);
     let summary = match () {
+        () if points().all(|point| point.runs == 0) => {
+            "Nothing was measured yet, so there are no numbers to believe."
+        }
+        () if worst(ValidityState::Bad) && points().all(|point| point.valid_runs == point.runs) => {
+            "Every point that was measured passed its gates, but not all is as it was asked for."
+        }
         () if worst(ValidityState::Bad) => {
             "Some points failed a gate. They are shown as failed and compared with nothing."
         }

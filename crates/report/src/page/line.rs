@@ -20,7 +20,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let drawn = mixes.len().min(page.budget.mixes);
     html! {
         p.lead {
-            "The plimsoll line is the highest rate that an arm sustains within its objective. It is an interval: up to its lower end the objective was found to hold, from its upper end on it was found not to. "
+            "The plimsoll line is the highest rate that an arm sustains within its objective. Each block searches for its own, between a rate that was found to hold and one that was not. The interval is over the blocks, so single trials, and the lines of single blocks, may lie on the other side of its ends. "
             "Every mark is a trial: filled where the objective held, hollow where it did not, ✕ where the trial failed a gate and is no evidence."
         }
         @for (number, mix) in mixes.iter().take(drawn).enumerate() {

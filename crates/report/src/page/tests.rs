@@ -1132,7 +1132,7 @@ fn numbers_that_are_none_are_never_printed_of_what_was_decided() {
 #[test]
 fn large_experiments_stay_within_the_bound_and_say_what_is_left_out() {
     let mut large = vec![
-        (Shape::of(200, 5, 2, 8, 12), "8 arms stand out"),
+        (Shape::of(200, 5, 2, 8, 12), "16 arms stand out"),
         (Shape::of(2, 250, 2, 8, 12), "are left out"),
         (Shape::of(10, 5, 20, 8, 400), "of 20 mixes"),
         (

@@ -167,10 +167,12 @@ fn beneath(row: &Row<'_>, screen: &Screen) -> String {
         row.sides,
         words::counted(row.verdict.blocks.into(), row.unit, numbers)
     );
-    if let Some(share) = row.verdict.smallest_visible {
+    if let Some(share) = row.verdict.smallest_visible
+        && !words::is_decided(row.verdict.judgement)
+    {
         told.push_str(&format!(
             ", {} would have been seen",
-            numbers.percent(share)
+            numbers.visible(share)
         ));
     }
     if let Some(reason) = &row.verdict.reason {

@@ -188,7 +188,7 @@ fn varies(one: &Repeatability, screen: &Screen) -> String {
     );
     let visible = one.visible.map_or_else(
         || ", too few blocks to show any difference".into(),
-        |share| format!(", {} would be seen", numbers.percent(share)),
+        |share| format!(", {} would be seen", numbers.visible(share)),
     );
     let what = match one.metric {
         Metric::Line => words::metric(one.metric),

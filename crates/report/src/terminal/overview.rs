@@ -134,7 +134,9 @@ pub(super) fn why(
 ) {
     let points = judged(analysis, mix);
     for point in points.iter().take(super::TABLES) {
-        let Some(cause) = &point.cause else { continue };
+        let Some(cause) = select::held_back_by(analysis, mix, point) else {
+            continue;
+        };
         let mark = signs.painted(&point.arm);
         let name = screen.short(&point.arm, screen.width.saturating_sub(4));
         out.push_str(&format!("  {mark} {}\n", paint(BOLD, &name)));
@@ -194,7 +196,15 @@ impl Arms<'_> {
             _ => Cell::new(text).set_alignment(CellAlignment::Right),
         };
         let head = columns.iter().map(|column| {
-            let title = paint(DIM, &self.screen.plain(title(*column)));
+            let title = match column {
+                Cost => format!(
+                    "{}, {}",
+                    title(*column),
+                    select::told_cost_place(self.analysis)
+                ),
+                _ => title(*column).to_owned(),
+            };
+            let title = paint(DIM, &self.screen.plain(&title));
             aligned(*column, title)
         });
         table.set_header(std::iter::once(Cell::new("")).chain(head));
@@ -321,7 +331,7 @@ impl Arms<'_> {
         };
         match column {
             Valid => super::table::valid(point, self.screen),
-            Cause => match &point.cause {
+            Cause => match select::held_back_by(self.analysis, self.mix, point) {
                 Some(cause) => cause.kind.name().into(),
                 None => numbers.nothing().into(),
             },

@@ -8,10 +8,15 @@ use plimsoll_judge::Analysis;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-const SHAPES: [&str; STYLES] = ["●", "■", "▲", "◆", "▼", "✚", "○", "✦"];
-const ASCII_SHAPES: [&str; STYLES] = ["o", "#", "^", "x", "v", "+", "0", "@"];
+/// As on the page, the second half hollow.
+const SHAPES: [&str; STYLES] = [
+    "●", "■", "▲", "◆", "▼", "✚", "⬢", "✦", "○", "□", "△", "◇", "▽", "+", "⬡", "✧",
+];
+const ASCII_SHAPES: [&str; STYLES] = [
+    "o", "#", "^", "x", "v", "+", "0", "@", "a", "b", "c", "d", "e", "f", "g", "h",
+];
 /// Without those that are shapes, or look like one.
-const LETTERS: &str = "abcdefghijklmnpqrstuwyzABCDEFGHIJKLMNPQRSTUVWXYZ";
+const LETTERS: &str = "ijklmnpqrstuwyzABCDEFGHIJKLMNPQRSTUVWXYZ";
 /// Of an arm that the analysis does not know.
 const UNKNOWN: &str = "-";
 
@@ -34,7 +39,7 @@ pub(super) fn mark(place: usize, unicode: bool) -> Cow<'static, str> {
 
 /// The colour at a place.
 pub(super) fn style(place: usize) -> Style {
-    const COLOURS: [AnsiColor; STYLES] = [
+    const COLOURS: [AnsiColor; STYLES / 2] = [
         AnsiColor::Blue,
         AnsiColor::Yellow,
         AnsiColor::Magenta,
@@ -44,9 +49,11 @@ pub(super) fn style(place: usize) -> Style {
         AnsiColor::Red,
         AnsiColor::BrightBlue,
     ];
-    COLOURS
-        .get(place)
-        .map_or(Style::new(), |colour| colour.on_default())
+    if place < STYLES {
+        COLOURS[place % COLOURS.len()].on_default()
+    } else {
+        Style::new()
+    }
 }
 
 /// Which arm has which sign.
@@ -110,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_arms_that_the_page_draws_have_the_shapes() {
-        let (_, analysis) = sample::experiment(&Shape::twelve_arms());
+        let (_, analysis) = sample::experiment(&Shape::of(20, 1, 1, 2, 6));
         let (styles, signs) = (
             ArmStyles::of(&analysis),
             Signs::of(&analysis, &Screen::default()),
