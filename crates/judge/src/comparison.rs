@@ -83,10 +83,15 @@ pub(crate) fn primaries(plan: &Plan) -> Vec<Metric> {
     metrics
 }
 
-/// From how many blocks on every deciding metric can have a verdict: several are judged together, and demand more than one alone.
+/// From how many blocks on every deciding metric can have a verdict: several are judged together, and demand more than one alone. An arm by itself has
+/// no verdict, but intervals.
 pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
-    let metrics = primaries(plan).len() as f64;
-    plimsoll_stats::fewest_blocks(1.0 - (1.0 - CONFIDENCE) / metrics)
+    let metrics = if plan.arms.len() > 1 {
+        primaries(plan).len()
+    } else {
+        1
+    };
+    plimsoll_stats::fewest_blocks(1.0 - (1.0 - CONFIDENCE) / metrics as f64)
 }
 
 /// Compares the arms of every pair: each mix, each point, each metric.

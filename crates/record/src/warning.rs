@@ -84,7 +84,7 @@ warnings! {
         "too few operations for a bound on this percentile: measure for longer";
     /// Fewer blocks than a verdict needs.
     FewBlocks = "W-FEW-BLOCKS", Caution,
-        "a verdict needs at least 6 blocks, 8 is the default: run the experiment again with more";
+        "without so many blocks there is no verdict, 8 is the default: run the experiment again with more";
     /// A run failed or was cut off and is missing from the comparison.
     RunFailed = "W-RUN-FAILED", Invalid,
         "read the message of the run, mend the cause and start the same file again: only the missing runs are repeated";

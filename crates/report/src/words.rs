@@ -2,7 +2,7 @@
 
 use crate::number::{Numbers, round_significant};
 use plimsoll_experiment::Metric;
-use plimsoll_judge::{BlocksNeeded, Judgement, ValidityState, rounded_interval};
+use plimsoll_judge::{BlocksNeeded, Judgement, ValidityState, Verdict, rounded_interval};
 use plimsoll_record::Severity;
 
 /// The four words.
@@ -18,6 +18,12 @@ pub(crate) fn judgement(judgement: Judgement) -> &'static str {
 /// Whether a difference was seen.
 pub(crate) fn is_decided(judgement: Judgement) -> bool {
     matches!(judgement, Judgement::Better | Judgement::Worse)
+}
+
+/// Whether the reason says how many blocks there were: `1 block, at least 6 are needed`.
+pub(crate) fn counts(verdict: &Verdict) -> bool {
+    let reason = verdict.reason.as_deref().unwrap_or_default();
+    reason.starts_with(&format!("{} ", verdict.blocks))
 }
 
 /// The mark of a judgement.

@@ -114,11 +114,16 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
             p.blocks {
                 @match &comparison.apart {
                     Some((a, b)) => { (PAGE.count(b.len() as u64)) " against " (words::counted(a.len() as u64, "run", PAGE)) ", unpaired" }
+                    // The reason may begin with it.
+                    None if words::counts(verdict) => {},
                     None => (words::counted(verdict.blocks.into(), "block", PAGE)),
                 }
                 // What was seen needs no word of what would have been.
                 @if let Some(share) = verdict.smallest_visible.filter(|_| !words::is_decided(verdict.judgement)) { "; " (PAGE.visible(share)) " would have been seen" }
-                @if let Some(reason) = &verdict.reason { "; " (text::line(reason)) }
+                @if let Some(reason) = &verdict.reason {
+                    @if !words::counts(verdict) || comparison.apart.is_some() { "; " }
+                    (text::line(reason))
+                }
             }
             @if let Some(needed) = super::comparisons::needed(page, comparison) { p.needed { (needed) } }
         }

@@ -36,6 +36,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Markup> {
             "All valid runs of an arm are merged, after the warm-up."
             @if with_service { " The thin line is the service time, counted from when an operation was sent." }
         }
+        @if let Some(others) = others(page) { p.remark { (others) } }
         @for (number, one) in all.iter().enumerate() {
             figure.mix id={ "percentiles-" (number) } {
                 figcaption {
@@ -52,6 +53,21 @@ pub(super) fn section(page: &Page<'_>) -> Option<Markup> {
                 (table(page, one))
             }
         }
+    })
+}
+
+/// What is said where not all arms are drawn.
+fn others(page: &Page<'_>) -> Option<String> {
+    let arms = &page.report.analysis.arms;
+    let drawn = arms
+        .iter()
+        .filter(|arm| page.style(&arm.name).own())
+        .count();
+    (drawn < arms.len()).then(|| {
+        format!(
+            "Drawn are the {drawn} arms that stand out in the charts over the load; the percentiles of the other {} are in points.csv.",
+            arms.len() - drawn
+        )
     })
 }
 
