@@ -142,7 +142,7 @@ fn noted(
         bail!(
             "no operations of arm {} were noted in block {}: `measurement: {{log_operations: 100}}` in the experiment file notes them",
             run.arm,
-            run.block
+            number(run)
         );
     };
     let chosen: Vec<NotedOperation> = points
@@ -156,7 +156,12 @@ fn noted(
     Ok(chosen)
 }
 
-/// The last traced run of an arm, and where its trace was kept.
+/// The number of a run's block as people say it: from 1. In the record it is from 0.
+fn number(run: &RunRecord) -> u64 {
+    u64::from(run.block) + 1
+}
+
+/// The last traced run of an arm, and where its trace was kept. `block` is counted from 1.
 fn traced_run<'a>(
     record: &'a ExperimentRecord,
     arm: Option<&str>,
@@ -183,17 +188,96 @@ fn traced_run<'a>(
             arms.join(", ")
         ),
     };
-    let chosen = traced
-        .iter()
-        .filter(|(run, _)| run.arm == arm && block.is_none_or(|block| run.block == block))
+    let of_arm = || traced.iter().filter(|(run, _)| run.arm == arm);
+    let chosen = of_arm()
+        .filter(|(run, _)| block.is_none_or(|block| number(run) == u64::from(block)))
         .max_by_key(|(run, _)| (run.block, run.attempt));
-    match chosen {
-        Some((run, trace)) => Ok((run, &trace.path)),
-        None => bail!(
-            "experiment {} has no trace of arm {arm}{}; arms with one: {}",
+    let mut blocks: Vec<u64> = of_arm().map(|(run, _)| number(run)).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    match (chosen, block) {
+        (Some((run, trace)), _) => Ok((run, &trace.path)),
+        (None, Some(block)) if !blocks.is_empty() => {
+            let blocks: Vec<String> = blocks.iter().map(u64::to_string).collect();
+            bail!(
+                "experiment {} has no trace of arm {arm} in block {block}; blocks with one, counted from 1: {}",
+                record.id,
+                blocks.join(", ")
+            )
+        }
+        (None, _) => bail!(
+            "experiment {} has no trace of arm {arm}; arms with one: {}",
             record.id,
-            block.map_or_else(String::new, |block| format!(" in block {block}")),
             arms.join(", ")
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_record::{
+        ExperimentState, Machine, Program, RECORD_VERSION, RigRecord, RunState, TraceReference,
+    };
+
+    fn traced(block: u32) -> RunRecord {
+        RunRecord {
+            block,
+            arm: "san".into(),
+            position: 0,
+            attempt: 1,
+            state: RunState::Finished,
+            seed: 1,
+            started_at: "2026-11-21T03:44:01Z".into(),
+            ended_at: None,
+            engine: None,
+            machine: Machine::default(),
+            storage: None,
+            records_loaded: None,
+            data_bytes: None,
+            rig: Some(RigRecord {
+                trace: Some(TraceReference {
+                    path: format!("/block-{block}.trace").into(),
+                    requests: 1,
+                    overwritten: 0,
+                }),
+                ..RigRecord::default()
+            }),
+            load: None,
+            points: Vec::new(),
+            canaries: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn blocks_are_counted_from_1() {
+        let record = ExperimentRecord {
+            plimsoll_record: RECORD_VERSION,
+            id: "k3f9q".into(),
+            name: "finds".into(),
+            question: None,
+            state: ExperimentState::Finished,
+            file_text: String::new(),
+            file_hash: String::new(),
+            plan_hash: String::new(),
+            plan: serde_json::Value::Null,
+            seed: 1,
+            program: Program::default(),
+            machine: Machine::default(),
+            command: String::new(),
+            started_at: "2026-11-21T03:44:00Z".into(),
+            ended_at: None,
+            calibrations: Vec::new(),
+            runs: vec![traced(0), traced(5)],
+        };
+        let of = |block| traced_run(&record, None, block).map(|(run, _)| run.block);
+        assert_eq!((of(Some(1)).ok(), of(Some(6)).ok()), (Some(0), Some(5)));
+        assert_eq!(of(None).ok(), Some(5));
+        let error = of(Some(5)).expect_err("there is none").to_string();
+        assert_eq!(
+            error,
+            "experiment k3f9q has no trace of arm san in block 5; blocks with one, counted from 1: 1, 6"
+        );
     }
 }

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Each file is laid out row by row from its first byte, all at one scale; reads are blue, writes orange. A still is darker the more
-often a place was accessed. An animation shows the accesses in the order of time, in frames of equally many.
+often a place was accessed; where it was both read and written, the more frequent kind shows. An animation shows the accesses in
+the order of time, in frames of equally many.
 
 Examples:
   plimsoll diskmap last --arm spindle-230 --to map.png
@@ -21,8 +22,8 @@ pub struct Diskmap {
     /// Of an experiment: the arm; needed where several kept a trace.
     #[arg(long)]
     pub arm: Option<String>,
-    /// Of an experiment: the block, counted from 0; without it the last.
-    #[arg(long)]
+    /// Of an experiment: the block, counted from 1 as on its page; without it the last. Columns and labels of exports count from 0.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub block: Option<u32>,
     /// The picture: .png is a still, .apng and .gif are animations. Existing files are not overwritten.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

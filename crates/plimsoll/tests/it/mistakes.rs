@@ -166,6 +166,8 @@ fn wrong_usage() {
         &["walk"],
         &["run", "experiment.yaml", "--blocks", "some"],
         &["run", "experiment.yaml", "--duration", "5"],
+        // Blocks are counted from 1.
+        &["diskmap", "last", "--block", "0", "--to", "map.png"],
     ] {
         let said = laboratory.run(arguments);
         assert_eq!(

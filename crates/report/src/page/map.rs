@@ -24,8 +24,8 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let maps = page.setting.maps;
     html! {
         p.lead {
-            "Each file of the database row by row from its first byte, all at one scale, and every read and write at its place. The still is the darker the more often a place was "
-            "accessed; the player shows the accesses in the order of time."
+            "Each file of the database row by row from its first byte, all at one scale, and every read and write at its place. The colour of the still is the stronger the more often a place was "
+            "accessed; where it was both read and written, the more frequent kind shows, in the heat of the player too. The player shows the accesses in the order of time."
         }
         @for (place, map) in maps.iter().enumerate() {
             @if place == 0 { (figure(page, place, map)) } @else {
@@ -49,6 +49,7 @@ fn others(page: &Page<'_>) -> Markup {
             p.remark {
                 (PAGE.count(more as u64)) @if more == 1 { " more run was traced" } @else { " more runs were traced" } ". On the machine that measured, this draws any of them: "
                 code { "plimsoll diskmap " (text::line(&record.id)) " --arm ARM --block BLOCK --to map.gif" }
+                ". Blocks are numbered as here."
             }
         }
     }
