@@ -2,11 +2,12 @@
 
 use crate::canvas::{Canvas, FAINT, INK, PAPER, READS, SHADES, WRITES};
 use crate::layout::CELL;
-use crate::text::{LINE, count, size, width, write};
+use crate::text::{LINE, count, several, size, width, write};
 use crate::{Access, Accesses, Layout};
 use std::collections::HashMap;
 
-/// Everything at once: the darker a cell, the more often it was accessed, on a logarithmic scale.
+/// Everything at once: the darker a cell, the more often it was accessed, on a logarithmic scale. Of a cell that was both read and written the more frequent kind shows,
+/// and the picture says so: data are written before they are read, so nearly every cell would have the colour of both.
 #[must_use]
 pub fn heat(accesses: &Accesses, layout: &Layout) -> Canvas {
     let mut canvas = ground(accesses, layout);
@@ -22,6 +23,9 @@ pub fn heat(accesses: &Accesses, layout: &Layout) -> Canvas {
         .map(|(reads, writes)| *reads.max(writes))
         .max();
     let most = (most.unwrap_or(1) as f64).ln_1p();
+    let has_both = cells
+        .values()
+        .any(|(reads, writes)| *reads > 0 && *writes > 0);
     for ((file, cell), (reads, writes)) in cells {
         let (number, colour) = if writes > reads {
             (writes, WRITES)
@@ -37,9 +41,14 @@ pub fn heat(accesses: &Accesses, layout: &Layout) -> Canvas {
     let all = &accesses.all;
     if let (Some(first), Some(last)) = (all.first(), all.last()) {
         let words = format!(
-            "{} accesses in {:.3} s",
+            "{} accesses in {:.3} s{}",
             count(all.len() as u64),
-            (last.time_ns - first.time_ns) as f64 / 1e9
+            (last.time_ns - first.time_ns) as f64 / 1e9,
+            if has_both {
+                "; where both happened, the more frequent shows"
+            } else {
+                ""
+            }
         );
         write(&mut canvas, 0, LINE, &words, FAINT);
     }
@@ -140,12 +149,19 @@ fn ground(accesses: &Accesses, layout: &Layout) -> Canvas {
         write(&mut canvas, x + 14, 0, words, INK);
         x += 14 + width(words) + 14;
     }
-    for (file, block) in accesses.files.iter().zip(&layout.blocks) {
+    let mut writes = vec![0; accesses.files.len()];
+    for access in accesses.all.iter().filter(|access| access.is_write) {
+        if let Some(writes) = writes.get_mut(usize::from(access.file)) {
+            *writes += 1;
+        }
+    }
+    for ((file, block), writes) in accesses.files.iter().zip(&layout.blocks).zip(writes) {
         let label = format!(
-            "{}  {}, {} accesses",
+            "{}  {}, {}, {}",
             file.path,
             size(file.size),
-            count(file.accesses)
+            several(file.accesses.saturating_sub(writes), "read"),
+            several(writes, "write")
         );
         write(&mut canvas, 0, block.label_y, &label, INK);
         let cells = file.size.div_ceil(layout.cell_bytes).max(1) as usize;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! All files share one scale, so that sizes can be compared, and each begins in a row of its own. The scale is chosen so that they fill a square together.
-//! Reads are blue and writes are orange; where both happened, the more frequent one shows.
+//! Reads are blue and writes are orange; where both happened, a still shows the more frequent one and says so.
 //!
 //! ```
 //! use plimsoll_diskmap::{Accesses, Layout, Selection, heat, write_png};

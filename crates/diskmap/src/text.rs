@@ -57,6 +57,15 @@ pub(crate) fn count(number: u64) -> String {
     grouped(number, ' ')
 }
 
+/// `1 read`, `1 592 reads`.
+pub(crate) fn several(number: u64, what: &str) -> String {
+    format!(
+        "{} {what}{}",
+        count(number),
+        if number == 1 { "" } else { "s" }
+    )
+}
+
 /// A number in groups of three digits, as in a sentence.
 pub(crate) fn commas(number: u64) -> String {
     grouped(number, ',')

@@ -120,6 +120,25 @@ fn every_access_is_at_its_place_in_its_file() {
 }
 
 #[test]
+fn a_still_says_that_it_hides_the_less_frequent_kind_where_it_does() {
+    const FAINT: [u8; 3] = [107, 114, 128];
+    let faint = |written_at: u64| {
+        let requests = [
+            (Kind::Read, MIB, 4096),
+            (Kind::Read, MIB, 4096),
+            (Kind::Write, written_at, 4096),
+        ];
+        let accesses = Accesses::of(&trace(&requests, &[]), &Selection::default());
+        let accesses = accesses.expect("all are known");
+        let picture = heat(&accesses, &Layout::of(&accesses, 640));
+        let words = &picture.pixels[..picture.width * 32];
+        let is_faint = |pixel: &&u8| PALETTE[usize::from(**pixel)] == FAINT;
+        words.iter().filter(is_faint).count()
+    };
+    assert!(faint(MIB) > faint(2 * MIB) + 200);
+}
+
+#[test]
 fn what_is_selected_is_what_is_drawn() {
     let requests = [
         (Kind::Write, MIB, 4096),
