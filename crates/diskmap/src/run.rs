@@ -24,9 +24,9 @@ pub fn is_traced(run: &RunRecord) -> bool {
     trace.is_some_and(|trace| trace.path.is_file())
 }
 
-/// Of each arm the last run whose trace is still there, in the order in which the arms were measured first.
+/// Of each arm the last run whose trace is still there, in this order of the arms; those that it does not name come last.
 #[must_use]
-pub fn last_of_each_arm(record: &ExperimentRecord) -> Vec<&RunRecord> {
+pub fn last_of_each_arm<'a>(record: &'a ExperimentRecord, order: &[&str]) -> Vec<&'a RunRecord> {
     let mut last: Vec<&RunRecord> = Vec::new();
     for run in record.runs.iter().filter(|run| is_traced(run)) {
         match last.iter_mut().find(|known| known.arm == run.arm) {
@@ -35,6 +35,13 @@ pub fn last_of_each_arm(record: &ExperimentRecord) -> Vec<&RunRecord> {
             None => last.push(run),
         }
     }
+    // Runs that are equally far keep the order in which their arms were measured first.
+    last.sort_by_key(|run| {
+        order
+            .iter()
+            .position(|arm| *arm == run.arm)
+            .unwrap_or(order.len())
+    });
     last
 }
 

@@ -3,8 +3,9 @@
 use plimsoll_diskmap::{
     DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, last_of_each_arm,
 };
-use plimsoll_record::{ExperimentRecord, RunRecord};
-use plimsoll_report::page::DiskMap;
+use plimsoll_record::RunRecord;
+use plimsoll_report::Report;
+use plimsoll_report::page::{DiskMap, telling_arms};
 
 /// What stands around a map: its table, and names.
 const AROUND_BYTES: usize = 8 << 10;
@@ -12,9 +13,9 @@ const AROUND_BYTES: usize = 8 << 10;
 const LEAST_BYTES: usize = 48 << 10;
 
 /// Draws the last traced run of each arm, in so many bytes of the page altogether. What cannot be drawn is said on the terminal and left out.
-pub fn maps(record: &ExperimentRecord, room_bytes: usize) -> Vec<DiskMap> {
+pub fn maps(report: &Report<'_>, room_bytes: usize) -> Vec<DiskMap> {
     let mut traced = Vec::new();
-    for run in last_of_each_arm(record) {
+    for run in last_of_each_arm(report.record, &telling_arms(report.analysis)) {
         if traced.len() == MOST_MAPS {
             break;
         }

@@ -120,7 +120,7 @@ pub fn file_stem(record: &ExperimentRecord) -> String {
 /// A page, with the disk maps for which it has room.
 fn drawn(report: &Report<'_>) -> String {
     let bare = page::render(report);
-    let maps = maps(report.record, page::LARGEST.saturating_sub(bare.len()));
+    let maps = maps(report, page::LARGEST.saturating_sub(bare.len()));
     if maps.is_empty() {
         return bare;
     }

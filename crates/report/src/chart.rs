@@ -24,6 +24,7 @@ pub(crate) use knee::KneeChart;
 pub(crate) use latency::{LatencyPanel, ends as latency_ends};
 pub(crate) use line::{LineChart, trials};
 pub(crate) use load::{LoadChart, Quantity, load_number};
+pub use mark::telling_arms;
 pub(crate) use mark::{ArmStyle, ArmStyles, STYLES};
 pub(crate) use nines::{NinesChart, percentile_name};
 pub(crate) use scale::{Axis, Plot};

@@ -29,6 +29,7 @@ pub(crate) use provenance::date;
 pub(crate) use warnings::list as warning_list;
 
 use crate::Report;
+pub use crate::chart::telling_arms;
 use crate::chart::{ArmStyle, ArmStyles};
 use crate::shell::{self, Place, Shell};
 use crate::text;

@@ -131,7 +131,7 @@ impl Library {
         let (judged, version) = self.judged_from(&store, &id)?;
         let maps = {
             let _one_at_a_time = self.one_at_a_time();
-            crate::maps::stills(&judged.record)
+            crate::maps::stills(&judged.record, &judged.analysis)
         };
         let setting = Setting {
             place: Place::Served,

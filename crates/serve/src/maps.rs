@@ -9,17 +9,18 @@ use axum::response::{IntoResponse, Response};
 use plimsoll_diskmap::{
     DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, is_traced, last_of_each_arm,
 };
+use plimsoll_judge::Analysis;
 use plimsoll_record::{ExperimentRecord, RunRecord};
-use plimsoll_report::page::DiskMap;
+use plimsoll_report::page::{DiskMap, telling_arms};
 use std::sync::Arc;
 
 /// What the player is given at most.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Draws the last traced run of each arm, as far as the traces are on this machine; without the accesses, which the player asks for.
-pub(crate) fn stills(record: &ExperimentRecord) -> Vec<DiskMap> {
+pub(crate) fn stills(record: &ExperimentRecord, analysis: &Analysis) -> Vec<DiskMap> {
     // A trace that cannot be read leaves its map out; what is wrong with it says who asks for it.
-    let drawn = last_of_each_arm(record)
+    let drawn = last_of_each_arm(record, &telling_arms(analysis))
         .into_iter()
         .filter_map(|run| Some((run, draw(run, 0).ok()?)));
     let maps = drawn.take(MOST_MAPS).map(|(run, map)| DiskMap {

@@ -110,12 +110,24 @@ impl ArmStyle {
     }
 }
 
-/// Why an arm should have a look of its own: it is a baseline, its largest decided difference, its highest throughput.
-type Claim = (bool, f64, f64);
+/// The arms in the order in which they should be shown where not all can be: those with the clearest deciding verdicts, each after its baseline, then
+/// other baselines, then those with the highest throughput at any load.
+pub fn telling_arms(analysis: &Analysis) -> Vec<&str> {
+    let mut ranked: Vec<(Claim, &str)> = Vec::new();
+    for arm in &analysis.arms {
+        ranked.push((claim(analysis, arm), &arm.name));
+    }
+    ranked.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
+    ranked.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Why an arm should be shown: its largest decided difference, as arm or as baseline; it is a baseline; its highest throughput.
+type Claim = (f64, bool, f64);
 
 fn claim(analysis: &Analysis, arm: &ArmSummary) -> Claim {
     let decided = select::primaries(analysis)
-        .filter(|one| one.arm == arm.name && words::is_decided(one.verdict.judgement))
+        .filter(|one| one.arm == arm.name || one.baseline == arm.name)
+        .filter(|one| words::is_decided(one.verdict.judgement))
         .filter_map(|one| one.verdict.estimate)
         .map(|share| share.ln_1p().abs())
         .filter(|size| !size.is_nan());
@@ -145,22 +157,15 @@ pub(crate) struct ArmStyles {
 }
 
 impl ArmStyles {
-    /// All arms, or with more than [`STYLES`] of them the baselines, then those with the clearest deciding verdicts, then those with the highest
-    /// throughput at any load.
+    /// All arms, or with more than [`STYLES`] of them the first of [`telling_arms`].
     pub(crate) fn of(analysis: &Analysis) -> Self {
         let names: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
         if names.len() <= STYLES {
             return Self { names };
         }
-        let mut ranked: Vec<(Claim, &str)> = Vec::new();
-        for arm in &analysis.arms {
-            ranked.push((claim(analysis, arm), &arm.name));
-        }
-        ranked.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
-        ranked.truncate(STYLES);
-        let chosen = names
-            .iter()
-            .filter(|name| ranked.iter().any(|(_, other)| other == name));
+        let mut telling = telling_arms(analysis);
+        telling.truncate(STYLES);
+        let chosen = names.iter().filter(|name| telling.contains(&name.as_str()));
         Self {
             names: chosen.cloned().collect(),
         }
@@ -174,5 +179,24 @@ impl ArmStyles {
     /// The look of an arm.
     pub(crate) fn style(&self, arm: &str) -> ArmStyle {
         ArmStyle(self.place(arm))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{self, Shape};
+
+    #[test]
+    fn the_baseline_and_the_clearest_verdicts_are_shown_before_the_fastest() {
+        let (_, mut analysis) = sample::experiment(&Shape::twelve_arms());
+        let telling = telling_arms(&analysis);
+        assert_eq!(telling.len(), 12);
+        // It does 1 in 455 of the baseline's operations.
+        assert_eq!(telling[..2], ["fast-092", "spindle-230"]);
+        for comparison in &mut analysis.comparisons {
+            comparison.primary = false;
+        }
+        assert_eq!(telling_arms(&analysis)[..2], ["fast-092", "spindle-092"]);
     }
 }
