@@ -217,7 +217,7 @@ impl LoadChart<'_> {
         if !grey.is_empty() {
             let drawn = grey.len().min(GREY_CURVES);
             notes.push(format!(
-                "{} arms stand out: the baselines, those with the clearest verdicts and those with the highest throughput. {drawn} of the other {} are thin and grey; all are in points.csv.",
+                "{} arms stand out: those with the clearest verdicts, their baselines and those with the highest throughput. {drawn} of the other {} are thin and grey; all are in points.csv.",
                 own.len(),
                 grey.len()
             ));

@@ -140,12 +140,8 @@ fn claim(analysis: &Analysis, arm: &ArmSummary) -> Claim {
         .map(|point| select::median(&point.throughput))
         .filter(|rate| rate.is_finite());
     (
-        arm.baseline
-            || analysis
-                .comparisons
-                .iter()
-                .any(|one| one.baseline == arm.name),
         decided.fold(0.0, f64::max),
+        arm.baseline,
         best.fold(0.0, f64::max),
     )
 }
@@ -186,17 +182,29 @@ impl ArmStyles {
 mod tests {
     use super::*;
     use crate::sample::{self, Shape};
+    use plimsoll_judge::{Comparison, Judgement};
 
     #[test]
-    fn the_baseline_and_the_clearest_verdicts_are_shown_before_the_fastest() {
+    fn the_clearest_verdicts_are_shown_first_and_after_their_baselines() {
         let (_, mut analysis) = sample::experiment(&Shape::twelve_arms());
-        let telling = telling_arms(&analysis);
-        assert_eq!(telling.len(), 12);
-        // It does 1 in 455 of the baseline's operations.
-        assert_eq!(telling[..2], ["fast-092", "spindle-230"]);
         for comparison in &mut analysis.comparisons {
-            comparison.primary = false;
+            comparison.verdict.judgement = Judgement::Inconclusive;
         }
-        assert_eq!(telling_arms(&analysis)[..2], ["fast-092", "spindle-092"]);
+        let first_two = |analysis: &Analysis| {
+            let telling = telling_arms(analysis);
+            assert_eq!(telling.len(), 12);
+            [telling[0].to_owned(), telling[1].to_owned()]
+        };
+        let of_san = |one: &&mut Comparison| one.arm == "san-138" && one.primary;
+        let decided = analysis.comparisons.iter_mut().find(of_san).unwrap();
+        let baseline = decided.baseline.clone();
+        decided.verdict.judgement = Judgement::Worse;
+        assert_eq!(first_two(&analysis), [baseline, "san-138".to_owned()]);
+
+        let decided = analysis.comparisons.iter_mut().find(of_san).unwrap();
+        decided.verdict.judgement = Judgement::Equivalent;
+        let [first, _] = first_two(&analysis);
+        let arm = analysis.arms.iter().find(|arm| arm.name == first).unwrap();
+        assert!(arm.baseline, "{first}");
     }
 }

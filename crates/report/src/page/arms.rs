@@ -105,7 +105,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let mut left_out = Vec::new();
     if shown.len() < analysis.arms.len() {
         left_out.push(format!(
-            "The table shows {} of {} arms, among them the baselines, those with the clearest verdicts and those with the highest throughput; all are in points.csv.",
+            "The table shows {} of {} arms, among them those with the clearest verdicts, their baselines and those with the highest throughput; all are in points.csv.",
             shown.len(),
             analysis.arms.len()
         ));
