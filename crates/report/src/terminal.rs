@@ -278,7 +278,7 @@ fn knees(out: &mut String, curves: &[&Curve], screen: &Screen) {
             ""
         };
         let sentence = format!(
-            "knee of {}: {}{range}{kneedle}{climbing}",
+            "knee of {}: by power {}{range}{kneedle}{climbing}",
             text::short(&curve.arm, 40),
             text::line(&knee.load_label)
         );
