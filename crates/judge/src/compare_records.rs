@@ -1,7 +1,7 @@
 //! Two records made at different times, one arm of each.
 
 use crate::analyse::plan_of;
-use crate::comparison::{is_compared, metrics, primaries, rule, verdict, without_figures};
+use crate::comparison::{is_compared, metrics, primaries, rule, size, verdict, without_figures};
 use crate::cost::in_one_currency;
 use crate::difference::{Seen, between};
 use crate::estimate::CONFIDENCE;
@@ -9,6 +9,7 @@ use crate::roles::follows_line;
 use crate::sample::{ArmSamples, Asked, Sample};
 use crate::select::{Selection, as_u32, counted};
 use crate::sentence::{Question, Unit, sentence};
+use crate::words::list;
 use crate::{Difference, JudgeError, Judgement, Verdict};
 use plimsoll_experiment::{Arm, Direction, Metric, Plan, Point};
 use plimsoll_record::{ExperimentRecord, LoadKind, RunRecord, Warning, WarningId};
@@ -38,6 +39,22 @@ pub struct Side {
     pub started_at: String,
     /// Finished runs of the arm.
     pub runs: u32,
+}
+
+impl Side {
+    /// The arm, with its record where the other side has an arm of the same name.
+    #[must_use]
+    pub fn label(&self, other: &Self) -> String {
+        label([&self.arm, &self.record], &other.arm)
+    }
+}
+
+fn label([arm, record]: [&str; 2], other: &str) -> String {
+    if arm == other {
+        format!("{arm} ({record})")
+    } else {
+        arm.to_owned()
+    }
 }
 
 /// One metric at one load that both records measured.
@@ -94,7 +111,7 @@ pub fn compare_records(
     b: &ExperimentRecord,
     arm_b: &str,
 ) -> Result<RecordComparison, JudgeError> {
-    let (a, b) = (Read::of(a, arm_a)?, Read::of(b, arm_b)?);
+    let (a, b) = (Read::of(a, arm_a, arm_b)?, Read::of(b, arm_b, arm_a)?);
     let primary_metrics = primaries(&a.plan);
     let mut comparisons = Vec::new();
     for shared in shared_points(&a, &b) {
@@ -135,7 +152,8 @@ struct Read<'a> {
 }
 
 impl<'a> Read<'a> {
-    fn of(record: &'a ExperimentRecord, name: &str) -> Result<Self, JudgeError> {
+    /// `other` is the arm of the other side, so that warnings say which of two of one name they are about.
+    fn of(record: &'a ExperimentRecord, name: &str, other: &str) -> Result<Self, JudgeError> {
         let plan = plan_of(record)?;
         let Some(arm) = plan.arms.iter().position(|arm| arm.name == name) else {
             let known = plan.arms.iter().map(|arm| arm.name.clone()).collect();
@@ -149,10 +167,14 @@ impl<'a> Read<'a> {
         let runs = selection.finished.swap_remove(arm);
         let asked = Asked::by(&plan, &record.calibrations);
         let samples = ArmSamples::of(&plan.arms[arm], (&runs, &selection.cut_off[arm]), &asked);
-        let mut warnings = crate::warnings::of_arm(name, &samples);
-        let lines = crate::line::lines_of(&plan, &plan.arms[arm], &samples);
+        let told = Arm {
+            name: label([name, &record.id], other),
+            ..plan.arms[arm].clone()
+        };
+        let mut warnings = crate::warnings::of_arm(&told.name, &samples);
+        let lines = crate::line::lines_of(&plan, &told, &samples);
         let plan_of_arm = Plan {
-            arms: vec![plan.arms[arm].clone()],
+            arms: vec![told],
             ..plan.clone()
         };
         warnings.extend(crate::line::warnings(
@@ -177,12 +199,7 @@ impl<'a> Read<'a> {
 
     /// The arm, with its record where both have the same name.
     fn label(&self, other: &Self) -> String {
-        let name = &self.arm().name;
-        if *name == other.arm().name {
-            format!("{name} ({})", self.record.id)
-        } else {
-            name.clone()
-        }
+        label([&self.arm().name, &self.record.id], &other.arm().name)
     }
 
     fn side(&self) -> Side {
@@ -319,6 +336,10 @@ fn of_point(
     let mut comparisons = Vec::new();
     for (metric, primary, baseline_values, values, compared) in figures {
         let rule = rule(&a.plan, metric);
+        let unit = Unit::Run {
+            baseline: baseline_values.len(),
+            arm: values.len(),
+        };
         let (verdict, grounds) = match &compared {
             Err(reason) => {
                 let runs = as_u32(baseline_values.len().min(values.len()));
@@ -328,12 +349,12 @@ fn of_point(
                 let judgement = judged
                     .next()
                     .expect("there is a judgement for every deciding comparison");
-                verdict(&judgement, (deciding > 1).then_some(deciding), Unit::Run)
+                verdict(&judgement, (deciding > 1).then_some(deciding), unit)
             }
             Ok(comparison) => {
                 let judgement = judge(comparison, rule, CONFIDENCE)
                     .expect("a confidence of 0.95 lies between 0 and 1");
-                verdict(&judgement, None, Unit::Run)
+                verdict(&judgement, None, unit)
             }
         };
         let question = Question {
@@ -342,7 +363,7 @@ fn of_point(
             metric,
             baseline: &name_a,
             arm: &name_b,
-            unit: Unit::Run,
+            unit,
         };
         comparisons.push(UnpairedComparison {
             mix: label.mix.clone(),
@@ -389,27 +410,7 @@ fn headline(a: &Read<'_>, b: &Read<'_>, comparisons: &[UnpairedComparison]) -> V
             measured(b)
         )];
     }
-    let mut sentences = Vec::new();
-    let mut decided = [
-        Judgement::Better,
-        Judgement::Worse,
-        Judgement::Equivalent,
-        Judgement::Inconclusive,
-    ]
-    .map(|word| (word, 0));
-    for comparison in comparisons.iter().filter(|comparison| comparison.primary) {
-        for (word, count) in &mut decided {
-            *count += usize::from(*word == comparison.verdict.judgement);
-        }
-        sentences.push(comparison.sentence.clone());
-    }
-    if sentences.len() > 2 {
-        let [better, worse, equivalent, inconclusive] = decided.map(|(_, count)| count);
-        let total = counted(sentences.len(), "deciding comparison");
-        sentences = vec![format!(
-            "Of {total}, {name_b} is better than {name_a} in {better}, worse in {worse}, equivalent in {equivalent}; {inconclusive} cannot be told."
-        )];
-    }
+    let mut sentences = verdicts([&name_a, &name_b], comparisons);
     if let Some(warning) = other_machine(a, b) {
         sentences.push(format!(
             "They were made on different machines, so the machine is part of every difference: {}.",
@@ -422,6 +423,55 @@ fn headline(a: &Read<'_>, b: &Read<'_>, comparisons: &[UnpairedComparison]) -> V
         PRICE
     };
     sentences.push(price.into());
+    sentences
+}
+
+/// One or two deciding comparisons in full; of more, the largest difference that is decided, and how many there are of each word.
+fn verdicts([name_a, name_b]: [&str; 2], comparisons: &[UnpairedComparison]) -> Vec<String> {
+    let deciding: Vec<&UnpairedComparison> = comparisons.iter().filter(|one| one.primary).collect();
+    if deciding.len() <= 2 {
+        return deciding.iter().map(|one| one.sentence.clone()).collect();
+    }
+    let of_word = |word: Judgement| {
+        deciding
+            .iter()
+            .filter(move |one| one.verdict.judgement == word)
+    };
+    let count = |word: Judgement| of_word(word).count();
+    let decided = of_word(Judgement::Better).chain(of_word(Judgement::Worse));
+    let largest = decided.reduce(|largest, one| {
+        if size(&one.verdict) > size(&largest.verdict) {
+            one
+        } else {
+            largest
+        }
+    });
+    let mut sentences: Vec<String> = largest.iter().map(|one| one.sentence.clone()).collect();
+
+    let mut metrics: Vec<String> = Vec::new();
+    for one in &deciding {
+        let metric = crate::words::metric(one.metric);
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    let mut reasons: Vec<&str> = of_word(Judgement::Inconclusive)
+        .filter_map(|one| one.verdict.reason.as_deref())
+        .collect();
+    reasons.dedup();
+    let because = match reasons[..] {
+        [only] if count(Judgement::Inconclusive) == deciding.len() => format!(": {only}"),
+        _ => String::new(),
+    };
+    sentences.push(format!(
+        "Of {} ({} at every load that both measured), {name_b} is better than {name_a} in {}, worse in {}, equivalent in {}; {} cannot be told{because}.",
+        counted(deciding.len(), "deciding comparison"),
+        list(&metrics),
+        count(Judgement::Better),
+        count(Judgement::Worse),
+        count(Judgement::Equivalent),
+        count(Judgement::Inconclusive),
+    ));
     sentences
 }
 

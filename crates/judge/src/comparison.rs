@@ -58,6 +58,17 @@ pub(crate) fn pairs(plan: &Plan) -> Vec<[usize; 2]> {
     pairs
 }
 
+/// Which of two arms of one plan the other is compared with, where the plan compares these two.
+#[must_use]
+pub fn baseline_of<'a>(plan: &'a Plan, one: &str, other: &str) -> Option<&'a str> {
+    let names = |[a, b]: [usize; 2]| [plan.arms[a].name.as_str(), plan.arms[b].name.as_str()];
+    pairs(plan)
+        .into_iter()
+        .map(names)
+        .find(|pair| *pair == [one, other] || *pair == [other, one])
+        .map(|[baseline, _]| baseline)
+}
+
 /// Every arm that others are compared with.
 pub(crate) fn baselines(plan: &Plan) -> Vec<usize> {
     if plan.compare.pairs.is_empty() {
@@ -291,8 +302,11 @@ impl Pairs {
     }
 
     fn unit(&self) -> Unit {
-        match self.apart {
-            Some(_) => Unit::Run,
+        match &self.apart {
+            Some((a, b)) => Unit::Run {
+                baseline: a.len(),
+                arm: b.len(),
+            },
             None => Unit::Block,
         }
     }
@@ -414,7 +428,12 @@ fn comparison(
 
 /// How far a comparison is from no difference, the same for twice and for half.
 pub(crate) fn effect(comparison: &Comparison) -> f64 {
-    let ratio = 1.0 + comparison.verdict.estimate.unwrap_or(0.0);
+    size(&comparison.verdict)
+}
+
+/// The same of a verdict.
+pub(crate) fn size(verdict: &Verdict) -> f64 {
+    let ratio = 1.0 + verdict.estimate.unwrap_or(0.0);
     if ratio > 0.0 {
         ratio.ln().abs()
     } else {

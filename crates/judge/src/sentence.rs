@@ -10,15 +10,24 @@ use plimsoll_stats::Grounds;
 pub(crate) enum Unit {
     /// Pairs within blocks.
     Block,
-    /// Runs of each arm by itself.
-    Run,
+    /// Runs of each arm by itself, of which one may have more.
+    Run {
+        /// Of the arm that the other is compared with.
+        baseline: usize,
+        /// Of the other.
+        arm: usize,
+    },
 }
 
 impl Unit {
     fn counted(self, count: usize) -> String {
         match self {
             Self::Block => crate::select::counted(count, "block"),
-            Self::Run => format!("{} of each arm", crate::select::counted(count, "run")),
+            Self::Run { baseline, arm } if baseline != arm => format!(
+                "{} against {baseline} of the baseline",
+                crate::select::counted(arm, "run")
+            ),
+            Self::Run { .. } => format!("{} of each arm", crate::select::counted(count, "run")),
         }
     }
 
@@ -27,8 +36,12 @@ impl Unit {
         let because = deciding.map_or(String::new(), |metrics| {
             format!(" to judge {metrics} metrics together")
         });
+        let of_each = match self {
+            Self::Run { baseline, arm } if baseline != arm => " of each",
+            _ => "",
+        };
         format!(
-            "{}, at least {needed} are needed{because}",
+            "{}, at least {needed}{of_each} are needed{because}",
             self.counted(count)
         )
     }

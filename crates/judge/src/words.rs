@@ -194,6 +194,9 @@ fn adjectives(metric: Metric) -> [&'static str; 3] {
 /// From this ratio on a price reads as "2.7 times cheaper" instead of "63 % cheaper", which few take for the same.
 const PRICE_TIMES_FROM: f64 = 1.5;
 
+/// Decimals at most with which a decrease is told that leaves hardly anything.
+const FINEST: usize = 9;
+
 /// How a change reads, in one style for the estimate and its interval.
 pub(crate) struct Change {
     metric: Metric,
@@ -314,17 +317,26 @@ impl Change {
         } else {
             (lower, upper)
         };
-        format!(
-            "{} to {}",
-            percent(near.abs(), self.decimals),
-            self.sided(far)
-        )
+        format!("{} to {}", self.percent(near), self.sided(far))
+    }
+
+    /// A change without its side. What is less by nearly everything is not told as if nothing were left.
+    fn percent(&self, change: f64) -> String {
+        let mut decimals = self.decimals;
+        while change < 0.0
+            && change > -1.0
+            && decimals < FINEST
+            && format!("{:.decimals$}", change * -100.0).starts_with("100")
+        {
+            decimals += 1;
+        }
+        percent(change.abs(), decimals)
     }
 
     fn sided(&self, change: f64) -> String {
         let [less, more, _] = adjectives(self.metric);
         let side = if change < 0.0 { less } else { more };
-        format!("{} {side}", percent(change.abs(), self.decimals))
+        format!("{} {side}", self.percent(change))
     }
 }
 
@@ -389,6 +401,13 @@ mod tests {
             (3.2, (3.0, 3.4), "4.20 times as high", "4.00 to 4.40 times"),
             (0.30, (0.12, 0.55), "30 % higher", "12 % to 55 % higher"),
             (0.0, (0.0, 0.0), "0.0 % higher", "exactly 0.0 % higher"),
+            // What is left is little, and not nothing.
+            (
+                -0.9998,
+                (-0.999_996, -0.7),
+                "99.98 % lower",
+                "70 % to 99.9996 % lower",
+            ),
         ];
         for (estimate, interval, first, second) in rows {
             let style = Change::style(Metric::Throughput, estimate, Some(interval));

@@ -15,6 +15,7 @@ use plimsoll_experiment::{Direction, Metric};
 use plimsoll_judge::{Judgement, RecordComparison, Side, UnpairedComparison};
 
 const NAME: usize = 60;
+const RECORD: usize = 24;
 /// Rows of the table of comparisons, and of differences.
 const ROWS: usize = 240;
 const DIFFERENCES: usize = 100;
@@ -30,11 +31,7 @@ pub fn page(
     place: Place,
 ) -> String {
     let (a, b) = (&comparison.baseline, &comparison.other);
-    let title = format!(
-        "{} against {}",
-        text::short(&b.arm, NAME),
-        text::short(&a.arm, NAME)
-    );
+    let title = format!("{} against {}", named(b, a), named(a, b));
     let body = html! {
         header.masthead {
             (shell::brand(place))
@@ -45,8 +42,8 @@ pub fn page(
                 @for question in questions { p.question { (text::prose(question)) } }
                 (headline(comparison))
                 div.sides {
-                    (side(b, "Compared", place))
-                    (side(a, "Baseline", place))
+                    (side([b, a], "Compared", place))
+                    (side([a, b], "Baseline", place))
                 }
                 @if place == Place::Served { (ways(comparison)) }
             }
@@ -84,16 +81,26 @@ fn headline(comparison: &RecordComparison) -> Markup {
     }
 }
 
-fn side(side: &Side, role: &str, place: Place) -> Markup {
+/// The arm, with its record where the other side's has the same name.
+pub(crate) fn named(side: &Side, other: &Side) -> String {
+    let arm = text::short(&side.arm, NAME);
+    if side.arm == other.arm {
+        format!("{arm} ({})", text::short(&side.record, RECORD))
+    } else {
+        arm
+    }
+}
+
+fn side([side, other]: [&Side; 2], role: &str, place: Place) -> Markup {
     html! {
         dl.side {
-            dt { (role) } dd { strong { (text::short(&side.arm, NAME)) } }
+            dt { (role) } dd { strong { (named(side, other)) } }
             dt { "Experiment" } dd {
                 @match place {
                     Place::Served => a href=(link::experiment(&side.record)) { (text::short(&side.name, NAME)) },
                     Place::File => (text::short(&side.name, NAME)),
                 }
-                small { (text::short(&side.record, 24)) }
+                small { (text::short(&side.record, RECORD)) }
             }
             dt { "Begun" } dd { (date(&side.started_at)) }
             dt { "Finished runs" } dd { (PAGE.count(side.runs.into())) }
@@ -119,11 +126,14 @@ fn table(comparison: &RecordComparison) -> Markup {
     if all.is_empty() {
         return html! { p { "Nothing could be compared." } };
     }
-    let names = [&comparison.baseline.arm, &comparison.other.arm];
+    let (a, b) = (&comparison.baseline, &comparison.other);
+    let confidences = all.iter().filter_map(|one| one.verdict.confidence);
+    let confidence = confidences.min_by(f64::total_cmp);
     html! {
         p.lead {
-            "Each row is " (text::short(names[1], NAME)) " against " (text::short(names[0], NAME)) ". The shaded strip is the margin within which a difference does not matter. "
-            "Only the deciding rows answer a question; the others are exploratory: among many of them, some look different by chance."
+            "Each row is " (named(b, a)) " against " (named(a, b)) ". The shaded strip is the margin within which a difference does not matter. "
+            "Deciding are the metrics that the baseline's file names (throughput where it names none), at every load that both measured; the others are exploratory: among many of them, some look different by chance."
+            @if let Some(confidence) = confidence { " The intervals have a confidence of at least " (PAGE.percent(confidence)) "." }
         }
         div.scroll tabindex="0" role="region" aria-label="Table of comparisons" {
             table.comparisons.unpaired {
@@ -215,15 +225,15 @@ fn differences(comparison: &RecordComparison) -> Markup {
         return html! { p { "Nothing was found: settings, versions, machine, storage, program and workloads were looked at." } };
     }
     let (a, b) = (&comparison.baseline, &comparison.other);
-    let labels = [label(b, a), label(a, b)];
+    let labels = [b.label(a), a.label(b)];
     html! {
         p.lead { "Everything that was found to differ between the two sides. Each could be a cause as well." }
         div.scroll tabindex="0" role="region" aria-label="Table of differences" {
             table.differences {
                 thead { tr {
                     th scope="col" { "What" }
-                    th scope="col" { (text::short(&comparison.other.arm, NAME)) small { "compared" } }
-                    th scope="col" { (text::short(&comparison.baseline.arm, NAME)) small { "baseline" } }
+                    th scope="col" { (named(b, a)) small { "compared" } }
+                    th scope="col" { (named(a, b)) small { "baseline" } }
                 } }
                 tbody { @for difference in all.iter().take(DIFFERENCES) {
                     tr {
@@ -239,14 +249,5 @@ fn differences(comparison: &RecordComparison) -> Markup {
             }
         }
         @if all.len() > DIFFERENCES { p.remark { "The first " (DIFFERENCES) " of " (all.len()) " differences." } }
-    }
-}
-
-/// How the judge names a side where it must be told from the other.
-fn label(side: &Side, other: &Side) -> String {
-    if side.arm == other.arm {
-        format!("{} ({})", side.arm, side.record)
-    } else {
-        side.arm.clone()
     }
 }

@@ -51,6 +51,10 @@ pub(crate) const ASCII: Numbers = Numbers {
 /// From this share on a difference that would be seen is told as a factor.
 const FACTOR_FROM: f64 = 0.5;
 const DIGITS: i32 = 3;
+/// The largest difference that is told as percent.
+const LARGEST_PERCENT: f64 = 1_000.0;
+/// Decimals at most of a difference.
+const FINEST: usize = 9;
 
 impl Numbers {
     /// What stands where there is no number.
@@ -216,13 +220,23 @@ impl Numbers {
         }
     }
 
-    /// A difference as percent, always with its sign: +3.1 %.
+    /// A difference as percent, always with its sign: +3.1 %. From ten times more on as a ratio: 507 times. What leaves hardly anything does not round to
+    /// nothing left: -99.96 %.
     pub(crate) fn difference(self, share: f64) -> String {
         if !share.is_finite() {
             return self.significant(share, DIGITS);
         }
         let percent = share * 100.0;
-        let decimals = if percent.abs() >= 99.95 { 0 } else { 1 };
+        if percent > LARGEST_PERCENT {
+            return format!("{}{}times", self.significant(1.0 + share, DIGITS), self.gap);
+        }
+        let mut decimals = if percent.abs() >= 99.95 { 0 } else { 1 };
+        while share > -1.0
+            && decimals < FINEST
+            && format!("{percent:.decimals$}").starts_with("-100")
+        {
+            decimals += 1;
+        }
         let text = self.fixed(percent, decimals);
         let shows_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
         let sign = if percent > 0.0 && !shows_zero {
@@ -416,6 +430,10 @@ mod tests {
         assert_eq!(TERMINAL.difference(0.382), "+38.2 %");
         assert_eq!(TERMINAL.difference(-0.0001), "0.0 %");
         assert_eq!(TERMINAL.difference(2.5), "+250 %");
+        assert_eq!(TERMINAL.difference(506.21), "507 times");
+        assert_eq!(TERMINAL.difference(-0.999_58), "-99.96 %");
+        assert_eq!(TERMINAL.difference(-0.999_999_7), "-99.99997 %");
+        assert_eq!(TERMINAL.difference(-1.0), "-100 %");
         assert_eq!(PAGE.difference(-0.05), "\u{2212}5.0\u{202f}%");
     }
 

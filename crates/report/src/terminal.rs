@@ -15,7 +15,7 @@ mod table;
 
 pub use screen::Screen;
 
-use crate::{Report, select, text, words};
+use crate::{Report, compare, select, text, words};
 use anstyle::{AnsiColor, Style};
 use comparisons::Row;
 use plimsoll_judge::{Analysis, Curve, RecordComparison, Side};
@@ -85,8 +85,9 @@ pub fn comparisons(analysis: &Analysis, screen: &Screen) -> String {
 #[must_use]
 pub fn record_comparison(comparison: &RecordComparison, screen: &Screen) -> String {
     let mut out = String::new();
-    side(&mut out, "B", &comparison.other, screen);
-    side(&mut out, "against A", &comparison.baseline, screen);
+    let (a, b) = (&comparison.baseline, &comparison.other);
+    side(&mut out, "B", [b, a], screen);
+    side(&mut out, "against A", [a, b], screen);
     sentences(&mut out, &comparison.headline, screen);
     let rows: Vec<Row<'_>> = comparison.comparisons.iter().map(Row::from).collect();
     comparisons::by_weight(&mut out, &rows, screen);
@@ -95,15 +96,18 @@ pub fn record_comparison(comparison: &RecordComparison, screen: &Screen) -> Stri
     out
 }
 
-fn side(out: &mut String, letter: &str, side: &Side, screen: &Screen) {
+fn side(out: &mut String, letter: &str, [side, other]: [&Side; 2], screen: &Screen) {
     let about = format!(
         "{} {}, {}, {}",
         text::short(&side.name, 40),
         text::short(&side.record, 16),
-        text::short(&side.started_at, 24),
+        crate::page::date(&side.started_at),
         words::counted(side.runs.into(), "run", screen.numbers())
     );
-    let arm = screen.short(&side.arm, screen.width.saturating_sub(14));
+    let arm = screen.short(
+        &compare::named(side, other),
+        screen.width.saturating_sub(14),
+    );
     out.push_str(&format!(
         "{} {}\n",
         paint(DIM, &text::padded(letter, 9)),

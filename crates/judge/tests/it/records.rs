@@ -62,6 +62,50 @@ fn too_few_runs_say_so() {
 }
 
 #[test]
+fn sides_with_different_numbers_of_runs_are_counted_apart() {
+    let comparison = compare(&record("monday", 1, 1.0), &record("friday", 6, 1.5));
+    assert_eq!(
+        comparison.comparisons[0].verdict.reason.as_deref(),
+        Some("6 runs against 1 of the baseline, at least 4 of each are needed")
+    );
+    let enough = compare(&record("monday", 4, 1.0), &record("friday", 6, 1.5));
+    let sentence = &enough.comparisons[0].sentence;
+    assert!(
+        sentence.ends_with("6 runs against 4 of the baseline)."),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn warnings_say_which_of_two_arms_of_one_name_they_are_about() {
+    let (mut monday, mut friday) = (record("monday", 1, 1.0), record("friday", 1, 1.0));
+    for record in [&mut monday, &mut friday] {
+        record.runs[0].points[0].end.as_mut().unwrap().cut_short = true;
+    }
+    let comparison = compare(&monday, &friday);
+    for name in ["arm (monday)", "arm (friday)"] {
+        assert!(
+            comparison
+                .warnings
+                .iter()
+                .any(|warning| warning.subject.contains(name)),
+            "{:?}",
+            comparison.warnings
+        );
+    }
+}
+
+#[test]
+fn the_plan_says_which_of_two_arms_is_the_baseline() {
+    let lab = Laboratory::closed(&["a", "b", "c"], &["c"], &[4], 1);
+    let record = lab.measure(|case| Shown::closed(case, 1e6)).record();
+    let plan = plimsoll_judge::plan_of(&record).unwrap();
+    let of = |one, other| plimsoll_judge::baseline_of(&plan, one, other);
+    assert_eq!([of("a", "b"), of("b", "a")], [Some("a"); 2]);
+    assert_eq!(of("b", "c"), None);
+}
+
+#[test]
 fn many_loads_are_counted() {
     let sweep = |id: &str, factor: f64| {
         let lab = Laboratory::closed(&["arm"], &["c"], &[1, 2, 4], 6)
@@ -72,7 +116,10 @@ fn many_loads_are_counted() {
         }
     };
     let comparison = compare(&sweep("monday", 1.0), &sweep("friday", 0.5));
-    assert_snapshot!(comparison.headline[0], @"Of 3 deciding comparisons, arm (friday) is better than arm (monday) in 0, worse in 3, equivalent in 0; 0 cannot be told.");
+    assert_snapshot!(comparison.headline[..2].join("\n"), @r"
+Workload c at 1 thread: arm (friday) is worse than arm (monday): throughput 50.0 % lower (95.9 % interval 49.0 % to 51.0 % lower, 6 runs of each arm).
+Of 3 deciding comparisons (throughput at every load that both measured), arm (friday) is better than arm (monday) in 0, worse in 3, equivalent in 0; 0 cannot be told.
+");
 }
 
 #[test]

@@ -11,8 +11,9 @@ const HEIGHT: f64 = 24.0;
 const EDGE: f64 = 10.0;
 /// Differences beyond a factor of this are drawn at the edge, with an arrow.
 const FARTHEST: f64 = 20.0;
-/// Least distance between two labels, in units of the picture.
-const LABEL: f64 = 42.0;
+/// About the width of one character of a label, and the least room between two labels, in units of the picture.
+const CHARACTER: f64 = 6.4;
+const BETWEEN: f64 = 9.0;
 
 /// The scale that all rows of a table share.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,18 +67,21 @@ impl ForestScale {
             0.0, -0.5, 1.0, -0.2, 0.25, -0.8, 4.0, -0.1, 0.1, -0.9, 9.0, -0.05, 0.05, -0.33, 0.5,
             -0.02, 0.02, -0.95, 19.0, 2.0, -0.67, -0.3, 0.3, -0.4, 0.4, -0.01, 0.01,
         ];
-        let mut ticks: Vec<(f64, f64)> = Vec::new();
+        let half = |label: &str| label.chars().count() as f64 * CHARACTER / 2.0;
+        let mut ticks: Vec<(f64, String)> = Vec::new();
         for share in SHARES {
-            let x = self.x(share);
-            let free = ticks.iter().all(|(_, other)| (x - other).abs() >= LABEL);
+            let (x, label) = (self.x(share), tick_label(share));
+            let free = ticks
+                .iter()
+                .all(|(other, beside)| (x - other).abs() >= half(&label) + half(beside) + BETWEEN);
             if free && self.contains(share) && (12.0..=WIDTH - 12.0).contains(&x) {
-                ticks.push((share, x));
+                ticks.push((x, label));
             }
         }
         html! {
             svg.forest viewBox={ "0 0 " (Px(WIDTH)) " 20" } aria-hidden="true" {
-                @for (share, x) in &ticks {
-                    text.mid x=(Px(*x)) y="11" { (tick_label(*share)) }
+                @for (x, label) in &ticks {
+                    text.mid x=(Px(*x)) y="11" { (label) }
                     path.axis d={ "M" (Px(*x)) " 15v5" } {}
                 }
             }
@@ -169,6 +173,13 @@ mod tests {
         let scale = scale(-1.0, 1.0);
         let middle = scale.x(0.0);
         assert!(((middle - scale.x(-0.5)) - (scale.x(1.0) - middle)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn labels_do_not_touch() {
+        let axis = scale(-0.3, 3.0).axis().into_string();
+        assert!(axis.contains("+400"), "{axis}");
+        assert!(!axis.contains("+900"), "{axis}");
     }
 
     #[test]

@@ -93,6 +93,13 @@ fn sides_of_the_same_name_keep_their_values_apart() {
         b < a,
         "the columns are the compared arm and then the baseline"
     );
+    assert!(page.contains("<title>same (9b2c) against same (1f3a)"));
+    let main = main_of(&page);
+    assert!(main.contains("Each row is same (9b2c) against same (1f3a)"));
+    for name in ["same (9b2c)", "same (1f3a)"] {
+        assert!(main.contains(&format!("<strong>{name}</strong>")), "{main}");
+        assert!(main.contains(&format!("<th scope=\"col\">{name}<small>")));
+    }
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(super) struct Row<'a> {
     dearer: Option<&'a str>,
     /// What was counted: blocks, or runs of each side.
     unit: &'static str,
+    /// Runs of the arm and of the baseline, where one has more.
+    uneven: Option<[usize; 2]>,
     /// How many blocks would settle it, where that is worth saying.
     needed: Option<String>,
 }
@@ -49,6 +51,7 @@ impl<'a> From<&'a Comparison> for Row<'a> {
             } else {
                 "block"
             },
+            uneven: None,
             needed: None,
         }
     }
@@ -66,6 +69,8 @@ impl<'a> From<&'a UnpairedComparison> for Row<'a> {
             because: None,
             dearer: None,
             unit: "run",
+            uneven: Some([&comparison.values, &comparison.baseline_values].map(Vec::len))
+                .filter(|[runs, of_baseline]| runs != of_baseline),
             needed: None,
         }
     }
@@ -162,11 +167,20 @@ fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
 
 fn beneath(row: &Row<'_>, screen: &Screen) -> String {
     let numbers = screen.numbers();
-    let mut told = format!(
-        "{}{}",
-        row.sides,
-        words::counted(row.verdict.blocks.into(), row.unit, numbers)
-    );
+    let counted = match row.uneven {
+        Some([runs, of_baseline]) => format!(
+            "{} against {of_baseline}",
+            words::counted(runs as u64, row.unit, numbers)
+        ),
+        None => words::counted(row.verdict.blocks.into(), row.unit, numbers),
+    };
+    let reason = row.verdict.reason.as_deref();
+    // A reason that counts says it itself.
+    let counts = reason.is_some_and(|reason| reason.starts_with(&counted));
+    let mut told = row.sides.clone();
+    if !counts {
+        told.push_str(&counted);
+    }
     if let Some(share) = row.verdict.smallest_visible
         && !words::is_decided(row.verdict.judgement)
     {
@@ -175,8 +189,9 @@ fn beneath(row: &Row<'_>, screen: &Screen) -> String {
             numbers.visible(share)
         ));
     }
-    if let Some(reason) = &row.verdict.reason {
-        told.push_str(&format!("; {reason}"));
+    if let Some(reason) = reason {
+        told.push_str(if counts { "" } else { "; " });
+        told.push_str(reason);
     }
     told
 }
