@@ -62,25 +62,44 @@ function filter(table: HTMLTableElement, form: HTMLFormElement): void {
   if (address.href !== location.href) history.replaceState(null, "", address);
 }
 
-/** Says which arms are ticked, and lets two of them be compared. */
+/** Says which arms are ticked, and lets two of them be compared. Arms of two experiments are compared in the order in which they were ticked, as
+ * `plimsoll compare A B` does; which of two arms of one experiment is the baseline says its file, which the server reads. */
 function choosing(form: HTMLFormElement): void {
   const told = form.querySelector<HTMLElement>("[data-chosen]");
   const bar = form.querySelector<HTMLElement>("[data-bar]");
   const button = form.querySelector<HTMLButtonElement>("button[type=submit]");
   if (!told || !button) return;
   const asked = told.textContent;
+  let ticked: HTMLInputElement[] = [];
   const tell = (): void => {
-    const ticked = [...form.querySelectorAll<HTMLInputElement>("input[name=arm]:checked")];
+    const checked = [...form.querySelectorAll<HTMLInputElement>("input[name=arm]:checked")];
+    ticked = [...ticked.filter((box) => checked.includes(box)), ...checked.filter((box) => !ticked.includes(box))];
     button.disabled = ticked.length !== 2;
     bar?.classList.toggle("chosen", ticked.length > 0);
     const names = ticked.map(spelled);
     if (ticked.length === 0) told.textContent = asked;
     else if (ticked.length === 1) told.textContent = `${names[0]}. Tick another one to compare it with.`;
-    else if (ticked.length === 2) told.textContent = `${names[0]} against ${names[1]}`;
+    else if (ticked.length === 2 && ofOneExperiment(ticked)) told.textContent = `${names[0]} and ${names[1]}`;
+    else if (ticked.length === 2) told.textContent = `${names[1]} against ${names[0]}`;
     else told.textContent = `${ticked.length} arms are ticked. A comparison is of two: untick ${ticked.length - 2}.`;
   };
   form.addEventListener("change", tell);
+  form.addEventListener("formdata", ({ formData }) => {
+    const [first, second] = ticked;
+    if (ticked.length !== 2 || !first || !second) return;
+    formData.delete("arm");
+    if (ofOneExperiment(ticked)) {
+      for (const box of ticked) formData.append("arm", box.value);
+    } else {
+      formData.set("first", first.value);
+      formData.set("second", second.value);
+    }
+  });
   tell();
+}
+
+function ofOneExperiment(ticked: readonly HTMLInputElement[]): boolean {
+  return new Set(ticked.map((box) => box.closest("tr"))).size === 1;
 }
 
 /** `arm (experiment)`. */

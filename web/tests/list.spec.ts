@@ -50,13 +50,22 @@ test("two arms are chosen with the keyboard alone", async ({ page, served, exper
   await expect(page.locator("[data-chosen]")).toContainText("Tick another one");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Space");
-  await expect(page.locator("[data-chosen]")).toHaveText("in-cache (comparison) against quarter (comparison)");
+  await expect(page.locator("[data-chosen]")).toHaveText("in-cache (comparison) and quarter (comparison)");
   await page.keyboard.press("Enter");
-  await expect(page).toHaveURL(new RegExp(`first=${id}%3Aquarter&second=${id}%3Ain-cache`));
+  await expect(page).toHaveURL(new RegExp(`first=${id}%3Ain-cache&second=${id}%3Aquarter`));
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await expect(page.locator(".forest")).not.toHaveCount(0);
   await page.getByRole("link", { name: "The other way round" }).click();
-  await expect(page).toHaveURL(new RegExp(`first=${id}%3Ain-cache`));
+  await expect(page).toHaveURL(new RegExp(`first=${id}%3Aquarter`));
+});
+
+test("the declared baseline is compared with, whichever arm is ticked first", async ({ page, served, experiment }) => {
+  const id = await experiment("comparison");
+  await page.goto(`${served}/?text=comparison`);
+  await page.getByLabel("quarter").check();
+  await page.getByLabel("in-cache").check();
+  await page.getByRole("button", { name: "Compare" }).click();
+  await expect(page).toHaveURL(new RegExp(`first=${id}%3Ain-cache&second=${id}%3Aquarter`));
 });
 
 test("names from elsewhere are shown and not obeyed", async ({ page, served, experiment }) => {

@@ -3,7 +3,7 @@
 use crate::VERSION;
 use crate::failure::Failure;
 use axum::body::Bytes;
-use plimsoll_judge::{Analysis, RecordComparison, analyse, compare_records};
+use plimsoll_judge::{Analysis, RecordComparison, analyse, baseline_of, compare_records, plan_of};
 use plimsoll_record::ExperimentRecord;
 use plimsoll_report::page::{Setting, render_in};
 use plimsoll_report::shell::Place;
@@ -161,6 +161,27 @@ impl Library {
         let judged = Arc::new(Judged { record, analysis });
         lock(&self.judged).put(&id, version, &judged);
         Ok((judged, version))
+    }
+
+    /// Two arms ticked in the list, each spelled `ID:ARM`: the one with which the other is compared, and the other. Within one experiment that is what its file says,
+    /// so that this comparison and the experiment's own page point the same way; where the file does not say, the one that was sent first. Of two experiments the
+    /// list sends the newer first, and what was there before is the baseline.
+    pub(crate) fn ticked(&self, one: &str, other: &str) -> Result<(String, String), Failure> {
+        let as_sent = (one.to_owned(), other.to_owned());
+        let as_begun = (other.to_owned(), one.to_owned());
+        let id = |arm: &str| arm.split_once(':').map(|(id, _)| id.to_owned());
+        if id(one) != id(other) {
+            return Ok(as_begun);
+        }
+        let store = self.open()?;
+        let load = |wanted: &str| store.load(wanted).map_err(Failure::from);
+        let (record, first) = crate::lookup::side(one, load)?;
+        let (_, second) = crate::lookup::side(other, load)?;
+        let plan = plan_of(&record)?;
+        Ok(match baseline_of(&plan, &first, &second) {
+            Some(baseline) if baseline == second => as_begun,
+            _ => as_sent,
+        })
     }
 
     /// The page of a comparison of two arms, each spelled `ID:ARM`.

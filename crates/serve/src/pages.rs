@@ -104,7 +104,7 @@ pub(crate) async fn compare(
         (Some(first), Some(second)) => (first.to_owned(), second.to_owned()),
         _ => {
             let arms: Vec<&str> = query.all("arm").collect();
-            let &[newer, older] = arms.as_slice() else {
+            let &[one, other] = arms.as_slice() else {
                 let text = match arms.len() {
                     0 => "None was chosen.".to_owned(),
                     1 => "One was chosen.".to_owned(),
@@ -118,8 +118,10 @@ pub(crate) async fn compare(
                     ),
                 ));
             };
-            // The list has the newest first. What was there before is what the other is compared with.
-            let address = plimsoll_report::link::compare(older, newer);
+            let (one, other) = (one.to_owned(), other.to_owned());
+            let ticked = aside(move || app.library.ticked(&one, &other));
+            let (baseline, other) = ticked.await?;
+            let address = plimsoll_report::link::compare(&baseline, &other);
             return Err(Failure::see_other(&address));
         }
     };

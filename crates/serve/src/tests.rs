@@ -240,6 +240,15 @@ async fn two_ticked_arms_are_compared() {
     let page = place.get(to).await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.text.contains("large against small"));
+    // Within one experiment the declared baseline is what the other is compared with, whichever was ticked first.
+    for query in [
+        "arm=9b2c:small&arm=9b2c:large",
+        "arm=9b2c:large&arm=9b2c:small",
+    ] {
+        let led = place.get(&format!("/compare?{query}")).await;
+        let to = led.headers[header::LOCATION].to_str().unwrap();
+        assert_eq!(to, "/compare?first=9b2c%3Asmall&second=9b2c%3Alarge");
+    }
     for (query, part) in [
         ("", "None was chosen"),
         ("?arm=9b2c:large", "One was chosen"),
