@@ -199,6 +199,19 @@ pub struct HistoryBuilder {
     without_value: usize,
 }
 
+/// How records of other plans are told among those left out.
+const OF_OTHER_PLANS: &str = "of other plans";
+
+impl History {
+    /// Whether records were left out because their plans are others, which can be asked for.
+    #[must_use]
+    pub fn has_other_plans(&self) -> bool {
+        self.left_out
+            .iter()
+            .any(|told| told.ends_with(OF_OTHER_PLANS))
+    }
+}
+
 impl HistoryBuilder {
     /// Begins with the newest finished record, which says what is followed, on which machine, and by which plan.
     ///
@@ -304,7 +317,7 @@ impl HistoryBuilder {
         let mut left_out = Vec::new();
         for (count, of) in [
             (self.other_machines, "of other machines"),
-            (self.other_plans, "of other plans (--any-plan takes them)"),
+            (self.other_plans, OF_OTHER_PLANS),
             (self.unfinished, "not finished"),
             (self.without_value, "without a valid value"),
         ] {

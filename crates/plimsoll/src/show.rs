@@ -196,23 +196,26 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
         return Ok(Exit::Good);
     }
     print(format_args!(
-        "{:<10} {:<20} {:<11} {:<9} experiment: arms\n",
+        "{:<10} {:<20} {:<12} {:<15} experiment: arms\n",
         "id", "begun (UTC)", "state", "runs"
     ))?;
     for summary in summaries {
         let state = match (summary.state, summary.running) {
-            (_, true) => "running",
+            (_, true) => "going on",
             (ExperimentState::Finished, _) => "finished",
-            (ExperimentState::Unfinished, _) => "unfinished",
+            (ExperimentState::Unfinished, _) => "interrupted",
         };
         let begun = summary
             .started_at
             .get(..19)
             .unwrap_or(&summary.started_at)
             .replace('T', " ");
-        let runs = format!("{}/{}", summary.runs_finished, summary.runs_planned);
+        let mut runs = format!("{}/{}", summary.runs_finished, summary.runs_planned);
+        if summary.runs_failed > 0 {
+            runs.push_str(&format!(", {} failed", summary.runs_failed));
+        }
         print(format_args!(
-            "{:<10} {begun:<20} {state:<11} {runs:<9} {}: {}\n",
+            "{:<10} {begun:<20} {state:<12} {runs:<15} {}: {}\n",
             summary.id,
             summary.name,
             summary.arms.join(", ")

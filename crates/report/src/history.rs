@@ -40,6 +40,9 @@ pub fn terminal(history: &History, screen: &Screen) -> String {
             out.push('\n');
         }
     }
+    if history.has_other_plans() {
+        out.push_str("--any-plan takes the records of other plans, too.\n");
+    }
     out.push_str(&chart(history, screen));
     out.push('\n');
     table(&mut out, history, screen);

@@ -78,6 +78,8 @@ pub struct Entry {
     pub arms: Vec<String>,
     /// Pairs of arm and block that have a finished run.
     pub runs_finished: u32,
+    /// Those whose last attempt failed.
+    pub runs_failed: u32,
     /// Runs in the plan.
     pub runs_planned: u32,
     /// Begin, UTC, RFC 3339.
@@ -247,7 +249,10 @@ fn progress(entry: &Entry) -> Markup {
     let share = f64::from(entry.runs_finished) / f64::from(entry.runs_planned.max(1));
     let width = (share * 100.0).clamp(0.0, 100.0).round();
     html! {
-        small { (PAGE.count(entry.runs_finished.into())) " of " (words::counted(entry.runs_planned.into(), "run", PAGE)) }
+        small {
+            (PAGE.count(entry.runs_finished.into())) " of " (words::counted(entry.runs_planned.into(), "run", PAGE))
+            @if entry.runs_failed > 0 { ", " span.failed { (PAGE.count(entry.runs_failed.into())) " failed" } }
+        }
         svg.run-bar viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" {
             rect.rest width="100" height="4" {}
             rect.done width=(width) height="4" {}

@@ -80,6 +80,7 @@ fn entry(summary: Summary) -> Entry {
         state,
         arms: summary.arms,
         runs_finished: summary.runs_finished,
+        runs_failed: summary.runs_failed,
         runs_planned: summary.runs_planned,
         started_at: summary.started_at,
     }

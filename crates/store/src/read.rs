@@ -36,13 +36,18 @@ pub struct Summary {
     pub arms: Vec<String>,
     /// Pairs of arm and block that have a finished run.
     pub runs_finished: u32,
+    /// Pairs of arm and block whose last attempt failed, and no other one is finished.
+    pub runs_failed: u32,
     /// Runs in the plan.
     pub runs_planned: u32,
 }
 
 const SUMMARY: &str = "
     SELECT key, id, name, question, state, started_at, ended_at, arms, runs_planned,
-           (SELECT count(*) FROM (SELECT DISTINCT block, arm FROM run WHERE experiment = e.key AND state = 'finished'))
+           (SELECT count(*) FROM (SELECT DISTINCT block, arm FROM run WHERE experiment = e.key AND state = 'finished')),
+           (SELECT count(*) FROM run r WHERE r.experiment = e.key AND r.state = 'failed' AND NOT EXISTS (
+                SELECT 1 FROM run o WHERE o.experiment = r.experiment AND o.block = r.block AND o.arm = r.arm
+                    AND (o.attempt > r.attempt OR o.state = 'finished')))
     FROM experiment e";
 
 const NEWEST_FIRST: &str = "ORDER BY started_at DESC, key DESC";
@@ -267,6 +272,7 @@ impl Store {
             ended_at: row.get(6).map_err(sqlite)?,
             arms: self.parse(&arms, "the names of the arms")?,
             runs_finished: row.get(9).map_err(sqlite)?,
+            runs_failed: row.get(10).map_err(sqlite)?,
             runs_planned: row.get(8).map_err(sqlite)?,
         })
     }

@@ -115,10 +115,11 @@ fn other_machines_plans_and_unfinished_records_are_left_out_and_counted() {
         found.left_out,
         [
             "2 records of other machines",
-            "1 record of other plans (--any-plan takes them)",
+            "1 record of other plans",
             "1 record not finished",
         ]
     );
+    assert!(found.has_other_plans());
     let any_plan = HistoryQuestion {
         any_plan: true,
         ..question()

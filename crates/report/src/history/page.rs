@@ -3,6 +3,7 @@
 use super::{highest, spelled, subject, unit};
 use crate::chart::{ArmStyle, Axis, Path, Plot, ValueSeries, Values, answering};
 use crate::number::PAGE;
+use crate::page::date;
 use crate::shell::{self, Place, Shell};
 use crate::{link, text};
 use maud::{Markup, html};
@@ -164,7 +165,12 @@ fn chart(history: &History) -> Markup {
         labels: history
             .results
             .iter()
-            .map(|result| text::short(&format!("{}, {}", result.started_at, result.id), NAME))
+            .map(|result| {
+                text::short(
+                    &format!("{}, {}", date(&result.started_at), result.id),
+                    NAME,
+                )
+            })
             .collect(),
         stretch: 1,
         series: vec![told(history)],
@@ -218,7 +224,7 @@ fn table(history: &History, place: Place) -> Markup {
         div.scroll tabindex="0" role="region" aria-label="Figures" {
             table.data {
                 thead { tr {
-                    @for title in ["", "Begun (UTC)", "Record"] { th scope="col" { (title) } }
+                    @for title in ["", "Begun", "Record"] { th scope="col" { (title) } }
                     @for title in ["median", "95 % interval", "change"] { th.num scope="col" { (title) } }
                     @for title in ["plimsoll", "engine", "kernel", "plan"] { th scope="col" { (title) } }
                 } }
@@ -227,7 +233,7 @@ fn table(history: &History, place: Place) -> Markup {
                         @let change = history.changes.iter().find(|change| change.index == number);
                         tr {
                             td.num { (number + 1) }
-                            td { (text::line(&result.started_at)) }
+                            td { time datetime=(text::line(&result.started_at)) { (date(&result.started_at)) } }
                             th scope="row" { @match place {
                                 Place::Served => a href=(link::experiment(&result.id)) { (text::line(&result.id)) },
                                 Place::File => (text::line(&result.id)),
@@ -238,9 +244,9 @@ fn table(history: &History, place: Place) -> Markup {
                                 None => { (PAGE.nothing()) },
                             } }
                             td.num { @if let Some(change) = change { (PAGE.difference(change.change)) } }
-                            td { (text::line(&result.circumstances.program)) }
-                            td { (text::line(&result.circumstances.engine)) }
-                            td { (text::line(&result.circumstances.kernel)) }
+                            td.long { (text::line(&result.circumstances.program)) }
+                            td.long { (text::line(&result.circumstances.engine)) }
+                            td.long { (text::line(&result.circumstances.kernel)) }
                             td { (text::short(&result.circumstances.plan, 12)) }
                         }
                     }

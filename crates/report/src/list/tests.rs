@@ -8,6 +8,7 @@ fn entry(id: &str, name: &str, state: State) -> Entry {
         state,
         arms: vec!["small".into(), "large".into()],
         runs_finished: 3,
+        runs_failed: 0,
         runs_planned: 16,
         started_at: "2026-11-21T03:44:00Z".into(),
     }
@@ -30,10 +31,11 @@ fn main_of(page: &str) -> &str {
 
 #[test]
 fn every_experiment_is_a_row_with_ways_to_go() {
-    let entries = [
+    let mut entries = [
         entry("1f3a", "cache size", State::GoingOn),
         entry("9b2c", "disks", State::Finished),
     ];
+    entries[0].runs_failed = 1;
     let page = page(&listed(&entries, "", None), "0.1.0");
     insta::assert_snapshot!(main_of(&page).replace("><", ">\n<"));
 }

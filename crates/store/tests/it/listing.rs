@@ -73,6 +73,15 @@ fn a_summary_counts_what_is_done() {
         ("small", 0, 1, RunState::Interrupted),
         ("small", 0, 2, RunState::Finished),
         ("large", 0, 1, RunState::Finished),
+        // One attempt that failed where another one is finished, and one where none is.
+        (
+            "large",
+            0,
+            2,
+            RunState::Failed {
+                message: String::new(),
+            },
+        ),
         (
             "large",
             1,
@@ -89,7 +98,14 @@ fn a_summary_counts_what_is_done() {
     }
     let (_directory, store) = store_with(vec![record]);
     let summary = store.list(&Filter::default()).unwrap().remove(0);
-    assert_eq!((summary.runs_finished, summary.runs_planned), (2, 4));
+    assert_eq!(
+        (
+            summary.runs_finished,
+            summary.runs_failed,
+            summary.runs_planned
+        ),
+        (2, 1, 4)
+    );
     assert_eq!(summary.arms, ["small", "large"]);
     assert!(!summary.running);
     assert_eq!(
