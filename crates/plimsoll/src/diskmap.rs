@@ -66,10 +66,14 @@ pub fn diskmap(arguments: &arguments::Diskmap, store: Option<&Path>) -> anyhow::
         Form::AnimatedPng | Form::Gif => format!(", {} frames", animation().frames()),
     };
     print(format_args!(
-        "{}  {} accesses to {} files{frames}\n",
+        "{}  {} to {}{frames}\n",
         arguments.to.display(),
-        accesses.all.len(),
-        accesses.files.len() + accesses.files_left_out
+        counted(accesses.all.len(), "access", "accesses"),
+        counted(
+            accesses.files.len() + accesses.files_left_out,
+            "file",
+            "files"
+        )
     ))?;
     Ok(Exit::Good)
 }
@@ -154,6 +158,11 @@ fn noted(
         bail!("there are no operations {from}..{to}: {most} of a point were noted, 0..{most}");
     }
     Ok(chosen)
+}
+
+/// `1 file`, `9 files`.
+fn counted(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
 }
 
 /// The number of a run's block as people say it: from 1. In the record it is from 0.

@@ -306,7 +306,7 @@ fn a_trace_is_drawn_and_nothing_is_overwritten() {
         let arguments = ["diskmap", "kept.trace", "--to", name, "--width", "256"];
         let drawn = laboratory.run(&arguments);
         assert_eq!(drawn.code, Some(0), "{}", drawn.err);
-        assert!(drawn.out.contains("1 accesses to 1 files"));
+        assert!(drawn.out.contains("1 access to 1 file"));
         assert!(fs::read(laboratory.path(name)).unwrap().starts_with(begin));
         let again = laboratory.run(&arguments);
         assert_eq!(again.code, Some(1));

@@ -176,9 +176,13 @@ fn machine(machine: &Machine) -> Facts {
         ),
         (
             "CPU limit",
-            machine
-                .cpu_limit
-                .map(|limit| format!("{} processors", PAGE.significant(limit, 3))),
+            machine.cpu_limit.map(|limit| {
+                format!(
+                    "{} processor{}",
+                    PAGE.compact_count(limit),
+                    if limit == 1.0 { "" } else { "s" }
+                )
+            }),
         ),
     ]
 }
