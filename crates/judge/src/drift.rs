@@ -188,8 +188,11 @@ pub(crate) fn validity(drift: Option<&DriftResult>) -> Option<Validity> {
         Standing::Once | Standing::Uneven => ValidityState::Note,
     };
     let text = if drift.marked.is_empty() {
-        let text = drift.sentence.trim_end_matches('.');
-        text.strip_prefix("The machine was ").unwrap_or(text).into()
+        match standing(drift) {
+            Standing::Once => "timed in one block only".to_owned(),
+            Standing::Same => format!("the same in every block: {}", within(drift)),
+            Standing::Uneven => format!("uneven, but no block stands out: {}", within(drift)),
+        }
     } else {
         let blocks: Vec<String> = drift
             .marked

@@ -251,18 +251,18 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
     }
     if let Some(lag_ns) = highest_lag_ns {
         let lag = crate::words::duration(lag_ns);
-        let against = match late + limited {
-            0 => "no more than is allowed at any point".to_owned(),
-            _ => format!("{} of the median service is allowed", percent(LAG_LIMIT, 0)),
-        };
-        parts.push(format!("late by at most {lag} (p99), {against}"));
+        parts.push(match late + limited {
+            0 => format!("late by at most {lag} (p99), no more than is allowed at any point"),
+            _ => format!("late by at most {lag} (p99)"),
+        });
     }
     if parts.is_empty() {
         return None;
     }
     if late > 0 {
         parts.push(format!(
-            "later than allowed in {late} of {}, where short response times are not told",
+            "later than {} of the median service in {late} of {}, where short response times are not told",
+            percent(LAG_LIMIT, 0),
             counted(points.len(), "point")
         ));
     }
