@@ -1,8 +1,8 @@
 // An experiment while it runs: what the server tells is shown as it comes, and when a run ends, the page below is fetched again.
-import { ArmColours } from "./live/colours";
 import { LoadCharts } from "./live/load-charts";
 import { figures } from "./live/figures";
 import { showRuns } from "./live/grid";
+import { ArmLooks } from "./live/looks";
 import { read } from "./live/message";
 import { Refresher } from "./live/refresh";
 import { State } from "./live/state";
@@ -27,7 +27,7 @@ class Live {
   private readonly refresher: Refresher;
   private readonly times: TimeCharts;
   private readonly loads: LoadCharts;
-  private readonly colours: ArmColours;
+  private readonly looks: ArmLooks;
   private frame = 0;
   private spoken = "";
   private spokenAt = 0;
@@ -36,12 +36,12 @@ class Live {
 
   constructor(private readonly place: HTMLElement) {
     this.refresher = new Refresher(() => this.end());
-    this.colours = new ArmColours(place);
-    this.times = new TimeCharts(this.part("rate"), this.part("p99"));
-    this.loads = new LoadCharts(this.part("load-rate"), this.part("load-p99"), this.colours);
+    this.looks = new ArmLooks(place);
+    this.times = new TimeCharts(this.part("rate"), this.part("p99"), this.looks);
+    this.loads = new LoadCharts(this.part("load-rate"), this.part("load-p99"), this.looks);
     const scheme = window.matchMedia("(prefers-color-scheme: dark)");
     scheme.addEventListener("change", () => {
-      this.colours.forget();
+      this.looks.forget();
       this.times.forget();
       this.loads.forget();
       this.draw();

@@ -16,7 +16,10 @@ pub(crate) fn explain(comparisons: &mut [Comparison], curves: &[Curve], lines: &
     for comparison in comparisons {
         let of = |arm: &str| cause_of(curves, lines, arm, &comparison.mix, comparison.point);
         let (baseline, arm) = (of(&comparison.baseline), of(&comparison.arm));
-        comparison.because = sentence((&comparison.baseline, baseline), (&comparison.arm, arm));
+        // Where nothing is compared, as while one of them has not run yet, there is nothing to explain.
+        let compared = comparison.verdict.estimate.is_some();
+        comparison.because =
+            sentence((&comparison.baseline, baseline), (&comparison.arm, arm)).filter(|_| compared);
         let of = |arm: &str| point_of(curves, arm, &comparison.mix, comparison.point);
         comparison.dearer = dearer(of(&comparison.baseline), of(&comparison.arm));
     }

@@ -1,8 +1,8 @@
 // The curve so far: throughput and p99 over the load, the median of the runs of each arm.
 import type uPlot from "uplot";
-import type { ArmColours } from "./colours";
+import type { ArmLooks } from "./looks";
 import type { Point } from "./message";
-import { type Data, Plot } from "./plot";
+import { type Data, marks, Plot } from "./plot";
 import type { State } from "./state";
 import { compact, latency, number } from "./words";
 
@@ -14,7 +14,7 @@ export class LoadCharts {
   constructor(
     ratePlace: HTMLElement,
     p99Place: HTMLElement,
-    private readonly colours: ArmColours,
+    private readonly looks: ArmLooks,
   ) {
     this.rate = new Plot(ratePlace, compact);
     this.p99 = new Plot(p99Place, latency);
@@ -24,21 +24,26 @@ export class LoadCharts {
     const points = curve(state);
     if (points.length === 0) return;
     const series = (): uPlot.Series[] =>
-      state.arms.map((arm, place) => ({
-        label: arm,
-        stroke: this.colours.of(place),
-        fill: "transparent",
-        width: 2,
-        spanGaps: true,
-        points: { show: true, size: 6, fill: this.colours.of(place) },
-      }));
+      state.arms.map((arm, place) => {
+        const look = this.looks.of(place);
+        return {
+          label: arm,
+          stroke: look.colour,
+          fill: "transparent",
+          width: 2,
+          dash: look.dash,
+          spanGaps: true,
+          points: { show: true, size: 6, fill: look.colour, paths: marks(look.mark) },
+        };
+      });
     // Loads that were chosen stand at equal distances; rates that a search tried stand where they are.
     const x = state.open ? { time: false } : { time: false, distr: 2 as const };
     const unit = state.open ? " op/s" : "";
     const words = (load: number): string => (state.open ? compact(load) : number(load)) + unit;
     const shape = `${state.arms.length} ${state.open}`;
-    this.rate.show(medians(points, state.arms.length, (point) => point.rate), shape, x, series, words);
-    this.p99.show(medians(points, state.arms.length, (point) => point.p99_ns), shape, x, series, words);
+    const axis = { scale: x, title: state.open ? "offered operations per second" : "threads", words };
+    this.rate.show(medians(points, state.arms.length, (point) => point.rate), shape, axis, series);
+    this.p99.show(medians(points, state.arms.length, (point) => point.p99_ns), shape, axis, series);
   }
 
   forget(): void {

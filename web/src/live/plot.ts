@@ -1,16 +1,58 @@
 // A chart on a canvas, in the page's colours and as wide as its place.
 import uPlot from "uplot";
-import { colour } from "./colours";
+import { colour } from "./looks";
 
-const HEIGHT = 190;
+const HEIGHT = 208;
+/** Of a mark, in the units of the page's swatches and on the canvas. */
+const MARK_CENTRE = [15, 7] as const;
+const MARK_SCALE = 0.85;
+/** Room before and behind a name over the chart, pixels of the page. */
+const NAME_GAP = 5;
 
 /** What a chart shows: x, then one list for each series. */
 export type Data = [xs: number[], ...series: (number | null)[][]];
+
+/** The lower axis. */
+export interface XAxis {
+  scale: Partial<uPlot.Scale>;
+  title: string;
+  words: (value: number) => string;
+}
+
+/** A name over the chart, from where on it holds. */
+export interface Name {
+  at: number;
+  text: string;
+  colour: string;
+}
+
+/** Draws the points of a series as this mark of the page. */
+export function marks(outline: string): uPlot.Series.Points.PathBuilder {
+  const mark = new Path2D(outline);
+  return (chart, place, from, to) => {
+    const all = new Path2D();
+    const size = devicePixelRatio * MARK_SCALE;
+    // On a scale of equal distances the place of a value is its index.
+    const ordinal = chart.scales["x"]?.distr === 2;
+    for (let index = from; index <= to; index += 1) {
+      const x = ordinal ? index : chart.data[0][index];
+      const y = chart.data[place]?.[index];
+      if (x === undefined || y === null || y === undefined) continue;
+      const at = new DOMMatrix()
+        .translate(chart.valToPos(x, "x", true), chart.valToPos(y, "y", true))
+        .scale(size)
+        .translate(-MARK_CENTRE[0], -MARK_CENTRE[1]);
+      all.addPath(mark, at);
+    }
+    return { stroke: null, fill: all, flags: 3 };
+  };
+}
 
 /** One chart. It is made anew where its series change, and given new data otherwise. */
 export class Plot {
   private chart: uPlot | null = null;
   private made = "";
+  private names: readonly Name[] = [];
 
   constructor(
     private readonly place: HTMLElement,
@@ -23,7 +65,8 @@ export class Plot {
   }
 
   /** Shows data. `shape` tells whether the series are the same as before. */
-  show(data: Data, shape: string, x: Partial<uPlot.Scale>, series: () => uPlot.Series[], xWords: (value: number) => string): void {
+  show(data: Data, shape: string, x: XAxis, series: () => uPlot.Series[], names: readonly Name[] = []): void {
+    this.names = names;
     if (this.chart && this.made === shape) {
       this.chart.setData(data);
       return;
@@ -34,22 +77,50 @@ export class Plot {
     const hair = colour(this.place, "--hair");
     const font = `12px ${getComputedStyle(this.place).fontFamily}`;
     const axis = { stroke: muted, font, grid: { stroke: hair, width: 1 }, ticks: { stroke: hair, width: 1, size: 5 } };
-    const xAxis: uPlot.Axis = { ...axis, grid: { show: false }, size: 34, space: 80, values: (_, values) => values.map(xWords) };
+    const xAxis: uPlot.Axis = {
+      ...axis,
+      grid: { show: false },
+      size: 30,
+      space: 80,
+      label: x.title,
+      labelSize: 18,
+      labelFont: font,
+      values: (_, values) => values.map(x.words),
+    };
     this.chart = new uPlot(
       {
         width: Math.max(this.place.clientWidth, 160),
         height: HEIGHT,
         legend: { show: false },
         cursor: { drag: { x: false, y: false }, points: { size: 7 } },
-        scales: { x, y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
+        scales: { x: x.scale, y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
         axes: [xAxis, { ...axis, size: 62, values: (_, values) => values.map((value) => this.spelled(value)) }],
         series: [{}, ...series()],
-        hooks: { setCursor: [(chart) => this.tell(chart, xWords)] },
+        hooks: { setCursor: [(chart) => this.tell(chart, x.words)], draw: [(chart) => this.write(chart, font)] },
       },
       data,
       this.place,
     );
     this.chart.root.setAttribute("aria-hidden", "true");
+  }
+
+  /** The names over the chart. One for which there is no room before the next is left out. */
+  private write(chart: uPlot, font: string): void {
+    const { ctx, bbox } = chart;
+    ctx.save();
+    ctx.font = font.replace("12px", `${12 * devicePixelRatio}px`);
+    ctx.textAlign = "left";
+    ctx.textBaseline = "bottom";
+    let free = -Infinity;
+    for (const name of this.names) {
+      const x = Math.max(chart.valToPos(name.at, "x", true), bbox.left);
+      const end = x + ctx.measureText(name.text).width + NAME_GAP * devicePixelRatio;
+      if (x < free || end > bbox.left + bbox.width + NAME_GAP * devicePixelRatio) continue;
+      ctx.fillStyle = name.colour;
+      ctx.fillText(name.text, x, bbox.top);
+      free = end;
+    }
+    ctx.restore();
   }
 
   /** The exact values below the pointer. */

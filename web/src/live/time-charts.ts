@@ -1,6 +1,6 @@
 // Throughput and p99 of the last minutes.
 import type uPlot from "uplot";
-import { colour } from "./colours";
+import type { ArmLooks } from "./looks";
 import type { Second } from "./message";
 import { type Data, Plot } from "./plot";
 import type { State } from "./state";
@@ -15,8 +15,9 @@ export class TimeCharts {
   private readonly p99: Plot;
 
   constructor(
-    private readonly ratePlace: HTMLElement,
+    ratePlace: HTMLElement,
     p99Place: HTMLElement,
+    private readonly looks: ArmLooks,
   ) {
     this.rate = new Plot(ratePlace, compact);
     this.p99 = new Plot(p99Place, latency);
@@ -24,13 +25,23 @@ export class TimeCharts {
 
   draw(state: State): void {
     if (state.seconds.length === 0) return;
-    const series = (): uPlot.Series[] => [
-      { label: "measuring", stroke: colour(this.ratePlace, "--accent"), width: 2, points: { show: false } },
-      { label: "warming up or storing", stroke: colour(this.ratePlace, "--muted"), width: 1.5, dash: [4, 3], points: { show: false } },
-    ];
-    const x = { time: true };
-    this.rate.show(split(state.seconds, (second) => second.rate), "rate", x, series, timeOfDay);
-    this.p99.show(split(state.seconds, (second) => second.p99_ns), "p99", x, series, timeOfDay);
+    const { seconds } = state;
+    // Only arms of which something is shown: an experiment may have many.
+    const arms = [...new Set(seconds.map((second) => second.arm))].sort((a, b) => a - b);
+    const series = (): uPlot.Series[] =>
+      arms.flatMap((arm): uPlot.Series[] => {
+        const label = state.arms[arm] ?? "";
+        const stroke = this.looks.of(arm).colour;
+        return [
+          { label, stroke, width: 2, points: { show: false } },
+          { label: `${label}, warming up or storing`, stroke, width: 1.2, dash: [2, 3], points: { show: false } },
+        ];
+      });
+    const x = { scale: { time: true }, title: "time of day", words: timeOfDay };
+    const shape = arms.join(" ");
+    const names = beginnings(seconds).map(({ at, arm }) => ({ at, text: state.arms[arm] ?? "", colour: this.looks.of(arm).colour }));
+    this.rate.show(split(seconds, arms, (second) => second.rate), shape, x, series, names);
+    this.p99.show(split(seconds, arms, (second) => second.p99_ns), shape, x, series, names);
   }
 
   forget(): void {
@@ -39,21 +50,24 @@ export class TimeCharts {
   }
 }
 
-/** The measured seconds and the others apart, with nothing where nothing was done. */
-function split(seconds: Second[], value: (second: Second) => number | null): Data {
-  const data: Data = [[], [], []];
+/** The first second of every stretch of one arm. */
+function beginnings(seconds: readonly Second[]): Second[] {
+  return seconds.filter((second, place) => second.arm !== seconds[place - 1]?.arm);
+}
+
+/** Of every arm the measured seconds and the others apart, with nothing where nothing was done. */
+function split(seconds: readonly Second[], arms: readonly number[], value: (second: Second) => number | null): Data {
+  const ends: number[] = [];
+  const lists = Array.from({ length: 2 * arms.length }, (): (number | null)[] => []);
+  const put = (at: number, shown: number, told: number | null): void => {
+    ends.push(at);
+    lists.forEach((list, series) => list.push(series === shown ? told : null));
+  };
   let before = Infinity;
   for (const second of seconds) {
-    if (second.at - before > GAP_SECONDS) {
-      data[0].push((second.at + before) / 2);
-      data[1]?.push(null);
-      data[2]?.push(null);
-    }
+    if (second.at - before > GAP_SECONDS) put((second.at + before) / 2, -1, null);
     before = second.at;
-    data[0].push(second.at);
-    const measured = second.phase === "measure";
-    data[1]?.push(measured ? value(second) : null);
-    data[2]?.push(measured ? null : value(second));
+    put(second.at, 2 * arms.indexOf(second.arm) + (second.phase === "measure" ? 0 : 1), value(second));
   }
-  return data;
+  return [ends, ...lists];
 }
