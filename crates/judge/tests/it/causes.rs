@@ -470,3 +470,18 @@ fn a_client_of_a_server_by_uri() {
     watch(&mut lab, &watched, &[]);
     assert_eq!(named(&lab).0, CauseKind::Generator);
 }
+
+#[test]
+fn an_arm_that_has_not_run_yet_explains_nothing() {
+    let mut lab = Laboratory::closed(&["slow", "fast"], &["c"], &[8], 6)
+        .measure(|case| Shown::closed(case, 1e4));
+    watch(&mut lab, &Watched::default(), &[]);
+    let both = lab.analyse();
+    assert!(both.comparisons[0].because.is_some());
+    lab.runs.retain(|run| run.arm == "slow");
+    let one = lab.analyse();
+    assert_eq!(one.comparisons[0].verdict.estimate, None);
+    assert_eq!(one.comparisons[0].because, None);
+    let told = one.headline.join(" ");
+    assert!(!told.contains("watched"), "{told}");
+}
