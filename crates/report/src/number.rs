@@ -247,6 +247,16 @@ impl Numbers {
         format!("{sign}{text}{}%", self.gap)
     }
 
+    /// An interval of differences, both ends in the same way: `+1.6 % to +16.9 %`, `10.4 to 14.2 times`.
+    pub(crate) fn differences(self, (low, high): (f64, f64)) -> String {
+        let last = self.difference(high);
+        if high.is_finite() && high * 100.0 > LARGEST_PERCENT {
+            format!("{} to {last}", self.significant(1.0 + low, DIGITS))
+        } else {
+            format!("{} to {last}", self.difference(low))
+        }
+    }
+
     /// A whole number as it is, another to three digits: the settings of a load.
     pub(crate) fn compact_count(self, value: f64) -> String {
         if value.fract() == 0.0 && value.abs() < 1e15 {
@@ -431,6 +441,8 @@ mod tests {
         assert_eq!(TERMINAL.difference(-0.0001), "0.0 %");
         assert_eq!(TERMINAL.difference(2.5), "+250 %");
         assert_eq!(TERMINAL.difference(506.21), "507 times");
+        assert_eq!(TERMINAL.differences((9.42, 13.2)), "10.4 to 14.2 times");
+        assert_eq!(TERMINAL.differences((0.016, 0.169)), "+1.6 % to +16.9 %");
         assert_eq!(TERMINAL.difference(-0.999_58), "-99.96 %");
         assert_eq!(TERMINAL.difference(-0.999_999_7), "-99.99997 %");
         assert_eq!(TERMINAL.difference(-1.0), "-100 %");

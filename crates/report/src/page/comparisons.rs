@@ -19,7 +19,7 @@ pub(crate) fn difference(verdict: &Verdict) -> Markup {
     html! {
         @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) }
         @match verdict.interval {
-            Some((low, high)) => small { (PAGE.difference(low)) " to " (PAGE.difference(high)) },
+            Some(interval) => small { (PAGE.differences(interval)) },
             None => small { "no interval" },
         }
     }

@@ -97,7 +97,7 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
             }
             p.interval {
                 @match verdict.interval {
-                    Some((low, high)) => { (PAGE.difference(low)) " to " (PAGE.difference(high)) }
+                    Some(interval) => (PAGE.differences(interval)),
                     None => "no interval",
                 }
             }

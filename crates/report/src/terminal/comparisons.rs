@@ -125,11 +125,7 @@ fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
             .estimate
             .map_or_else(|| "no estimate".into(), |share| numbers.difference(share));
         let interval = match verdict.interval {
-            Some((low, high)) => format!(
-                " ({} to {})",
-                numbers.difference(low),
-                numbers.difference(high)
-            ),
+            Some(interval) => format!(" ({})", numbers.differences(interval)),
             None => String::new(),
         };
         let what = format!(
