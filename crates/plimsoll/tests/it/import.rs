@@ -90,7 +90,7 @@ fn arms_of_several_runs_are_stored_shown_compared_and_exported() {
 
     let list = laboratory.run(&["list"]);
     assert!(
-        list.out.contains("finished    12/12") && list.out.contains("upgrade: old, new"),
+        list.out.contains("finished     12/12") && list.out.contains("upgrade: old, new"),
         "{}",
         list.out
     );

@@ -117,7 +117,8 @@ fn the_pages_of_a_store() {
     let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
     assert_eq!(body(&page), body(&again));
     let same = format!("/compare?first={0}:one&second={0}:one", record.id);
-    assert!(serving.page(&same).contains("one against one"));
+    let named = format!("one ({0}) against one ({0})", record.id);
+    assert!(serving.page(&same).contains(&named));
     assert!(serving.page("/history/tiny").contains("tiny over time"));
     let (status, json) = serving.get(&format!("/experiment/{}/files/record.json", record.id));
     assert_eq!(status, 200);
