@@ -17,11 +17,17 @@ measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}
 
 /// A laboratory with one finished experiment, and its record.
 pub fn with_a_record() -> (Laboratory, ExperimentRecord) {
-    let laboratory = Laboratory::new();
-    let said = laboratory.experiment(TINY);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let record = laboratory.record();
-    (laboratory, record)
+    // A machine that stands still for some tenths of a second makes so short a point invalid. Then it is measured anew.
+    for _ in 0..5 {
+        let laboratory = Laboratory::new();
+        let said = laboratory.experiment(TINY);
+        if said.code != Some(106) {
+            assert_eq!(said.code, Some(0), "{said:?}");
+            let record = laboratory.record();
+            return (laboratory, record);
+        }
+    }
+    panic!("no point of five experiments is valid");
 }
 
 /// What is said of an attempt that must fail.
