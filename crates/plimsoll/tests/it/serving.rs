@@ -137,8 +137,9 @@ fn a_place_without_a_store() {
             .contains("plimsoll run studies/quickstart.yaml")
     );
     assert!(!laboratory.store().exists());
-    // What is run now appears without the server being started again.
-    assert_eq!(laboratory.experiment(TINY).code, Some(0));
+    // What is run now appears without the server being started again, valid or not.
+    let code = laboratory.experiment(TINY).code;
+    assert!([Some(0), Some(106)].contains(&code), "{code:?}");
     assert!(serving.page("/").contains("tiny"));
     serving.end();
 }
