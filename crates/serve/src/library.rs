@@ -169,16 +169,13 @@ impl Library {
     pub(crate) fn ticked(&self, one: &str, other: &str) -> Result<(String, String), Failure> {
         let as_sent = (one.to_owned(), other.to_owned());
         let as_begun = (other.to_owned(), one.to_owned());
-        let id = |arm: &str| arm.split_once(':').map(|(id, _)| id.to_owned());
-        if id(one) != id(other) {
-            return Ok(as_begun);
-        }
-        let store = self.open()?;
-        let load = |wanted: &str| store.load(wanted).map_err(Failure::from);
-        let (record, first) = crate::lookup::side(one, load)?;
-        let (_, second) = crate::lookup::side(other, load)?;
-        let plan = plan_of(&record)?;
-        Ok(match baseline_of(&plan, &first, &second) {
+        // An id has no colon, whatever the arm is called.
+        let (id, first, second) = match (one.split_once(':'), other.split_once(':')) {
+            (Some((id, first)), Some((same, second))) if id == same => (id, first, second),
+            _ => return Ok(as_begun),
+        };
+        let plan = plan_of(&self.open()?.load(id)?)?;
+        Ok(match baseline_of(&plan, first, second) {
             Some(baseline) if baseline == second => as_begun,
             _ => as_sent,
         })
