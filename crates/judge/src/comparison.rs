@@ -426,8 +426,9 @@ fn comparison(
     }
 }
 
-/// How far a comparison is from no difference, the same for twice and for half.
-pub(crate) fn effect(comparison: &Comparison) -> f64 {
+/// How far a comparison is from no difference, as a logarithm without its sign: the same for twice and for half.
+#[must_use]
+pub fn effect(comparison: &Comparison) -> f64 {
     size(&comparison.verdict)
 }
 

@@ -104,9 +104,14 @@ pub(crate) fn cost<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&
         .find(|cost| cost.arm == arm && cost.mix == mix)
 }
 
+/// Whether costs are told at the line: where any arm has one there.
+fn costs_stand_at_line(analysis: &Analysis) -> bool {
+    analysis.costs.iter().any(|cost| cost.at_line.is_some())
+}
+
 /// The cost that is told beside an arm: at the line where any arm has one there, else at the highest throughput.
 pub(crate) fn told_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a Estimate> {
-    if analysis.costs.iter().any(|cost| cost.at_line.is_some()) {
+    if costs_stand_at_line(analysis) {
         cost.at_line.as_ref()
     } else {
         cost.at_best.as_ref().map(|(_, estimate)| estimate)
@@ -115,7 +120,7 @@ pub(crate) fn told_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option
 
 /// Where [`told_cost`] stands.
 pub(crate) fn told_cost_place(analysis: &Analysis) -> &'static str {
-    if analysis.costs.iter().any(|cost| cost.at_line.is_some()) {
+    if costs_stand_at_line(analysis) {
         "at the line"
     } else {
         "at best"
@@ -124,9 +129,10 @@ pub(crate) fn told_cost_place(analysis: &Analysis) -> &'static str {
 
 /// The load in words at which [`told_cost`] stands, where that is not the line.
 pub(crate) fn told_cost_load<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a str> {
-    let at_line = analysis.costs.iter().any(|cost| cost.at_line.is_some());
-    let (load, _) = cost.at_best.as_ref().filter(|_| !at_line)?;
-    Some(load)
+    if costs_stand_at_line(analysis) {
+        return None;
+    }
+    cost.at_best.as_ref().map(|(load, _)| load.as_str())
 }
 
 /// Place of the lowest of several costs, where they are in one currency and there is something to choose from.

@@ -3,7 +3,7 @@
 use super::{Path, Px};
 use crate::{select, words};
 use maud::{Markup, html};
-use plimsoll_judge::{Analysis, ArmSummary};
+use plimsoll_judge::{Analysis, ArmSummary, effect};
 use std::cmp::Ordering;
 
 /// How many arms look different from each other. More than this nobody tells apart.
@@ -128,9 +128,7 @@ fn claim(analysis: &Analysis, arm: &ArmSummary) -> Claim {
     let decided = select::primaries(analysis)
         .filter(|one| one.arm == arm.name || one.baseline == arm.name)
         .filter(|one| words::is_decided(one.verdict.judgement))
-        .filter_map(|one| one.verdict.estimate)
-        .map(|share| share.ln_1p().abs())
-        .filter(|size| !size.is_nan());
+        .map(effect);
     let points = analysis
         .curves
         .iter()
