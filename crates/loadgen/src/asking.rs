@@ -4,11 +4,11 @@
 
 use crate::clock::Clock;
 use crate::crew::Shared;
-use crate::recorder::Hand;
+use crate::recorder::Recorder;
 use crate::session_end::SessionEnd;
 use crate::witness::{Seen, Witness};
 use plimsoll_engine::{FieldVisitor, Outcome, Session};
-use plimsoll_record::{Operation, Status};
+use plimsoll_record::{LONGEST_LAG_NS, Operation, Status};
 use plimsoll_workload::{Ask, Asker, KeySpace, LoadAsker, Verification};
 use std::sync::Arc;
 
@@ -92,41 +92,63 @@ impl FieldVisitor for Copied {
 }
 
 /// What a session works with while it asks.
-pub(crate) struct Desk<C, W> {
+pub(crate) struct Desk<'a, C, W> {
     pub(crate) clock: C,
     pub(crate) session: Box<dyn Session>,
-    pub(crate) hand: Hand,
+    pub(crate) recorder: Recorder<'a>,
     pub(crate) end: SessionEnd,
     pub(crate) copied: Option<Copied>,
     pub(crate) witness: W,
 }
 
+/// When an operation is due, in nanoseconds: from then on its response time counts.
+#[derive(Clone, Copy)]
+pub(crate) enum Due {
+    /// When it is dispatched.
+    AtDispatch,
+    /// At that time.
+    At(u64),
+    /// At that time, and the session was free and waiting for it. So whatever lies between then and its dispatch is the generator's own
+    /// lateness and not the database's: it counts from its dispatch.
+    Awaited(u64),
+}
+
+impl Due {
+    #[inline(always)]
+    pub(crate) fn from(self, dispatched: u64) -> u64 {
+        match self {
+            Self::AtDispatch => dispatched,
+            Self::At(due) => due,
+            Self::Awaited(due) if dispatched.saturating_sub(due) <= LONGEST_LAG_NS => dispatched,
+            Self::Awaited(due) => due,
+        }
+    }
+}
+
 /// One operation that was asked: its instants in nanoseconds, and how it ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
+    pub(crate) intended: u64,
     pub(crate) dispatched: u64,
     pub(crate) completed: u64,
     pub(crate) operation: Operation,
     pub(crate) status: Status,
 }
 
-impl<C: Clock, W: Witness> Desk<C, W> {
-    /// Sleeps until that time or the end of the point, handing over the slices that end meanwhile, and returns the time then.
+impl<C: Clock, W: Witness> Desk<'_, C, W> {
+    /// Sleeps until that time or the end of the point, and returns the time then.
     pub(crate) fn wait_until(&mut self, time_ns: u64, shared: &Shared) -> u64 {
         let mut now = self.clock.now();
         while now < time_ns && now < shared.deadline() {
-            let limit = self.hand.slice_end().min(shared.deadline());
-            let limit = limit.min(now + LONGEST_SLEEP_NS);
+            let limit = shared.deadline().min(now + LONGEST_SLEEP_NS);
             now = self.clock.sleep_until(time_ns, limit);
-            self.hand.reach(now);
         }
         now
     }
 
-    /// Asks the engine and records the answer. `intended` of `None` is the instant of dispatch. What completes at or after the deadline
-    /// is counted as unfinished then and nothing else.
+    /// Asks the engine and records the answer. What completes at or after the deadline is counted as unfinished then and nothing else.
     #[inline(always)]
-    pub(crate) fn ask(&mut self, ask: Ask<'_>, intended: Option<u64>, shared: &Shared) -> Asked {
+    pub(crate) fn ask(&mut self, ask: Ask<'_>, due: Due, shared: &Shared) -> Asked {
         let mut halfway = None;
         let mut scanned = 0;
         let dispatched = self.clock.now();
@@ -169,8 +191,7 @@ impl<C: Clock, W: Witness> Desk<C, W> {
             }
         };
         let completed = self.clock.now();
-        self.hand.reach(completed);
-        let intended = intended.unwrap_or(dispatched);
+        let intended = due.from(dispatched);
         let mut seen = Seen {
             operation,
             status: status_of(&outcome),
@@ -196,33 +217,36 @@ impl<C: Clock, W: Witness> Desk<C, W> {
         self.witness.saw(&seen);
         let deadline = shared.deadline();
         if completed >= deadline {
-            self.end.unfinished(intended, deadline);
+            shared.leave_unfinished(intended, deadline);
             return Asked {
+                intended,
                 dispatched,
                 completed,
                 operation,
                 status: seen.status,
             };
         }
+        self.recorder.reach(completed);
         let mut status = match outcome {
             Outcome::Ok => Status::Ok,
             other => self.status(operation, &other),
         };
         if let Some((between, read)) = halfway {
-            let recorder = &mut self.hand.recorder;
+            let recorder = &mut self.recorder;
             recorder.record(Operation::Read, read, intended, dispatched, between);
             recorder.record(Operation::Update, status, between, between, completed);
             status = status.max(read);
         }
-        let recorder = &mut self.hand.recorder;
+        let recorder = &mut self.recorder;
         recorder.record(operation, status, intended, dispatched, completed);
-        recorder.completed.add(status);
-        recorder.busy_ns += completed - dispatched;
+        recorder.complete(status);
+        recorder.busy(completed - dispatched);
         if self.copied.is_some() {
             self.verify(ask, halfway.map_or(status, |(_, read)| read));
         }
         self.end.ended = completed + 1;
         Asked {
+            intended,
             dispatched,
             completed,
             operation,
@@ -230,7 +254,7 @@ impl<C: Clock, W: Witness> Desk<C, W> {
         }
     }
 
-    /// Ends the session: sends the batch that has begun, hands over the last share, and gives the session back to its engine.
+    /// Ends the session: sends the batch that has begun, and gives the session back to its engine.
     #[cold]
     pub(crate) fn close(mut self, shared: &Shared) -> SessionEnd {
         self.flush(shared);
@@ -238,7 +262,6 @@ impl<C: Clock, W: Witness> Desk<C, W> {
         let begun = self.clock.now();
         drop(self.session);
         self.witness.closed(begun, self.clock.now());
-        self.hand.end();
         self.end
     }
 
@@ -250,7 +273,6 @@ impl<C: Clock, W: Witness> Desk<C, W> {
             return;
         };
         let completed = self.clock.now();
-        self.hand.reach(completed);
         let status = self.status(Operation::Insert, &outcome);
         self.witness.flushed(&Seen {
             operation: Operation::Insert,
@@ -262,14 +284,15 @@ impl<C: Clock, W: Witness> Desk<C, W> {
         });
         let deadline = shared.deadline();
         if completed >= deadline {
-            self.end.unfinished(dispatched.min(deadline), deadline);
+            shared.leave_unfinished(dispatched.min(deadline), deadline);
             return;
         }
-        let recorder = &mut self.hand.recorder;
+        let recorder = &mut self.recorder;
+        recorder.reach(completed);
         recorder.record(Operation::Insert, status, dispatched, dispatched, completed);
-        recorder.busy_ns += completed - dispatched;
+        recorder.busy(completed - dispatched);
         if status == Status::Error {
-            recorder.completed.add(status);
+            recorder.complete(status);
         }
         self.end.ended = completed + 1;
     }
@@ -309,8 +332,7 @@ impl<C: Clock, W: Witness> Desk<C, W> {
             completed_ns: ended,
             items: u32::try_from(copied.ends.len()).unwrap_or(u32::MAX),
         });
-        self.hand
-            .recorder
+        self.recorder
             .record(Operation::Verify, status, begun, begun, ended);
     }
 }

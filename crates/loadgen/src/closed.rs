@@ -2,7 +2,7 @@
 //!
 //! A session of a closed loop: the next operation waits for the last one.
 
-use crate::asking::{Desk, Source};
+use crate::asking::{Desk, Due, Source};
 use crate::clock::Clock;
 use crate::crew::Shared;
 use crate::session_end::SessionEnd;
@@ -24,7 +24,7 @@ pub(crate) struct Course {
 
 /// Asks until the deadline, until the source is empty, or until its share of operations is finished after the warm-up.
 pub(crate) fn run<C: Clock, S: Source, W: Witness>(
-    mut desk: Desk<C, W>,
+    mut desk: Desk<'_, C, W>,
     source: &mut S,
     shared: &Shared,
     course: Course,
@@ -42,7 +42,7 @@ pub(crate) fn run<C: Clock, S: Source, W: Witness>(
     }
     let begin = now;
     // The first operation is due when it is asked.
-    let mut due = None;
+    let mut due = Due::AtDispatch;
     // The deadline is looked at before an operation is drawn: what is drawn is always asked.
     'session: while finished < share && now < shared.deadline() {
         let Some(ask) = source.next() else { break };
@@ -76,7 +76,7 @@ pub(crate) fn run<C: Clock, S: Source, W: Witness>(
         if let Some((pace, _)) = pace {
             all += 1;
             let next = pace.due_ns(begin, all);
-            due = Some(next);
+            due = Due::At(next);
             // Also after the last operation, so that the whole takes as long as the target says.
             now = desk.wait_until(next, shared);
         }
@@ -94,7 +94,7 @@ pub(crate) fn run<C: Clock, S: Source, W: Witness>(
 /// Counts what was due before the deadline and could not be begun. At most `left` operations were still to be asked.
 #[cold]
 fn count_overdue<C: Clock, W: Witness>(
-    desk: &mut Desk<C, W>,
+    desk: &mut Desk<'_, C, W>,
     shared: &Shared,
     pace: Pace,
     begin: u64,
@@ -111,7 +111,7 @@ fn count_overdue<C: Clock, W: Witness>(
         if due >= deadline {
             break;
         }
-        desk.end.unfinished(due, deadline);
+        shared.leave_unfinished(due, deadline);
         desk.end.due += 1;
     }
 }

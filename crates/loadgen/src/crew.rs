@@ -5,19 +5,22 @@ use crate::clock::{Clock, wake_exactly};
 use crate::collector::Collector;
 use crate::grid::Grid;
 use crate::point::{LoadError, Observer};
-use crate::recorder::{Hand, Recorder};
+use crate::recorder::Recording;
 use crate::session_end::SessionEnd;
 use crate::witness::Witness;
 use plimsoll_engine::Engine;
-use plimsoll_record::{Operation, PointEnd};
+use plimsoll_record::{Histogram, Operation, PointEnd};
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// What all sessions of a point share. Each value has its own cache lines: all sessions read one and write the other.
 pub(crate) struct Shared {
     deadline: Apart,
     next_arrival: Apart,
+    /// Lower bounds of the response times of what was due and unfinished.
+    unfinished: Mutex<Option<Histogram>>,
 }
 
 #[repr(align(128))]
@@ -28,7 +31,27 @@ impl Shared {
         Self {
             deadline: Apart(AtomicU64::new(deadline_ns)),
             next_arrival: Apart(AtomicU64::new(0)),
+            unfinished: Mutex::new(None),
         }
+    }
+
+    /// Counts an operation that was due at `intended` and not finished at `end`.
+    #[cold]
+    pub(crate) fn leave_unfinished(&self, intended: u64, end: u64) {
+        let mut unfinished = self
+            .unfinished
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        unfinished
+            .get_or_insert_default()
+            .record(end.saturating_sub(intended));
+    }
+
+    fn unfinished(&self) -> Option<Histogram> {
+        self.unfinished
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 
     /// When the point ends, nanoseconds from its start.
@@ -106,56 +129,48 @@ pub(crate) fn run<C: Clock, W: Witness>(
     start_clock: impl FnOnce() -> C,
     copied: impl Fn() -> Option<Copied>,
     witness: impl Fn(u32) -> W,
-    body: impl Fn(u32, Desk<C, W>, &Shared) -> SessionEnd + Sync,
+    body: impl Fn(u32, Desk<'_, C, W>, &Shared) -> SessionEnd + Sync,
 ) -> Result<PointEnd, LoadError> {
     let grid = Grid::new(jobs.warm_up_ns);
     let shared = Shared::new(jobs.window_ns);
     let sessions = jobs.sessions;
-    let (parts, received) = sync_channel(2 * sessions as usize);
+    let recording = Recording::new(grid, &jobs.operations, sessions, jobs.timed, jobs.open);
     let mut seats = Vec::with_capacity(sessions as usize);
-    let mut spares_back = Vec::with_capacity(sessions as usize);
     for index in 0..sessions {
         let session = jobs.engine.session().map_err(|source| LoadError::Session {
             session: index + 1,
             sessions,
             source,
         })?;
-        let (back, spares) = sync_channel(2);
-        // The channel is new and holds two.
-        let _ = back.try_send(Recorder::new(&jobs.operations, jobs.timed));
-        spares_back.push(back);
-        let hand = Hand::new(
-            index as usize,
-            grid,
-            &jobs.operations,
-            jobs.timed,
-            parts.clone(),
-            spares,
-        );
-        seats.push((index, session, hand, copied(), witness(index)));
+        let recorder = recording.recorder(index);
+        seats.push((index, session, recorder, copied(), witness(index)));
     }
-    drop(parts);
+    // Nothing is ever sent: the collector sees that the last session has dropped its end.
+    let (running, ended) = sync_channel::<Infallible>(0);
     let gate = Gate::new();
     let (gate, shared, body) = (&gate, &shared, &body);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(sessions as usize);
-        for (index, session, hand, copied, witness) in seats {
+        for (index, session, recorder, copied, witness) in seats {
+            let running = running.clone();
             let work = move || {
                 wake_exactly();
-                let end = SessionEnd::new(jobs.open);
+                let end = SessionEnd::default();
                 let Some(clock) = gate.wait() else { return end };
-                body(
+                let end = body(
                     index,
                     Desk {
                         clock,
                         session,
-                        hand,
+                        recorder,
                         end,
                         copied,
                         witness,
                     },
                     shared,
-                )
+                );
+                drop(running);
+                end
             };
             let name = format!("session-{index}");
             match std::thread::Builder::new()
@@ -173,6 +188,7 @@ pub(crate) fn run<C: Clock, W: Witness>(
                 }
             }
         }
+        drop(running);
         jobs.engine.point_begins();
         let mut measuring_from = jobs.measured.then_some(jobs.warm_up_ns);
         if measuring_from == Some(0) {
@@ -187,10 +203,10 @@ pub(crate) fn run<C: Clock, W: Witness>(
             grid,
             measuring_from,
             shared,
+            &recording,
             observer,
-            spares_back,
         );
-        collector.collect(&received);
+        collector.collect(&ended);
         let mut all = SessionEnd::default();
         for thread in threads {
             all.merge(thread.join().map_err(|_| LoadError::Panic)?);
@@ -207,9 +223,10 @@ pub(crate) fn run<C: Clock, W: Witness>(
         Ok(PointEnd {
             measured_ns: end_ns.saturating_sub(jobs.warm_up_ns),
             due: (jobs.timed && !jobs.open).then_some(all.due),
-            unfinished: all.unfinished,
-            generator_lag: all.lag,
-            busy_ns: collector.busy_ns,
+            unfinished: shared.unfinished(),
+            generator_lag: recording.lag(),
+            lag_is_apart: jobs.open,
+            busy_ns: recording.busy_ns(),
             retries: all.retries,
             cut_short: collector.stopped,
             errors: all.errors,

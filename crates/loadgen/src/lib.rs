@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Workload ─ Asker ──┐  what        one thread per session:  ask ─ clock ─ engine ─ clock ─ record
-//! Schedule ─ times ──┼─────────────►                              │ once a second
+//! Schedule ─ times ──┼─────────────►                              │ read once a second
 //! Engine ─ Session ──┘  whom                                       ▼
 //!                                    the calling thread:       Collector ─► Slice ─► Observer
 //! ```

@@ -2,21 +2,50 @@
 //!
 //! A session of an open loop: operations are due at times fixed beforehand, and whichever session is free takes the next.
 
-use crate::asking::Desk;
+use crate::asking::{Desk, Due};
 use crate::clock::Clock;
 use crate::crew::Shared;
 use crate::session_end::SessionEnd;
 use crate::witness::Witness;
 use plimsoll_workload::{Ask, Asker};
 
+/// How much later than by an exact generator a session began its last operation, nanoseconds.
+///
+/// An operation that was due while its session was free counts from its dispatch: the generator was late, the database was not. One that was
+/// due while all sessions were busy has waited for the database, and counts from when it was due. But a session that began late by itself is
+/// busy for so much longer, so the operations right behind count from so much later, until the session is free again. Nothing else is taken
+/// from a wait. With one session this is Lindley's recursion of an exact generator; with several it is close to their common queue as long as
+/// lags take little of the sessions' time.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Behind(u64);
+
+impl Behind {
+    /// From when an operation counts that is due at `intended` and about to be begun at `now`; `waited` says that its session was free before.
+    #[inline]
+    pub(crate) fn due(self, intended: u64, now: u64, waited: bool) -> Due {
+        if waited {
+            Due::Awaited(intended)
+        } else {
+            Due::At(now.min(intended.saturating_add(self.0)))
+        }
+    }
+
+    /// Takes note from when an operation did count.
+    #[inline]
+    pub(crate) fn begun(&mut self, intended: u64, counted_from: u64) {
+        self.0 = counted_from.saturating_sub(intended);
+    }
+}
+
 /// Takes arrivals until there are no more. Those that are due and cannot be begun before the deadline are counted as unfinished.
 pub(crate) fn run<C: Clock, W: Witness>(
-    mut desk: Desk<C, W>,
+    mut desk: Desk<'_, C, W>,
     asker: &mut Asker,
     shared: &Shared,
     warm_up_ns: u64,
     arrivals: &[u64],
 ) -> SessionEnd {
+    let mut behind = Behind::default();
     loop {
         let index = shared.take_arrival();
         let Some(intended) = usize::try_from(index)
@@ -34,7 +63,7 @@ pub(crate) fn run<C: Clock, W: Witness>(
             break;
         }
         if now >= deadline {
-            desk.end.unfinished(intended, deadline);
+            shared.leave_unfinished(intended, deadline);
             continue;
         }
         let ask = asker.at(index);
@@ -42,17 +71,15 @@ pub(crate) fn run<C: Clock, W: Witness>(
             Ask::Insert { number, .. } => Some(number),
             _ => None,
         };
-        let asked = desk.ask(ask, Some(intended), shared);
+        let asked = desk.ask(ask, behind.due(intended, now, waited), shared);
+        behind.begun(intended, asked.intended);
         // Whatever the witness wants: in an open loop each operation is asked once.
         desk.witness.after(asked.operation, asked.status, 1);
         if let Some(number) = inserted {
             asker.acknowledge(number);
         }
-        if waited
-            && intended >= warm_up_ns
-            && let Some(lag) = &mut desk.end.lag
-        {
-            lag.record(asked.dispatched.saturating_sub(intended));
+        if waited && intended >= warm_up_ns {
+            desk.recorder.lag(asked.dispatched.saturating_sub(intended));
         }
     }
     // Where nothing is due any more, the point goes on all the same.

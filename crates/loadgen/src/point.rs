@@ -33,7 +33,7 @@ pub struct PointSpec {
 
 /// Takes what a point gives while it runs, on the thread that called.
 pub trait Observer {
-    /// A slice is complete, or a late share of an earlier one is there.
+    /// A slice is complete. Each comes once, in order.
     fn slice(&mut self, slice: Slice);
 
     /// What the worker used since the last call, and other figures. Called at the end of every slice.

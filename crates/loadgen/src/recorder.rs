@@ -1,47 +1,330 @@
-//! Measuring path: no allocation, lock, log or formatting here, save when the first operation of its kind fails.
+//! Measuring path: no allocation, lock, log or formatting here, save when the first operation of its kind fails, and when the collector was
+//! kept from its work for a whole second.
 //!
-//! What one session saw within one slice.
+//! What the sessions of a point count, and what becomes of it each second.
+//!
+//! Every session counts into a [`Shard`], alone where there are few sessions, together with others where there are many: so memory does not
+//! grow with their number. A shard has two tables for the warm-up and two for the measured part, which take turns from slice to slice: while
+//! sessions fill one, the collector reads the other. Tables are never emptied; what a slice counted is what its table has more than at its
+//! last reading. So no session ever hands anything over, and a slice is complete when it is over, also when a session is inside a long call.
 
 use crate::grid::Grid;
-use plimsoll_record::{Completed, Latencies, Operation, OperationSlice, Status};
-use std::sync::mpsc::{Receiver, SyncSender};
+use plimsoll_record::{
+    BUCKETS, Completed, Histogram, Latencies, OpenLatencies, Operation, OperationSlice, Status,
+    bucket_of,
+};
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 const STATUSES: usize = Status::ALL.len();
 const CELLS: usize = Operation::ALL.len() * STATUSES;
+const TABLES: usize = 4;
+/// So many shards there are at least where there are as many sessions, so that two sessions that run at the same time rarely share one.
+const FEWEST_SHARDS: usize = 16;
 
-/// Histograms of one session and one slice, made before the point begins.
-#[derive(Debug)]
-pub(crate) struct Recorder {
-    pub(crate) completed: Completed,
-    /// Sum of all service times.
-    pub(crate) busy_ns: u64,
-    cells: [Option<Box<Latencies>>; CELLS],
-    open: bool,
+/// The table in which a slice is counted.
+fn table_of(grid: Grid, index: u32) -> usize {
+    2 * usize::from(!grid.is_warm_up(index)) + (index % 2) as usize
 }
 
-impl Recorder {
-    /// A recorder with room for these operations when they succeed. `open` adds response and wait times.
-    pub(crate) fn new(operations: &[Operation], open: bool) -> Box<Self> {
-        let mut recorder = Box::new(Self {
-            completed: Completed::default(),
-            busy_ns: 0,
-            cells: [const { None }; CELLS],
-            open,
-        });
-        for operation in operations {
-            recorder.cell(*operation, Status::Ok);
-        }
-        recorder
+/// How often each bucket of a histogram was hit. Counts wrap around: only differences are read.
+struct Counts(Box<[AtomicU32]>);
+
+impl Counts {
+    fn new() -> Self {
+        Self((0..BUCKETS).map(|_| AtomicU32::new(0)).collect())
     }
 
     #[inline(always)]
-    fn cell(&mut self, operation: Operation, status: Status) -> &mut Latencies {
-        let open = self.open;
-        self.cells[operation as usize * STATUSES + status as usize]
-            .get_or_insert_with(|| new_cell(open))
+    fn add(&self, value_ns: u64, alone: bool) {
+        let count = &self.0[bucket_of(value_ns)];
+        if alone {
+            count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+        } else {
+            count.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+/// Times of the operations of one kind and status.
+struct Cell {
+    service: Counts,
+    /// Response and wait times, where operations are due at times of their own.
+    timed: Option<(Counts, Counts)>,
+}
+
+impl Cell {
+    fn new(timed: bool) -> Box<Self> {
+        Box::new(Self {
+            service: Counts::new(),
+            timed: timed.then(|| (Counts::new(), Counts::new())),
+        })
+    }
+}
+
+/// What was counted in every other slice of the warm-up, or of the measured part.
+#[derive(Default)]
+struct Table {
+    ok: AtomicU64,
+    not_found: AtomicU64,
+    error: AtomicU64,
+    busy_ns: AtomicU64,
+    cells: [OnceLock<Box<Cell>>; CELLS],
+}
+
+/// Where one session counts, or several. Apart from others in memory.
+#[repr(align(128))]
+struct Shard {
+    tables: [Table; TABLES],
+    /// The generator's own lateness in the measured part of an open loop.
+    lag: Option<Counts>,
+}
+
+/// What all sessions of a point counted.
+pub(crate) struct Recording {
+    grid: Grid,
+    timed: bool,
+    /// Whether each session has a shard of its own.
+    alone: bool,
+    shards: Box<[Shard]>,
+    /// All slices below this were read, and no session counts in them any more.
+    read: AtomicU32,
+    reading: Mutex<Reading>,
+}
+
+/// One sum over all shards for each bucket.
+type Sums = Box<[u32]>;
+
+/// What was read from the tables so far.
+#[derive(Default)]
+struct Reading {
+    /// The sums at the last reading, by table, cell, and service, response or wait.
+    sums: BTreeMap<(usize, usize, u8), Sums>,
+    completed: [Completed; TABLES],
+    /// Slices that were read and not taken.
+    slices: BTreeMap<u32, Counted>,
+}
+
+/// The operations of one slice.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Counted {
+    pub(crate) completed: Completed,
+    pub(crate) operations: Vec<OperationSlice>,
+}
+
+impl Recording {
+    /// Room for these operations when they succeed, in the tables of so many sessions. `timed` adds response and wait times, `open` the
+    /// generator's lateness.
+    pub(crate) fn new(
+        grid: Grid,
+        operations: &[Operation],
+        sessions: u32,
+        timed: bool,
+        open: bool,
+    ) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = FEWEST_SHARDS.max(cores);
+        let shard = || {
+            let shard = Shard {
+                tables: Default::default(),
+                lag: open.then(Counts::new),
+            };
+            for table in &shard.tables {
+                for operation in operations {
+                    table.cell(*operation, Status::Ok, timed);
+                }
+            }
+            shard
+        };
+        let sessions = sessions as usize;
+        Self {
+            grid,
+            timed,
+            alone: sessions <= most,
+            shards: (0..sessions.clamp(1, most)).map(|_| shard()).collect(),
+            read: AtomicU32::new(0),
+            reading: Mutex::default(),
+        }
     }
 
-    /// Counts one latency: the three instants of an operation, in nanoseconds.
+    /// Where this session counts, at the start of the point.
+    pub(crate) fn recorder(&self, session: u32) -> Recorder<'_> {
+        let shard = &self.shards[session as usize % self.shards.len()];
+        Recorder {
+            recording: self,
+            shard,
+            table: &shard.tables[table_of(self.grid, 0)],
+            slice_end: self.grid.end_of(0),
+            alone: self.alone,
+            timed: self.timed,
+        }
+    }
+
+    /// The operations of a slice that is over. Each slice can be taken once.
+    pub(crate) fn take(&self, index: u32) -> Counted {
+        self.read_below(index.saturating_add(1));
+        self.reading().slices.remove(&index).unwrap_or_default()
+    }
+
+    /// Time that sessions spent inside engine calls in the measured part, nanoseconds over all sessions.
+    pub(crate) fn busy_ns(&self) -> u64 {
+        let measured = self.shards.iter().flat_map(|shard| &shard.tables[2..]);
+        measured.map(|table| table.busy_ns.load(Relaxed)).sum()
+    }
+
+    /// The generator's own lateness in the measured part of an open loop.
+    pub(crate) fn lag(&self) -> Option<Histogram> {
+        let mut lag = None::<Histogram>;
+        for counts in self.shards.iter().filter_map(|shard| shard.lag.as_ref()) {
+            let lag = lag.get_or_insert_default();
+            for (bucket, count) in counts.0.iter().enumerate() {
+                match count.load(Relaxed) {
+                    0 => {}
+                    count => lag.record_bucket(bucket, u64::from(count)),
+                }
+            }
+        }
+        lag
+    }
+
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads all slices below this one that were not read yet. Called by the collector at the end of each slice, and by a session that would
+    /// otherwise count in a table whose last slice was not read: so what is in a table is always of one slice, the first two that were not read
+    /// have a table each, and any after them is empty.
+    #[cold]
+    fn read_below(&self, end: u32) {
+        let mut reading = self.reading();
+        let begin = self.read.load(Acquire);
+        for index in (begin..end).take(2) {
+            let counted = self.count(table_of(self.grid, index), &mut reading);
+            reading.slices.insert(index, counted);
+        }
+        self.read.fetch_max(end, Release);
+    }
+
+    /// What a table has more than at its last reading.
+    fn count(&self, table: usize, reading: &mut Reading) -> Counted {
+        let mut completed = Completed::default();
+        for table in self.shards.iter().map(|shard| &shard.tables[table]) {
+            completed.ok += table.ok.load(Relaxed);
+            completed.not_found += table.not_found.load(Relaxed);
+            completed.error += table.error.load(Relaxed);
+        }
+        let before = std::mem::replace(&mut reading.completed[table], completed);
+        completed.ok -= before.ok;
+        completed.not_found -= before.not_found;
+        completed.error -= before.error;
+
+        let mut operations = Vec::new();
+        for operation in Operation::ALL {
+            for status in Status::ALL {
+                let number = cell_of(operation, status);
+                let cells = || {
+                    let tables = self.shards.iter().map(|shard| &shard.tables[table]);
+                    tables.filter_map(|table| table.cells[number].get())
+                };
+                if cells().next().is_none() {
+                    continue;
+                }
+                let mut latencies = Latencies {
+                    service: Histogram::new(),
+                    open: self.timed.then(Box::<OpenLatencies>::default),
+                };
+                let of = |kind| (table, number, kind);
+                let service = cells().map(|cell| &cell.service);
+                reading.add(of(0), service, &mut latencies.service);
+                if let Some(open) = &mut latencies.open {
+                    let timed = || cells().filter_map(|cell| cell.timed.as_ref());
+                    reading.add(of(1), timed().map(|(counts, _)| counts), &mut open.response);
+                    reading.add(of(2), timed().map(|(_, counts)| counts), &mut open.wait);
+                }
+                if latencies.count() > 0 {
+                    operations.push(OperationSlice {
+                        operation,
+                        status,
+                        latencies,
+                    });
+                }
+            }
+        }
+        Counted {
+            completed,
+            operations,
+        }
+    }
+}
+
+impl Reading {
+    /// Adds to a histogram what these counts have more than at their last reading.
+    fn add<'a>(
+        &mut self,
+        key: (usize, usize, u8),
+        counts: impl Iterator<Item = &'a Counts>,
+        histogram: &mut Histogram,
+    ) {
+        let mut now: Sums = vec![0; BUCKETS].into();
+        for counts in counts {
+            for (sum, count) in now.iter_mut().zip(&counts.0) {
+                *sum = sum.wrapping_add(count.load(Relaxed));
+            }
+        }
+        let before = self.sums.get(&key);
+        for (bucket, sum) in now.iter().enumerate() {
+            let more = sum.wrapping_sub(before.map_or(0, |before| before[bucket]));
+            if more > 0 {
+                histogram.record_bucket(bucket, u64::from(more));
+            }
+        }
+        self.sums.insert(key, now);
+    }
+}
+
+#[inline(always)]
+fn cell_of(operation: Operation, status: Status) -> usize {
+    operation as usize * STATUSES + status as usize
+}
+
+impl Table {
+    #[inline(always)]
+    fn cell(&self, operation: Operation, status: Status, timed: bool) -> &Cell {
+        self.cells[cell_of(operation, status)].get_or_init(|| Cell::new(timed))
+    }
+}
+
+/// One session's way into its shard.
+pub(crate) struct Recorder<'a> {
+    recording: &'a Recording,
+    shard: &'a Shard,
+    table: &'a Table,
+    slice_end: u64,
+    alone: bool,
+    timed: bool,
+}
+
+impl Recorder<'_> {
+    /// To be called with the time of every completion before it is recorded.
+    #[inline(always)]
+    pub(crate) fn reach(&mut self, now: u64) {
+        if now >= self.slice_end {
+            self.pass_to(self.recording.grid.index_of(now));
+        }
+    }
+
+    #[cold]
+    fn pass_to(&mut self, index: u32) {
+        if self.recording.read.load(Acquire) < index.saturating_sub(1) {
+            self.recording.read_below(index - 1);
+        }
+        self.table = &self.shard.tables[table_of(self.recording.grid, index)];
+        self.slice_end = self.recording.grid.end_of(index);
+    }
+
+    /// Counts the times of one operation, from its three instants in nanoseconds.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
@@ -51,167 +334,148 @@ impl Recorder {
         dispatched: u64,
         completed: u64,
     ) {
-        let cell = self.cell(operation, status);
-        cell.service.record(completed.saturating_sub(dispatched));
-        if let Some(open) = &mut cell.open {
-            open.response.record(completed.saturating_sub(intended));
-            open.wait.record(dispatched.saturating_sub(intended));
+        let cell = self.table.cell(operation, status, self.timed);
+        cell.service
+            .add(completed.saturating_sub(dispatched), self.alone);
+        if let Some((response, wait)) = &cell.timed {
+            response.add(completed.saturating_sub(intended), self.alone);
+            wait.add(dispatched.saturating_sub(intended), self.alone);
         }
     }
 
-    /// Everything counted, by operation and status.
-    pub(crate) fn filled(&self) -> impl Iterator<Item = (Operation, Status, &Latencies)> {
-        Operation::ALL.iter().flat_map(move |operation| {
-            Status::ALL.iter().filter_map(move |status| {
-                let cell =
-                    self.cells[*operation as usize * STATUSES + *status as usize].as_deref()?;
-                (cell.count() > 0).then_some((*operation, *status, cell))
-            })
-        })
-    }
-
-    /// Everything counted, as a slice has it.
-    pub(crate) fn to_slices(&self) -> Vec<OperationSlice> {
-        self.filled()
-            .map(|(operation, status, latencies)| OperationSlice {
-                operation,
-                status,
-                latencies: latencies.clone(),
-            })
-            .collect()
-    }
-
-    /// Empties it and keeps its memory.
-    pub(crate) fn clear(&mut self) {
-        self.completed = Completed::default();
-        self.busy_ns = 0;
-        for cell in self.cells.iter_mut().flatten() {
-            if cell.count() == 0 {
-                continue;
-            }
-            cell.service.clear();
-            if let Some(open) = &mut cell.open {
-                open.response.clear();
-                open.wait.clear();
-            }
-        }
-    }
-}
-
-#[cold]
-fn new_cell(open: bool) -> Box<Latencies> {
-    let mut cell = Box::<Latencies>::default();
-    if open {
-        cell.open = Some(Box::default());
-    }
-    cell
-}
-
-/// One session's share of one slice, on its way to the collector.
-pub(crate) struct Part {
-    pub(crate) session: usize,
-    pub(crate) index: u32,
-    pub(crate) recorder: Box<Recorder>,
-    /// The slice in which the session is now; all before are handed over. `u32::MAX` when it has ended.
-    pub(crate) now_in: u32,
-}
-
-/// A session's recorder of the running slice, handed over when the slice is past.
-pub(crate) struct Hand {
-    pub(crate) recorder: Box<Recorder>,
-    session: usize,
-    grid: Grid,
-    index: u32,
-    slice_end: u64,
-    parts: SyncSender<Part>,
-    spares: Receiver<Box<Recorder>>,
-    operations: Vec<Operation>,
-}
-
-impl Hand {
-    pub(crate) fn new(
-        session: usize,
-        grid: Grid,
-        operations: &[Operation],
-        open: bool,
-        parts: SyncSender<Part>,
-        spares: Receiver<Box<Recorder>>,
-    ) -> Self {
-        Self {
-            recorder: Recorder::new(operations, open),
-            session,
-            grid,
-            index: 0,
-            slice_end: grid.end_of(0),
-            parts,
-            spares,
-            operations: operations.to_vec(),
-        }
-    }
-
-    /// To be called with the time of every completion before it is recorded.
+    /// Counts one unit of work.
     #[inline(always)]
-    pub(crate) fn reach(&mut self, now: u64) {
-        if now >= self.slice_end {
-            self.pass_to(self.grid.index_of(now));
+    pub(crate) fn complete(&mut self, status: Status) {
+        self.add(
+            match status {
+                Status::Ok | Status::Batched => &self.table.ok,
+                Status::NotFound => &self.table.not_found,
+                Status::Error => &self.table.error,
+            },
+            1,
+        );
+    }
+
+    /// Counts time inside the engine.
+    #[inline(always)]
+    pub(crate) fn busy(&mut self, nanos: u64) {
+        self.add(&self.table.busy_ns, nanos);
+    }
+
+    /// Counts how late the generator was by itself.
+    #[inline]
+    pub(crate) fn lag(&mut self, nanos: u64) {
+        if let Some(lag) = &self.shard.lag {
+            lag.add(nanos, self.alone);
         }
     }
 
-    /// When the running slice ends.
-    #[inline]
-    pub(crate) fn slice_end(&self) -> u64 {
-        self.slice_end
-    }
-
-    /// Hands over the last share.
-    pub(crate) fn end(mut self) {
-        self.pass_to(u32::MAX);
-    }
-
-    #[cold]
-    fn pass_to(&mut self, now_in: u32) {
-        // The collector returns every recorder at once; should it be starved of CPU, a new one is better than waiting for it here.
-        let next = match self.spares.try_recv() {
-            Ok(spare) => spare,
-            Err(_) => Recorder::new(&self.operations, self.recorder.open),
-        };
-        let full = std::mem::replace(&mut self.recorder, next);
-        let part = Part {
-            session: self.session,
-            index: self.index,
-            recorder: full,
-            now_in,
-        };
-        // The collector lives as long as any session; if it is gone, nobody wants the share.
-        let _ = self.parts.send(part);
-        self.index = now_in;
-        self.slice_end = self.grid.end_of(now_in);
+    #[inline(always)]
+    fn add(&self, sum: &AtomicU64, more: u64) {
+        if self.alone {
+            sum.store(sum.load(Relaxed).wrapping_add(more), Relaxed);
+        } else {
+            sum.fetch_add(more, Relaxed);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::SLICE_NS;
+
+    const READS: [Operation; 1] = [Operation::Read];
+
+    /// Operations that complete at these times, of two sessions in turns.
+    fn count(recorders: &mut [Recorder<'_>], times: &[u64]) {
+        for (number, time) in times.iter().enumerate() {
+            let recorder = &mut recorders[number % 2];
+            recorder.reach(*time);
+            recorder.record(Operation::Read, Status::Ok, 0, 0, 1_000);
+            recorder.complete(Status::Ok);
+            recorder.busy(1_000);
+        }
+    }
+
+    fn read(counted: &Counted) -> (u64, u64) {
+        let operations = counted.operations.iter();
+        let times = operations.map(|part| part.latencies.count()).sum();
+        (counted.completed.ok, times)
+    }
+
+    /// Few sessions have a shard each, many share them: what comes out is the same.
+    #[test]
+    fn a_slice_has_what_completed_in_it() {
+        for sessions in [2, 10_000] {
+            let recording = Recording::new(Grid::new(0), &READS, sessions, true, true);
+            let mut both = [recording.recorder(0), recording.recorder(16)];
+            for slice in 0..6 {
+                let begin = u64::from(slice) * SLICE_NS;
+                let times: Vec<u64> = (0..u64::from(slice)).map(|at| begin + at).collect();
+                count(&mut both, &times);
+                let expected = u64::from(slice);
+                assert_eq!(read(&recording.take(slice)), (expected, expected));
+            }
+            assert_eq!(recording.busy_ns(), 15_000);
+        }
+    }
+
+    /// The collector reads nothing for five seconds; sessions read for it what they would write over.
+    #[test]
+    fn nothing_is_counted_in_another_slice_when_the_collector_is_late() {
+        let grid = Grid::new(SLICE_NS);
+        let recording = Recording::new(grid, &READS, 2, false, false);
+        let mut both = [recording.recorder(0), recording.recorder(1)];
+        let second = SLICE_NS;
+        let times = [
+            0,
+            1,
+            second,
+            second + 1,
+            second + 2,
+            4 * second,
+            5 * second,
+            5 * second + 1,
+        ];
+        count(&mut both, &times);
+        let slices: Vec<u64> = (0..7).map(|slice| read(&recording.take(slice)).0).collect();
+        assert_eq!(slices, [2, 3, 0, 0, 1, 2, 0]);
+        assert_eq!(recording.busy_ns(), 6_000, "the warm-up is not counted");
+        assert_eq!(recording.lag(), None);
+    }
 
     #[test]
-    fn a_recorder_that_is_used_again_remembers_nothing() {
-        for open in [false, true] {
-            let mut used = Recorder::new(&[Operation::Read], open);
-            used.record(Operation::Read, Status::Ok, 0, 10, 2_000_000);
-            used.record(Operation::Update, Status::Error, 0, 0, 30);
-            used.completed.add(Status::Ok);
-            used.busy_ns = 2_000_020;
-            used.clear();
-            assert_eq!((used.completed, used.busy_ns), (Completed::default(), 0));
-            assert!(used.filled().next().is_none());
+    fn a_kind_of_failure_that_was_not_expected_is_counted() {
+        let recording = Recording::new(Grid::new(0), &READS, 1, false, false);
+        let mut one = recording.recorder(0);
+        one.record(Operation::Delete, Status::Error, 0, 0, 5);
+        one.complete(Status::Error);
+        let counted = recording.take(0);
+        assert_eq!(counted.completed.error, 1);
+        let parts: Vec<_> = counted
+            .operations
+            .iter()
+            .map(|part| (part.operation, part.status))
+            .collect();
+        assert_eq!(parts, [(Operation::Delete, Status::Error)]);
+    }
 
-            let mut new = Recorder::new(&[Operation::Read], open);
-            for recorder in [&mut used, &mut new] {
-                recorder.record(Operation::Read, Status::Ok, 100, 200, 700);
-            }
-            assert_eq!(used.to_slices(), new.to_slices());
-            let response = used.to_slices()[0].latencies.response().max_ns();
-            assert_eq!(response, Some(if open { 600 } else { 500 }));
+    /// Counts of 32 bits wrap around in long points at high rates.
+    #[test]
+    fn counts_that_wrap_around_lose_nothing() {
+        let recording = Recording::new(Grid::new(0), &READS, 1, false, false);
+        let cell = recording.shards[0].tables[2].cell(Operation::Read, Status::Ok, false);
+        cell.service.0[7].store(u32::MAX, Relaxed);
+        assert_eq!(
+            recording.take(0).operations[0].latencies.count(),
+            u64::from(u32::MAX)
+        );
+        let mut one = recording.recorder(0);
+        for _ in 0..3 {
+            one.reach(2 * SLICE_NS);
+            one.record(Operation::Read, Status::Ok, 0, 0, 7);
         }
+        assert_eq!(recording.take(2).operations[0].latencies.count(), 3);
     }
 }

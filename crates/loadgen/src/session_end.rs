@@ -1,6 +1,6 @@
 //! What a session knows when its point is over.
 
-use plimsoll_record::{ErrorSample, Histogram, Operation};
+use plimsoll_record::{ErrorSample, Operation};
 
 /// Messages kept apart for each session; more kinds are counted under the last.
 const KINDS_OF_ERRORS: usize = 16;
@@ -10,10 +10,6 @@ const KINDS_OF_ERRORS: usize = 16;
 pub(crate) struct SessionEnd {
     /// The first nanosecond after its last operation that completed in time; 0 without any.
     pub(crate) ended: u64,
-    /// Lower bounds of the response times of what was due and unfinished.
-    pub(crate) unfinished: Option<Histogram>,
-    /// Intended to dispatched where this session was waiting for it.
-    pub(crate) lag: Option<Histogram>,
     /// Operations that were due after the warm-up, where sessions pace themselves.
     pub(crate) due: u64,
     /// What failed.
@@ -23,22 +19,6 @@ pub(crate) struct SessionEnd {
 }
 
 impl SessionEnd {
-    /// Of a session that has done nothing. In an open loop there is room for its lag.
-    pub(crate) fn new(open: bool) -> Self {
-        Self {
-            lag: open.then(Histogram::new),
-            ..Self::default()
-        }
-    }
-
-    /// Counts an operation that was due at `intended` and not finished at `end`.
-    #[cold]
-    pub(crate) fn unfinished(&mut self, intended: u64, end: u64) {
-        self.unfinished
-            .get_or_insert_default()
-            .record(end.saturating_sub(intended));
-    }
-
     /// Counts a failure.
     #[cold]
     pub(crate) fn error(&mut self, operation: Operation, message: &str) {
@@ -48,8 +28,6 @@ impl SessionEnd {
     /// Adds what another session knows.
     pub(crate) fn merge(&mut self, other: Self) {
         self.ended = self.ended.max(other.ended);
-        merge(&mut self.unfinished, other.unfinished);
-        merge(&mut self.lag, other.lag);
         self.due += other.due;
         self.retries += other.retries;
         for sample in other.errors {
@@ -60,14 +38,6 @@ impl SessionEnd {
                 sample.count,
             );
         }
-    }
-}
-
-fn merge(ours: &mut Option<Histogram>, theirs: Option<Histogram>) {
-    match (ours.as_mut(), theirs) {
-        (Some(ours), Some(theirs)) => ours.merge(&theirs),
-        (None, theirs) => *ours = theirs,
-        (Some(_), None) => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! HDR histograms of latencies in nanoseconds.
 
 use crate::Summary;
-use crate::packed::{Bucket, HEADER_BYTES, Packed};
+use crate::packed::{Bucket, HEADER_BYTES, Packed, lowest_of};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -101,6 +101,11 @@ impl Histogram {
             return;
         }
         self.dense().saturating_record_n(value_ns, count);
+    }
+
+    /// Counts `count` values of a bucket: see [`bucket_of`](crate::bucket_of).
+    pub fn record_bucket(&mut self, bucket: usize, count: u64) {
+        self.record_n(lowest_of(bucket), count);
     }
 
     /// Adds all counts of `other`.
@@ -459,6 +464,17 @@ mod tests {
             for value in &right { b.record(*value); both.record(*value); }
             a.merge(&b);
             prop_assert_eq!(a, both);
+        }
+
+        #[test]
+        fn counting_by_bucket_is_the_same_as_recording(values in prop::collection::vec(any::<u64>(), 0..50), shift in 0u32..64) {
+            let (mut recorded, mut counted) = (Histogram::new(), Histogram::new());
+            for value in values.iter().map(|value| value >> shift) {
+                recorded.record(value);
+                prop_assert!(crate::bucket_of(value) < crate::BUCKETS);
+                counted.record_bucket(crate::bucket_of(value), 1);
+            }
+            prop_assert_eq!(counted, recorded);
         }
 
         #[test]

@@ -49,14 +49,15 @@ pub use experiment_record::{
 pub use histogram::{HIGHEST_LATENCY_NS, Histogram};
 pub use imported::{Imported, ImportedFile, Stated};
 pub use machine::{Machine, Storage};
+pub use packed::{BUCKETS, bucket_of};
 pub use rig::{
     Backing, Calibration, CalibrationCheck, DiskBurst, DiskChoice, DiskLatency, DiskRates,
     DiskSpec, FilesystemKind, FilesystemSpec, FioResult, Lateness, LimitsSpec, Price, RigRecord,
     RigSpec, ServerRecord, ServerSpec, ShapedFrom, TraceReference,
 };
 pub use run::{
-    EngineDescription, ErrorSample, LoadKind, NotedOperation, PointEnd, PointLabel, PointRecord,
-    RunRecord, RunState,
+    EngineDescription, ErrorSample, LONGEST_LAG_NS, LoadKind, NotedOperation, PointEnd, PointLabel,
+    PointRecord, RunRecord, RunState,
 };
 pub use slice::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, Slice, Status, WorkerUse,

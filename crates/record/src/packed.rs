@@ -14,6 +14,32 @@ const COOKIE: u32 = 0x1c84_9313;
 const STEPS: u64 = 2048;
 const HALF: u64 = STEPS / 2;
 
+/// How many buckets a histogram has: [`bucket_of`] is below this.
+pub const BUCKETS: usize = bucket_of(HIGHEST_LATENCY_NS) + 1;
+
+/// The bucket in which a histogram counts a value in nanoseconds, as HdrHistogram numbers them. Whoever counts many values keeps an array
+/// of [`BUCKETS`] counts and hands it to [`Histogram::record_bucket`](crate::Histogram::record_bucket).
+#[inline(always)]
+#[must_use]
+pub const fn bucket_of(value_ns: u64) -> usize {
+    let value = if value_ns < HIGHEST_LATENCY_NS {
+        value_ns
+    } else {
+        HIGHEST_LATENCY_NS
+    };
+    let doubling = (value | (STEPS - 1)).ilog2() - (STEPS - 1).ilog2();
+    (doubling as u64 * HALF + (value >> doubling)) as usize
+}
+
+/// The smallest value that is counted in a bucket.
+pub(crate) const fn lowest_of(bucket: usize) -> u64 {
+    let bucket = bucket as u64;
+    match (bucket / HALF).checked_sub(1) {
+        Some(doubling) => (bucket % HALF + HALF) << doubling,
+        None => bucket,
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Packed {
     counts: Box<[u8]>,

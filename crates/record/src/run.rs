@@ -140,11 +140,15 @@ pub struct PointRecord {
     pub warm_up_ns: u64,
     /// Begin, UTC, RFC 3339. Empty where an imported point does not say.
     pub started_at: String,
-    /// By index; slices of the same index are merged when the record is read.
+    /// By index.
     pub slices: Vec<Slice>,
     /// `None` when the point was cut off.
     pub end: Option<PointEnd>,
 }
+
+/// A generator that is later than this by itself stands still, and nobody knows what the database would have done meanwhile: operations that
+/// it dispatches so late count from the time that was fixed for them.
+pub const LONGEST_LAG_NS: u64 = 10_000_000;
 
 /// What is known when a point is over. All counts are of the measured part, after the asked warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -157,6 +161,9 @@ pub struct PointEnd {
     pub unfinished: Option<Histogram>,
     /// Intended to dispatched where a session was free and waiting: the generator's own lateness, nanoseconds.
     pub generator_lag: Option<Histogram>,
+    /// Whether response times are without that lateness, as far as it is at most [`LONGEST_LAG_NS`]. Those of early records contain it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lag_is_apart: bool,
     /// Time that sessions spent inside engine calls, nanoseconds over all sessions.
     pub busy_ns: u64,
     /// Operations that the engine itself repeated, such as on a write conflict.
@@ -210,7 +217,7 @@ impl PointRecord {
         self.end.as_ref()?.imported.as_deref()
     }
 
-    /// Merges late shares into their slices and sorts by index.
+    /// Sorts slices by index. Early records hold late shares of a slice as further slices of the same index: they are merged into one.
     pub fn merge_late_slices(&mut self) {
         self.slices.sort_by_key(|slice| slice.index);
         let mut merged: Vec<Slice> = Vec::with_capacity(self.slices.len());

@@ -216,8 +216,8 @@ pub struct WorkerUse {
 
 /// One second of one point. The last one of the warm-up and of the point may be shorter.
 ///
-/// An operation belongs to the slice in which it completed. A session that was inside one call when the slice ended hands in its
-/// share when the call returns: that arrives as a further slice with the same `index`, to be merged with the first.
+/// An operation belongs to the slice in which it completed. Early records hold what a session handed in late as a further slice with the
+/// same `index`, merged with the first when the record is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// Counted from 0 at the start of the point.

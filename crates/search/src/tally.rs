@@ -41,7 +41,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds a slice, or a late share of one. Slices of the warm-up do not count.
+    /// Adds a slice. Those of the warm-up do not count.
     pub fn add(&mut self, slice: &Slice) {
         if slice.warm_up {
             return;

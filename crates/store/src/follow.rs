@@ -63,7 +63,7 @@ pub struct News {
     pub runs: Vec<(RunKey, RunRecord)>,
     /// Points and load phases that were begun.
     pub points: Vec<NewPoint>,
-    /// Slices. A late share comes as a slice with an index that was there before.
+    /// Slices. Programs of before wrote late shares of a second as slices with an index that was there before.
     pub slices: Vec<(PointKey, Slice)>,
     /// Points that ended, all of whose slices were told.
     pub ended: Vec<(PointKey, PointEnd)>,

@@ -222,7 +222,7 @@ impl Store {
         Ok(PointId(point.map_err(|error| self.sqlite(error))?))
     }
 
-    /// Writes a slice. A late share is written like any other and merged with its slice when the record is loaded.
+    /// Writes a slice.
     ///
     /// # Errors
     /// When the store cannot be written.

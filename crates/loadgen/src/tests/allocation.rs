@@ -5,15 +5,15 @@ use crate::asking::Desk;
 use crate::closed::Course;
 use crate::crew::Shared;
 use crate::grid::Grid;
-use crate::recorder::{Hand, Recorder};
+use crate::recorder::Recording;
 use crate::session_end::SessionEnd;
 use crate::{closed, open};
 use plimsoll_engine::Engine;
 use plimsoll_record::Operation;
 use plimsoll_workload::Mix;
-use std::sync::mpsc::sync_channel;
 
-const SLICES: u64 = 5;
+/// Nobody reads them meanwhile, so that they are as many as have a table each.
+const SLICES: u64 = 2;
 
 /// What one session allocates while it fills all slices with an operation each millisecond.
 fn allocations(mix: &str, open_loop: bool) -> u64 {
@@ -22,17 +22,13 @@ fn allocations(mix: &str, open_loop: bool) -> u64 {
     let operations = [Operation::Read, Operation::Update];
     let mix = Mix::preset(mix).unwrap();
     let mut asker = workload(&mix).asker(0);
-    let (parts, received) = sync_channel(2 * SLICES as usize);
-    let (back, spares) = sync_channel(2 * SLICES as usize);
-    for _ in 0..2 * SLICES {
-        back.send(Recorder::new(&operations, open_loop)).unwrap();
-    }
     let grid = Grid::new(0);
+    let recording = Recording::new(grid, &operations, 1, open_loop, open_loop);
     let desk = Desk {
         clock,
         session: server.session().unwrap(),
-        hand: Hand::new(0, grid, &operations, open_loop, parts, spares),
-        end: SessionEnd::new(open_loop),
+        recorder: recording.recorder(0),
+        end: SessionEnd::default(),
         copied: None,
         witness: (),
     };
@@ -53,7 +49,8 @@ fn allocations(mix: &str, open_loop: bool) -> u64 {
             closed::run(desk, &mut asker, &shared, course);
         }
     });
-    let recorded: u64 = received.iter().map(|part| part.recorder.completed.ok).sum();
+    let slices = (0..SLICES).map(|index| recording.take(index as u32));
+    let recorded: u64 = slices.map(|slice| slice.completed.ok).sum();
     let expected = if open_loop {
         SLICES * 500
     } else {

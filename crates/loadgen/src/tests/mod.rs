@@ -10,30 +10,56 @@ use crate::point::{Observer, PointSpec, run_point_on};
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_record::{EngineDescription, Histogram, PointEnd, Slice};
 use plimsoll_schedule::Load;
-use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
+use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Stream, Workload};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// Moves to whatever time is waited for.
+/// Moves to whatever time is waited for, or to as much later as it is told to wake its sleepers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Jumping(Arc<AtomicU64>);
+pub(crate) struct Jumping {
+    now: Arc<AtomicU64>,
+    lag: Option<Arc<Mutex<Stream>>>,
+    /// How much later the next sleeper wakes.
+    stop: Arc<AtomicU64>,
+}
+
+/// Those who sleep until a time are woken up to so much later, all delays being as likely.
+const LONGEST_DELAY: u64 = 500_000;
 
 impl Jumping {
+    /// One that wakes its sleepers late.
+    fn lagging() -> Self {
+        Self {
+            lag: Some(Arc::new(Mutex::new(Stream::from_state(11)))),
+            ..Self::default()
+        }
+    }
+
+    /// Whoever sleeps next wakes so much later.
+    fn stop_next_sleeper(&self, nanos: u64) {
+        self.stop.store(nanos, Ordering::Relaxed);
+    }
+
     pub(crate) fn jump_to(&self, time_ns: u64) {
-        self.0.fetch_max(time_ns, Ordering::Relaxed);
+        self.now.fetch_max(time_ns, Ordering::Relaxed);
     }
 }
 
 impl Clock for Jumping {
     fn now(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.now.load(Ordering::Relaxed)
     }
 
     fn sleep_until(&self, time_ns: u64, limit_ns: u64) -> u64 {
-        self.jump_to(time_ns.min(limit_ns));
+        let late = |stream: &Arc<Mutex<Stream>>| {
+            (stream.lock().unwrap().unit() * LONGEST_DELAY as f64) as u64
+        };
+        let lag = self.lag.as_ref().filter(|_| time_ns <= limit_ns);
+        let stop = self.stop.swap(0, Ordering::Relaxed);
+        self.jump_to(time_ns.min(limit_ns) + lag.map_or(0, late) + stop);
         self.now()
     }
 }
@@ -119,7 +145,7 @@ impl Observer for Keep {
     }
 }
 
-/// A point with its slices by index, late shares merged.
+/// A point with its slices.
 struct Measured {
     end: PointEnd,
     slices: Vec<Slice>,
@@ -186,7 +212,15 @@ fn open(rate: f64, arrivals: plimsoll_schedule::Arrivals) -> Load {
 
 /// Reads only, from one session and one server.
 fn measure(spec: &PointSpec, end_of: impl FnMut(u64) -> u64 + Send + 'static) -> Measured {
-    let clock = Jumping::default();
+    measure_on(Jumping::default(), spec, end_of)
+}
+
+/// The same on that clock.
+fn measure_on(
+    clock: Jumping,
+    spec: &PointSpec,
+    end_of: impl FnMut(u64) -> u64 + Send + 'static,
+) -> Measured {
     let server = Server::new(&clock, end_of);
     let mix = Mix::preset("c").unwrap();
     let mut keep = Keep::default();
@@ -200,17 +234,15 @@ fn measure(spec: &PointSpec, end_of: impl FnMut(u64) -> u64 + Send + 'static) ->
         || clock,
     )
     .unwrap();
-    let mut slices: Vec<Slice> = Vec::new();
-    keep.slices.sort_by_key(|slice| slice.index);
-    for slice in keep.slices {
-        match slices.last_mut() {
-            Some(last) if last.index == slice.index => last.merge(&slice),
-            _ => slices.push(slice),
-        }
-    }
+    let each_once = keep
+        .slices
+        .iter()
+        .map(|slice| slice.index)
+        .eq(0..keep.slices.len() as u32);
+    assert!(each_once, "each second is one slice, in order");
     Measured {
         end,
-        slices,
+        slices: keep.slices,
         begins: keep.begins,
     }
 }

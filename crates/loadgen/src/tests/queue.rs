@@ -1,6 +1,8 @@
 //! The open loop as a queue.
 
-use super::{MILLISECOND, Measured, SECOND, closed, measure, open, spec};
+use super::{Jumping, LONGEST_DELAY, MILLISECOND, Measured, SECOND};
+use super::{closed, measure, measure_on, open, spec};
+use crate::open::Behind;
 use crate::point::PointSpec;
 use plimsoll_record::Histogram;
 use plimsoll_schedule::{Arrivals, arrivals};
@@ -123,4 +125,175 @@ fn a_stall_is_in_the_response_times_and_not_in_the_service_times() {
     assert_eq!(response.count_above(MILLISECOND * 500), 1);
     assert_eq!(measured.end.generator_lag, None);
     assert_eq!(measured.end.due, None);
+}
+
+/// The generator wakes up to 0.5 ms late, uniformly, whatever the service: 25 times the shortest. The database must be told as it would
+/// have been with a generator that is in time, operation by operation.
+#[test]
+fn the_lag_of_the_generator_is_not_the_database_s() {
+    for mean_ns in [2e4, 1e5, 1e6, 1e7] {
+        let count = 50_000.0;
+        let rate = 0.7e9 / mean_ns;
+        let seconds = (count / rate * 1e9) as u64;
+        let spec = spec(open(rate, Arrivals::Poisson), 0, seconds);
+        let mut service = exponential(mean_ns);
+        let measured = measure_on(Jumping::lagging(), &spec, move |begin| begin + service());
+        let expected = expected(&spec, exponential(mean_ns));
+        let [service, response, wait] = measured.histograms();
+        // At the end of the point a late generator has done a little less.
+        let missing = expected.service.count() - service.count();
+        assert!(missing < 100, "{missing}");
+        for percentile in [50.0, 90.0, 99.0] {
+            let pair = |found: &Histogram, exact: &Histogram| {
+                let (found, exact) = (
+                    found.percentile_ns(percentile),
+                    exact.percentile_ns(percentile),
+                );
+                let (found, exact) = (found.unwrap() as f64, exact.unwrap() as f64);
+                assert!(
+                    (found / exact - 1.0).abs() < 0.005,
+                    "{mean_ns} ns, p{percentile}: {found}, {exact}"
+                );
+            };
+            pair(&response, &expected.response);
+            pair(&service, &expected.service);
+            if percentile > 50.0 {
+                pair(&wait, &expected.wait);
+            }
+        }
+        let lag = measured.end.generator_lag.unwrap();
+        assert!(measured.end.lag_is_apart);
+        let mean = lag.mean_ns().unwrap() / (LONGEST_DELAY as f64 / 2.0);
+        assert!((mean - 1.0).abs() < 0.02, "the lag is told beside: {mean}");
+    }
+}
+
+/// Response times of `sessions` that are one queue, with a generator that wakes each of them up to `delay_ns` late: M/M/c at half of the capacity.
+fn common_queue(sessions: usize, mean_ns: f64, delay_ns: f64) -> Histogram {
+    let mut service = exponential(mean_ns);
+    let mut gap = {
+        let mut stream = Stream::from_state(0x3c6e_f372_fe94_f82b);
+        move || -(1.0 - stream.unit()).ln() * mean_ns / sessions as f64 / 0.5
+    };
+    let mut delay = Stream::from_state(0xd1b5_4a32_d192_ed03);
+    let mut free = vec![(0_u64, Behind::default()); sessions];
+    let mut responses = Histogram::new();
+    let mut at = 0.0;
+    for _ in 0..400_000 {
+        at += gap();
+        let intended = at as u64;
+        let next = free.iter_mut().min_by_key(|(free, _)| *free);
+        let (free, behind) = next.expect("there are sessions");
+        let waited = *free < intended;
+        let begun = if waited {
+            intended + (delay.unit() * delay_ns) as u64
+        } else {
+            *free
+        };
+        let counted_from = behind.due(intended, begun, waited).from(begun);
+        behind.begun(intended, counted_from);
+        *free = begun + service();
+        responses.record(*free - counted_from);
+    }
+    responses
+}
+
+/// The percentile of a response time in M/M/c at half of the capacity: with a = c/2 and Erlang's C,
+/// P(R > t) = e^-x (1 + C (1 - e^-x(c-1-a)) / (c-1-a)), x = t / mean service. Found by halving.
+fn theory(sessions: usize, mean_ns: f64, percentile: f64) -> f64 {
+    let offered = 0.5 * sessions as f64;
+    let mut erlang_b = 1.0;
+    for servers in 1..=sessions {
+        erlang_b = offered * erlang_b / (servers as f64 + offered * erlang_b);
+    }
+    let waits = erlang_b / (1.0 - 0.5 * (1.0 - erlang_b));
+    let spare = sessions as f64 - 1.0 - offered;
+    let above = |x: f64| {
+        // Where nothing is spare, the limit of the quotient.
+        let queueing = if spare.abs() < 1e-9 {
+            x
+        } else {
+            (1.0 - (-x * spare).exp()) / spare
+        };
+        (-x).exp() * (1.0 + waits * queueing)
+    };
+    let (mut lower, mut upper) = (0.0, 1e3);
+    for _ in 0..100 {
+        let middle = f64::midpoint(lower, upper);
+        if above(middle) > 1.0 - percentile / 100.0 {
+            lower = middle;
+        } else {
+            upper = middle;
+        }
+    }
+    lower * mean_ns
+}
+
+/// Several sessions, service times from 20 µs to 10 ms, lags up to 500 µs, as long as lags take at most a fifth of the sessions' time: beyond that the
+/// program says that the generator is late.
+#[test]
+fn percentiles_of_a_common_queue_are_those_of_the_theory() {
+    for sessions in [1, 2, 4, 16] {
+        for mean_ns in [2e4, 1e5, 1e6, 1e7] {
+            for delay_ns in [0.0, 5e4, 5e5] {
+                // The rate is half of the capacity, so half of the sessions' time goes into this many services.
+                let lag_share = 0.5 * (delay_ns / 2.0) / mean_ns;
+                if lag_share > 0.2 && sessions > 1 {
+                    continue;
+                }
+                let responses = common_queue(sessions, mean_ns, delay_ns);
+                for percentile in [50.0, 95.0, 99.0] {
+                    let found = responses.percentile_ns(percentile).unwrap() as f64;
+                    let exact = theory(sessions, mean_ns, percentile);
+                    assert!(
+                        (found / exact - 1.0).abs() < 0.02,
+                        "{sessions} sessions, {mean_ns} ns, lag to {delay_ns} ns, p{percentile}: {found}, {exact}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// The server stands still for a second while the generator is late by up to 0.5 ms: the stall shows in full.
+#[test]
+fn a_stall_of_the_server_shows_in_full_under_a_late_generator() {
+    let stalling = |begin: u64| {
+        let stalls = (3 * SECOND..4 * SECOND).contains(&begin);
+        if stalls {
+            4 * SECOND + MILLISECOND
+        } else {
+            begin + MILLISECOND
+        }
+    };
+    let spec = spec(open(500.0, Arrivals::Constant), 0, 10 * SECOND);
+    let measured = measure_on(Jumping::lagging(), &spec, stalling);
+    let [service, response, _] = measured.histograms();
+    assert!(service.percentile_ns(99.0).unwrap().abs_diff(MILLISECOND) < 1_000);
+    let p99 = response.percentile_ns(99.0).unwrap();
+    assert!(p99.abs_diff(951 * MILLISECOND) <= 3 * MILLISECOND, "{p99}");
+    assert!(response.max_ns().unwrap() > 1_000 * MILLISECOND);
+}
+
+/// The generator itself stands still for a second, as a stopped process does: what was due meanwhile counts from when it was due, and the lag says so.
+#[test]
+fn a_stall_of_the_generator_is_not_taken_for_its_lag() {
+    let clock = Jumping::default();
+    let stopped = clock.clone();
+    let mut served = 0;
+    // After the answer of operation 1,500 at 3 s the whole program stops while its session sleeps.
+    let spec = spec(open(500.0, Arrivals::Constant), 0, 10 * SECOND);
+    let measured = measure_on(clock, &spec, move |begin| {
+        served += 1;
+        if served == 1_500 {
+            stopped.stop_next_sleeper(SECOND);
+        }
+        begin + 100_000
+    });
+    let [service, response, _] = measured.histograms();
+    assert!(service.max_ns().unwrap() < 110_000);
+    assert!(response.max_ns().unwrap() > 990 * MILLISECOND);
+    assert!(response.count_above(100 * MILLISECOND) > 400);
+    let lag = measured.end.generator_lag.unwrap();
+    assert!(lag.max_ns().unwrap() > 990 * MILLISECOND);
 }

@@ -15,13 +15,13 @@ pub struct Span {
 }
 
 impl Span {
-    /// A slice more. A late share is a slice of no length of its own: see [`Self::add_late`].
+    /// A slice more.
     pub fn add(&mut self, slice: &Slice) {
         self.seconds += slice.length_ns as f64 / 1e9;
         self.add_late(slice);
     }
 
-    /// The late share of a slice that was added before.
+    /// The late share of a slice that was added before, as early records hold them.
     pub fn add_late(&mut self, slice: &Slice) {
         self.completed += slice.completed.ok;
         self.errors += slice.completed.error;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const MINUTES_SHOWN: f64 = 5.0;
 /// Seconds that are shown, also where slices are shorter than that.
 const SECONDS_SHOWN: usize = 3_000;
-/// Slices of a point that may still get a late share.
+/// Slices of a point that may still get a late share: programs of before wrote such.
 const LATE: usize = 16;
 /// Points of the curve, the latest.
 const POINTS_SHOWN: usize = 4_000;
