@@ -282,7 +282,7 @@ pub struct PointResult {
     pub seconds: f64,
     /// How its series settled.
     pub steadiness: Steadiness,
-    /// Share of the sessions' time spent outside engine calls in a closed loop, 0 to 1.
+    /// Share of the sessions' time that the generator took, 0 to 1: outside engine calls in a closed loop, by waking late in an open one.
     pub generator_share: Option<f64>,
     /// Generator lag p99 in an open loop, nanoseconds.
     pub generator_lag_p99_ns: Option<f64>,

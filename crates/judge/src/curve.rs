@@ -1,6 +1,6 @@
 //! Points over the blocks, and curves over the load, each with its knee and its scalability.
 
-use crate::estimate::{CONFIDENCE, OfBlock};
+use crate::estimate::CONFIDENCE;
 use crate::extract::units;
 use crate::roles::{follows_line, is_line, load_of};
 use crate::rules::cause;
@@ -114,19 +114,12 @@ pub(crate) fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePo
     let (mut ok, mut not_found, mut errors) = (0_u64, 0_u64, 0_u64);
     for sample in &valid {
         let block = sample.result.block;
-        let of_block = |least_ns: f64| {
-            move |distribution| OfBlock {
-                block,
-                distribution,
-                least_ns,
-            }
-        };
-        let least_ns = sample.least_response_ns();
-        response.extend(sample.extract.response.as_ref().map(of_block(least_ns)));
-        service.extend(sample.extract.service.as_ref().map(of_block(0.0)));
+        let of_block = |distribution| (block, distribution);
+        response.extend(sample.extract.response.as_ref().map(of_block));
+        service.extend(sample.extract.service.as_ref().map(of_block));
         for (operation, one) in &sample.extract.by_operation {
             let of_operation = operations.entry(*operation).or_default();
-            of_operation.push(of_block(least_ns)(one));
+            of_operation.push((block, one));
         }
         let completed = sample.extract.whole.completed;
         ok = ok.saturating_add(completed.ok);

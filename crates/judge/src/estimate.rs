@@ -42,24 +42,12 @@ impl Estimate {
     }
 }
 
-/// The distribution of a block.
-pub(crate) struct OfBlock<'a> {
-    pub(crate) block: u32,
-    pub(crate) distribution: &'a Distribution,
-    /// Below this a time is not that of the arm, nanoseconds.
-    pub(crate) least_ns: f64,
-}
-
 impl LatencySummary {
-    /// Five estimates from one distribution a block; the percentiles must be among those asked for. Times below the block's least are left out.
-    pub(crate) fn over_blocks(distributions: &[OfBlock<'_>]) -> Self {
+    /// Five estimates from one distribution a block; the percentiles must be among those asked for.
+    pub(crate) fn over_blocks(distributions: &[(u32, &Distribution)]) -> Self {
         let over = |pick: &dyn Fn(&Distribution) -> Option<f64>| {
-            let mut values = Vec::with_capacity(distributions.len());
-            for one in distributions {
-                let value = pick(one.distribution).filter(|value| *value >= one.least_ns);
-                values.extend(value.map(|value| (one.block, value)));
-            }
-            Estimate::over_blocks(values)
+            let of_block = |(block, one): &(u32, &Distribution)| Some((*block, pick(one)?));
+            Estimate::over_blocks(distributions.iter().filter_map(of_block))
         };
         let at = |percentile: f64| over(&|distribution| distribution.percentile(percentile));
         Self {

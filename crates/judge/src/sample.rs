@@ -1,7 +1,7 @@
 //! Every point of every run that counts, extracted and gated.
 
 use crate::extract::{Extract, Reading, units};
-use crate::gates::{Gated, LAG_LIMIT, Limits, gate};
+use crate::gates::{Gated, Limits, gate};
 use crate::line::BlockSearch;
 use crate::rig::remarks;
 use crate::roles::{follows_line, is_line, load_label};
@@ -36,8 +36,6 @@ pub(crate) struct Sample {
     pub(crate) line: Option<Reading>,
     /// Price of an hour of the arm, where it has one.
     price_per_hour: Option<f64>,
-    /// Whether lateness of the generator is the work of the arm.
-    is_late_by_arm: bool,
 }
 
 /// All samples of one arm.
@@ -265,7 +263,6 @@ impl Sample {
             cores: run.machine.cores,
             cpu_limit: run.machine.cpu_limit,
             line: None,
-            is_late_by_arm: gated.is_late_by_arm,
             price_per_hour: arm.rig.price.as_ref().map(|price| price.per_hour),
         }
     }
@@ -278,22 +275,8 @@ impl Sample {
         match metric {
             Metric::Line => self.line,
             Metric::Cost => self.cost().map(Reading::exact),
-            Metric::Response { .. } | Metric::ResponseMean => {
-                let reading = self.extract.reading(metric);
-                reading.filter(|reading| reading.value >= self.least_response_ns())
-            }
             _ => self.extract.reading(metric),
         }
-    }
-
-    /// The shortest response time that is the arm's, nanoseconds: of shorter ones the lateness of the generator is too large a part. Lateness that is the
-    /// work of the arm counts.
-    pub(crate) fn least_response_ns(&self) -> f64 {
-        let is_late = |warning: &Warning| warning.id == WarningId::GeneratorLate;
-        if !self.result.warnings.iter().any(is_late) || self.is_late_by_arm {
-            return 0.0;
-        }
-        self.result.generator_lag_p99_ns.unwrap_or(0.0) / LAG_LIMIT
     }
 
     /// Price of a million successful operations, at the rate of the line where it stands for that.

@@ -1,6 +1,6 @@
 //! The strip of gates: how each stands over all points, with its figures.
 
-use crate::gates::{CLIENT_LIMIT, GENERATOR_LIMIT, LAG_LIMIT};
+use crate::gates::{CLIENT_LIMIT, GENERATOR_LIMIT};
 use crate::rig::{emulated, is_uncalibrated};
 use crate::sample::{ArmSamples, Sample};
 use crate::select::{Selection, counted};
@@ -251,18 +251,14 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
     }
     if let Some(lag_ns) = highest_lag_ns {
         let lag = crate::words::duration(lag_ns);
-        parts.push(match late + limited {
-            0 => format!("late by at most {lag} (p99), no more than is allowed at any point"),
-            _ => format!("late by at most {lag} (p99)"),
-        });
+        parts.push(format!("woke at most {lag} late (p99) in open loops"));
     }
     if parts.is_empty() {
         return None;
     }
     if late > 0 {
         parts.push(format!(
-            "later than {} of the median service in {late} of {}, where short response times are not told",
-            percent(LAG_LIMIT, 0),
+            "late in {late} of {}",
             counted(points.len(), "point")
         ));
     }

@@ -58,9 +58,9 @@ warnings! {
     /// The generator, not the engine, took most of the time.
     GeneratorLimited = "W-GENERATOR-LIMITED", Invalid,
         "the load generator was the limit: use more sessions, a lower rate, or give the generator more CPU";
-    /// The generator was late by much of a short response time.
+    /// The generator of an open loop was late by more than its sessions had room for, or stood still.
     GeneratorLate = "W-GENERATOR-LATE", Caution,
-        "response times that are largely the lateness of the generator are not told; the throughput and longer response times stand: give the generator more CPU to see the rest";
+        "response times may be longer than the arm's own; the throughput stands: use more sessions, or give the generator more CPU";
     /// Operations failed.
     Errors = "W-ERRORS", Invalid,
         "operations failed: read the first messages in the record, mend the cause, or allow errors in the objective";

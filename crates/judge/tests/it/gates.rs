@@ -297,95 +297,112 @@ fn what_was_unfinished_counts_and_makes_percentiles_bounds() {
     assert!(!point.p99_at_least && point.p999_at_least);
 }
 
+/// Lags of 120,000 operations that take this share of the sessions' time together.
+fn lag_of(share: f64, sessions: u32, seconds: u64) -> plimsoll_record::Histogram {
+    let mean_ns = share * f64::from(sessions) * (seconds * SECOND_NS) as f64 / 120_000.0;
+    histogram(mean_ns as u64, 120_000)
+}
+
+/// A point whose generator was late by this share of the sessions' time, of which so many operations were due more than were done.
+fn late_by(lab: Laboratory, share: f64, more_due: u64) -> Analysis {
+    with(lab, |point| {
+        let lag = lag_of(share, point.label.load.sessions(), 12);
+        let end = point.end.as_mut().unwrap();
+        (end.generator_lag, end.lag_is_apart) = (Some(lag), true);
+        end.due = end.due.map(|due| due * (4 + more_due) / 4);
+    })
+}
+
+/// What was due was done, and response times are without the lag: nothing is left out, however short the responses are against the lag.
 #[test]
-fn a_late_generator_is_the_limit_where_the_rate_is_not_achieved() {
-    for (lag_ns, valid) in [(9_000, 6), (11_000, 0)] {
-        let analysis = with(one_rate(), |point| {
-            let end = point.end.as_mut().unwrap();
-            end.generator_lag = Some(histogram(lag_ns, 100));
-            end.due = end.due.map(|due| due * 5 / 4);
-        });
-        // 5 % of the median service of 200 µs is 10 µs.
-        assert_eq!(valid_runs(&analysis), valid, "{lag_ns}");
-        assert_eq!(warns(&analysis, WarningId::GeneratorLimited), valid == 0);
+fn a_lag_that_leaves_enough_sessions_is_no_matter() {
+    let analysis = late_by(one_rate_of(&["one", "two"]), 0.19, 0);
+    assert_eq!(valid_runs(&analysis), 6);
+    assert!(!warns(&analysis, WarningId::GeneratorLate));
+    let point = &analysis.curves[0].points[0];
+    assert!(point.response.p50.known().is_some() && point.response.p99.known().is_some());
+    let response = Metric::Response { percentile: 99.0 };
+    let mut compared = analysis.comparisons.iter();
+    assert!(compared.any(|one| one.metric == response && !one.pairs.is_empty()));
+}
+
+#[test]
+fn a_lag_that_takes_the_sessions_is_told() {
+    let analysis = late_by(one_rate(), 0.21, 0);
+    assert_eq!(valid_runs(&analysis), 6);
+    assert!(warns(&analysis, WarningId::GeneratorLate));
+    assert_eq!(state(&analysis, "generator"), ValidityState::Caution);
+    let point = &analysis.curves[0].points[0];
+    assert!(
+        point.response.p50.known().is_some(),
+        "no percentile is left out"
+    );
+    // Where it was the generator that did not achieve the rate, or where it was hardly ever in time, nothing stands.
+    for (share, more_due) in [(0.21, 1), (0.51, 0)] {
+        let analysis = late_by(one_rate(), share, more_due);
+        assert_eq!(valid_runs(&analysis), 0, "{share}");
+        assert!(warns(&analysis, WarningId::GeneratorLimited));
     }
+    // A rate that was not achieved by a generator in time is the arm's.
+    let analysis = late_by(one_rate(), 0.01, 1);
+    assert!(!warns(&analysis, WarningId::GeneratorLimited));
+    assert!(warns(&analysis, WarningId::RateNotAchieved));
+}
+
+/// 12 s: p99.9 sees 12 ms, p99 sees 120 ms.
+#[test]
+fn a_generator_that_stood_still_is_told() {
+    let stalled = |ns| {
+        with(one_rate(), |point| {
+            let end = point.end.as_mut().unwrap();
+            let mut lag = histogram(5_000, 1_000);
+            lag.merge(&histogram(ns, 1));
+            (end.generator_lag, end.lag_is_apart) = (Some(lag), true);
+        })
+    };
+    let analysis = stalled(11_000_000);
+    assert!(!warns(&analysis, WarningId::GeneratorLate));
+    let analysis = stalled(13_000_000);
+    assert!(warns(&analysis, WarningId::GeneratorLate));
+    assert_eq!(valid_runs(&analysis), 6);
+    let analysis = stalled(600_000_000);
+    assert!(warns(&analysis, WarningId::GeneratorLimited));
+    assert_eq!(valid_runs(&analysis), 0);
 }
 
 /// An embedded engine that fills the processors makes its own client late. A server does not share them.
 #[test]
 fn a_generator_that_the_arm_made_late_is_no_limit() {
-    let late = |change: fn(&mut Laboratory)| {
+    let late = |pin: Vec<u32>| {
         let mut lab = one_rate();
-        change(&mut lab);
-        with(lab, |point| {
-            let end = point.end.as_mut().unwrap();
-            end.generator_lag = Some(histogram(50_000, 100));
-            end.due = end.due.map(|due| due * 5 / 4);
+        lab.plan.arms[0].rig.limits.pin = pin;
+        for point in lab.points() {
             for slice in &mut point.slices {
                 slice.worker.cpu_user_ns = slice.length_ns * 95 / 100;
             }
-        })
+        }
+        late_by(lab, 0.21, 1)
     };
-    let pinned = |lab: &mut Laboratory| lab.plan.arms[0].rig.limits.pin = vec![0];
-    let analysis = late(pinned);
+    let analysis = late(vec![0]);
     assert!(warns(&analysis, WarningId::GeneratorLate));
     assert!(!warns(&analysis, WarningId::GeneratorLimited));
-    let point = &analysis.curves[0].points[0];
-    assert!(point.response.p99.known().is_some(), "it is the arm's");
     // With room on other processors it is nobody's but the generator's.
-    let analysis = late(|lab| lab.plan.arms[0].rig.limits.pin = vec![0, 1]);
+    let analysis = late(vec![0, 1]);
     assert!(warns(&analysis, WarningId::GeneratorLimited));
 }
 
-/// What was due was done, so that the throughput is the arm's; the responses are the generator's as well.
+/// Response times of early records contain the lag: that is said, and they are shown.
 #[test]
-fn a_late_generator_that_achieved_the_rate_leaves_the_throughput_standing() {
-    let analysis = with(one_rate_of(&["one", "two"]), |point| {
-        point.end.as_mut().unwrap().generator_lag = Some(histogram(50_000, 100));
-    });
-    assert_eq!(valid_runs(&analysis), 6);
-    assert!(warns(&analysis, WarningId::GeneratorLate));
-    assert_eq!(state(&analysis, "generator"), ValidityState::Caution);
-    let point = &analysis.curves[0].points[0];
-    assert!(point.throughput.known().is_some());
-    assert_eq!(point.response.p99.known(), None);
-    assert!(point.service.p99.known().is_some());
-    let of = |metric: Metric| {
-        let mut all = analysis.comparisons.iter();
-        all.find(|one| one.metric == metric)
-            .is_some_and(|one| !one.pairs.is_empty())
-    };
-    assert!(of(Metric::Throughput));
-    assert!(!of(Metric::Response { percentile: 99.0 }));
-}
-
-#[test]
-fn a_generator_that_is_late_by_little_of_the_long_responses_leaves_those_standing() {
-    // One response in fifty takes 2 ms, of which a lateness of 50 µs is 2.5 %; the others take 200 µs, of which it is a quarter.
-    let analysis = with(one_rate_of(&["one", "two"]), |point| {
-        point.end.as_mut().unwrap().generator_lag = Some(histogram(50_000, 100));
-        for slice in &mut point.slices {
-            for part in &mut slice.operations {
-                let open = part.latencies.open.as_mut().unwrap();
-                let count = open.response.count();
-                open.response = histogram(200_000, count - count / 50);
-                open.response.merge(&histogram(2_000_000, count / 50));
-            }
-        }
-    });
-    assert_eq!(valid_runs(&analysis), 6);
-    assert!(warns(&analysis, WarningId::GeneratorLate));
-    assert!(!warns(&analysis, WarningId::GeneratorLimited));
-    let compared = |metric: Metric| {
-        let mut of_metric = analysis
-            .comparisons
-            .iter()
-            .filter(|one| one.metric == metric);
-        of_metric.next().is_some_and(|one| !one.pairs.is_empty())
-    };
-    assert!(compared(Metric::Throughput));
-    assert!(compared(Metric::Response { percentile: 99.0 }));
-    assert!(!compared(Metric::Response { percentile: 50.0 }));
+fn a_record_whose_response_times_contain_the_lag_says_so() {
+    for (lag_ns, late) in [(9_000, false), (11_000, true)] {
+        let analysis = with(one_rate(), |point| {
+            point.end.as_mut().unwrap().generator_lag = Some(histogram(lag_ns, 100));
+        });
+        // 5 % of the median service of 200 µs is 10 µs.
+        assert_eq!(warns(&analysis, WarningId::GeneratorLate), late, "{lag_ns}");
+        assert_eq!(valid_runs(&analysis), 6);
+        assert!(analysis.curves[0].points[0].response.p50.known().is_some());
+    }
 }
 
 #[test]
