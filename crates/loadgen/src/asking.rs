@@ -12,9 +12,6 @@ use plimsoll_record::{LONGEST_LAG_NS, Operation, Status};
 use plimsoll_workload::{Ask, Asker, KeySpace, LoadAsker, Verification};
 use std::sync::Arc;
 
-/// How soon a session that sleeps sees that the point ends earlier.
-const LONGEST_SLEEP_NS: u64 = 100_000_000;
-
 /// Where a session's operations come from.
 pub(crate) trait Source: Send {
     /// The next operation of this session's own stream, or `None` when there are no more.
@@ -140,8 +137,7 @@ impl<C: Clock, W: Witness> Desk<'_, C, W> {
     pub(crate) fn wait_until(&mut self, time_ns: u64, shared: &Shared) -> u64 {
         let mut now = self.clock.now();
         while now < time_ns && now < shared.deadline() {
-            let limit = shared.deadline().min(now + LONGEST_SLEEP_NS);
-            now = self.clock.sleep_until(time_ns, limit);
+            now = self.clock.sleep_until(time_ns, shared.deadline());
         }
         now
     }

@@ -23,7 +23,7 @@ pub(crate) trait Clock: Clone + Send {
     /// Nanoseconds since the start; 0 before it.
     fn now(&self) -> u64;
 
-    /// Sleeps until `time_ns` or `limit_ns`, whichever comes first, and returns the time then.
+    /// Sleeps until `time_ns` or `limit_ns`, whichever comes first, or until this thread is unparked, and returns the time then.
     fn sleep_until(&self, time_ns: u64, limit_ns: u64) -> u64;
 }
 
@@ -51,13 +51,11 @@ impl Clock for ProgramClock {
 
     #[inline]
     fn sleep_until(&self, time_ns: u64, limit_ns: u64) -> u64 {
-        let until = time_ns.min(limit_ns);
-        let mut now = self.now();
-        while now < until {
-            std::thread::sleep(Duration::from_nanos(until - now));
-            now = self.now();
+        let left = time_ns.min(limit_ns).saturating_sub(self.now());
+        if left > 0 {
+            std::thread::park_timeout(Duration::from_nanos(left));
         }
-        now
+        self.now()
     }
 }
 

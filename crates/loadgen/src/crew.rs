@@ -10,15 +10,19 @@ use crate::session_end::SessionEnd;
 use crate::witness::Witness;
 use plimsoll_engine::Engine;
 use plimsoll_record::{Histogram, Operation, PointEnd};
+use rustix::thread::{disable_transparent_huge_pages, transparent_huge_pages_are_disabled};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::Thread;
 
 /// What all sessions of a point share. Each value has its own cache lines: all sessions read one and write the other.
 pub(crate) struct Shared {
     deadline: Apart,
     next_arrival: Apart,
+    /// The sessions' threads, to be woken when the point ends earlier.
+    sleepers: OnceLock<Vec<Thread>>,
     /// Lower bounds of the response times of what was due and unfinished.
     unfinished: Mutex<Option<Histogram>>,
 }
@@ -31,6 +35,7 @@ impl Shared {
         Self {
             deadline: Apart(AtomicU64::new(deadline_ns)),
             next_arrival: Apart(AtomicU64::new(0)),
+            sleepers: OnceLock::new(),
             unfinished: Mutex::new(None),
         }
     }
@@ -62,7 +67,10 @@ impl Shared {
 
     /// Ends the point earlier.
     pub(crate) fn end_at(&self, time_ns: u64) {
-        self.deadline.0.fetch_min(time_ns, Ordering::Relaxed);
+        self.deadline.0.fetch_min(time_ns, Ordering::SeqCst);
+        for thread in self.sleepers.get().into_iter().flatten() {
+            thread.unpark();
+        }
     }
 
     /// The number of an arrival that no other session has.
@@ -91,45 +99,99 @@ pub(crate) struct Jobs<'a> {
 
 /// Where sessions wait until all are made: then they all get the clock, or nothing when the point is given up.
 struct Gate<C> {
-    clock: Mutex<Option<Option<C>>>,
-    opened: Condvar,
+    state: Mutex<GateState<C>>,
+    changed: Condvar,
+}
+
+struct GateState<C> {
+    /// Sessions that wait.
+    waiting: u32,
+    clock: Option<Option<C>>,
 }
 
 impl<C: Clock> Gate<C> {
     fn new() -> Self {
         Self {
-            clock: Mutex::new(None),
-            opened: Condvar::new(),
+            state: Mutex::new(GateState {
+                waiting: 0,
+                clock: None,
+            }),
+            changed: Condvar::new(),
         }
     }
 
-    fn open(&self, clock: Option<C>) {
-        *self.clock.lock().expect("nobody panics with this lock") = Some(clock);
-        self.opened.notify_all();
+    fn lock(&self) -> MutexGuard<'_, GateState<C>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait(&self) -> Option<C> {
-        let mut clock = self.clock.lock().expect("nobody panics with this lock");
+    fn open(&self, clock: Option<C>) {
+        self.lock().clock = Some(clock);
+        self.changed.notify_all();
+    }
+
+    /// Returns when so many sessions wait.
+    fn wait_for(&self, sessions: u32) {
+        let mut state = self.lock();
+        while state.waiting < sessions {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn wait(&self, sessions: u32) -> Option<C> {
+        let mut state = self.lock();
+        state.waiting += 1;
+        if state.waiting == sessions {
+            self.changed.notify_all();
+        }
         loop {
-            if let Some(clock) = clock.as_ref() {
+            if let Some(clock) = state.clock.as_ref() {
                 return clock.clone();
             }
-            clock = self
-                .opened
-                .wait(clock)
-                .expect("nobody panics with this lock");
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// While this is held, the memory that begins to be used comes in small pages. A thread that begins takes a few pages of the allocator's: in huge pages
+/// thousands of threads take gigabytes for some kB each.
+struct SmallPages {
+    were_huge: bool,
+}
+
+impl SmallPages {
+    fn begin() -> Self {
+        let were_huge = matches!(transparent_huge_pages_are_disabled(), Ok(false))
+            && disable_transparent_huge_pages(true).is_ok();
+        Self { were_huge }
+    }
+}
+
+impl Drop for SmallPages {
+    fn drop(&mut self) {
+        if self.were_huge {
+            // It was allowed before.
+            let _ = disable_transparent_huge_pages(false);
         }
     }
 }
 
 /// Makes the sessions, starts the clock, lets each session run `body` on a thread of its own, and collects what they saw.
-pub(crate) fn run<C: Clock, W: Witness>(
+///
+/// Whatever a session needs is made here, on one thread: allocators give each thread that takes memory some hundred kB, which many sessions do not have.
+pub(crate) fn run<C: Clock, S: Send, W: Witness>(
     jobs: &Jobs<'_>,
     observer: &mut dyn Observer,
     start_clock: impl FnOnce() -> C,
     copied: impl Fn() -> Option<Copied>,
     witness: impl Fn(u32) -> W,
-    body: impl Fn(u32, Desk<'_, C, W>, &Shared) -> SessionEnd + Sync,
+    source: impl Fn(u32) -> S,
+    body: impl Fn(u32, S, Desk<'_, C, W>, &Shared) -> SessionEnd + Sync,
 ) -> Result<PointEnd, LoadError> {
     let grid = Grid::new(jobs.warm_up_ns);
     let shared = Shared::new(jobs.window_ns);
@@ -143,22 +205,33 @@ pub(crate) fn run<C: Clock, W: Witness>(
             source,
         })?;
         let recorder = recording.recorder(index);
-        seats.push((index, session, recorder, copied(), witness(index)));
+        seats.push((
+            index,
+            session,
+            recorder,
+            copied(),
+            witness(index),
+            source(index),
+        ));
     }
     // Nothing is ever sent: the collector sees that the last session has dropped its end.
     let (running, ended) = sync_channel::<Infallible>(0);
     let gate = Gate::new();
     let (gate, shared, body) = (&gate, &shared, &body);
     std::thread::scope(|scope| {
+        let small_pages = SmallPages::begin();
         let mut threads = Vec::with_capacity(sessions as usize);
-        for (index, session, recorder, copied, witness) in seats {
+        for (index, session, recorder, copied, witness, source) in seats {
             let running = running.clone();
             let work = move || {
                 wake_exactly();
                 let end = SessionEnd::default();
-                let Some(clock) = gate.wait() else { return end };
+                let Some(clock) = gate.wait(sessions) else {
+                    return end;
+                };
                 let end = body(
                     index,
+                    source,
                     Desk {
                         clock,
                         session,
@@ -189,6 +262,11 @@ pub(crate) fn run<C: Clock, W: Witness>(
             }
         }
         drop(running);
+        gate.wait_for(sessions);
+        drop(small_pages);
+        let sleepers = threads.iter().map(|thread| thread.thread().clone());
+        // Nobody else sets them.
+        let _ = shared.sleepers.set(sleepers.collect());
         jobs.engine.point_begins();
         let mut measuring_from = jobs.measured.then_some(jobs.warm_up_ns);
         if measuring_from == Some(0) {

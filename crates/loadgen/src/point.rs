@@ -152,11 +152,11 @@ pub(crate) fn run_point_on<C: Clock, W: Witness>(
                 start_clock,
                 copied,
                 witness,
-                |index, desk, shared| {
+                |index| workload.asker(u64::from(index)),
+                |index, mut asker, desk, shared| {
                     let share = spec
                         .operations
                         .map_or(u64::MAX, |all| share_of(all, sessions, index));
-                    let mut asker = workload.asker(u64::from(index));
                     let course = Course {
                         warm_up_ns: spec.warm_up_ns,
                         think_time_ns: *think_time_ns,
@@ -186,8 +186,8 @@ pub(crate) fn run_point_on<C: Clock, W: Witness>(
                 start_clock,
                 copied,
                 witness,
-                |index, desk, shared| {
-                    let mut asker = workload.asker(u64::from(index));
+                |index| workload.asker(u64::from(index)),
+                |_, mut asker, desk, shared| {
                     open::run(desk, &mut asker, shared, spec.warm_up_ns, &times)
                 },
             )?;
@@ -272,8 +272,8 @@ pub fn run_load_with<W: Witness>(
         ProgramClock::start,
         || None,
         witness,
-        |index, desk, shared| {
-            let mut asker = loader.asker(u64::from(index));
+        |index| loader.asker(u64::from(index)),
+        |index, mut asker, desk, shared| {
             let course = Course {
                 warm_up_ns: 0,
                 think_time_ns: 0,

@@ -24,6 +24,7 @@ mod published;
 mod records;
 mod resume;
 mod screens;
+mod seconds;
 #[cfg(feature = "mongodb")]
 mod servers;
 mod serving;
