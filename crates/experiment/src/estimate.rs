@@ -39,12 +39,19 @@ pub(crate) fn loaded_bytes_of(arm: &Arm) -> f64 {
 
 /// The least capacity for so much data: checkpoints and the journal need room beside it, and each filesystem some for itself.
 pub(crate) fn least_capacity(loaded_bytes: f64, filesystem: FilesystemKind) -> u64 {
-    let own: u64 = match filesystem {
-        FilesystemKind::Xfs => 300 << 20,
-        FilesystemKind::Ext4 => 64 << 20,
-        FilesystemKind::Btrfs => 256 << 20,
+    with_filesystem(loaded_bytes * 1.25, filesystem) as u64
+}
+
+/// A capacity whose filesystem has so much room for data. What stock mkfs takes for itself: XFS its journal and little of the rest; EXT4 its journal, 1.6 %
+/// for inodes, and 5 % that only root may fill, which a server is not; Btrfs metadata twice, and chunks that it cannot share between data and metadata.
+fn with_filesystem(room_bytes: f64, filesystem: FilesystemKind) -> f64 {
+    const MIB: f64 = (1 << 20) as f64;
+    let (own, share) = match filesystem {
+        FilesystemKind::Xfs => (300.0 * MIB, 0.02),
+        FilesystemKind::Ext4 => (64.0 * MIB, 0.08),
+        FilesystemKind::Btrfs => (256.0 * MIB, 0.10),
     };
-    own.saturating_add((loaded_bytes * 1.25) as u64)
+    own + room_bytes / (1.0 - share)
 }
 
 /// Bytes on disk at the worst moment, where so many are stored at the end.
@@ -53,10 +60,12 @@ pub(crate) fn most_held(stored_bytes: f64) -> f64 {
 }
 
 /// A capacity that suffices with all that is written beside the data: four times what is loaded, and what there is at the worst moment
-/// when records were inserted as well; at least 2 GiB, in whole GiB.
+/// when records were inserted as well, with what the greediest filesystem takes for itself, so that arms
+/// with different filesystems have disks of one size; at least 2 GiB, in whole GiB.
 pub(crate) fn ample_capacity(loaded_bytes: f64, inserted_bytes: f64) -> u64 {
     const GIB: u64 = 1 << 30;
-    let ample = (4.0 * loaded_bytes).max(most_held(loaded_bytes + inserted_bytes));
+    let room = (4.0 * loaded_bytes).max(most_held(loaded_bytes + inserted_bytes));
+    let ample = with_filesystem(room, FilesystemKind::Btrfs);
     let whole = (ample / GIB as f64).ceil() as u64;
     whole.max(2).saturating_mul(GIB)
 }

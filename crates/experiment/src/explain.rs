@@ -7,7 +7,7 @@ use crate::mistake::bytes;
 use crate::needs::{cache_bytes, held_bytes, needs};
 use crate::point_words::{looks_words, point_lines};
 use crate::server::server_line;
-use crate::units::shortened_to;
+use crate::units::{about, shortened_to};
 use crate::{Arm, EngineKind, Looks, Needs, Order, Origin, Plan, PointRole, WorkingSet, units};
 use serde::Serialize;
 
@@ -136,12 +136,6 @@ fn explain_arm(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> ArmExplanation
     }
 }
 
-/// Nanoseconds for the eye: whole seconds.
-fn about(nanos: u64) -> String {
-    const SECOND: u64 = 1_000_000_000;
-    units::duration(nanos.saturating_add(SECOND / 2) / SECOND * SECOND)
-}
-
 impl PlanExplanation {
     /// What the arms stand on, where any of them stands on something.
     fn write_rigs(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -216,12 +210,15 @@ impl std::fmt::Display for PlanExplanation {
             .saturating_add(self.needs.loading_ns);
         let total = each_run.saturating_add(self.needs.calibration_ns);
         let is_bound = self.may_end_early || self.has_sweeps;
-        write!(
-            f,
-            "time    {}about {}",
-            most(is_bound || self.looks.is_some()),
-            about(total)
-        )?;
+        let searching = (self.needs.searching_ns, self.needs.searching_most_ns);
+        if searching.0 > 0 {
+            // Nobody can say how many trials a search takes, so there is no bound to promise.
+            let longer = total.saturating_add(searching.1 - searching.0);
+            write!(f, "time    about {} to {}", about(total), about(longer))?;
+        } else {
+            let most = most(is_bound || self.looks.is_some());
+            write!(f, "time    {most}about {}", about(total))?;
+        }
         if let Some(looks) = &self.looks {
             let share = f64::from(looks.first) / self.blocks.len().max(1) as f64;
             let least = (each_run as f64 * share) as u64;
@@ -239,8 +236,11 @@ impl std::fmt::Display for PlanExplanation {
         }
         if self.needs.searching_ns > 0 {
             let comma = if self.needs.measuring_ns > 0 { "," } else { "" };
-            let searching = about(self.needs.searching_ns);
-            write!(f, "{comma} about {searching} of searching the line")?;
+            let (usual, longer) = (about(searching.0), about(searching.1));
+            write!(
+                f,
+                "{comma} {usual} to {longer} of searching the line, by how much trials vary"
+            )?;
         }
         if self.needs.loading_ns >= 500_000_000 {
             write!(

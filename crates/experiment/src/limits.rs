@@ -4,7 +4,7 @@ use crate::arms::ReadArm;
 use crate::presets::{MachinePreset, machine_presets};
 use crate::reader::{Checked, Value, join};
 use crate::rig::RigReader;
-use crate::rig_mistake::{MEMORY_BESIDES_CACHE, RigMistake};
+use crate::rig_mistake::{MEMORY_BESIDES_CACHE, MEMORY_BESIDES_CACHE_OF_SERVER, RigMistake};
 use crate::source::Place;
 use crate::{SettingValue, Source, units};
 use plimsoll_record::{LimitsSpec, Price};
@@ -46,6 +46,7 @@ impl RigReader<'_, '_> {
         arm: &ReadArm,
         machine: Option<&MachinePreset>,
         cache_bytes: Option<u64>,
+        is_server: bool,
     ) -> LimitsSpec {
         let path = join(path, "limits");
         let given = arm.given.get("limits");
@@ -89,12 +90,18 @@ impl RigReader<'_, '_> {
                 };
                 mistakes.push((stands.clone(), mistake));
             }
+            let besides = if is_server {
+                MEMORY_BESIDES_CACHE_OF_SERVER
+            } else {
+                MEMORY_BESIDES_CACHE
+            };
             if let Some(cache_bytes) = cache_bytes
-                && memory_bytes < cache_bytes.saturating_add(MEMORY_BESIDES_CACHE)
+                && memory_bytes < cache_bytes.saturating_add(besides)
             {
                 let mistake = RigMistake::MemoryBelowCache {
                     memory_bytes,
                     cache_bytes,
+                    besides,
                 };
                 mistakes.push((stands, mistake));
             }

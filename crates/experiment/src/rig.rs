@@ -69,10 +69,11 @@ impl RigReader<'_, '_> {
             self.data_fits(arm, spec, filesystem.kind, given, stored.loaded_bytes);
         }
         let machine = self.machine(&path, arm);
+        let cache_bytes = cache_of(engine, settings);
         RigSpec {
             disk,
             filesystem,
-            limits: self.limits(&path, arm, machine, cache_of(engine, settings)),
+            limits: self.limits(&path, arm, machine, cache_bytes, server.is_some()),
             server,
             machine: machine.map(|machine| machine.name.clone()),
             price: self.price(&path, arm, machine),

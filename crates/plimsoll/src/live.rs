@@ -41,7 +41,8 @@ struct Now {
     point: Span,
 }
 
-fn counted(count: usize, noun: &str) -> String {
+/// `1 run`, `2 runs`.
+pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -194,9 +195,13 @@ impl Watcher for Live {
                 id,
                 plan,
                 finished,
+                took,
                 missing,
             } => {
                 self.left = Left::of(&explain(plan, plimsoll_engine::kinds()).needs);
+                for seconds in took {
+                    self.left.finished_before(*seconds);
+                }
                 self.runs_to_begin = *missing;
                 let runs = plan.runs.len();
                 if *finished > 0 {

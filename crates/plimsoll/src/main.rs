@@ -55,7 +55,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
     let store = arguments.store.as_deref();
     match &arguments.command {
         Command::Run(run) => run::run(run, store),
-        Command::Plan(plan) => plan::plan(plan),
+        Command::Plan(plan) => plan::plan(plan, store),
         Command::Check(check) => check::check(check, store),
         Command::Disk(disk) => disk::disk(disk),
         Command::Diskmap(map) => diskmap::diskmap(map, store),

@@ -2,12 +2,15 @@
 
 use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
+use crate::live::counted;
+use crate::read::store_path;
 use crate::screen::{self, print};
 use anyhow::Context;
 use plimsoll_experiment::{
     Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
 };
-use plimsoll_runner::{Sizing, bytes_per_record};
+use plimsoll_runner::{Sizing, bytes_per_record, took_seconds};
+use plimsoll_store::Store;
 use plimsoll_telemetry::Host;
 use plimsoll_testbed::default_state_dir;
 use std::path::Path;
@@ -81,8 +84,37 @@ pub fn complain(problems: &Problems, json: bool) -> std::io::Result<Exit> {
     Ok(Exit::InvalidExperiment)
 }
 
+/// What the last experiment of the same plan on this machine took, which is better known than any estimate.
+fn measured(plan: &Plan, store: Option<&Path>) -> anyhow::Result<Option<String>> {
+    let file = store_path(store)?;
+    if !file.exists() {
+        return Ok(None);
+    }
+    let store = Store::open_read_only(&file)?;
+    let machine = Host::here().machine();
+    let Some((last, runs)) = store.last_of_plan(&plan.hash(), &machine.fingerprint())? else {
+        return Ok(None);
+    };
+    let took: Vec<f64> = runs.iter().filter_map(took_seconds).collect();
+    if took.is_empty() {
+        return Ok(None);
+    }
+    let each = took.iter().sum::<f64>() / took.len() as f64;
+    let all = each * plan.runs.len() as f64;
+    let words = |seconds: f64| plimsoll_experiment::units::about((seconds * 1e9) as u64);
+    Ok(Some(format!(
+        "measured  {} of {} took {} on average in experiment {}: all {} about {}",
+        took.len(),
+        counted(last.runs_planned as usize, "run"),
+        words(each),
+        last.id,
+        plan.runs.len(),
+        words(all),
+    )))
+}
+
 /// `plimsoll plan`.
-pub fn plan(arguments: &arguments::Plan) -> anyhow::Result<Exit> {
+pub fn plan(arguments: &arguments::Plan, store: Option<&Path>) -> anyhow::Result<Exit> {
     let plan = match read(&arguments.experiment)?.plan {
         Ok(plan) => plan,
         Err(problems) => return Ok(complain(&problems, arguments.json)?),
@@ -95,6 +127,9 @@ pub fn plan(arguments: &arguments::Plan) -> anyhow::Result<Exit> {
         ))?;
     } else {
         print(explanation)?;
+        if let Some(measured) = measured(&plan, store)? {
+            print(format_args!("\n{measured}\n"))?;
+        }
     }
     Ok(Exit::Good)
 }

@@ -70,6 +70,18 @@ pub struct Ended {
     pub missing: u32,
 }
 
+/// How long a run took from its begin to its end, seconds; `None` of one that did not finish.
+#[must_use]
+pub fn took_seconds(run: &RunRecord) -> Option<f64> {
+    if run.state != RunState::Finished {
+        return None;
+    }
+    let instant = |text: &str| text.parse::<jiff::Timestamp>().ok();
+    let begun = instant(&run.started_at)?;
+    let ended = instant(run.ended_at.as_deref()?)?;
+    Some(ended.duration_since(begun).as_secs_f64().max(0.0))
+}
+
 /// Makes the missing runs of a plan, in its order. An unfinished experiment of the same plan on the same machine goes on; otherwise a new
 /// one begins.
 ///
@@ -119,6 +131,7 @@ pub fn execute(
         id: &id,
         plan,
         finished: runs - missing,
+        took: earlier.iter().filter_map(took_seconds).collect(),
         missing,
     });
 

@@ -58,7 +58,7 @@ mod watcher;
 mod worker;
 
 pub use error::RunnerError;
-pub use execute::{Ended, Execution, execute};
+pub use execute::{Ended, Execution, execute, took_seconds};
 pub use frames::{FRAMES_VERSION, Frame, Order, RunningServer, Standing};
 pub use plimsoll_disk::DaemonProgram;
 pub use sizing::{Sizing, bytes_per_record};

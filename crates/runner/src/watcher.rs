@@ -23,6 +23,8 @@ pub enum Event<'a> {
         plan: &'a Plan,
         /// Runs that were finished before.
         finished: u32,
+        /// What they took from begin to end, seconds.
+        took: Vec<f64>,
         /// Runs that are missing.
         missing: u32,
     },

@@ -87,10 +87,19 @@ impl Store {
         plan_hash: &str,
         machine_fingerprint: &str,
     ) -> Result<Option<Summary>, StoreError> {
+        self.newest("state = 'unfinished' AND", plan_hash, machine_fingerprint)
+    }
+
+    fn newest(
+        &self,
+        condition: &str,
+        plan_hash: &str,
+        machine_fingerprint: &str,
+    ) -> Result<Option<Summary>, StoreError> {
         let mut statement = self
             .connection
             .prepare_cached(&format!(
-                "{SUMMARY} WHERE state = 'unfinished' AND plan_hash = ?1 AND fingerprint = ?2 {NEWEST_FIRST} LIMIT 1"
+                "{SUMMARY} WHERE {condition} plan_hash = ?1 AND fingerprint = ?2 {NEWEST_FIRST} LIMIT 1"
             ))
             .map_err(|error| self.sqlite(error))?;
         let mut rows = statement
@@ -100,6 +109,21 @@ impl Store {
             Some(row) => Ok(Some(self.summary(row)?)),
             None => Ok(None),
         }
+    }
+
+    /// The experiment of this plan on this machine that was begun last, finished or not, with its runs, which are without their points.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn last_of_plan(
+        &self,
+        plan_hash: &str,
+        machine_fingerprint: &str,
+    ) -> Result<Option<(Summary, Vec<RunRecord>)>, StoreError> {
+        let last = self.newest("", plan_hash, machine_fingerprint)?;
+        let Some(last) = last else { return Ok(None) };
+        let runs = self.run_heads(self.find(&last.id)?)?;
+        Ok(Some((last, runs.into_iter().map(|(_, run)| run).collect())))
     }
 
     /// The whole record of an experiment, named by its id, by the start of its id, by its name (the one of that name that was begun

@@ -18,8 +18,8 @@ mod write;
 pub use read::{parse_count, parse_duration, parse_rate, parse_share, parse_size};
 pub(crate) use read::{shortened, shortened_to};
 pub use write::{
-    count, duration, rate, share, size, write_count, write_duration, write_rate, write_share,
-    write_size,
+    about, count, duration, rate, share, size, write_count, write_duration, write_rate,
+    write_share, write_size,
 };
 
 /// Why a text is not a value. Each names the text and shows how it would be right.

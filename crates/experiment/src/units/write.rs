@@ -179,3 +179,10 @@ fn float_text(value: f64, power: i32) -> String {
     };
     if negative { format!("-{text}") } else { text }
 }
+
+/// Nanoseconds for the eye: whole seconds.
+#[must_use]
+pub fn about(nanos: u64) -> String {
+    const SECOND: u64 = 1_000_000_000;
+    duration(nanos.saturating_add(SECOND / 2) / SECOND * SECOND)
+}

@@ -190,6 +190,20 @@ fn a_server_that_runs_by_itself_needs_nothing_here() {
     assert!(!explained.needs.root);
 }
 
+/// mongod stores some 10,000 records a second where the embedded engine stores 50,000, and takes 192 MiB besides its cache.
+#[test]
+fn a_server_takes_longer_and_more_memory_than_an_engine_in_the_program() {
+    let plan = plan("  one: {records: 200k, cache_size: 256MiB}");
+    let needs = explain(&plan, &ENGINES).needs;
+    let loading_seconds = needs.loading_ns / 1_000_000_000 / u64::from(plan.measurement.blocks);
+    assert_eq!(loading_seconds, 20);
+    assert_eq!(needs.memory_bytes, (256 + 192) << 20);
+    let problems = checked("  one: {cache_size: 256MiB, limits: {memory: 400MiB}}")
+        .expect_err("it would be killed");
+    let text = problems.to_string();
+    assert!(text.contains("at least 448MiB"), "{text}");
+}
+
 #[test]
 fn what_cannot_be_is_said() {
     for (arms, expected) in [

@@ -83,3 +83,33 @@ measurement: {warm_up: 1s, duration: 2s, blocks: 1, seed: 1}",
     let most = most.unwrap_or_else(|| panic!("{said:?}"));
     assert!(most < 300_000_000, "{most} bytes");
 }
+
+/// What was measured is better known than what was thought: `plan` says what the runs of this plan took here.
+#[test]
+fn a_plan_that_was_run_before_says_what_it_took() {
+    let laboratory = Laboratory::new();
+    let text = "
+plimsoll: 1
+name: before
+workload: {records: 2, preset: c}
+arms: {one: {engine: noop}}
+load: {closed: {threads: 1}}
+load_phase: {threads: 1}
+measurement: {warm_up: 0s, duration: 200ms, blocks: 2, seed: 1}";
+    laboratory.write("experiment.yaml", text);
+    let before = laboratory.run(&["plan", "experiment.yaml"]);
+    assert!(!before.out.contains("\nmeasured  "), "{}", before.out);
+    laboratory.run(&["run", "experiment.yaml"]);
+    let id = laboratory.record().id;
+    let after = laboratory.run(&["plan", "experiment.yaml"]);
+    let line = after
+        .out
+        .lines()
+        .find(|line| line.starts_with("measured  "));
+    let line = line.unwrap_or_else(|| panic!("{}", after.out));
+    assert!(line.starts_with("measured  2 of 2 runs took "), "{line}");
+    assert!(
+        line.contains(&format!("in experiment {id}: all 2 about ")),
+        "{line}"
+    );
+}

@@ -41,6 +41,25 @@ impl Left {
         }
     }
 
+    /// A run of this experiment was finished before and took so long from its begin to its end. How much of that was measuring is taken from the plan.
+    pub fn finished_before(&mut self, seconds: f64) {
+        let measuring = if self.runs_ended == 0 {
+            self.measuring_seconds
+        } else {
+            self.measured_total / f64::from(self.runs_ended)
+        };
+        self.ended(measuring.min(seconds), seconds);
+    }
+
+    fn ended(&mut self, measured: f64, all: f64) {
+        self.runs_ended += 1;
+        self.other_total += (all - measured).max(0.0);
+        self.other_seconds = self.other_total / f64::from(self.runs_ended);
+        // Points may end early, after a number of operations, and searches may take more trials: then the plan's time is wrong.
+        self.measured_total += measured;
+        self.measuring_seconds = self.measured_total / f64::from(self.runs_ended);
+    }
+
     /// A run begins.
     pub fn run_begins(&mut self, now: f64) {
         self.run = Some(Going {
@@ -76,12 +95,7 @@ impl Left {
     pub fn run_ends(&mut self, finished: bool, now: f64) {
         let Some(run) = self.run.take() else { return };
         if finished {
-            self.runs_ended += 1;
-            self.other_total += (now - run.begun - run.measured_seconds).max(0.0);
-            self.other_seconds = self.other_total / f64::from(self.runs_ended);
-            // Points may end early, after a number of operations, and searches may take more trials: then the plan's time is wrong.
-            self.measured_total += run.measured_seconds;
-            self.measuring_seconds = self.measured_total / f64::from(self.runs_ended);
+            self.ended(run.measured_seconds, now - run.begun);
         }
     }
 
@@ -117,6 +131,7 @@ mod tests {
             runs: 4,
             measuring_ns: 60_000_000_000,
             searching_ns: 20_000_000_000,
+            searching_most_ns: 60_000_000_000,
             loading_ns: 20_000_000_000,
             calibration_ns: 0,
             disk_bytes: 0,
@@ -156,6 +171,15 @@ mod tests {
         // Once a run has ended, one that is slower says nothing of the others.
         left.run_begins(50.0);
         assert_eq!(left.seconds(2, 110.0), 2.0 * 50.0 + 20.0);
+    }
+
+    /// Two runs took three and five times as long as was thought.
+    #[test]
+    fn runs_that_finished_before_say_how_long_the_others_take() {
+        let mut left = left();
+        left.finished_before(78.0);
+        left.finished_before(130.0);
+        assert_eq!(left.seconds(2, 0.0), 2.0 * 104.0);
     }
 
     #[test]
