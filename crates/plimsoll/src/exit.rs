@@ -1,5 +1,6 @@
 //! Exit codes.
 
+use crate::plan::NoExperiment;
 use plimsoll_experiment::Problems;
 use plimsoll_fio::FioError;
 use plimsoll_runner::RunnerError;
@@ -43,7 +44,7 @@ impl From<Exit> for ExitCode {
 
 /// The code for an error that ended the program.
 pub fn code_of(error: &anyhow::Error) -> Exit {
-    if error.downcast_ref::<Problems>().is_some() {
+    if error.downcast_ref::<Problems>().is_some() || error.is::<NoExperiment>() {
         return Exit::InvalidExperiment;
     }
     match error.downcast_ref::<RunnerError>() {

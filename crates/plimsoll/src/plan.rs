@@ -5,7 +5,6 @@ use crate::exit::Exit;
 use crate::live::counted;
 use crate::read::store_path;
 use crate::screen::{self, print};
-use anyhow::Context;
 use plimsoll_experiment::{
     Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
 };
@@ -13,6 +12,7 @@ use plimsoll_runner::{Sizing, bytes_per_record, took_seconds};
 use plimsoll_store::Store;
 use plimsoll_telemetry::Host;
 use plimsoll_testbed::default_state_dir;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// An experiment file that was read, and what came of it.
@@ -23,11 +23,32 @@ pub struct Checked {
     pub plan: Result<Plan, Problems>,
 }
 
+/// A file is there, and is no experiment file at all.
+#[derive(Debug)]
+pub struct NoExperiment(String);
+
+impl std::fmt::Display for NoExperiment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// Reads and checks an experiment file.
 pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
     let file = &experiment.file;
-    let text = read_text_file(file)
-        .with_context(|| format!("cannot read the experiment file {}", file.display()))?;
+    let text = read_text_file(file).map_err(|why| {
+        let no_such = matches!(
+            why.kind(),
+            ErrorKind::NotFound | ErrorKind::PermissionDenied
+        );
+        let words = format!("cannot read the experiment file {}", file.display());
+        let error = anyhow::Error::new(why);
+        if no_such {
+            error.context(words)
+        } else {
+            error.context(NoExperiment(words))
+        }
+    })?;
     // The plan must not depend on the folder from which the program was called.
     let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
     let machine = Host::here().machine();
@@ -126,7 +147,7 @@ pub fn plan(arguments: &arguments::Plan, store: Option<&Path>) -> anyhow::Result
             serde_json::to_string_pretty(&explanation)?
         ))?;
     } else {
-        print(explanation)?;
+        print(format_args!("{explanation}\n"))?;
         if let Some(measured) = measured(&plan, store)? {
             print(format_args!("\n{measured}\n"))?;
         }

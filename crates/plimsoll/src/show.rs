@@ -47,6 +47,7 @@ pub fn result(
         record,
         analysis: &analysis,
     };
+    note_verdict(record, &analysis, store)?;
     // First, so that it is there whatever becomes of the rest.
     if let Some(file) = wanted.junit {
         std::fs::write(file, junit::render(&report))
@@ -70,9 +71,33 @@ pub fn result(
         print(terminal::summary(&report, &screen()))?;
         let file = page_path(wanted.page, store, record)?;
         write_page(&report, &file)?;
-        print(format_args!("\nPage: {}\n", file.display()))?;
+        print(terminal::closing(&analysis, &screen()))?;
+        print(format_args!("Page: {}\n", link(&file)))?;
     }
     Ok(exit_of(&analysis))
+}
+
+/// A file as a terminal makes a link of it.
+pub fn link(file: &Path) -> String {
+    let whole = std::path::absolute(file).ok();
+    let link = whole.and_then(|file| url::Url::from_file_path(file).ok());
+    link.map_or_else(|| file.display().to_string(), |link| link.to_string())
+}
+
+/// Lets the list of experiments show what this one came to. A store that cannot be written keeps what it has.
+fn note_verdict(
+    record: &ExperimentRecord,
+    analysis: &Analysis,
+    store: Option<&Path>,
+) -> anyhow::Result<()> {
+    let file = store_path(store)?;
+    if file.exists() && record.state == ExperimentState::Finished {
+        let verdict = terminal::verdict(analysis, &screen());
+        if let Ok(mut store) = Store::open(&file) {
+            let _ = store.note_verdict(&record.id, &verdict);
+        }
+    }
+    Ok(())
 }
 
 /// The exit code of a result.
@@ -196,8 +221,8 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
         return Ok(Exit::Good);
     }
     print(format_args!(
-        "{:<10} {:<20} {:<12} {:<15} experiment: arms\n",
-        "id", "begun (UTC)", "state", "runs"
+        "{:<10} {:<20} {:<12} {:<15} {:<26} experiment: arms\n",
+        "id", "begun (UTC)", "state", "runs", "verdict"
     ))?;
     for summary in summaries {
         let state = match (summary.state, summary.running) {
@@ -215,8 +240,9 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
             runs.push_str(&format!(", {} failed", summary.runs_failed));
         }
         print(format_args!(
-            "{:<10} {begun:<20} {state:<12} {runs:<15} {}: {}\n",
+            "{:<10} {begun:<20} {state:<12} {runs:<15} {:<26} {}: {}\n",
             summary.id,
+            summary.verdict.as_deref().unwrap_or("-"),
             summary.name,
             summary.arms.join(", ")
         ))?;

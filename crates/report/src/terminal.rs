@@ -5,6 +5,7 @@
 //! told by colour alone. Tables leave out columns rather than wrap.
 
 pub(crate) mod chart;
+mod closing;
 mod comparisons;
 mod deciding;
 mod overview;
@@ -13,6 +14,7 @@ pub(crate) mod screen;
 mod sign;
 mod table;
 
+pub use closing::{closing, verdict};
 pub use screen::Screen;
 
 use crate::{Report, compare, select, text, words};

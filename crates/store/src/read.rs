@@ -24,6 +24,8 @@ pub struct Summary {
     pub name: String,
     /// From the file.
     pub question: Option<String>,
+    /// What it came to in a few words, when it was last judged.
+    pub verdict: Option<String>,
     /// How it stands.
     pub state: ExperimentState,
     /// Whether a live program is working on it.
@@ -47,7 +49,8 @@ const SUMMARY: &str = "
            (SELECT count(*) FROM (SELECT DISTINCT block, arm FROM run WHERE experiment = e.key AND state = 'finished')),
            (SELECT count(*) FROM run r WHERE r.experiment = e.key AND r.state = 'failed' AND NOT EXISTS (
                 SELECT 1 FROM run o WHERE o.experiment = r.experiment AND o.block = r.block AND o.arm = r.arm
-                    AND (o.attempt > r.attempt OR o.state = 'finished')))
+                    AND (o.attempt > r.attempt OR o.state = 'finished'))),
+           json_extract(record, '$.verdict')
     FROM experiment e";
 
 const NEWEST_FIRST: &str = "ORDER BY started_at DESC, key DESC";
@@ -127,7 +130,7 @@ impl Store {
     }
 
     /// The whole record of an experiment, named by its id, by the start of its id, by its name (the one of that name that was begun
-    /// last), or by `last`. Late slices are merged, and runs that were cut off are interrupted.
+    /// last), or by `last`, `last~1` for the one before it, and so on. Late slices are merged, and runs that were cut off are interrupted.
     ///
     /// # Errors
     /// [`StoreError::Unknown`], [`StoreError::Ambiguous`], [`StoreError::Format`] when a later program wrote it,
@@ -153,9 +156,21 @@ impl Store {
     }
 
     pub(crate) fn find(&self, wanted: &str) -> Result<i64, StoreError> {
+        // How many were begun after the one that is meant: 0 of `last`, 1 of `last~1`.
+        let later = match wanted.strip_prefix("last") {
+            Some("") => 0,
+            Some(rest) => rest
+                .strip_prefix('~')
+                .and_then(|number| number.parse().ok())
+                .unwrap_or(u32::MAX),
+            None => u32::MAX,
+        };
         let queries = [
             "SELECT key FROM experiment WHERE id = ?1",
-            &format!("SELECT key FROM experiment WHERE ?1 = 'last' {NEWEST_FIRST} LIMIT 1"),
+            &format!(
+                "SELECT key FROM experiment WHERE {later} < {} AND ?1 LIKE 'last%' {NEWEST_FIRST} LIMIT 1 OFFSET {later}",
+                u32::MAX
+            ),
             &format!("SELECT key FROM experiment WHERE name = ?1 {NEWEST_FIRST} LIMIT 1"),
         ];
         for query in queries {
@@ -290,6 +305,7 @@ impl Store {
             id: row.get(1).map_err(sqlite)?,
             name: row.get(2).map_err(sqlite)?,
             question: row.get(3).map_err(sqlite)?,
+            verdict: row.get(11).map_err(sqlite)?,
             state: self.parse(&json_string(&state), "the state of an experiment")?,
             running: self.claims.anybody_holds(row.get(0).map_err(sqlite)?)?,
             started_at: row.get(5).map_err(sqlite)?,

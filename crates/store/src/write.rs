@@ -239,6 +239,20 @@ impl Store {
         self.flush()
     }
 
+    /// Keeps what an experiment came to in a few words, for [`Store::list`]. It is no part of the record. Nothing happens where there is no such experiment.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn note_verdict(&mut self, id: &str, verdict: &str) -> Result<(), StoreError> {
+        self.connection
+            .execute(
+                "UPDATE experiment SET record = json_set(record, '$.verdict', ?2) WHERE id = ?1",
+                [id, verdict],
+            )
+            .map_err(|error| self.sqlite(error))?;
+        Ok(())
+    }
+
     /// Sets an experiment to finished and lets go of it.
     ///
     /// # Errors
