@@ -394,7 +394,9 @@ impl Uri {
         Some(format!("the lean client {why}: use `client: driver`"))
     }
 
-    fn lean_lacks(&self) -> Option<String> {
+    /// The same as the end of a sentence about the lean client, without the way out.
+    #[must_use]
+    pub fn lean_lacks(&self) -> Option<String> {
         let is = |name: &str, value: &str| {
             self.option(name)
                 .is_some_and(|found| found.eq_ignore_ascii_case(value))

@@ -136,6 +136,7 @@ impl Command {
                     "there is no `shell` here: to look into the database use its own, such as mongosh",
                 ));
             }
+            "" => return Err(usage("name a command: load or run")),
             other => {
                 return Err(usage(format!(
                     "there is no command `{other}`: it is load or run"

@@ -19,6 +19,7 @@
 //! # Ok::<(), plimsoll_ycsb::CommandError>(())
 //! ```
 
+mod address;
 mod basic;
 mod binding;
 mod catalogue;

@@ -43,6 +43,8 @@ pub(super) struct Target {
     /// Whether the program started the server.
     pub(super) managed: bool,
     pub(super) client: ClientChoice,
+    /// Why the lean client does not ask, though nobody named the driver.
+    pub(super) instead_of_lean: Option<String>,
     /// As the setting says.
     database: Option<String>,
     pub(super) collection: String,
@@ -102,10 +104,11 @@ impl Target {
             secrets: secrets(&uri),
             uri,
             managed,
-            client: match text("client") {
-                "driver" => ClientChoice::Driver,
+            client: match settings.text("client") {
+                Some("driver") => ClientChoice::Driver,
                 _ => ClientChoice::Lean,
             },
+            instead_of_lean: None,
             database: settings.text("database").map(ToOwned::to_owned),
             collection: opening.data.table.clone(),
             batch: count("batch") as u32,
@@ -122,6 +125,36 @@ impl Target {
             ),
             call_timeout,
             settings: settings.clone(),
+        })
+    }
+
+    /// Takes the driver where the lean client lacks what the URI or the settings ask for, unless somebody wanted just that client.
+    pub(super) fn choose_client(&mut self, options: &ClientOptions) -> Result<(), EngineError> {
+        if self.client == ClientChoice::Driver {
+            return self.driver_can(options);
+        }
+        let Some(lacks) = super::lean::lacks(self, options) else {
+            return Ok(());
+        };
+        let lacks = self.scrubbed(&format!("the lean client {lacks}"));
+        if self.settings.text("client").is_some() {
+            let reason = format!("{lacks}; use `client: driver`");
+            return Err(refuse("client", "lean", &reason));
+        }
+        self.client = ClientChoice::Driver;
+        self.instead_of_lean = Some(lacks);
+        self.driver_can(options)
+    }
+
+    fn driver_can(&self, options: &ClientOptions) -> Result<(), EngineError> {
+        let concern = options.write_concern.as_ref();
+        if !concern.is_some_and(|concern| concern.w == Some(Acknowledgment::Nodes(0))) {
+            return Ok(());
+        }
+        let why = "the official driver waits for every change, so it cannot do write concern 0";
+        Err(match &self.instead_of_lean {
+            Some(lacks) => refuse("write_concern", "0", &format!("{why}, and {lacks}")),
+            None => refuse("client", "driver", &format!("{why}; take `client: lean`")),
         })
     }
 
@@ -206,21 +239,12 @@ impl Target {
         {
             return Err(twice("write_timeout"));
         }
-        if concern.w == Some(Acknowledgment::Nodes(0)) {
-            if concern.journal == Some(true) {
-                return Err(refuse(
-                    "journal",
-                    "true",
-                    "with write concern 0 nothing is acknowledged",
-                ));
-            }
-            if self.client == ClientChoice::Driver {
-                return Err(refuse(
-                    "client",
-                    "driver",
-                    "the official driver waits for every change, so it cannot do write concern 0; take `client: lean`",
-                ));
-            }
+        if concern.w == Some(Acknowledgment::Nodes(0)) && concern.journal == Some(true) {
+            return Err(refuse(
+                "journal",
+                "true",
+                "with write concern 0 nothing is acknowledged",
+            ));
         }
         if concern != WriteConcern::default() {
             options.write_concern = Some(concern);
@@ -273,13 +297,13 @@ impl Target {
         Ok(())
     }
 
-    /// Why the lean client cannot do what the URI asks. That it looks hosts up is no reason here: the driver does that.
-    pub(super) fn lean_cannot(&self) -> Option<String> {
+    /// What the URI asks for that the lean client lacks. That it does not look hosts up is none of it here: the driver does that.
+    pub(super) fn lean_lacks(&self) -> Option<String> {
         let uri = plimsoll_mongo::Uri::parse(&self.uri).ok()?;
         if uri.is_srv() {
             return None;
         }
-        uri.lean_cannot()
+        uri.lean_lacks()
     }
 
     /// The database of the collection.
@@ -294,6 +318,11 @@ impl Target {
     /// Every setting that is in force, by name, as written in a file.
     pub(super) fn in_force(&self, options: &ClientOptions) -> BTreeMap<String, String> {
         let mut settings = settings_in_force(&self.settings);
+        let client = match self.client {
+            ClientChoice::Lean => "lean",
+            ClientChoice::Driver => "driver",
+        };
+        settings.insert("client".into(), client.into());
         settings.insert("database".into(), self.database(options));
         if self.managed {
             settings.remove("existing");
