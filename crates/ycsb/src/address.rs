@@ -50,7 +50,10 @@ const OPTIONS: &[(&str, Kind)] = &[
     ("srvmaxhosts", Kind::Text),
     ("srvservicename", Kind::Text),
     ("ssl", Kind::Truth),
-    ("sslinvalidhostnameallowed", Kind::Nothing(NAMES_ARE_CHECKED)),
+    (
+        "sslinvalidhostnameallowed",
+        Kind::Nothing(NAMES_ARE_CHECKED),
+    ),
     ("tls", Kind::Truth),
     ("tlsallowinvalidcertificates", Kind::Truth),
     ("tlsallowinvalidhostnames", Kind::Nothing(NAMES_ARE_CHECKED)),

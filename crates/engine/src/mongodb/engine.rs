@@ -1,6 +1,5 @@
 //! One server, found and ready.
 
-use super::{INSTEAD_OF_LEAN, KIND};
 use super::catalogue::OF_MONGOD;
 use super::collection::{Marking, Place};
 use super::connection::{Connection, runtime};
@@ -10,6 +9,7 @@ use super::messages::{self, words};
 use super::server::{Deployment, Server};
 use super::statistics::Statistics;
 use super::target::{ClientChoice, Target, refuse};
+use super::{INSTEAD_OF_LEAN, KIND};
 use crate::{Engine, EngineError, Opening, Session};
 use mongodb::bson::doc;
 use mongodb::bson::raw::CString;
@@ -160,7 +160,10 @@ impl Engine for MongoDb {
         };
         notes.insert("client".into(), client.into());
         if let Some(lacks) = &self.shared.target.instead_of_lean {
-            notes.insert(INSTEAD_OF_LEAN.into(), format!("{lacks}: the official driver asks"));
+            notes.insert(
+                INSTEAD_OF_LEAN.into(),
+                format!("{lacks}: the official driver asks"),
+            );
         }
         notes.insert(
             "measured_state".into(),

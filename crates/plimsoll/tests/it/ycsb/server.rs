@@ -234,11 +234,16 @@ fn options_that_the_java_driver_accepts_are_accepted() {
                 "mongodb.url: replicaSet has no effect",
             ],
         ),
-        ("serverSelectionTimeoutMS=100&tls=true&tlsInsecure=true", &[]),
+        (
+            "serverSelectionTimeoutMS=100&tls=true&tlsInsecure=true",
+            &[],
+        ),
     ] {
         let said = ycsb(
             &laboratory,
-            &format!("load mongodb -P @c -p mongodb.url=mongodb://me:s3cret@127.0.0.1:{port}/x?{options}"),
+            &format!(
+                "load mongodb -P @c -p mongodb.url=mongodb://me:s3cret@127.0.0.1:{port}/x?{options}"
+            ),
         );
         assert_eq!(said.code, Some(1), "{said:?}");
         assert!(said.err.contains("Connection refused"), "{}", said.err);
