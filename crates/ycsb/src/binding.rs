@@ -94,7 +94,7 @@ impl Plan {
         let url = self.address(url, properties)?;
         self.greeting = Some(format!(
             "mongo client connection created with {}",
-            crate::secret::masked(&url)
+            plimsoll_redact::redact(&url)
         ));
         let (url, notes) = translated(&url);
         self.notes.extend(notes);

@@ -1,8 +1,8 @@
 //! The command line, in YCSB's own grammar: words with one dash, each value a word of its own.
 
 use crate::catalogue;
-use crate::secret::masked;
 use plimsoll_properties::Properties;
+use plimsoll_redact::redact_command;
 use std::io;
 use std::path::Path;
 
@@ -185,7 +185,7 @@ impl Command {
         let mut shown = format!("-db {}", Binding::class(name));
         for word in options {
             shown.push(' ');
-            shown.push_str(&masked(word));
+            shown.push_str(word);
         }
         shown.push(' ');
         shown.push_str(last);
@@ -194,7 +194,7 @@ impl Command {
             binding,
             is_async: name == "mongodb-async",
             properties: files,
-            shown,
+            shown: redact_command(&shown),
             notes,
         })
     }
@@ -427,6 +427,10 @@ mod tests {
             "-db site.ycsb.db.MongoDbClient -s -cp x -jvm-args=-Xmx1g -p mongodb.url=mongodb://me:***@h/db -load"
         );
         assert_eq!(command.notes.len(), 2);
+        let secret =
+            read("run basic -p redis.password=geheim -p a=mongodb://h/?proxyPassword=geheim")
+                .unwrap();
+        assert!(!secret.shown.contains("geheim"), "{}", secret.shown);
         assert!(read("run basic").unwrap().shown.ends_with(" -t"));
     }
 

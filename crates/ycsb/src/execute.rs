@@ -231,7 +231,7 @@ impl Run<'_> {
                 complaints.push(format!(
                     "{}: {} ({} times)",
                     sample.operation.name(),
-                    crate::secret::masked(&sample.message),
+                    plimsoll_redact::redact(&sample.message),
                     sample.count
                 ));
             }

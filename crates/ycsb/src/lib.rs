@@ -34,7 +34,6 @@ mod number;
 mod order;
 mod report;
 mod reporter;
-mod secret;
 mod settings;
 mod status;
 mod tally;

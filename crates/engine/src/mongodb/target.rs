@@ -8,9 +8,9 @@ use mongodb::options::{
     Acknowledgment, ClientOptions, Compressor, ReadConcernLevel, ReadPreference, SelectionCriteria,
     ServerMonitoringMode, WriteConcern,
 };
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use plimsoll_experiment::{SettingValue, Settings};
-use plimsoll_mongo::redact;
+use plimsoll_redact::{HIDDEN, quotable_secrets, redact};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -95,13 +95,14 @@ impl Target {
                 });
             }
         };
+        let secrets = quotable_secrets(&uri);
         let (uri, call_timeout) =
             without_socket_timeout(&uri).map_err(|reason| refuse("uri", &redact(&uri), &reason))?;
         let count = |name| settings.count(name).expect(COMPLETED);
         let text = |name| settings.text(name).expect(COMPLETED);
         let managed = opening.server.is_some();
         Ok(Self {
-            secrets: secrets(&uri),
+            secrets,
             uri,
             managed,
             client: match settings.text("client") {
@@ -165,9 +166,9 @@ impl Target {
 
     /// A text without the password, wherever it came from.
     pub(super) fn scrubbed(&self, text: &str) -> String {
-        let mut text = redact(text).into_owned();
+        let mut text = redact(text);
         for secret in &self.secrets {
-            text = text.replace(secret.as_str(), "***");
+            text = text.replace(secret.as_str(), HIDDEN);
         }
         text
     }
@@ -472,7 +473,9 @@ fn without_socket_timeout(uri: &str) -> Result<(String, Option<Duration>), Strin
             continue;
         }
         let Ok(milliseconds) = value.parse::<u64>() else {
-            return Err(format!("`{SOCKET_TIMEOUT}={value}` is no number"));
+            return Err(format!(
+                "`{SOCKET_TIMEOUT}` must be a number of milliseconds"
+            ));
         };
         // 0 is the usual word for without end.
         timeout = (milliseconds > 0).then(|| Duration::from_millis(milliseconds));
@@ -481,26 +484,6 @@ fn without_socket_timeout(uri: &str) -> Result<(String, Option<Duration>), Strin
         return Ok((address.to_owned(), timeout));
     }
     Ok((format!("{address}?{}", kept.join("&")), timeout))
-}
-
-/// The password, as it stands in the URI and as it is meant.
-fn secrets(uri: &str) -> Vec<String> {
-    let authority = uri.find("://").map_or(0, |at| at + 3);
-    let Some(user_ends) = uri[authority..].rfind('@') else {
-        return Vec::new();
-    };
-    let user = &uri[authority..authority + user_ends];
-    let Some((_, password)) = user.split_once(':') else {
-        return Vec::new();
-    };
-    let mut secrets = vec![password.to_owned()];
-    let meant = percent_decode_str(password).decode_utf8_lossy();
-    if meant != password {
-        secrets.push(meant.into_owned());
-    }
-    // What is too short to be a password would tear any text.
-    secrets.retain(|secret| secret.len() >= 4);
-    secrets
 }
 
 #[cfg(test)]
@@ -550,15 +533,5 @@ mod tests {
             ("mongodb://h/".into(), None)
         );
         assert!(without_socket_timeout("mongodb://h/?socketTimeoutMS=soon").is_err());
-    }
-
-    #[test]
-    fn passwords_are_known_in_both_spellings() {
-        assert_eq!(
-            secrets("mongodb://u:p%40ssword@h/x"),
-            ["p%40ssword", "p@ssword"]
-        );
-        assert_eq!(secrets("mongodb://h/x"), Vec::<String>::new());
-        assert_eq!(secrets("mongodb://u@h/x"), Vec::<String>::new());
     }
 }
