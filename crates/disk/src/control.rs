@@ -2,7 +2,7 @@
 
 use crate::due::Due;
 use crate::flow::Flow;
-use crate::{Counters, DiskError};
+use crate::{Counters, DiskError, Way};
 use plimsoll_record::DiskSpec;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
@@ -20,6 +20,8 @@ enum Command {
     Shape(bool),
     Respec(Box<DiskSpec>),
     Mark(String),
+    HoldAll(Option<u64>),
+    AllowFor(Way),
     Counters,
 }
 
@@ -83,6 +85,16 @@ impl Control {
     /// [`DiskError::Died`].
     pub fn mark(&mut self, label: &str) -> Result<(), DiskError> {
         self.done(&Command::Mark(label.to_owned()))
+    }
+
+    /// Has every request held for so many nanoseconds, or ends that: for [`Way::measure`].
+    pub(crate) fn hold_all(&mut self, hold_ns: Option<u64>) -> Result<(), DiskError> {
+        self.done(&Command::HoldAll(hold_ns))
+    }
+
+    /// Has held answers given earlier by the way.
+    pub(crate) fn allow_for(&mut self, way: Way) -> Result<(), DiskError> {
+        self.done(&Command::AllowFor(way))
     }
 
     /// What the disk did since it was made.
@@ -172,6 +184,14 @@ fn obey(command: Command, flow: &Flow, due: &Due) -> Reply {
         },
         Command::Mark(label) => {
             flow.mark(&label);
+            Reply::Done
+        }
+        Command::HoldAll(hold_ns) => {
+            flow.hold_all(hold_ns);
+            Reply::Done
+        }
+        Command::AllowFor(way) => {
+            flow.allow_for(way);
             Reply::Done
         }
         Command::Counters => Reply::Counters(Box::new(flow.counters())),

@@ -1,11 +1,10 @@
 //! Requests from their arrival to their answer: when each is due, what they add up to, and the trace.
 
-use crate::Counters;
 use crate::shaper::{Request, RequestKind, Shaper};
+use crate::{Counters, Way};
 use hdrhistogram::Histogram;
 use plimsoll_record::{DiskSpec, Lateness};
 use plimsoll_trace::{Kind, Writer, monotonic_ns};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Draws of latencies are the same for every disk of the same description.
@@ -20,6 +19,8 @@ pub(crate) struct Arrival {
     offset: u64,
     at_ns: u64,
     in_flight: u16,
+    /// Whether it is one of the disk's users, and not of a measurement of the way.
+    is_counted: bool,
     /// When its answer is to be given.
     pub(crate) due_ns: u64,
 }
@@ -36,13 +37,15 @@ impl Arrival {
 pub(crate) struct Flow {
     state: Mutex<State>,
     trace: Option<Writer>,
-    /// What a request takes on its way here and its answer on its way back, nanoseconds: answers that are held are given so much earlier.
-    way_ns: AtomicU64,
 }
 
 struct State {
     spec: DiskSpec,
     shaper: Shaper,
+    /// Answers that are held are given so much earlier.
+    way: Way,
+    /// Every request is held for just so long, while the way is measured.
+    hold_ns: Option<u64>,
     counters: Counters,
     /// When `counters.in_flight` changed last.
     changed_ns: u64,
@@ -62,18 +65,24 @@ impl Flow {
             state: Mutex::new(State {
                 spec: spec.clone(),
                 shaper: Shaper::new(spec, SEED),
+                way: Way::default(),
+                hold_ns: None,
                 counters,
                 changed_ns: monotonic_ns(),
                 lateness,
             }),
             trace,
-            way_ns: AtomicU64::new(0),
         }
     }
 
     /// From now on held answers are given so much earlier.
-    pub(crate) fn allow_for_way(&self, way_ns: u64) {
-        self.way_ns.store(way_ns, Ordering::Relaxed);
+    pub(crate) fn allow_for(&self, way: Way) {
+        self.state().way = way;
+    }
+
+    /// Holds every request for just so long, whatever the disk is, and counts and traces none; or ends that.
+    pub(crate) fn hold_all(&self, hold_ns: Option<u64>) {
+        self.state().hold_ns = hold_ns;
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -86,27 +95,27 @@ impl Flow {
         let mut state = self.state();
         // The clock is read under the lock, so that the shaper is told of requests in their order.
         let at_ns = monotonic_ns();
-        let due_ns = if state.counters.shaped {
-            let due_ns = state.shaper.admit(at_ns, request);
-            due_ns
-                .saturating_sub(self.way_ns.load(Ordering::Relaxed))
-                .max(at_ns)
-        } else {
-            at_ns
-        };
-        state.flow_until(at_ns);
-        state.counters.in_flight += 1;
+        let due_ns = state.due_ns(at_ns, request);
+        let is_counted = state.hold_ns.is_none();
+        if is_counted {
+            state.flow_until(at_ns);
+            state.counters.in_flight += 1;
+        }
         Arrival {
             request,
             offset,
             at_ns,
             in_flight: u16::try_from(state.counters.in_flight).unwrap_or(u16::MAX),
+            is_counted,
             due_ns,
         }
     }
 
     /// Its answer is given now.
     pub(crate) fn answer(&self, arrival: &Arrival) {
+        if !arrival.is_counted {
+            return;
+        }
         let mut state = self.state();
         let now_ns = monotonic_ns();
         let latency_ns = now_ns.saturating_sub(arrival.at_ns);
@@ -212,6 +221,19 @@ impl Flow {
 }
 
 impl State {
+    /// When a request that arrives now is to be answered, so that whoever asked has its answer when the disk would have given it.
+    fn due_ns(&mut self, at_ns: u64, request: Request) -> u64 {
+        if let Some(hold_ns) = self.hold_ns {
+            return at_ns.saturating_add(hold_ns);
+        }
+        if !self.counters.shaped {
+            return at_ns;
+        }
+        let due_ns = self.shaper.admit(at_ns, request);
+        let way_ns = self.way.ns(request.kind, due_ns.saturating_sub(at_ns));
+        due_ns.saturating_sub(way_ns).max(at_ns)
+    }
+
     /// Adds up the time since the number of requests in flight changed last.
     fn flow_until(&mut self, now_ns: u64) {
         let elapsed_ns = now_ns.saturating_sub(self.changed_ns);
@@ -220,5 +242,70 @@ impl State {
             self.counters.busy_ns += elapsed_ns;
             self.counters.queue_ns += self.counters.in_flight * elapsed_ns;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_record::DiskLatency;
+
+    const READ: Request = Request {
+        kind: RequestKind::Read,
+        bytes: 4096,
+    };
+    fn spec(ns: u64) -> DiskSpec {
+        let latency = DiskLatency::Constant { ns };
+        DiskSpec {
+            read_latency: latency.clone(),
+            write_latency: latency,
+            ..DiskSpec::unlimited(1 << 20)
+        }
+    }
+
+    fn flow(ns: u64) -> Flow {
+        Flow::new(&spec(ns), true, None)
+    }
+
+    fn way() -> Way {
+        let text = r#"{"reads":[[25000,25000],[135000,35000]],"writes":[]}"#;
+        serde_json::from_str(text).expect("a way")
+    }
+
+    /// With a clock of the test's own.
+    #[test]
+    fn answers_are_earlier_by_the_way_that_was_measured_and_by_nothing_else() {
+        let flow = flow(80_000);
+        let mut state = flow.state();
+        assert_eq!(state.due_ns(1_000_000, READ), 1_080_000);
+        state.way = way();
+        assert_eq!(state.due_ns(2_000_000, READ), 2_050_000);
+        let write = Request {
+            kind: RequestKind::Write,
+            ..READ
+        };
+        assert_eq!(state.due_ns(3_000_000, write), 3_080_000);
+        // A latency that is shorter than the way: at once, and not before it came.
+        state.shaper = Shaper::new(&spec(20_000), SEED);
+        assert_eq!(state.due_ns(4_000_000, READ), 4_000_000);
+    }
+
+    #[test]
+    fn requests_that_measure_the_way_are_held_as_long_and_leave_no_trace() {
+        let flow = flow(80_000);
+        flow.allow_for(way());
+        flow.hold_all(Some(500_000));
+        let arrival = flow.arrive(RequestKind::Read, 0, 4096);
+        assert_eq!(arrival.due_ns - arrival.at_ns, 500_000);
+        flow.hold_all(None);
+        flow.answer(&arrival);
+        let counters = flow.counters();
+        assert_eq!(
+            (counters.reads, counters.in_flight, counters.busy_ns),
+            (0, 0, 0)
+        );
+        assert_eq!(counters.lateness.held, 0);
+        let arrival = flow.arrive(RequestKind::Read, 0, 4096);
+        assert_eq!(arrival.due_ns - arrival.at_ns, 50_000);
     }
 }

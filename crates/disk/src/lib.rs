@@ -7,6 +7,7 @@
 //!
 //! - [`serve`] is the body of the daemon process.
 //! - [`Daemon`] starts one and ends it.
+//! - [`Way::measure`] finds out what requests take outside of the daemon, which is then part of their latency.
 //! - [`Control`] commands a running one: limits on and off, other limits, marks in its trace; and reads its [`Counters`].
 //!
 //! The daemon locks its memory and asks for none in the path of a request that it did not have before, so that it cannot wait for dirty pages
@@ -25,6 +26,7 @@ mod order;
 mod process;
 mod serve;
 pub mod shaper;
+mod way;
 
 pub use control::Control;
 pub use counters::Counters;
@@ -32,3 +34,4 @@ pub use daemon::{Daemon, DaemonProgram};
 pub use error::DiskError;
 pub use order::DaemonOrder;
 pub use serve::serve;
+pub use way::Way;

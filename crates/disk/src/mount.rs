@@ -8,18 +8,10 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// The name by which the mount is known.
 const SOURCE: &CStr = c"plimsoll-disk";
 const KIND: &CStr = c"fuse.plimsoll-disk";
-
-/// How often the way is measured, to take the median.
-const WAYS: usize = 51;
-/// Before each, so that the processors sleep as they do while somebody waits for a slow disk.
-const PAUSE: Duration = Duration::from_millis(2);
-/// A way that is longer says more of a busy machine than of the way, nanoseconds.
-const LONGEST_WAY_NS: u64 = 150_000;
 
 /// Mounts a file system there that is served through the descriptor that comes back.
 pub(crate) fn mount(mount_point: &Path) -> Result<OwnedFd, DiskError> {
@@ -89,23 +81,6 @@ fn detach(mount_point: &Path, flags: libc::c_int) -> io::Result<()> {
 /// Whether a file system is mounted there whose daemon is gone.
 pub(crate) fn is_abandoned(mount_point: &Path) -> bool {
     ask(mount_point).is_err_and(|error| error.raw_os_error() == Some(libc::ENOTCONN))
-}
-
-/// How long a request to a loop device takes to the daemon and its answer back, when there is nothing to do, nanoseconds. On this way it is handed
-/// from thread to thread three times: to the loop device's, to the daemon's and back. Without the loop device, which is not there yet, it is twice;
-/// the median of that is measured.
-pub(crate) fn way_ns(mount_point: &Path) -> u64 {
-    let mut ways = Vec::with_capacity(WAYS);
-    for _ in 0..WAYS {
-        std::thread::sleep(PAUSE);
-        let begin = Instant::now();
-        if ask(mount_point).is_err() {
-            return 0;
-        }
-        ways.push(u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX));
-    }
-    ways.sort_unstable();
-    (ways[WAYS / 2] * 3 / 2).min(LONGEST_WAY_NS)
 }
 
 /// Asks the daemon, and not a cache, for something that does not matter.

@@ -6,7 +6,7 @@ use crate::control::listen;
 use crate::due::Due;
 use crate::flow::Flow;
 use crate::fuse::DiskFile;
-use crate::mount::{abort, mount, unmount, way_ns};
+use crate::mount::{abort, mount, unmount};
 use crate::order::{DaemonOrder, Greeting};
 use crate::process::{prepare_process, wait_for_signal};
 use fuser::{Config, Session, SessionACL};
@@ -83,7 +83,7 @@ fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
     let file = DiskFile {
         blocks,
         capacity_bytes: order.spec.capacity_bytes,
-        flow: Arc::clone(&flow),
+        flow,
         due: Arc::clone(&due),
         made_at: SystemTime::now(),
     };
@@ -93,7 +93,6 @@ fn begin(order: &DaemonOrder) -> Result<Arc<Due>, DiskError> {
         abort(&order.mount_point);
     }
     begun?;
-    flow.allow_for_way(way_ns(&order.mount_point));
     Ok(due)
 }
 

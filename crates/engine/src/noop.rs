@@ -16,7 +16,11 @@ pub(crate) const KIND: EngineKind = EngineKind {
     settings: &[],
 };
 
-pub(crate) struct Noop;
+pub(crate) fn open(_: &crate::Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
+    Ok(Box::new(Noop))
+}
+
+struct Noop;
 
 impl Engine for Noop {
     fn description(&self) -> EngineDescription {

@@ -6,7 +6,25 @@ use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-static KINDS: [EngineKind; 4] = [noop::KIND, simulated::KIND, wiredtiger::KIND, mongodb::KIND];
+type Open = fn(&Opening<'_>) -> Result<Box<dyn Engine>, EngineError>;
+
+/// Every engine with the function that opens it: there is none without.
+const ENGINES: [(EngineKind, Open); 4] = [
+    (noop::KIND, noop::open),
+    (simulated::KIND, simulated::open),
+    (wiredtiger::KIND, wiredtiger::open),
+    (mongodb::KIND, mongodb::open),
+];
+
+static KINDS: [EngineKind; ENGINES.len()] = {
+    let mut kinds = [ENGINES[0].0; ENGINES.len()];
+    let mut index = 0;
+    while index < kinds.len() {
+        kinds[index] = ENGINES[index].0;
+        index += 1;
+    }
+    kinds
+};
 
 /// Every engine that an arm can name, also those that were left out of this build.
 #[must_use]
@@ -63,7 +81,7 @@ pub struct Opening<'a> {
 /// # Errors
 /// When there is no such engine in this build, when a setting does not suit it, or when it cannot be opened where it should.
 pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
-    let Some(kind) = kind(name) else {
+    let Some((kind, open)) = ENGINES.iter().find(|(kind, _)| kind.name == name) else {
         let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
         return Err(EngineError::Unknown {
             name: name.into(),
@@ -75,12 +93,7 @@ pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, Engine
         settings: &settings,
         ..*opening
     };
-    match name {
-        "noop" => Ok(Box::new(noop::Noop)),
-        "simulated" => simulated::open(&opening),
-        "mongodb" => mongodb::open(&opening),
-        _ => wiredtiger::open(&opening),
-    }
+    open(&opening)
 }
 
 /// The settings with the defaults of those that are absent, each of the right type.
@@ -232,6 +245,22 @@ mod tests {
                     .setting(name)
                     .expect("the cache setting is in the list");
                 assert!(matches!(setting.kind, SettingKind::Size { .. }));
+            }
+        }
+    }
+
+    /// Nothing but its own code is reached by a name: the engine says so, or what it lacks.
+    #[test]
+    fn each_name_opens_the_engine_of_that_name() {
+        for kind in kinds() {
+            match open_with(kind.name, &[]) {
+                Ok(engine) => assert_eq!(engine.description().name, kind.name),
+                Err(
+                    EngineError::NotBuilt { name }
+                    | EngineError::NoDirectory { name }
+                    | EngineError::NoServer { name },
+                ) => assert_eq!(name, kind.name),
+                Err(error) => panic!("{}: {error}", kind.name),
             }
         }
     }

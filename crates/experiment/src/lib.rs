@@ -114,9 +114,10 @@ pub use plan::{
     WorkingSet,
 };
 pub use plan_hash::text_hash;
+pub use plimsoll_redact::redact;
 pub use presets::{DiskPreset, MachinePreset, disk_presets, machine_presets};
 pub use problems::{Problem, Problems};
-pub use redaction::{redact, redact_json};
+pub use redaction::redact_json;
 pub use reference::{REFERENCE_BEGIN, REFERENCE_END, reference_markdown, with_reference};
 pub use rig_mistake::RigMistake;
 pub use schema::{schema, schema_text};

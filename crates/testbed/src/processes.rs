@@ -2,11 +2,19 @@
 
 use crate::wait::until;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
+
+const PROC: &str = "/proc";
 
 /// Set in the environment of every process that is started, to what it was started for.
 pub(crate) const MARK_VARIABLE: &str = "PLIMSOLL_MARK";
+
+/// How long the kernel may take to show a process's environment or arguments. Of one that is stuck it may take for ever.
+const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
 /// How long a process may take to go once it is killed.
 const LONGEST_END: Duration = Duration::from_secs(10);
@@ -20,7 +28,16 @@ pub(crate) fn boot_id() -> String {
 /// When a process was started, in clock ticks since the start of the kernel: with its id, the process itself. `None` when it is gone
 /// or has ended and only waits to be reaped.
 pub(crate) fn started_ticks(process: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    started_in(Path::new(PROC), process)
+}
+
+/// When this program was started; 0 where that is not known.
+pub(crate) fn own_start() -> u64 {
+    started_ticks(std::process::id()).unwrap_or_default()
+}
+
+fn started_in(proc: &Path, process: u32) -> Option<u64> {
+    let stat = fs::read_to_string(proc.join(process.to_string()).join("stat")).ok()?;
     // The name before may contain anything.
     let (_, fields) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
@@ -30,24 +47,65 @@ pub(crate) fn started_ticks(process: u32) -> Option<u64> {
     fields.get(19)?.parse().ok()
 }
 
-/// The processes that were started with this mark.
-pub(crate) fn marked(mark: &str) -> Vec<u32> {
-    let assignment = format!("{MARK_VARIABLE}={mark}");
-    let carries = |process: &u32| {
-        // It is among the arguments until `env` has put it into the environment.
-        ["environ", "cmdline"].iter().any(|file| {
-            fs::read(format!("/proc/{process}/{file}")).is_ok_and(|bytes| {
-                bytes
-                    .split(|byte| *byte == 0)
-                    .any(|entry| entry == assignment.as_bytes())
-            })
-        })
-    };
-    all().into_iter().filter(carries).collect()
+/// The processes that were started with this mark, by a program that was started at `since` itself.
+pub(crate) fn marked(mark: &str, since: u64) -> Vec<u32> {
+    marked_in(Path::new(PROC), mark, since)
 }
 
-fn all() -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else {
+/// Only the environments and arguments of processes are read that are younger than who would have started them: those of a stuck process cannot be
+/// read, and whoever tries is stuck as well. One that is nevertheless, is passed over, now and later.
+fn marked_in(proc: &Path, mark: &str, since: u64) -> Vec<u32> {
+    static STUCK: Mutex<BTreeSet<(u32, u64)>> = Mutex::new(BTreeSet::new());
+    let stuck = || STUCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut candidates: Vec<(u32, u64)> = all(proc)
+        .into_iter()
+        .filter_map(|process| Some((process, started_in(proc, process)?)))
+        .filter(|candidate| candidate.1 >= since && !stuck().contains(candidate))
+        .collect();
+    let mut found = Vec::new();
+    while !candidates.is_empty() {
+        let (tell, told) = mpsc::channel();
+        let assignment = format!("{MARK_VARIABLE}={mark}");
+        let (proc, looked_at) = (proc.to_owned(), candidates.clone());
+        std::thread::spawn(move || {
+            for (process, _) in looked_at {
+                let is_marked = carries(&proc.join(process.to_string()), &assignment);
+                if tell.send(is_marked).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut seen = 0;
+        while seen < candidates.len() {
+            let Ok(is_marked) = told.recv_timeout(LONGEST_LOOK) else {
+                // The thread stays with the kernel.
+                stuck().insert(candidates[seen]);
+                seen += 1;
+                break;
+            };
+            if is_marked {
+                found.push(candidates[seen].0);
+            }
+            seen += 1;
+        }
+        candidates.drain(..seen);
+    }
+    found
+}
+
+fn carries(process: &Path, assignment: &str) -> bool {
+    // It is among the arguments until `env` has put it into the environment.
+    ["environ", "cmdline"].iter().any(|file| {
+        fs::read(process.join(file)).is_ok_and(|bytes| {
+            bytes
+                .split(|byte| *byte == 0)
+                .any(|entry| entry == assignment.as_bytes())
+        })
+    })
+}
+
+fn all(proc: &Path) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir(proc) else {
         return Vec::new();
     };
     entries
@@ -57,11 +115,11 @@ fn all() -> Vec<u32> {
 
 /// Ends the processes of a mark, at once. A process that is just being started has no mark for an instant, so they are looked for until
 /// none was seen for a while. Returns how many there were, or the one that does not go.
-pub(crate) fn end_marked(mark: &str) -> Result<usize, u32> {
+pub(crate) fn end_marked(mark: &str, since: u64) -> Result<usize, u32> {
     let mut ended = 0;
     let mut quiet = 0;
     while quiet < 2 {
-        let found = marked(mark);
+        let found = marked(mark, since);
         quiet = if found.is_empty() { quiet + 1 } else { 0 };
         for process in found {
             let Some(started) = started_ticks(process) else {
@@ -108,11 +166,58 @@ mod tests {
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
-        assert_eq!(marked("plimsoll-test-1"), [child.id()]);
-        assert_eq!(marked("plimsoll-test"), [0_u32; 0], "the whole mark counts");
-        assert_eq!(end_marked("plimsoll-test-1"), Ok(1));
+        let since = own_start();
+        assert_eq!(marked("plimsoll-test-1", since), [child.id()]);
+        let none = [0_u32; 0];
+        assert_eq!(
+            marked("plimsoll-test", since),
+            none,
+            "the whole mark counts"
+        );
+        let later = started_ticks(child.id()).unwrap() + 1;
+        assert_eq!(marked("plimsoll-test-1", later), none, "it is older");
+        assert_eq!(end_marked("plimsoll-test-1", since), Ok(1));
         child.wait().unwrap();
-        assert_eq!(end_marked("plimsoll-test-1"), Ok(0));
+        assert_eq!(end_marked("plimsoll-test-1", since), Ok(0));
+    }
+
+    /// Whose environment is a pipe that nobody writes into, as a process that is stuck in the kernel.
+    #[test]
+    fn a_stuck_process_holds_nobody_up() {
+        let proc = tempfile::tempdir().unwrap();
+        let process = |id: u32, started: u64| {
+            let folder = proc.path().join(id.to_string());
+            fs::create_dir(&folder).unwrap();
+            let nothing = "0 ".repeat(18);
+            fs::write(
+                folder.join("stat"),
+                format!("{id} (a) D {nothing}{started}"),
+            )
+            .unwrap();
+            folder.join("environ")
+        };
+        let stuck: Vec<_> = [(10, 700), (30, 700), (40, 100)]
+            .map(|(id, started)| process(id, started))
+            .into();
+        for environ in &stuck {
+            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+            rustix::fs::mkfifoat(rustix::fs::CWD, environ, mode).unwrap();
+        }
+        for id in [5, 20, 50] {
+            fs::write(process(id, 700), format!("A=b\0{MARK_VARIABLE}=mine\0")).unwrap();
+        }
+        let found = || {
+            let mut found = marked_in(proc.path(), "mine", 500);
+            found.sort_unstable();
+            found
+        };
+        assert_eq!(found(), [5, 20, 50]);
+        // Those that were stuck are not asked again.
+        assert_eq!(found(), [5, 20, 50]);
+        // What waits for them may go. Nobody waits for the one that is too old.
+        for environ in &stuck[..2] {
+            drop(fs::File::options().write(true).open(environ).unwrap());
+        }
     }
 
     #[test]

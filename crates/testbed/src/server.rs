@@ -12,7 +12,7 @@ mod user;
 use crate::TestbedError;
 use crate::groups::Group;
 use crate::made::Made;
-use crate::processes::{MARK_VARIABLE, marked, started_ticks};
+use crate::processes::{MARK_VARIABLE, marked, own_start, started_ticks};
 use crate::step::Step;
 use crate::wait::until;
 use address::Places;
@@ -335,7 +335,7 @@ impl Starting<'_> {
             // Who answers may be another, who was faster; then the server ends.
             if address::answers(address)
                 && address::is_of(address, || {
-                    let mut processes = marked(mark);
+                    let mut processes = marked(mark, own_start());
                     processes.push(process);
                     processes
                 })

@@ -1,7 +1,7 @@
 //! Programs of the system: found, run, waited for no longer than sensible, and recognised if they outlive us.
 
 use crate::TestbedError;
-use crate::processes::MARK_VARIABLE;
+use crate::processes::{MARK_VARIABLE, own_start};
 use crate::wait::until;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -49,14 +49,27 @@ pub(crate) fn mark_of_tools(token: &str) -> String {
 #[derive(Clone, Debug)]
 pub(crate) struct Tools {
     mark: String,
+    /// When the owner of the journal was started.
+    since: u64,
 }
 
 impl Tools {
-    /// For the owner of the journal with this token.
+    /// For this program, whose journal has this token.
     pub(crate) fn of(token: &str) -> Self {
+        Self::of_owner(token, own_start())
+    }
+
+    /// For the owner of the journal with this token, which was started then.
+    pub(crate) fn of_owner(token: &str, since: u64) -> Self {
         Self {
             mark: mark_of_tools(token),
+            since,
         }
+    }
+
+    /// When the owner of what is undone by them was started: nothing of it is older.
+    pub(crate) fn since(&self) -> u64 {
+        self.since
     }
 
     /// Runs a program to its end and returns what it wrote on its standard output.

@@ -25,12 +25,12 @@ pub(crate) enum Undone {
 pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone, TestbedError> {
     match &making.step {
         Step::Directory { path } => remove_abandoned(path),
-        Step::Daemon { mark, mount_point } => undo_daemon(mark, mount_point, last),
+        Step::Daemon { mark, mount_point } => undo_daemon(tools, mark, mount_point, last),
         Step::Loop { backing_file } => undo_loop(tools, backing_file, last),
         Step::Mount { mount_point, from } => undo_mount(tools, mount_point, from, last),
         Step::Group { path } => groups::remove(path, making.inode),
         Step::Controllers { group, controllers } => Ok(groups::disable(group, controllers)),
-        Step::Server { mark, .. } => undo_marked(mark),
+        Step::Server { mark, .. } => undo_marked(tools, mark),
         Step::Process {
             process,
             started_ticks,
@@ -49,8 +49,8 @@ fn undo_process(process: u32, started: u64) -> Result<Undone, TestbedError> {
     }
 }
 
-fn undo_marked(mark: &str) -> Result<Undone, TestbedError> {
-    match processes::end_marked(mark) {
+fn undo_marked(tools: &Tools, mark: &str) -> Result<Undone, TestbedError> {
+    match processes::end_marked(mark, tools.since()) {
         Ok(0) => Ok(Undone::WasGone),
         Ok(_) => Ok(Undone::Gone),
         Err(process) => Err(TestbedError::DoesNotEnd { process }),
@@ -114,7 +114,12 @@ fn undo_loop(
     Ok(Undone::Gone)
 }
 
-fn undo_daemon(mark: &str, mount_point: &Path, last: bool) -> Result<Undone, TestbedError> {
+fn undo_daemon(
+    tools: &Tools,
+    mark: &str,
+    mount_point: &Path,
+    last: bool,
+) -> Result<Undone, TestbedError> {
     let is_ours = |mounted: &mounts::Mounted| {
         (mounted.kind == "fuse" || mounted.kind.starts_with("fuse."))
             && mounted.source == Path::new("plimsoll-disk")
@@ -126,7 +131,7 @@ fn undo_daemon(mark: &str, mount_point: &Path, last: bool) -> Result<Undone, Tes
     {
         undone = Undone::Gone;
     }
-    match processes::end_marked(mark) {
+    match processes::end_marked(mark, tools.since()) {
         Ok(0) => {}
         Ok(_) => undone = Undone::Gone,
         Err(process) => return Err(TestbedError::DoesNotEnd { process }),

@@ -1,5 +1,6 @@
 //! From a binding and its properties to an opened engine.
 
+use crate::address::translated;
 use crate::basic::Basic;
 use crate::command::Binding;
 use crate::error::YcsbError;
@@ -93,8 +94,10 @@ impl Plan {
         let url = self.address(url, properties)?;
         self.greeting = Some(format!(
             "mongo client connection created with {}",
-            crate::secret::masked(&url)
+            plimsoll_redact::redact(&url)
         ));
+        let (url, notes) = translated(&url);
+        self.notes.extend(notes);
         let mut set = |name: &str, value: SettingValue| {
             self.settings.0.insert(name.into(), value);
         };
@@ -136,9 +139,8 @@ impl Plan {
             .into());
         }
         let mut url = url.to_owned();
-        if let Some(most) = properties.count("mongodb.maxconnections")? {
-            add_option(&mut url, &format!("maxPoolSize={most}"));
-        }
+        // A number, as in YCSB, though it means nothing here.
+        properties.count("mongodb.maxconnections")?;
         for (name, known) in [
             ("mongodb.writeConcern", &WRITE_CONCERNS[..]),
             ("mongodb.readPreference", &READ_PREFERENCES[..]),
@@ -373,7 +375,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             text(&plan, "uri").unwrap(),
-            "mongodb://me:secret@h/mine?maxPoolSize=7&w=majority&readPreference=secondaryPreferred"
+            "mongodb://me:secret@h/mine?w=majority&readPreference=secondaryPreferred"
         );
         assert_eq!(text(&plan, "database").unwrap(), "mine");
         assert_eq!(

@@ -99,15 +99,15 @@ catalogue! {
     "basicdb.simulatedelay" "0" Honoured "with the binding basic: milliseconds of each operation";
     "basicdb.randomizedelay" "true" Honoured "with the binding basic: so many milliseconds at most, each time others";
     "basicdb.count" "false" Partly "with the binding basic: only false, since counts of keys are not kept";
-    "mongodb.url" "mongodb://localhost:27017/ycsb?w=1" Honoured "address of the server, with its options";
+    "mongodb.url" "mongodb://localhost:27017/ycsb?w=1" Honoured "address of the server, with all options that MongoDB's Java driver accepts; those that have no effect here are named";
     "mongodb.upsert" "false" Honoured "inserts replace a record that is there";
     "batchsize" "1" Honoured "with the binding mongodb: records of one insert; the last batch is sent too";
     "mongodb.batchsize" "1" Honoured "with mongodb-async: the same; with mongodb it has no effect, as in YCSB";
-    "mongodb.maxconnections" "" Honoured "becomes maxPoolSize of the address, where that says nothing";
+    "mongodb.maxconnections" "" Ignored "every session has a connection of its own";
     "mongodb.threadsAllowedToBlockForConnectionMultiplier" "" Ignored "no session ever waits for a connection";
     "mongodb.writeConcern" "" Honoured "becomes w or journal of the address, where that says nothing";
     "mongodb.readPreference" "" Honoured "becomes readPreference of the address, where that says nothing";
-    "plimsoll.client" "lean" Ours "with the binding mongodb: lean, or driver for the official driver";
+    "plimsoll.client" "lean" Ours "with the binding mongodb: lean, or driver for the official driver; where it is not given and lean lacks what the address asks for, driver";
     "plimsoll.seed" "" Ours "of everything random; the same asks the same again";
     "plimsoll.count" "true" Ours "whether the records are counted after a load";
     "plimsoll.engine." "" Ours "a setting of the engine by its own name, such as plimsoll.engine.read_concern";

@@ -1,8 +1,8 @@
 //! The command line, in YCSB's own grammar: words with one dash, each value a word of its own.
 
 use crate::catalogue;
-use crate::secret::masked;
 use plimsoll_properties::Properties;
+use plimsoll_redact::redact_command;
 use std::io;
 use std::path::Path;
 
@@ -136,6 +136,7 @@ impl Command {
                     "there is no `shell` here: to look into the database use its own, such as mongosh",
                 ));
             }
+            "" => return Err(usage("name a command: load or run")),
             other => {
                 return Err(usage(format!(
                     "there is no command `{other}`: it is load or run"
@@ -184,7 +185,7 @@ impl Command {
         let mut shown = format!("-db {}", Binding::class(name));
         for word in options {
             shown.push(' ');
-            shown.push_str(&masked(word));
+            shown.push_str(word);
         }
         shown.push(' ');
         shown.push_str(last);
@@ -193,7 +194,7 @@ impl Command {
             binding,
             is_async: name == "mongodb-async",
             properties: files,
-            shown,
+            shown: redact_command(&shown),
             notes,
         })
     }
@@ -426,6 +427,10 @@ mod tests {
             "-db site.ycsb.db.MongoDbClient -s -cp x -jvm-args=-Xmx1g -p mongodb.url=mongodb://me:***@h/db -load"
         );
         assert_eq!(command.notes.len(), 2);
+        let secret =
+            read("run basic -p redis.password=geheim -p a=mongodb://h/?proxyPassword=geheim")
+                .unwrap();
+        assert!(!secret.shown.contains("geheim"), "{}", secret.shown);
         assert!(read("run basic").unwrap().shown.ends_with(" -t"));
     }
 

@@ -9,7 +9,7 @@ use crate::report::{lines, overall, raw_rows};
 use crate::reporter::{Reporter, Totals};
 use crate::settings::Settings;
 use crate::watcher::{Message, Watch, Watcher};
-use plimsoll_engine::Engine;
+use plimsoll_engine::{Engine, INSTEAD_OF_LEAN};
 use plimsoll_loadgen::{LoadSpec, Observer, PointSpec, run_load_with, run_point_with};
 use plimsoll_record::{PointEnd, Slice, WorkerUse};
 use plimsoll_schedule::Load;
@@ -88,6 +88,9 @@ pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<End
     )?;
     if let Some(greeting) = &plan.greeting {
         say(greeting);
+    }
+    if let Some(why) = opened.engine.description().notes.get(INSTEAD_OF_LEAN) {
+        talk(&format!("plimsoll ycsb: {why}"));
     }
     talk("Starting test.");
     if let Some(most_ns) = settings.most_ns {
@@ -228,7 +231,7 @@ impl Run<'_> {
                 complaints.push(format!(
                     "{}: {} ({} times)",
                     sample.operation.name(),
-                    crate::secret::masked(&sample.message),
+                    plimsoll_redact::redact(&sample.message),
                     sample.count
                 ));
             }

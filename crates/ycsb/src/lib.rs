@@ -19,6 +19,7 @@
 //! # Ok::<(), plimsoll_ycsb::CommandError>(())
 //! ```
 
+mod address;
 mod basic;
 mod binding;
 mod catalogue;
@@ -33,7 +34,6 @@ mod number;
 mod order;
 mod report;
 mod reporter;
-mod secret;
 mod settings;
 mod status;
 mod tally;

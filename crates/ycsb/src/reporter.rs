@@ -29,6 +29,15 @@ pub(crate) struct Totals {
     pub(crate) log_failure: Option<YcsbError>,
 }
 
+/// The end of an interval.
+struct Tick {
+    now: Zoned,
+    /// From the start.
+    seconds: f64,
+    /// Done until then.
+    operations: u64,
+}
+
 /// Reports until all sessions have ended.
 pub(crate) struct Reporter<'a> {
     settings: &'a Settings,
@@ -102,23 +111,25 @@ impl<'a> Reporter<'a> {
             while !self.is_over {
                 self.take_until(None);
             }
-            self.end_interval();
+            self.end_interval(self.begin.elapsed().as_secs_f64());
             return;
         };
-        self.say();
+        self.say(&self.tick());
         let mut next = every;
         while !self.is_over {
             self.take_until(Some(self.begin + next));
             if self.is_over {
                 break;
             }
+            let tick = self.tick();
             self.gather();
-            self.say();
-            self.end_interval();
+            self.say(&tick);
+            self.end_interval(tick.seconds);
             next += every;
         }
-        self.say();
-        self.end_interval();
+        let tick = self.tick();
+        self.say(&tick);
+        self.end_interval(tick.seconds);
     }
 
     /// Takes messages until that time, or until all is over.
@@ -177,12 +188,24 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    fn say(&mut self) {
-        let seconds = self.begin.elapsed().as_secs_f64();
-        let operations = self.watch.done();
+    /// The end of an interval, which is now: read before sessions are waited for, so that intervals stay where they began.
+    fn tick(&self) -> Tick {
+        Tick {
+            now: Zoned::now(),
+            seconds: self.begin.elapsed().as_secs_f64(),
+            operations: self.watch.done(),
+        }
+    }
+
+    fn say(&mut self, tick: &Tick) {
+        let &Tick {
+            seconds,
+            operations,
+            ..
+        } = tick;
         let status = Status {
             label: &self.settings.label,
-            now: Zoned::now(),
+            now: tick.now.clone(),
             seconds,
             operations,
             current: (operations - self.interval_operations) as f64
@@ -204,8 +227,7 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes the logs and adds the interval to the totals.
-    fn end_interval(&mut self) {
-        let now = self.begin.elapsed().as_secs_f64();
+    fn end_interval(&mut self, now: f64) {
         if let Some(logs) = &mut self.logs {
             let kinds = self.settings.layout.kinds;
             let prefix = if kinds.buckets.is_some() || kinds.raw {

@@ -45,9 +45,9 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
         Setting {
             name: "client",
-            about: "Who asks: `lean`, a client of our own that costs little, over plain connections to the primary; or `driver`, the official one, as applications have it, which can do everything that a URI says.",
+            about: "Who asks: `lean`, a client of our own that costs little, over plain connections to the primary; or `driver`, the official one, as applications have it, which can do everything that a URI says. By default lean, and driver where lean lacks what the URI asks for.",
             kind: SettingKind::Choice(&["lean", "driver"]),
-            default: Some("lean"),
+            default: None,
         },
         Setting {
             name: "database",

@@ -1,6 +1,5 @@
 //! One server, found and ready.
 
-use super::KIND;
 use super::catalogue::OF_MONGOD;
 use super::collection::{Marking, Place};
 use super::connection::{Connection, runtime};
@@ -10,6 +9,7 @@ use super::messages::{self, words};
 use super::server::{Deployment, Server};
 use super::statistics::Statistics;
 use super::target::{ClientChoice, Target, refuse};
+use super::{INSTEAD_OF_LEAN, KIND};
 use crate::{Engine, EngineError, Opening, Session};
 use mongodb::bson::doc;
 use mongodb::bson::raw::CString;
@@ -43,13 +43,11 @@ impl MongoDb {
         opening: &Opening<'_>,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, EngineError> {
-        let target = Target::new(opening, variable)?;
+        let mut target = Target::new(opening, variable)?;
         let runtime =
             runtime().map_err(|error| target.failed("making a client", &error.to_string()))?;
         let options = runtime.block_on(target.options())?;
-        if target.client == ClientChoice::Lean {
-            lean::check(&target, &options)?;
-        }
+        target.choose_client(&options)?;
         let administration = Arc::new(Connection::open(runtime, &options, &target)?);
         let server = Server::discover(
             &administration,
@@ -161,6 +159,12 @@ impl Engine for MongoDb {
             }
         };
         notes.insert("client".into(), client.into());
+        if let Some(lacks) = &self.shared.target.instead_of_lean {
+            notes.insert(
+                INSTEAD_OF_LEAN.into(),
+                format!("{lacks}: the official driver asks"),
+            );
+        }
         notes.insert(
             "measured_state".into(),
             "as the load left the server's cache, after a checkpoint".into(),

@@ -4,7 +4,7 @@
 
 use super::collection::Marking;
 use super::connection::{Connection, runtime};
-use super::target::{Target, refuse};
+use super::target::Target;
 use crate::{EngineError, FieldVisitor, Outcome, Session};
 use mongodb::bson::{doc, rawdoc};
 use mongodb::options::{
@@ -33,27 +33,27 @@ pub(super) struct LeanShared {
     pub(super) primary: Primary,
 }
 
-/// Why the lean client cannot do what the URI and the settings ask, as a refusal of `client: lean`.
-pub(super) fn check(target: &Target, options: &ClientOptions) -> Result<(), EngineError> {
-    let why = match options {
+/// What the URI or the settings ask for that the lean client lacks, as the end of a sentence about it.
+pub(super) fn lacks(target: &Target, options: &ClientOptions) -> Option<String> {
+    let what = match options {
         ClientOptions {
             tls: Some(Tls::Enabled(_)),
             ..
-        } => Some("has no TLS, which `tls=true` and `mongodb+srv://` in `uri` ask for"),
+        } => "has no TLS, which `tls=true` and `mongodb+srv://` in `uri` ask for",
         ClientOptions {
             compressors: Some(compressors),
             ..
-        } if !compressors.is_empty() => Some("does not compress, which `compressors` asks for"),
+        } if !compressors.is_empty() => "does not compress, which `compressors` asks for",
         ClientOptions {
             selection_criteria: Some(criteria),
             ..
         } if !is_primary(criteria) => {
-            Some("reads from the primary alone, and the read preference is another")
+            "reads from the primary alone, and the read preference is another"
         }
         ClientOptions {
             load_balanced: Some(true),
             ..
-        } => Some("does not talk through load balancers (`loadBalanced=true` in `uri`)"),
+        } => "does not talk through load balancers (`loadBalanced=true` in `uri`)",
         ClientOptions {
             credential: Some(credential),
             ..
@@ -64,18 +64,11 @@ pub(super) fn check(target: &Target, options: &ClientOptions) -> Result<(), Engi
             )
         }) =>
         {
-            Some("proves users by SCRAM alone, and `authMechanism` in `uri` is another")
+            "proves users by SCRAM alone, and `authMechanism` in `uri` is another"
         }
-        _ => None,
+        _ => return target.lean_lacks(),
     };
-    let reason = match why {
-        Some(why) => Some(format!("the lean client {why}; use `client: driver`")),
-        None => target.lean_cannot(),
-    };
-    match reason {
-        Some(reason) => Err(refuse("client", "lean", &reason)),
-        None => Ok(()),
-    }
+    Some(what.into())
 }
 
 fn is_primary(criteria: &SelectionCriteria) -> bool {

@@ -47,6 +47,9 @@ pub(crate) use catalogue::KIND;
 #[cfg(feature = "mongodb")]
 pub(crate) use engine::open;
 
+/// Name of the note in the description of a MongoDB server that says why the official driver asks, where nobody named a client.
+pub const INSTEAD_OF_LEAN: &str = "instead_of_lean";
+
 #[cfg(not(feature = "mongodb"))]
 pub(crate) fn open(_: &crate::Opening<'_>) -> Result<Box<dyn crate::Engine>, crate::EngineError> {
     Err(crate::EngineError::NotBuilt {

@@ -8,9 +8,9 @@ use mongodb::options::{
     Acknowledgment, ClientOptions, Compressor, ReadConcernLevel, ReadPreference, SelectionCriteria,
     ServerMonitoringMode, WriteConcern,
 };
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use plimsoll_experiment::{SettingValue, Settings};
-use plimsoll_mongo::redact;
+use plimsoll_redact::{HIDDEN, quotable_secrets, redact};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -43,6 +43,8 @@ pub(super) struct Target {
     /// Whether the program started the server.
     pub(super) managed: bool,
     pub(super) client: ClientChoice,
+    /// Why the lean client does not ask, though nobody named the driver.
+    pub(super) instead_of_lean: Option<String>,
     /// As the setting says.
     database: Option<String>,
     pub(super) collection: String,
@@ -93,19 +95,21 @@ impl Target {
                 });
             }
         };
+        let secrets = quotable_secrets(&uri);
         let (uri, call_timeout) =
             without_socket_timeout(&uri).map_err(|reason| refuse("uri", &redact(&uri), &reason))?;
         let count = |name| settings.count(name).expect(COMPLETED);
         let text = |name| settings.text(name).expect(COMPLETED);
         let managed = opening.server.is_some();
         Ok(Self {
-            secrets: secrets(&uri),
+            secrets,
             uri,
             managed,
-            client: match text("client") {
-                "driver" => ClientChoice::Driver,
+            client: match settings.text("client") {
+                Some("driver") => ClientChoice::Driver,
                 _ => ClientChoice::Lean,
             },
+            instead_of_lean: None,
             database: settings.text("database").map(ToOwned::to_owned),
             collection: opening.data.table.clone(),
             batch: count("batch") as u32,
@@ -125,6 +129,36 @@ impl Target {
         })
     }
 
+    /// Takes the driver where the lean client lacks what the URI or the settings ask for, unless somebody wanted just that client.
+    pub(super) fn choose_client(&mut self, options: &ClientOptions) -> Result<(), EngineError> {
+        if self.client == ClientChoice::Driver {
+            return self.driver_can(options);
+        }
+        let Some(lacks) = super::lean::lacks(self, options) else {
+            return Ok(());
+        };
+        let lacks = self.scrubbed(&format!("the lean client {lacks}"));
+        if self.settings.text("client").is_some() {
+            let reason = format!("{lacks}; use `client: driver`");
+            return Err(refuse("client", "lean", &reason));
+        }
+        self.client = ClientChoice::Driver;
+        self.instead_of_lean = Some(lacks);
+        self.driver_can(options)
+    }
+
+    fn driver_can(&self, options: &ClientOptions) -> Result<(), EngineError> {
+        let concern = options.write_concern.as_ref();
+        if !concern.is_some_and(|concern| concern.w == Some(Acknowledgment::Nodes(0))) {
+            return Ok(());
+        }
+        let why = "the official driver waits for every change, so it cannot do write concern 0";
+        Err(match &self.instead_of_lean {
+            Some(lacks) => refuse("write_concern", "0", &format!("{why}, and {lacks}")),
+            None => refuse("client", "driver", &format!("{why}; take `client: lean`")),
+        })
+    }
+
     /// The URI without its password.
     pub(super) fn shown(&self) -> String {
         self.scrubbed(&redact(&self.uri))
@@ -132,9 +166,9 @@ impl Target {
 
     /// A text without the password, wherever it came from.
     pub(super) fn scrubbed(&self, text: &str) -> String {
-        let mut text = redact(text).into_owned();
+        let mut text = redact(text);
         for secret in &self.secrets {
-            text = text.replace(secret.as_str(), "***");
+            text = text.replace(secret.as_str(), HIDDEN);
         }
         text
     }
@@ -206,21 +240,12 @@ impl Target {
         {
             return Err(twice("write_timeout"));
         }
-        if concern.w == Some(Acknowledgment::Nodes(0)) {
-            if concern.journal == Some(true) {
-                return Err(refuse(
-                    "journal",
-                    "true",
-                    "with write concern 0 nothing is acknowledged",
-                ));
-            }
-            if self.client == ClientChoice::Driver {
-                return Err(refuse(
-                    "client",
-                    "driver",
-                    "the official driver waits for every change, so it cannot do write concern 0; take `client: lean`",
-                ));
-            }
+        if concern.w == Some(Acknowledgment::Nodes(0)) && concern.journal == Some(true) {
+            return Err(refuse(
+                "journal",
+                "true",
+                "with write concern 0 nothing is acknowledged",
+            ));
         }
         if concern != WriteConcern::default() {
             options.write_concern = Some(concern);
@@ -273,13 +298,13 @@ impl Target {
         Ok(())
     }
 
-    /// Why the lean client cannot do what the URI asks. That it looks hosts up is no reason here: the driver does that.
-    pub(super) fn lean_cannot(&self) -> Option<String> {
+    /// What the URI asks for that the lean client lacks. That it does not look hosts up is none of it here: the driver does that.
+    pub(super) fn lean_lacks(&self) -> Option<String> {
         let uri = plimsoll_mongo::Uri::parse(&self.uri).ok()?;
         if uri.is_srv() {
             return None;
         }
-        uri.lean_cannot()
+        uri.lean_lacks()
     }
 
     /// The database of the collection.
@@ -294,6 +319,11 @@ impl Target {
     /// Every setting that is in force, by name, as written in a file.
     pub(super) fn in_force(&self, options: &ClientOptions) -> BTreeMap<String, String> {
         let mut settings = settings_in_force(&self.settings);
+        let client = match self.client {
+            ClientChoice::Lean => "lean",
+            ClientChoice::Driver => "driver",
+        };
+        settings.insert("client".into(), client.into());
         settings.insert("database".into(), self.database(options));
         if self.managed {
             settings.remove("existing");
@@ -443,7 +473,9 @@ fn without_socket_timeout(uri: &str) -> Result<(String, Option<Duration>), Strin
             continue;
         }
         let Ok(milliseconds) = value.parse::<u64>() else {
-            return Err(format!("`{SOCKET_TIMEOUT}={value}` is no number"));
+            return Err(format!(
+                "`{SOCKET_TIMEOUT}` must be a number of milliseconds"
+            ));
         };
         // 0 is the usual word for without end.
         timeout = (milliseconds > 0).then(|| Duration::from_millis(milliseconds));
@@ -452,26 +484,6 @@ fn without_socket_timeout(uri: &str) -> Result<(String, Option<Duration>), Strin
         return Ok((address.to_owned(), timeout));
     }
     Ok((format!("{address}?{}", kept.join("&")), timeout))
-}
-
-/// The password, as it stands in the URI and as it is meant.
-fn secrets(uri: &str) -> Vec<String> {
-    let authority = uri.find("://").map_or(0, |at| at + 3);
-    let Some(user_ends) = uri[authority..].rfind('@') else {
-        return Vec::new();
-    };
-    let user = &uri[authority..authority + user_ends];
-    let Some((_, password)) = user.split_once(':') else {
-        return Vec::new();
-    };
-    let mut secrets = vec![password.to_owned()];
-    let meant = percent_decode_str(password).decode_utf8_lossy();
-    if meant != password {
-        secrets.push(meant.into_owned());
-    }
-    // What is too short to be a password would tear any text.
-    secrets.retain(|secret| secret.len() >= 4);
-    secrets
 }
 
 #[cfg(test)]
@@ -521,15 +533,5 @@ mod tests {
             ("mongodb://h/".into(), None)
         );
         assert!(without_socket_timeout("mongodb://h/?socketTimeoutMS=soon").is_err());
-    }
-
-    #[test]
-    fn passwords_are_known_in_both_spellings() {
-        assert_eq!(
-            secrets("mongodb://u:p%40ssword@h/x"),
-            ["p%40ssword", "p@ssword"]
-        );
-        assert_eq!(secrets("mongodb://h/x"), Vec::<String>::new());
-        assert_eq!(secrets("mongodb://u@h/x"), Vec::<String>::new());
     }
 }

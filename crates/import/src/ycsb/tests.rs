@@ -109,7 +109,7 @@ fn passwords_are_nowhere() {
     assert!(
         run.command
             .unwrap()
-            .contains("mongodb://***@db.example:27017/ycsb?w=1")
+            .contains("mongodb://bench:***@db.example:27017/ycsb?w=1")
     );
 }
 

@@ -25,16 +25,20 @@ Examples:
 
 Where it differs from YCSB, on purpose:
   It ends with 106 when operations failed or records are missing, with 2 when the command is wrong, and with
-  105 when it was interrupted, after a report of what was measured. YCSB ends with 0 in nearly every case.
+  105 when it was interrupted, after a report of what was measured. YCSB ends with 0 in nearly every case, and
+  so does this as bin/ycsb, or with --exit-as-ycsb before load or run.
   The last batch of inserts is sent. Scans that give no record are no failure. Counts have 64 bits.
   RunTime begins when all sessions are connected. With -target, response times from when operations were due
   are reported beside (Intended-READ and so on). -p plimsoll.seed=N asks the same questions again.
 Every property, and what becomes of it, is in docs/ycsb.md."
 )]
 pub struct Ycsb {
+    /// End with YCSB's exit codes, as bin/ycsb does: 0 although operations failed, 1 when the command is wrong, 130 when interrupted.
+    #[arg(long)]
+    pub exit_as_ycsb: bool,
     /// load stores the records, run asks.
     #[arg(value_name = "load|run")]
-    pub phase: String,
+    pub phase: Option<String>,
     /// A binding and options, in YCSB's grammar.
     #[arg(
         value_name = "BINDING [OPTIONS]",

@@ -267,34 +267,117 @@ fn who_is_not_meant_is_refused() {
     serving.end();
 }
 
-/// What a URI holds is redacted before it is stored, so no page can show it.
+/// Options of MongoDB's connection strings, and one that there is not.
+#[cfg(feature = "mongodb")]
+const OPTIONS: &str = "appName authMechanism authMechanismProperties authSource compressors connectTimeoutMS \
+    directConnection heartbeatFrequencyMS journal loadBalanced localThresholdMS maxConnecting maxIdleTimeMS \
+    maxPoolSize maxStalenessSeconds minPoolSize proxyHost proxyPassword proxyPort proxyUsername readConcernLevel \
+    readPreference readPreferenceTags replicaSet retryReads retryWrites serverMonitoringMode \
+    serverSelectionTimeoutMS serverSelectionTryOnce socketTimeoutMS srvMaxHosts srvServiceName ssl \
+    sslClientCertificateKeyPassword sslPEMKeyPassword timeoutMS tls tlsAllowInvalidCertificates \
+    tlsAllowInvalidHostnames tlsCAFile tlsCertificateKeyFile tlsCertificateKeyFilePassword \
+    tlsDisableCertificateRevocationCheck tlsDisableOCSPEndpointCheck tlsInsecure w waitQueueTimeoutMS wTimeoutMS \
+    zlibCompressionLevel tomorrow";
+
+/// What a URI holds is redacted before it is stored, said or written, so nothing can show it: neither a password, nor what any option holds, which
+/// each driver's message about it may quote.
 #[cfg(feature = "mongodb")]
 #[test]
-fn no_page_shows_a_password() {
+fn nothing_shows_a_secret() {
+    const SECRET: &str = "hunter2secret";
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(
-        "
+    let mut all = String::new();
+    let mut arms = String::from("{");
+    for (number, name) in OPTIONS.split_whitespace().enumerate() {
+        all.push_str(&format!("&{name}={SECRET}"));
+        // Alone as well, so that each is refused for itself.
+        arms.push_str(&format!(
+            "a{number}: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?{name}={SECRET}'}}, "
+        ));
+    }
+    let password = format!("mongodb://ada:{SECRET}@127.0.0.1:9/?serverSelectionTimeoutMS=100");
+    arms.push_str(&format!(
+        "b: {{engine: mongodb, uri: '{password}'}}, c: {{engine: mongodb, uri: '{password}{all}'}}}}"
+    ));
+    let text = |arms: &str| {
+        format!(
+            "
 plimsoll: 1
 name: secretive
-workload: {records: 10, preset: c}
-arms: {one: {engine: mongodb, uri: 'mongodb://ada:hunter2secret@127.0.0.1:9/?serverSelectionTimeoutMS=100'}}
-load: {closed: {threads: 1}}
-measurement: {warm_up: 0s, duration: 1s, blocks: 1}
-",
-    );
+workload: {{records: 10, preset: c}}
+arms: {arms}
+load: {{closed: {{threads: 1}}}}
+measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
+"
+        )
+    };
+    let shows = |what: &str, text: &str| assert!(!text.contains(SECRET), "{what}: {text}");
+
+    // Mistakes are underlined in the text of the file.
+    let mistaken = laboratory.experiment(&text(&format!(
+        "{{one: {{engine: mongodb, uri: '{password}{all}', colour: red}}}}"
+    )));
+    assert_eq!(mistaken.code, Some(104), "{mistaken:?}");
+    shows("the mistake", &format!("{mistaken:?}"));
+
+    // Few enough to be waited for are run; the rest is planned.
+    let planned = laboratory.write("all.yaml", text(&arms));
+    let planned = planned.to_str().unwrap();
+    for words in [&["plan", planned][..], &["plan", planned, "--json"]] {
+        let said = laboratory.run(words);
+        assert!(said.out.contains("a7"), "{said:?}");
+        shows("the plan", &format!("{said:?}"));
+    }
+    let said = laboratory.experiment(&text(&format!(
+        "{{b: {{engine: mongodb, uri: '{password}'}}, c: {{engine: mongodb, uri: '{password}{all}'}},
+         d: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?authMechanismProperties={SECRET}'}},
+         e: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?readPreference={SECRET}'}},
+         f: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?serverMonitoringMode={SECRET}'}},
+         g: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?compressors={SECRET}'}}}}"
+    )));
     assert_eq!(said.code, Some(106), "{said:?}");
+    shows("the run", &format!("{said:?}"));
     let id = laboratory.record().id;
+    shows("the store", &format!("{:?}", laboratory.record()));
+    for words in [
+        &["report"][..],
+        &["report", "--json"],
+        &["list", "--json"],
+        &["export", "--to", "exported"],
+    ] {
+        shows("the report", &format!("{:?}", laboratory.run(words)));
+    }
+    for entry in fs::read_dir(laboratory.path("exported")).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        shows("an export", &String::from_utf8_lossy(&bytes));
+    }
+    let store = fs::read(laboratory.store()).unwrap();
+    shows("the file of the store", &String::from_utf8_lossy(&store));
+
     let serving = Serving::start(&laboratory, &[]);
     for path in [
         "/".to_owned(),
         format!("/experiment/{id}"),
         format!("/experiment/{id}/files/record.json"),
         format!("/experiment/{id}/files/analysis.json"),
-        format!("/compare?first={id}:one&second={id}:one"),
+        format!("/compare?first={id}:b&second={id}:c"),
     ] {
         let page = serving.page(&path);
-        assert!(!page.contains("hunter2secret"), "{path}");
+        assert!(!page.contains(SECRET), "{path}");
         assert!(page.contains("secretive"), "{path}");
     }
     serving.end();
+
+    let url = format!("mongodb.url={password}{all}");
+    let said = laboratory.run(&[
+        "ycsb",
+        "load",
+        "mongodb",
+        "-p",
+        "workload=site.ycsb.workloads.CoreWorkload",
+        "-p",
+        &url,
+    ]);
+    assert_ne!(said.code, Some(0), "{said:?}");
+    shows("the drop-in for YCSB", &format!("{said:?}"));
 }

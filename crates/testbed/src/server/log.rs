@@ -11,15 +11,30 @@ const LONGEST_LINE: usize = 300;
 /// The end of a log that is looked at, bytes.
 const LOOKED_AT: u64 = 64 << 10;
 
-/// What tells of a failure, in small letters; the last two are how a mongod marks errors and fatal errors. Servers often say more after it,
-/// about their shutting down.
-const ALARMS: [&str; 6] = [
-    "error",
-    "exception",
-    "fatal",
-    "panic",
-    "\"s\":\"e\"",
-    "\"s\":\"f\"",
+/// What tells of a failure in a line without a mark of its weight, in small letters. Servers often say more after it, about their shutting down.
+const ALARMS: [&str; 4] = ["error", "exception", "fatal", "panic"];
+
+/// How servers mark the weight of a line, in small letters, and whether it is that of a failure: mongod, and those that log as JSON or in logfmt.
+/// Where there is such a mark it counts, and not the words: `"s":"I"` with a setting called `errorsPerSecond` tells of no failure.
+const WEIGHTS: [(&str, bool); 18] = [
+    ("\"s\":\"e\"", true),
+    ("\"s\":\"f\"", true),
+    ("\"s\":\"i\"", false),
+    ("\"s\":\"w\"", false),
+    ("\"s\":\"d", false),
+    ("\"level\":\"error\"", true),
+    ("\"level\":\"fatal\"", true),
+    ("\"level\":\"info\"", false),
+    ("\"level\":\"warn", false),
+    ("\"level\":\"debug\"", false),
+    ("level=error", true),
+    ("level=fatal", true),
+    ("level=info", false),
+    ("level=warn", false),
+    ("level=debug", false),
+    ("\tinfo\t", false),
+    ("\twarn\t", false),
+    ("\tdebug\t", false),
 ];
 
 /// The last lines of a log with something in them, and before them the last one that tells of a failure, if there is none among them; empty
@@ -44,7 +59,14 @@ pub(super) fn last_words(log: &Path) -> Vec<String> {
 
 fn is_alarm(line: &str) -> bool {
     let line = line.to_lowercase();
-    ALARMS.iter().any(|alarm| line.contains(alarm))
+    let first = WEIGHTS
+        .iter()
+        .filter_map(|(mark, fails)| Some((line.find(mark)?, *fails)))
+        .min();
+    match first {
+        Some((_, fails)) => fails,
+        None => ALARMS.iter().any(|alarm| line.contains(alarm)),
+    }
 }
 
 fn end_of(log: &Path) -> std::io::Result<String> {
@@ -93,5 +115,36 @@ mod tests {
         assert_eq!(last_words(&log), [failed, "bye", "bye", "bye", "bye"]);
         std::fs::write(&log, format!("An Error\n{tail}panic: no room\n")).unwrap();
         assert_eq!(last_words(&log), ["bye", "bye", "bye", "panic: no room"]);
+    }
+    #[test]
+    fn the_weight_that_a_server_gives_a_line_counts_and_not_its_words() {
+        for (line, fails) in [
+            (
+                r#"{"t":{"$date":"2026"},"s":"I",  "c":"CONTROL","msg":"Options","attr":{"error":"no"}}"#,
+                false,
+            ),
+            (
+                r#"{"t":{"$date":"2026"},"s":"W","msg":"No errors so far"}"#,
+                false,
+            ),
+            (r#"{"t":{"$date":"2026"},"s":"D1","msg":"fatal?"}"#, false),
+            (r#"{"t":{"$date":"2026"},"s":"E","msg":"cannot"}"#, true),
+            // A text in it may hold anything.
+            (
+                r#"{"s":"F","msg":"said","attr":{"was":"{\"s\":\"I\"}"}}"#,
+                true,
+            ),
+            (
+                "2026-11-22T10:00:00Z\tINFO\tlistening, errors go to stderr",
+                false,
+            ),
+            ("2026-11-22T10:00:00Z\tERROR\tcannot listen", true),
+            ("time=2026 level=INFO msg=\"error budget\"", false),
+            ("time=2026 level=ERROR msg=cannot", true),
+            ("panic: no room", true),
+            ("bye", false),
+        ] {
+            assert_eq!(is_alarm(line), fails, "{line}");
+        }
     }
 }

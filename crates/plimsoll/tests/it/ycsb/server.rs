@@ -172,3 +172,84 @@ fn no_server_is_a_clear_failure_without_passwords() {
         "{said:?}"
     );
 }
+
+/// Nothing listens at the address, so that what is said is that, and not that an option is wrong.
+#[test]
+fn options_that_the_java_driver_accepts_are_accepted() {
+    let laboratory = Laboratory::new();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let mut every = String::from("serverSelectionTimeoutMS=100&w=1&j=true&compression=snappy");
+    for option in [
+        "maxPoolSize=100000",
+        "minPoolSize=10",
+        "maxIdleTimeMS=5",
+        "maxLifeTimeMS=5",
+        "maxConnecting=5",
+        "waitQueueMultiple=10",
+        "waitQueueTimeoutMS=-1",
+        "connectTimeoutMS=1000",
+        "socketTimeoutMS=1000",
+        "heartbeatFrequencyMS=100",
+        "localThresholdMS=5",
+        "serverMonitoringMode=poll",
+        "retryWrites=1",
+        "retryReads=yes",
+        "readConcernLevel=majority",
+        "readPreference=secondaryPreferred",
+        "readPreferenceTags=dc:ny",
+        "readPreferenceTags=dc:nj",
+        "maxStalenessSeconds=120",
+        "appName=PerfKit",
+        "uuidRepresentation=standard",
+        "compressors=zlib,snappy",
+        "zlibCompressionLevel=5",
+        "directConnection=false",
+        "authSource=admin",
+        "wtimeout=500",
+        "slaveOk=true",
+        "safe=true",
+        "fsync=true",
+        "timeoutMS=1000",
+        "replicaSet=",
+    ] {
+        every.push('&');
+        every.push_str(option);
+    }
+    for (options, says) in [
+        (
+            "serverSelectionTimeoutMS=100&w=1&j=true&compression=snappy&maxPoolSize=100000",
+            &[
+                "mongodb.url: compression has no effect",
+                "mongodb.url: maxPoolSize has no effect",
+            ][..],
+        ),
+        (
+            &every,
+            &[
+                "mongodb.url: fsync has no effect",
+                "mongodb.url: replicaSet has no effect",
+            ],
+        ),
+        (
+            "serverSelectionTimeoutMS=100&tls=true&tlsInsecure=true",
+            &[],
+        ),
+    ] {
+        let said = ycsb(
+            &laboratory,
+            &format!(
+                "load mongodb -P @c -p mongodb.url=mongodb://me:s3cret@127.0.0.1:{port}/x?{options}"
+            ),
+        );
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.err.contains("Connection refused"), "{}", said.err);
+        for words in says {
+            assert!(said.err.contains(words), "{words}: {}", said.err);
+        }
+        assert!(!said.err.contains("s3cret"), "{}", said.err);
+    }
+}
