@@ -30,7 +30,20 @@ pub fn completions(shell: Shell) -> anyhow::Result<Exit> {
 /// `plimsoll man`.
 pub fn man() -> anyhow::Result<Exit> {
     let mut text = Vec::new();
-    clap_mangen::Man::new(Arguments::command()).render(&mut text)?;
-    print(String::from_utf8(text)?)?;
+    let command = Arguments::command();
+    clap_mangen::Man::new(command.clone()).render(&mut text)?;
+    let mut text = String::from_utf8(text)?;
+    // There is this one page: commands are named as they are called, and have their help.
+    for name in command
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .chain(["help"])
+    {
+        text = text.replace(
+            &format!("plimsoll\\-{name}(1)"),
+            &format!("plimsoll {name}"),
+        );
+    }
+    print(text)?;
     Ok(Exit::Good)
 }

@@ -1,6 +1,6 @@
 //! Results of other tools, from their files to the page.
 
-use crate::laboratory::{Laboratory, Said};
+use crate::laboratory::{Laboratory, Said, page_of};
 use crate::stores::with_a_record;
 use plimsoll_record::{ExperimentState, Operation, Status};
 use plimsoll_store::Store;
@@ -101,14 +101,7 @@ fn arms_of_several_runs_are_stored_shown_compared_and_exported() {
     let two = laboratory.run(&["compare", "upgrade:old", "upgrade:new"]);
     good(&two);
 
-    let page = said
-        .out
-        .lines()
-        .last()
-        .unwrap()
-        .strip_prefix("Page: ")
-        .unwrap();
-    let page = fs::read_to_string(page).unwrap();
+    let page = fs::read_to_string(page_of(&said.out)).unwrap();
     for words in [
         "Other programs measured this",
         "old-0.txt",

@@ -37,6 +37,16 @@ pub struct Running {
     err: PathBuf,
 }
 
+/// The file of the page whose link is the last line.
+pub fn page_of(out: &str) -> PathBuf {
+    let link = out
+        .lines()
+        .last()
+        .and_then(|line| line.strip_prefix("Page: "));
+    let link = link.unwrap_or_else(|| panic!("{out}"));
+    url::Url::parse(link).unwrap().to_file_path().unwrap()
+}
+
 impl Laboratory {
     pub fn new() -> Self {
         Self {

@@ -145,11 +145,11 @@ fn files_that_cannot_be_read() {
     laboratory.write("binary.yaml", b"name: \xff\xfe\n");
     std::fs::create_dir(laboratory.path("folder")).unwrap();
     let mut said = String::new();
-    for file in ["missing.yaml", "folder", "binary.yaml"] {
+    for (file, code) in [("missing.yaml", 1), ("folder", 104), ("binary.yaml", 104)] {
         let refused = laboratory.run(&["run", file]);
         assert_eq!(
             (refused.code, refused.out.as_str()),
-            (Some(1), ""),
+            (Some(code), ""),
             "{file}"
         );
         said.push_str(&refused.err);

@@ -1,6 +1,6 @@
 //! What is printed and exported: for people, for programs, and into pipes that close.
 
-use crate::laboratory::{Laboratory, Said};
+use crate::laboratory::{Laboratory, Said, page_of};
 use crate::stores::with_a_record;
 use hdrhistogram::serialization::Deserializer;
 use plimsoll_record::{ExperimentRecord, Status};
@@ -276,4 +276,102 @@ fn a_full_disk_under_the_output_is_said() {
         );
         assert_eq!(err.lines().count(), 1, "{err}");
     }
+}
+
+/// What scrolls away is said again at the end: the verdict, whether it can be trusted, and where the page is.
+#[test]
+fn the_last_lines_are_the_verdict_its_validity_and_the_page() {
+    let laboratory = Laboratory::new();
+    let text = "
+plimsoll: 1
+name: last
+workload: {records: 2, preset: c}
+arms: {one: {engine: simulated, service: constant, service_mean: 5ms}}
+load: {closed: {threads: 1}}
+load_phase: {threads: 1}
+measurement: {warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}";
+    let said = laboratory.experiment(text);
+    let again = laboratory.run(&["report"]);
+    for out in [&said.out, &again.out] {
+        let lines: Vec<&str> = out.lines().collect();
+        let [.., trust, page] = lines.as_slice() else {
+            panic!("{out}")
+        };
+        assert!(trust.starts_with("Can you trust this? "), "{out}");
+        assert!(page.starts_with("Page: file:///"), "{out}");
+        assert!(page_of(out).is_file());
+        let begin = out.rfind("\n\n").unwrap();
+        assert!(
+            out[begin..].trim_start().starts_with("Workload c: one "),
+            "{out}"
+        );
+    }
+}
+
+/// The list shows what an experiment came to, and earlier ones have names.
+#[test]
+fn experiments_are_listed_with_their_verdict_and_named_by_how_long_ago_they_were() {
+    let laboratory = Laboratory::new();
+    let text = |name: &str, threshold: &str| {
+        format!(
+            "
+plimsoll: 1
+name: {name}
+workload: {{records: 2, preset: c}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 5ms}}}}
+load: {{closed: {{threads: 1}}}}
+load_phase: {{threads: 1}}
+measurement: {{warm_up: 0s, duration: 60s, operations: 10, blocks: 1, seed: 1}}
+{threshold}"
+        )
+    };
+    laboratory.experiment(&text("first", ""));
+    let first = laboratory.record().id;
+    laboratory.experiment(&text("second", "thresholds: [throughput >= 1M]"));
+    let list = laboratory.run(&["list"]).out;
+    let row = |name: &str| {
+        let mut lines = list.lines();
+        let found = lines.find(|line| line.contains(&format!(" {name}: one")));
+        found.unwrap_or_else(|| panic!("{list}")).to_owned()
+    };
+    assert!(row("second").contains(" threshold failed "), "{list}");
+    assert!(row("first").contains(" no comparison "), "{list}");
+    for (name, id) in [("last~1", Some(&first)), ("last~2", None), ("last~x", None)] {
+        let said = laboratory.run(&["report", name, "--json"]);
+        match id {
+            Some(id) => assert!(
+                said.out.contains(&format!("\"id\": \"{id}\"")),
+                "{}",
+                said.out
+            ),
+            None => assert_eq!(said.code, Some(1), "{said:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_experiment_ends_as_other_bad_ones_do() {
+    let laboratory = Laboratory::new();
+    laboratory.write("binary.yaml", [0xff, 0xfe, 0, 1]);
+    laboratory.write("large.yaml", vec![b'a'; 2 << 20]);
+    std::fs::create_dir(laboratory.path("folder.yaml")).unwrap();
+    for file in ["binary.yaml", "large.yaml", "folder.yaml"] {
+        for command in ["plan", "run"] {
+            let said = laboratory.run(&[command, file]);
+            assert_eq!(said.code, Some(104), "{command} {file}: {said:?}");
+            assert!(said.err.contains(file), "{}", said.err);
+        }
+    }
+    assert_eq!(laboratory.run(&["plan", "missing.yaml"]).code, Some(1));
+}
+
+#[test]
+fn a_manual_page_names_no_other() {
+    let laboratory = Laboratory::new();
+    let page = laboratory.run(&["man"]).out;
+    assert!(page.contains("plimsoll run"), "{page}");
+    assert_eq!(page.matches("(1)").count(), 0, "{page}");
+    laboratory.write("one.yaml", "plimsoll: 1\nname: one\nworkload: {records: 2, preset: c}\narms: {one: {engine: noop}}\nload: {closed: {threads: 1}}\n");
+    let plan = laboratory.run(&["plan", "one.yaml"]).out;
+    assert!(plan.ends_with('\n') && !plan.ends_with("\n\n"), "{plan:?}");
 }

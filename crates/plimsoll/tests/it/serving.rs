@@ -54,12 +54,9 @@ impl Serving {
         stream
             .set_read_timeout(Some(Duration::from_secs(90)))
             .unwrap();
-        write!(
-            stream,
-            "{}\r\nConnection: close\r\n\r\n",
-            lines.join("\r\n")
-        )
-        .unwrap();
+        // At once: the server may close as soon as it has read enough to refuse.
+        let head = format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n"));
+        stream.write_all(head.as_bytes()).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         let answer = String::from_utf8_lossy(&answer).into_owned();

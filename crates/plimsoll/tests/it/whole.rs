@@ -1,6 +1,6 @@
 //! Whole experiments, from the file to the page.
 
-use crate::laboratory::{Laboratory, Said, count, finished, runs};
+use crate::laboratory::{Laboratory, Said, count, finished, page_of, runs};
 use plimsoll_record::{ExperimentRecord, ExperimentState, PointRecord, Status};
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,8 +30,7 @@ fn expect_whole(laboratory: &Laboratory, said: &Said, runs: usize) -> Experiment
         out.contains(&record.id),
         "the summary is on the standard output: {out}"
     );
-    let page = out.lines().last().unwrap().strip_prefix("Page: ").unwrap();
-    let page = fs::read_to_string(page).unwrap();
+    let page = fs::read_to_string(page_of(out)).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
     // Its one script is the one that its policy lets run; all others are data.
     assert!(page.contains(&plimsoll_report::shell::policy(
