@@ -50,7 +50,7 @@ const SUMMARY: &str = "
            (SELECT count(*) FROM run r WHERE r.experiment = e.key AND r.state = 'failed' AND NOT EXISTS (
                 SELECT 1 FROM run o WHERE o.experiment = r.experiment AND o.block = r.block AND o.arm = r.arm
                     AND (o.attempt > r.attempt OR o.state = 'finished'))),
-           json_extract(record, '$.verdict')
+           CASE WHEN json_valid(record) THEN json_extract(record, '$.verdict') END
     FROM experiment e";
 
 const NEWEST_FIRST: &str = "ORDER BY started_at DESC, key DESC";
