@@ -145,7 +145,9 @@ pub fn execute(
             interrupted = true;
             break;
         }
-        if successes[arm] == 0 && failures[arm] >= TRIES_OF_A_BROKEN_ARM {
+        let is_given_up =
+            |arm: usize| successes[arm] == 0 && failures[arm] >= TRIES_OF_A_BROKEN_ARM;
+        if is_given_up(arm) {
             continue;
         }
         let name = plan.arms[arm].name.as_str();
@@ -165,7 +167,8 @@ pub fn execute(
         }
         let rest = plan.runs[index + 1..].iter();
         let mut rest_of_block = rest.take_while(|later| later.block == run.block);
-        let ends_block = rest_of_block.all(|later| finished.contains(&key(plan, later)));
+        let ends_block = rest_of_block
+            .all(|later| finished.contains(&key(plan, later)) || is_given_up(later.arm as usize));
         let head = RunRecord {
             block: run.block,
             arm: name.into(),
@@ -455,9 +458,7 @@ fn one_run(
             head.state = RunState::Failed {
                 message: redact(&error.to_string()),
             };
-            head.ended_at = Some(now());
-            store.update_run(run_id, &head)?;
-            return Ok(head.state);
+            return end_run(store, run_id, head, after_block);
         }
     };
     let mut standing = Standing::default();
@@ -533,6 +534,16 @@ fn one_run(
     if let RunState::Failed { message } = &mut head.state {
         *message = redact(message);
     }
+    end_run(store, run_id, head, after_block)
+}
+
+/// However a run ended, the machine is timed after the last one of a block.
+fn end_run(
+    store: &mut Store,
+    run_id: RunId,
+    mut head: RunRecord,
+    after_block: Option<Option<&Path>>,
+) -> Result<RunState, RunnerError> {
     if let Some(folder) = after_block {
         head.canaries
             .push(time_canary(CanaryPlace::AfterBlock, folder));
