@@ -286,6 +286,17 @@ impl Sample {
         }
     }
 
+    /// Whether it is invalid by what its arm did, rather than by what happened to the machine or the measuring.
+    pub(crate) fn is_faulty(&self) -> bool {
+        let by_arm = |warning: &Warning| {
+            matches!(
+                warning.id,
+                WarningId::Errors | WarningId::RecordCount | WarningId::Verification
+            )
+        };
+        !self.result.valid && self.result.warnings.iter().any(by_arm)
+    }
+
     /// The shortest response time that is the arm's, nanoseconds: of shorter ones the lateness of the generator is too large a part. Lateness that is the
     /// work of the arm counts.
     pub(crate) fn least_response_ns(&self) -> f64 {

@@ -466,6 +466,7 @@ fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
                     direction: metric.direction(),
                     primary: metric == Metric::Throughput && at + 2 == baseline.points.len().max(2),
                     pairs,
+                    bounds: 0,
                     apart: None,
                     sentence: sentence(&place, &curve.arm, against, &verdict),
                     verdict,
