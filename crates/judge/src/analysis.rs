@@ -153,7 +153,7 @@ impl From<&Calibration> for CalibrationResult {
 }
 
 /// How one gate stands over all points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ValidityState {
     /// Passed.
@@ -476,7 +476,7 @@ pub struct DriftResult {
     pub cpu: Vec<(u32, CanaryPlace, f64)>,
     /// The same, disk task.
     pub disk: Vec<(u32, CanaryPlace, f64)>,
-    /// How far a canary may be off, CPU and disk task, as a share: what is usual on this machine, but at least 5 and 25 %.
+    /// How far a canary may be off, CPU and disk task, as a share: 5 and 25 %.
     pub allowed: (f64, f64),
     /// Blocks with a canary further off, from 0.
     pub marked: Vec<u32>,

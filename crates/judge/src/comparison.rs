@@ -109,6 +109,23 @@ pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
     plimsoll_stats::fewest_blocks(1.0 - (1.0 - CONFIDENCE) / metrics as f64)
 }
 
+/// Why no verdict is possible whatever is measured, and what would do; `None` where one is, or where nothing is compared.
+#[must_use]
+pub fn too_few_blocks(plan: &Plan) -> Option<String> {
+    let (blocks, needed) = (plan.measurement.blocks, fewest_blocks_to_judge(plan));
+    if plan.arms.len() < 2 || plan.against_itself || blocks as usize >= needed {
+        return None;
+    }
+    let blocks = crate::select::counted(blocks as usize, "block");
+    let together = match primaries(plan).len() {
+        1 => String::new(),
+        metrics => format!(" to judge {metrics} metrics together"),
+    };
+    Some(format!(
+        "No verdict is possible with {blocks}: at least {needed} are needed{together}. Write `blocks: {needed}` or more."
+    ))
+}
+
 /// Compares the arms of every pair: each mix, each point, each metric.
 ///
 /// The metrics that decide about one pair under one mix are judged together, so that the chance of any false word among them stays at 5 % (Holm). Each pair

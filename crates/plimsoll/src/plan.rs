@@ -7,6 +7,7 @@ use anyhow::Context;
 use plimsoll_experiment::{
     Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
 };
+use plimsoll_judge::too_few_blocks;
 use plimsoll_runner::{Sizing, bytes_per_record};
 use plimsoll_telemetry::Host;
 use plimsoll_testbed::default_state_dir;
@@ -88,12 +89,15 @@ pub fn plan(arguments: &arguments::Plan) -> anyhow::Result<Exit> {
         Err(problems) => return Ok(complain(&problems, arguments.json)?),
     };
     let explanation = explain(&plan, plimsoll_engine::kinds());
+    let too_few = too_few_blocks(&plan);
     if arguments.json {
-        print(format_args!(
-            "{}\n",
-            serde_json::to_string_pretty(&explanation)?
-        ))?;
+        let mut explained = serde_json::to_value(&explanation)?;
+        explained["too_few_blocks"] = serde_json::to_value(too_few)?;
+        print(format_args!("{explained:#}\n"))?;
     } else {
+        if let Some(too_few) = too_few {
+            print(format_args!("{too_few}\n\n"))?;
+        }
         print(explanation)?;
     }
     Ok(Exit::Good)

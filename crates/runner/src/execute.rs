@@ -14,8 +14,8 @@ use plimsoll_disk::DaemonProgram;
 use plimsoll_engine::kind;
 use plimsoll_experiment::{Plan, PlannedRun, redact, redact_json, text_hash};
 use plimsoll_record::{
-    CanaryPlace, EngineDescription, ExperimentRecord, ExperimentState, Machine, Program,
-    RECORD_VERSION, RunRecord, RunState,
+    CanaryPlace, EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Machine,
+    Program, RECORD_VERSION, RunRecord, RunState,
 };
 use plimsoll_search::Known;
 use plimsoll_stats::looks;
@@ -53,6 +53,8 @@ pub struct Execution<'a> {
     pub server_logs: PathBuf,
     /// Whether emulated disks are held against their description first. Without it their points are marked as invalid.
     pub calibrate: bool,
+    /// What other programs used of the processors before, where that was looked at.
+    pub foreign: Option<ForeignCpu>,
     /// Begin anew even if there is an unfinished experiment of the same plan.
     pub fresh: bool,
     /// Whether every interval that decides is narrow enough for an experiment that may end before all its blocks are made.
@@ -82,6 +84,7 @@ pub fn execute(
 ) -> Result<Ended, RunnerError> {
     let host = Host::here();
     let mut machine = host.machine();
+    machine.foreign.clone_from(&execution.foreign);
     machine.program_clock = Some(plimsoll_loadgen::program_clock().into());
     undo_what_was_left(execution, watcher)?;
     all_arms_can_run(execution.plan)?;

@@ -830,6 +830,7 @@ fn record(shape: &Shape, analysis: &Analysis) -> ExperimentRecord {
             program_clock: Some("tsc".into()),
             memory_limit_bytes: None,
             cpu_limit: None,
+            foreign: None,
         },
         command: "plimsoll run studies/harbour-depth.yaml --seed 1871".into(),
         started_at: "2026-03-01T09:00:00Z".into(),
