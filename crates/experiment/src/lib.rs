@@ -107,7 +107,7 @@ pub use differences::{Difference, differences};
 pub use disk::disk_by_text;
 pub use explain::{ArmExplanation, PlanExplanation, explain};
 pub use mistake::Mistake;
-pub use needs::Needs;
+pub use needs::{Needs, needs};
 pub use plan::{
     Arm, Compare, Direction, LoadAt, LoadPhase, Looks, Measurement, Metric, Objective, Order,
     Origin, PLAN_VERSION, Plan, PlannedRun, Point, PointRole, Search, Sessions, Source, Threshold,

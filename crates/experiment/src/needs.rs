@@ -59,6 +59,17 @@ pub struct Needs {
     pub packages: Vec<String>,
 }
 
+impl Needs {
+    /// How long all of it takes, about, nanoseconds.
+    #[must_use]
+    pub fn total_ns(&self) -> u64 {
+        self.measuring_ns
+            .saturating_add(self.searching_ns)
+            .saturating_add(self.loading_ns)
+            .saturating_add(self.calibration_ns)
+    }
+}
+
 fn kind<'e>(arm: &Arm, engines: &'e [EngineKind]) -> Option<&'e EngineKind> {
     engines.iter().find(|kind| kind.name == arm.engine)
 }
@@ -108,7 +119,7 @@ fn memory_besides(arm: &Arm) -> f64 {
 }
 
 /// What a plan needs.
-pub(crate) fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
+pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     let measurement = &plan.measurement;
     let lines = plan
         .points

@@ -153,7 +153,7 @@ impl From<&Calibration> for CalibrationResult {
 }
 
 /// How one gate stands over all points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ValidityState {
     /// Passed.
@@ -476,7 +476,7 @@ pub struct DriftResult {
     pub cpu: Vec<(u32, CanaryPlace, f64)>,
     /// The same, disk task.
     pub disk: Vec<(u32, CanaryPlace, f64)>,
-    /// How far a canary may be off, CPU and disk task, as a share: what is usual on this machine, but at least 5 and 25 %.
+    /// How far a canary may be off, CPU and disk task, as a share: 5 and 25 %.
     pub allowed: (f64, f64),
     /// Blocks with a canary further off, from 0.
     pub marked: Vec<u32>,
@@ -520,7 +520,8 @@ pub struct Verdict {
     pub reason: Option<String>,
     /// Hodges-Lehmann estimate of B/A - 1.
     pub estimate: Option<f64>,
-    /// Its interval.
+    /// Its interval. Where values are only bounds it may reach from -1 or to infinity, which JSON writes as `null`.
+    #[serde(deserialize_with = "open_interval")]
     pub interval: Option<(f64, f64)>,
     /// Confidence that the interval attains, 0 to 1.
     pub confidence: Option<f64>,
@@ -534,6 +535,19 @@ pub struct Verdict {
     pub blocks: u32,
     /// Margin of practical importance.
     pub margin: f64,
+}
+
+/// An infinite end is `null` in JSON.
+fn open_interval<'de, D>(deserializer: D) -> Result<Option<(f64, f64)>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    let ends = Option::<(Option<f64>, Option<f64>)>::deserialize(deserializer)?;
+    Ok(ends.map(|(lower, upper)| (lower.unwrap_or(-1.0), upper.unwrap_or(f64::INFINITY))))
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// One arm against the baseline, one metric, one load.
@@ -555,8 +569,11 @@ pub struct Comparison {
     pub direction: Direction,
     /// Whether the file (or its default) named it as deciding.
     pub primary: bool,
-    /// (block, A, B) of every pair.
+    /// (block, A, B) of every pair of valid points. A value may be a lower bound.
     pub pairs: Vec<(u32, f64, f64)>,
+    /// Of how many blocks, or runs apart, one value is only a bound, or one arm failed by its own fault. They count against that arm.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bounds: u32,
     /// Values of the runs of A and of B where nothing says which of them belong together, as in imported records. Then there are no pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<(Vec<f64>, Vec<f64>)>,

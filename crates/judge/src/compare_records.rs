@@ -1,7 +1,10 @@
 //! Two records made at different times, one arm of each.
 
 use crate::analyse::plan_of;
-use crate::comparison::{is_compared, metrics, primaries, rule, size, verdict, without_figures};
+use crate::comparison::{
+    Matched, bounds_reason, is_compared, metrics, not_only_bounds, observed, primaries, readings,
+    rule, size, verdict, without_figures,
+};
 use crate::cost::in_one_currency;
 use crate::difference::{Seen, between};
 use crate::estimate::CONFIDENCE;
@@ -13,7 +16,7 @@ use crate::words::list;
 use crate::{Difference, JudgeError, Judgement, Verdict};
 use plimsoll_experiment::{Arm, Direction, Metric, Plan, Point};
 use plimsoll_record::{ExperimentRecord, LoadKind, RunRecord, Warning, WarningId};
-use plimsoll_stats::{judge, judge_together};
+use plimsoll_stats::{Grounds, Observation, judge, judge_together};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -21,10 +24,6 @@ use std::collections::BTreeSet;
 const PRICE: &str = "These runs were not made side by side: whatever else changed between the two records (the machine's state, its \
     neighbours, its disk) counts as a difference between the arms, and the intervals are wider than those of blocks. Run both arms in one \
     experiment to be sure.";
-
-/// What comparing arms of one experiment so costs.
-const PRICE_WITHIN: &str = "Both arms are of one experiment, and here their runs are not paired by blocks: drift of the machine is part of the \
-    intervals, which are wider than those of blocks. The experiment's own comparisons are paired.";
 
 /// One arm of one record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,11 +69,14 @@ pub struct UnpairedComparison {
     pub direction: Direction,
     /// Whether the first record's file (or its default) named the metric as deciding.
     pub primary: bool,
-    /// One value for each valid run of A.
+    /// Whether the values are pairs: of two arms of one experiment, each block gives one.
+    #[serde(default)]
+    pub paired: bool,
+    /// One value for each valid run of A. A value may be a lower bound.
     pub baseline_values: Vec<f64>,
     /// One value for each valid run of B.
     pub values: Vec<f64>,
-    /// The result. Its `blocks` are the runs of the side with fewer, its p that of Mann and Whitney.
+    /// The result. Without pairs its `blocks` are the runs of the side with fewer, its p that of Mann and Whitney.
     pub verdict: Verdict,
     /// In one sentence.
     pub sentence: String,
@@ -99,8 +101,8 @@ pub struct RecordComparison {
 
 /// Compares arm B of one record with arm A of another, or of the same, at every load that both measured.
 ///
-/// Values of a run count by themselves (Mann and Whitney, with the Hodges-Lehmann estimate over all pairs), so a common drift is not taken out as it is within
-/// blocks. Mixes are matched by name, loads by their numbers; A's margins and deciding metrics are used. The deciding metrics of a load are judged
+/// Two arms of one experiment are compared block by block, as the experiment itself does. Of two experiments the values of a run count by themselves (Mann and
+/// Whitney, with the Hodges-Lehmann estimate over all pairs), so a common drift is not taken out. Mixes are matched by name, loads by their numbers; A's margins and deciding metrics are used. The deciding metrics of a load are judged
 /// together.
 ///
 /// # Errors
@@ -147,6 +149,8 @@ struct Read<'a> {
     plan: Plan,
     arm: usize,
     runs: Vec<&'a RunRecord>,
+    /// Whether runs of one block belong together.
+    has_blocks: bool,
     samples: ArmSamples,
     warnings: Vec<Warning>,
 }
@@ -164,6 +168,7 @@ impl<'a> Read<'a> {
             });
         };
         let mut selection = Selection::of(record, &plan);
+        let has_blocks = crate::imported::is_paired(&selection);
         let runs = selection.finished.swap_remove(arm);
         let asked = Asked::by(&plan, &record.calibrations);
         let samples = ArmSamples::of(&plan.arms[arm], (&runs, &selection.cut_off[arm]), &asked);
@@ -188,6 +193,7 @@ impl<'a> Read<'a> {
             plan,
             arm,
             runs,
+            has_blocks,
             samples,
             warnings,
         })
@@ -200,6 +206,11 @@ impl<'a> Read<'a> {
     /// The arm, with its record where both have the same name.
     fn label(&self, other: &Self) -> String {
         label([&self.arm().name, &self.record.id], &other.arm().name)
+    }
+
+    /// Whether both are arms of one experiment, measured side by side in its blocks.
+    fn is_paired_with(&self, other: &Self) -> bool {
+        self.record.id == other.record.id && self.arm != other.arm && self.has_blocks
     }
 
     fn side(&self) -> Side {
@@ -287,12 +298,13 @@ fn of_point(
 ) -> Vec<UnpairedComparison> {
     let Shared { point, of_a, of_b } = *shared;
     let prices = in_one_currency([a.arm(), b.arm()]);
+    let paired = a.is_paired_with(b);
     let mut figures = Vec::new();
     for metric in metrics(primary, prices.is_ok()) {
         if !is_compared(point, metric) {
             continue;
         }
-        let (mut baseline_values, mut values) = (readings(of_a, metric), readings(of_b, metric));
+        let mut values = Values::of(of_a, of_b, metric, paired);
         // The rate at the line stands for throughput there.
         let stands_for = if metric == Metric::Line {
             Metric::Throughput
@@ -302,10 +314,9 @@ fn of_point(
         let is_primary = primary.contains(&metric) || primary.contains(&stands_for);
         let obstacle = prices.as_ref().err().filter(|_| metric == Metric::Cost);
         if obstacle.is_some() {
-            baseline_values.clear();
-            values.clear();
+            values = Values::default();
         }
-        let no_value = baseline_values.is_empty() || values.is_empty();
+        let no_value = values.baseline.is_empty() || values.arm.is_empty();
         if no_value && !is_primary {
             continue;
         }
@@ -316,13 +327,12 @@ fn of_point(
         } else if no_value {
             Err("one of them has no valid run with such a value".to_owned())
         } else {
-            plimsoll_stats::Comparison::unpaired(&baseline_values, &values)
-                .map_err(|error| error.to_string())
+            not_only_bounds(values.compared(), metric)
         };
-        figures.push((metric, is_primary, baseline_values, values, compared));
+        figures.push((metric, is_primary, values, compared));
     }
     let mut together = Vec::new();
-    for (metric, is_primary, _, _, compared) in &figures {
+    for (metric, is_primary, _, compared) in &figures {
         if let (true, Ok(comparison)) = (is_primary, compared) {
             together.push((comparison, rule(&a.plan, *metric)));
         }
@@ -334,15 +344,12 @@ fn of_point(
     let label = &of_a[0].label;
     let (name_a, name_b) = (a.label(b), b.label(a));
     let mut comparisons = Vec::new();
-    for (metric, primary, baseline_values, values, compared) in figures {
+    for (metric, primary, values, compared) in figures {
         let rule = rule(&a.plan, metric);
-        let unit = Unit::Run {
-            baseline: baseline_values.len(),
-            arm: values.len(),
-        };
-        let (verdict, grounds) = match &compared {
+        let unit = values.unit();
+        let (mut verdict, grounds) = match &compared {
             Err(reason) => {
-                let runs = as_u32(baseline_values.len().min(values.len()));
+                let runs = as_u32(values.baseline.len().min(values.arm.len()));
                 (without_figures(reason.clone(), runs, rule.margin()), None)
             }
             Ok(_) if primary => {
@@ -357,6 +364,11 @@ fn of_point(
                 verdict(&judgement, None, unit)
             }
         };
+        let is_too_few = matches!(grounds, Some(Grounds::NotEnoughBlocks { .. }));
+        if verdict.judgement == Judgement::Inconclusive && compared.is_ok() && !is_too_few {
+            let reason = bounds_reason(values.bounds, values.known.len(), unit);
+            verdict.reason = reason.or(verdict.reason);
+        }
         let question = Question {
             mix: &label.mix,
             load_label: &label.load_label,
@@ -372,25 +384,73 @@ fn of_point(
             direction: metric.direction(),
             primary,
             sentence: sentence(&question, &verdict, grounds),
-            baseline_values,
-            values,
+            paired: values.paired,
+            baseline_values: values.baseline,
+            values: values.arm,
             verdict,
         });
     }
     comparisons
 }
 
-/// Values of the valid runs; lower bounds are none.
-fn readings(samples: &[Sample], metric: Metric) -> Vec<f64> {
-    let mut values = Vec::with_capacity(samples.len());
-    for sample in samples {
-        if let Some(reading) = sample.reading(metric)
-            && !reading.at_least
-        {
-            values.push(reading.value);
+/// What both sides showed of one metric at one point.
+#[derive(Default)]
+struct Values {
+    paired: bool,
+    baseline: Vec<f64>,
+    arm: Vec<f64>,
+    /// What is known of each pair, where they are paired.
+    known: Vec<[Observation; 2]>,
+    /// What is known of the runs of each side, where they are not.
+    known_apart: [Vec<Observation>; 2],
+    bounds: usize,
+}
+
+impl Values {
+    fn of(of_a: &[Sample], of_b: &[Sample], metric: Metric, paired: bool) -> Self {
+        if paired {
+            let matched = Matched::of(of_a, of_b, metric);
+            let (baseline, arm) = matched.values.iter().map(|(_, a, b)| (*a, *b)).unzip();
+            return Self {
+                paired,
+                baseline,
+                arm,
+                known: matched.known,
+                bounds: matched.bounds,
+                ..Self::default()
+            };
+        }
+        let sides = [of_a, of_b].map(|side| readings(side, metric));
+        let bounds = sides.iter().flatten().filter(|one| one.at_least).count();
+        let [baseline, arm] = sides
+            .each_ref()
+            .map(|side| side.iter().map(|reading| reading.value).collect());
+        Self {
+            baseline,
+            arm,
+            known_apart: sides.map(|side| side.into_iter().map(observed).collect()),
+            bounds,
+            ..Self::default()
         }
     }
-    values
+
+    fn compared(&self) -> Result<plimsoll_stats::Comparison, plimsoll_stats::StatsError> {
+        if self.paired {
+            return Matched::compared(&self.known);
+        }
+        let [a, b] = &self.known_apart;
+        plimsoll_stats::Comparison::unpaired_within(a, b)
+    }
+
+    fn unit(&self) -> Unit {
+        if self.paired {
+            return Unit::Block;
+        }
+        Unit::Run {
+            baseline: self.baseline.len(),
+            arm: self.arm.len(),
+        }
+    }
 }
 
 fn headline(a: &Read<'_>, b: &Read<'_>, comparisons: &[UnpairedComparison]) -> Vec<String> {
@@ -417,12 +477,9 @@ fn headline(a: &Read<'_>, b: &Read<'_>, comparisons: &[UnpairedComparison]) -> V
             warning.message
         ));
     }
-    let price = if a.record.id == b.record.id {
-        PRICE_WITHIN
-    } else {
-        PRICE
-    };
-    sentences.push(price.into());
+    if !a.is_paired_with(b) {
+        sentences.push(PRICE.into());
+    }
     sentences
 }
 

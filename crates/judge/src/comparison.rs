@@ -1,14 +1,18 @@
 //! Every arm against its baseline, over the blocks in which both have a valid point.
+//!
+//! A value that is only a bound stays in, as an ordering: whatever the arm did beyond it counts against that arm. The same goes for a point that is invalid by the
+//! arm's own fault, beside a valid one of the other arm. To leave such pairs out would favour the arm that fails in its slow blocks.
 
 use crate::deciding::deciding;
 use crate::estimate::CONFIDENCE;
+use crate::extract::Reading;
 use crate::roles::{is_line, load_label};
 use crate::sample::{ArmSamples, Sample};
 use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
 use crate::{Comparison, Judgement, Verdict};
 use plimsoll_experiment::{Direction, Metric, Plan, Point};
-use plimsoll_stats::{Grounds, Rule, judge, judge_together};
+use plimsoll_stats::{Grounds, Observation, Rule, judge, judge_together};
 
 /// Looked at in every experiment, beside the metrics that decide.
 const ALWAYS: [Metric; 5] = [
@@ -105,6 +109,23 @@ pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
     plimsoll_stats::fewest_blocks(1.0 - (1.0 - CONFIDENCE) / metrics as f64)
 }
 
+/// Why no verdict is possible whatever is measured, and what would do; `None` where one is, or where nothing is compared.
+#[must_use]
+pub fn too_few_blocks(plan: &Plan) -> Option<String> {
+    let (blocks, needed) = (plan.measurement.blocks, fewest_blocks_to_judge(plan));
+    if plan.arms.len() < 2 || plan.against_itself || blocks as usize >= needed {
+        return None;
+    }
+    let blocks = crate::select::counted(blocks as usize, "block");
+    let together = match primaries(plan).len() {
+        1 => String::new(),
+        metrics => format!(" to judge {metrics} metrics together"),
+    };
+    Some(format!(
+        "No verdict is possible with {blocks}: at least {needed} are needed{together}. Write `blocks: {needed}` or more."
+    ))
+}
+
 /// Compares the arms of every pair: each mix, each point, each metric.
 ///
 /// The metrics that decide about one pair under one mix are judged together, so that the chance of any false word among them stays at 5 % (Holm). Each pair
@@ -194,6 +215,61 @@ pub(crate) fn rule(plan: &Plan, metric: Metric) -> Rule {
         .expect("a default margin is a positive share")
 }
 
+/// What two arms measured of one metric at one load, block by block.
+pub(crate) struct Matched {
+    /// (block, baseline, arm): what was measured, and bounds where no more is known.
+    pub(crate) values: Vec<(u32, f64, f64)>,
+    /// What is known of each pair: of the values, and of pairs of which one side failed by its own fault.
+    pub(crate) known: Vec<[Observation; 2]>,
+    /// How many pairs are only known by a bound.
+    pub(crate) bounds: usize,
+}
+
+impl Matched {
+    pub(crate) fn of(of_a: &[Sample], of_b: &[Sample], metric: Metric) -> Self {
+        let (mut values, mut known, mut bounds) = (Vec::new(), Vec::new(), 0);
+        for left in of_a {
+            let Some(right) = of_b
+                .iter()
+                .find(|right| right.result.block == left.result.block)
+            else {
+                continue;
+            };
+            let sides = [left, right].map(|side| side.reading(metric));
+            match sides {
+                [Some(one), Some(other)] => {
+                    bounds += usize::from(one.at_least || other.at_least);
+                    values.push((left.result.block, one.value, other.value));
+                    known.push([one, other].map(observed));
+                }
+                [Some(one), None] if right.is_faulty() => {
+                    bounds += 1;
+                    known.push([observed(one), no_better_than(one, metric)]);
+                }
+                [None, Some(other)] if left.is_faulty() => {
+                    bounds += 1;
+                    known.push([no_better_than(other, metric), observed(other)]);
+                }
+                _ => {}
+            }
+        }
+        Self {
+            values,
+            known,
+            bounds,
+        }
+    }
+
+    /// The comparison of the pairs.
+    pub(crate) fn compared(
+        known: &[[Observation; 2]],
+    ) -> Result<plimsoll_stats::Comparison, plimsoll_stats::StatsError> {
+        let (a, b): (Vec<Observation>, Vec<Observation>) =
+            known.iter().map(|[a, b]| (*a, *b)).unzip();
+        plimsoll_stats::Comparison::paired_within(&a, &b)
+    }
+}
+
 /// What both arms measured at one point, block by block.
 struct Pairs {
     arms: [String; 2],
@@ -202,11 +278,15 @@ struct Pairs {
     load_label: String,
     metric: Metric,
     rule: Rule,
-    /// (block, baseline, arm).
+    /// (block, baseline, arm): what was measured, and bounds where no more is known.
     values: Vec<(u32, f64, f64)>,
+    /// What is known of each pair: of the values, and of pairs of which one side failed by its own fault.
+    known: Vec<[Observation; 2]>,
     /// Values of each arm by themselves, where nothing pairs them.
     apart: Option<(Vec<f64>, Vec<f64>)>,
-    /// Blocks left out because a value is only a lower bound.
+    /// What is known of them.
+    known_apart: [Vec<Observation>; 2],
+    /// How many of the pairs, or of the values apart, are only bounds.
     bounds: usize,
     /// Why there is nothing to compare, where that is known beforehand.
     obstacle: Option<String>,
@@ -220,26 +300,11 @@ impl Pairs {
         point: usize,
         metric: Metric,
     ) -> Self {
-        let (mut values, mut bounds) = (Vec::new(), 0);
-        let (of_a, of_b): (&[Sample], &[Sample]) = (&arms[a].points[point], &arms[b].points[point]);
-        for left in of_a {
-            let Some(right) = of_b
-                .iter()
-                .find(|right| right.result.block == left.result.block)
-            else {
-                continue;
-            };
-            let (Some(left_reading), Some(right_reading)) =
-                (left.reading(metric), right.reading(metric))
-            else {
-                continue;
-            };
-            if left_reading.at_least || right_reading.at_least {
-                bounds += 1;
-            } else {
-                values.push((left.result.block, left_reading.value, right_reading.value));
-            }
-        }
+        let Matched {
+            mut values,
+            known,
+            bounds,
+        } = Matched::of(&arms[a].points[point], &arms[b].points[point], metric);
         let obstacle = match metric {
             Metric::Cost => crate::cost::in_one_currency([&plan.arms[a], &plan.arms[b]]).err(),
             _ => None,
@@ -258,7 +323,9 @@ impl Pairs {
             metric,
             rule: rule(plan, metric),
             values,
+            known,
             apart: None,
+            known_apart: [Vec::new(), Vec::new()],
             bounds,
             obstacle,
         }
@@ -272,16 +339,18 @@ impl Pairs {
         point: usize,
         metric: Metric,
     ) -> Self {
-        let values = pair.map(|arm| {
-            let readings = arms[arm].points[point]
-                .iter()
-                .filter_map(|sample| sample.reading(metric));
-            let exact = readings.filter(|reading| !reading.at_least);
-            exact.map(|reading| reading.value).collect::<Vec<f64>>()
+        let readings = pair.map(|arm| readings(&arms[arm].points[point], metric));
+        let values = readings.each_ref().map(|side| {
+            let values = side.iter().map(|reading| reading.value);
+            values.collect::<Vec<f64>>()
         });
+        let bounds = readings.iter().flatten().filter(|one| one.at_least).count();
         Self {
             values: Vec::new(),
+            known: Vec::new(),
             apart: Some(values.into()),
+            known_apart: readings.map(|side| side.into_iter().map(observed).collect()),
+            bounds,
             ..Self::of(plan, arms, pair, point, metric)
         }
     }
@@ -297,7 +366,8 @@ impl Pairs {
     fn count(&self) -> u32 {
         as_u32(match &self.apart {
             Some((a, b)) => a.len().min(b.len()),
-            None => self.values.len(),
+            None if self.values.is_empty() => 0,
+            None => self.known.len(),
         })
     }
 
@@ -315,27 +385,22 @@ impl Pairs {
         if let Some(obstacle) = &self.obstacle {
             return Err(obstacle.clone());
         }
-        if let Some((a, b)) = &self.apart {
+        let compared = if self.apart.is_some() {
             if !self.has_any() {
                 return Err("one of them has no valid run with such a value".into());
             }
-            return plimsoll_stats::Comparison::unpaired(a, b).map_err(|error| error.to_string());
-        }
-        if self.values.is_empty() {
-            return Err(if self.bounds > 0 && self.metric == Metric::Line {
-                "one of them holds the objective at the highest rate that was tried, so its line is known from below only".into()
-            } else if self.bounds > 0 {
-                "too much was unfinished at the end, so that only lower bounds are known".into()
-            } else {
-                match self.metric {
+            let [a, b] = &self.known_apart;
+            plimsoll_stats::Comparison::unpaired_within(a, b)
+        } else {
+            if self.values.is_empty() {
+                return Err(match self.metric {
                     Metric::Line => "in no block is the line of both known from both sides".into(),
                     _ => "in no block have both a valid point with such a value".into(),
-                }
-            });
-        }
-        let a: Vec<f64> = self.values.iter().map(|(_, a, _)| *a).collect();
-        let b: Vec<f64> = self.values.iter().map(|(_, _, b)| *b).collect();
-        plimsoll_stats::Comparison::paired(&a, &b).map_err(|error| error.to_string())
+                });
+            }
+            Matched::compared(&self.known)
+        };
+        not_only_bounds(compared, self.metric)
     }
 
     /// Failures may be absent from both arms, which no ratio can express.
@@ -344,6 +409,61 @@ impl Pairs {
             return self.has_any() && a.iter().chain(b).all(|value| *value == 0.0);
         }
         !self.values.is_empty() && self.values.iter().all(|(_, a, b)| *a == 0.0 && *b == 0.0)
+    }
+}
+
+/// A comparison whose estimate is a number; or why there is none.
+pub(crate) fn not_only_bounds(
+    compared: Result<plimsoll_stats::Comparison, plimsoll_stats::StatsError>,
+    metric: Metric,
+) -> Result<plimsoll_stats::Comparison, String> {
+    let compared = compared.map_err(|error| error.to_string())?;
+    let is_known = compared
+        .ln_ratio(CONFIDENCE)
+        .is_ok_and(|estimate| estimate.value.is_finite());
+    if is_known {
+        Ok(compared)
+    } else if metric == Metric::Line {
+        Err("one of them holds the objective at the highest rate that was tried, so its line is known from below only".into())
+    } else {
+        Err("too much was unfinished at the end, so that only lower bounds are known".into())
+    }
+}
+
+/// Why a verdict may be owed to values that are only bounds.
+pub(crate) fn bounds_reason(bounds: usize, count: usize, unit: Unit) -> Option<String> {
+    if bounds == 0 {
+        return None;
+    }
+    let of = match unit {
+        Unit::Block => format!("{bounds} of {count} blocks"),
+        Unit::Run { baseline, arm } => format!("{bounds} of {} runs", baseline + arm),
+    };
+    Some(format!(
+        "in {of} a side failed or is known from below only, which counts against it and leaves the answer open"
+    ))
+}
+
+/// What the valid runs of one arm show.
+pub(crate) fn readings(samples: &[Sample], metric: Metric) -> Vec<Reading> {
+    let readings = samples.iter().filter_map(|sample| sample.reading(metric));
+    readings.collect()
+}
+
+/// What a reading says of the true value.
+pub(crate) fn observed(reading: Reading) -> Observation {
+    if reading.at_least {
+        Observation::at_least(reading.value)
+    } else {
+        Observation::exactly(reading.value)
+    }
+}
+
+/// What is known of a side that failed by its own fault, beside what the other measured: it is no better.
+fn no_better_than(other: Reading, metric: Metric) -> Observation {
+    match metric.direction() {
+        Direction::HigherIsBetter => Observation::at_most(other.value),
+        Direction::LowerIsBetter => Observation::at_least(other.value),
     }
 }
 
@@ -368,23 +488,34 @@ fn judged(family: Vec<Pairs>, primary: bool) -> Vec<Comparison> {
         .into_iter();
     let deciding = family.len();
     let mut comparisons = Vec::with_capacity(family.len());
-    for (pairs, figures) in family.into_iter().zip(figures) {
+    for (mut pairs, figures) in family.into_iter().zip(figures) {
         let (verdict, grounds) = match figures {
             Ok(_) => {
                 let judgement = judgements
                     .next()
                     .expect("there is a judgement for every comparison handed in");
-                verdict(
+                let (mut verdict, grounds) = verdict(
                     &judgement,
                     (primary && deciding > 1).then_some(deciding),
                     pairs.unit(),
-                )
+                );
+                if verdict.judgement == Judgement::Inconclusive
+                    && !matches!(grounds, Some(Grounds::NotEnoughBlocks { .. }))
+                {
+                    let reason = bounds_reason(pairs.bounds, pairs.known.len(), pairs.unit());
+                    verdict.reason = reason.or(verdict.reason);
+                }
+                (verdict, grounds)
             }
             Err(_) if pairs.nothing_on_either_side() => (nothing_to_tell(&pairs), None),
-            Err(reason) => (
-                without_figures(reason, pairs.count(), pairs.rule.margin()),
-                None,
-            ),
+            Err(reason) => {
+                if pairs.bounds > 0 {
+                    // Nothing but bounds is nothing to compare.
+                    pairs.values.clear();
+                }
+                let verdict = without_figures(reason, pairs.count(), pairs.rule.margin());
+                (verdict, None)
+            }
         };
         comparisons.push(comparison(pairs, primary, verdict, grounds));
     }
@@ -417,6 +548,7 @@ fn comparison(
         primary,
         pairs: pairs.values,
         apart: pairs.apart,
+        bounds: as_u32(pairs.bounds),
         verdict,
         sentence,
         because: None,

@@ -19,6 +19,35 @@ const OF_A_LOOP_DEVICE: [&str; 2] = ["storage.device", "storage.other.loop_backi
 
 /// What no two servers have in common that are started for their runs, each on a port that is free.
 const OF_A_STARTED_SERVER: &str = "engine.server_address";
+/// What a server says about the machine and the place in which it was started, which are compared by themselves.
+const STARTUP_WARNINGS: &str = "engine.startup_warnings";
+/// What a server says of its options, as words and as JSON.
+const SERVER_COMMAND: &str = "engine.server_command";
+const SERVER_OPTIONS: &str = "engine.server_options";
+/// Options that say where a server listens, keeps and logs: section, key, and the word of the command line.
+const PLACES: [(&str, &str, &str); 9] = [
+    ("net", "port", "--port"),
+    ("net", "bindIp", "--bind_ip"),
+    ("net", "unixDomainSocket", "--unixSocketPrefix"),
+    ("storage", "dbPath", "--dbpath"),
+    ("systemLog", "path", "--logpath"),
+    ("systemLog", "destination", "--syslog"),
+    ("systemLog", "logAppend", "--logappend"),
+    ("processManagement", "pidFilePath", "--pidfilepath"),
+    ("processManagement", "fork", "--fork"),
+];
+/// Settings of a client that a URI may hold: where the URIs differ, they are declared by that.
+const BY_URI: [&str; 9] = [
+    "database",
+    "write_concern",
+    "journal",
+    "write_timeout",
+    "read_concern",
+    "read_preference",
+    "compressors",
+    "retry_reads",
+    "retry_writes",
+];
 
 /// One arm with the runs that count. Reports call it by its label.
 pub(crate) struct Seen<'a> {
@@ -114,7 +143,9 @@ impl Declared<'_> {
     fn restates(&self, what: &str) -> bool {
         let other_engine = self.has("engine");
         match what.split_once('.') {
-            Some(("settings", name)) => other_engine || self.has(name),
+            Some(("settings", name)) => {
+                other_engine || self.has(name) || self.has("uri") && BY_URI.contains(&name)
+            }
             // The engine's notes restate its settings in its own words.
             Some(("engine", "version")) => false,
             Some(("engine", _)) => {
@@ -283,7 +314,11 @@ fn reported(runs: &[&RunRecord]) -> BTreeMap<String, String> {
         if let Some(rig) = &run.rig {
             flatten_rig(rig, &mut values);
         }
-        values.retain(|what, _| !OF_THE_RUN.contains(&what.as_str()));
+        values.retain(|what, _| {
+            let is_of_the_run = OF_THE_RUN.contains(&what.as_str()) || what == STARTUP_WARNINGS;
+            !is_of_the_run && !what.starts_with("machine.foreign")
+        });
+        without_places(&mut values);
         for (what, value) in values {
             occurred.entry(what).or_default().insert(value);
         }
@@ -293,6 +328,37 @@ fn reported(runs: &[&RunRecord]) -> BTreeMap<String, String> {
         .into_iter()
         .map(|(what, values)| (what, in_words(values)))
         .collect()
+}
+
+/// Leaves out where a server listens, keeps and logs. Its options say all that its command line says.
+fn without_places(values: &mut BTreeMap<String, String>) {
+    let options = values.get(SERVER_OPTIONS);
+    let parsed = options.and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
+    if let Some(mut parsed) = parsed {
+        for (section, key, _) in PLACES {
+            if let Some(section) = parsed.get_mut(section).and_then(|one| one.as_object_mut()) {
+                section.remove(key);
+            }
+        }
+        if let Some(sections) = parsed.as_object_mut() {
+            sections.retain(|_, one| one.as_object().is_none_or(|keys| !keys.is_empty()));
+        }
+        values.insert(SERVER_OPTIONS.into(), parsed.to_string());
+        values.remove(SERVER_COMMAND);
+    }
+    if let Some(command) = values.get_mut(SERVER_COMMAND) {
+        let mut kept = Vec::new();
+        let mut words = command.split_whitespace().peekable();
+        while let Some(word) = words.next() {
+            let name = word.split('=').next().unwrap_or(word);
+            if !PLACES.iter().any(|(_, _, option)| *option == name) {
+                kept.push(word);
+            } else if !word.contains('=') {
+                words.next_if(|value| !value.starts_with('-'));
+            }
+        }
+        *command = kept.join(" ");
+    }
 }
 
 /// What was made for the run. The device is another one in every run, and the mount options are those of the storage.

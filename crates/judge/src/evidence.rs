@@ -159,14 +159,9 @@ impl<'a> Evidence<'a> {
         Some(self.figures.worker_processors? + server)
     }
 
-    /// Of the CPU time that operations take, how much is spent in the kernel: of the worker where it is both client and engine, of the whole
-    /// machine where the engine is a server, of which only the sum is known.
+    /// Of the CPU time that operations take, how much is spent in the kernel: known of a worker that is both client and engine.
     pub(crate) fn kernel_share(&self) -> Option<f64> {
-        if self.figures.server_processors.is_none() {
-            return self.figures.worker_kernel_share;
-        }
-        let busy = self.figures.machine_busy.filter(|busy| *busy > 0.0)?;
-        Some(self.figures.machine_kernel? / busy)
+        self.figures.worker_kernel_share
     }
 
     /// Processors that the worker can use at once: one for each session, but no more than there are.

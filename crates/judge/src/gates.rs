@@ -4,9 +4,10 @@ use crate::extract::{Extract, units};
 use crate::rules::is_late_by_arm;
 use plimsoll_experiment::{Arm, Plan, is_by_uri};
 use plimsoll_record::{
-    Histogram, LONGEST_LAG_NS, LoadKind, PointEnd, PointRecord, RunRecord, Warning, WarningId,
+    FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, Histogram, LONGEST_LAG_NS, LoadKind, Operation,
+    PointEnd, PointRecord, RunRecord, Severity, Warning, WarningId,
 };
-use plimsoll_stats::{LITTLE_TOLERANCE, little, samples_for_percentile};
+use plimsoll_stats::{LITTLE_TOLERANCE, samples_for_percentile};
 
 /// Highest share of the sessions' time that the generator may take for itself: outside of calls and pauses in a closed loop, by waking late in an open
 /// one. Simulations in `loadgen` show that percentiles of an open loop stay within 2 % of the theory up to here.
@@ -23,6 +24,8 @@ const LONG_STALLED_LIMIT: f64 = 0.01;
 const CONTAINED_LAG_LIMIT: f64 = 0.05;
 /// Share of the processors' time that the hypervisor may take without a word.
 const STOLEN_LIMIT: f64 = 0.01;
+/// A point shorter than this, its warm-up included, is too short to be refused for what others did in it: a program that runs for a second takes a fifth of it.
+const FOREIGN_JUDGED_NS: u64 = 5_000_000_000;
 /// In what steps the kernel counts that time: 1/100 s, whatever its own tick is.
 const STOLEN_TICK_NS: u64 = 10_000_000;
 /// How far the wall clock may move against the monotonic one; adjustment by NTP (at most 0.5 ms a second) stays below this for three minutes.
@@ -137,6 +140,21 @@ pub(crate) fn gate(
             ),
         );
     }
+    let writes = [Operation::Update, Operation::Insert, Operation::Delete];
+    let is_unacknowledged = run.engine.as_ref().is_some_and(|engine| {
+        engine.settings.get("write_concern").map(String::as_str) == Some("0")
+    });
+    if is_unacknowledged
+        && writes
+            .iter()
+            .any(|one| extract.by_operation.contains_key(one))
+    {
+        warn(
+            WarningId::Unacknowledged,
+            "writes were not acknowledged (w:0): their times are those of the socket's buffer"
+                .into(),
+        );
+    }
     if point.label.point.is_some()
         && let Some(remark) = &extract.settling.remark
     {
@@ -190,6 +208,11 @@ pub(crate) fn gate(
             format!("{:.1} % of the processors' time was stolen", stolen * 100.0),
         );
     }
+    if let Some((weight, message)) = foreign(end, run.machine.cores) {
+        let warning = Warning::new(WarningId::ForeignCpu, &subject, message);
+        gated.warnings.push(warning.weighing(weight));
+    }
+    let mut warn = |id, message: String| gated.warnings.push(Warning::new(id, &subject, message));
     if end.clock_jump_ns.unsigned_abs() > CLOCK_JUMP_LIMIT_NS {
         let seconds = end.clock_jump_ns as f64 / 1e9;
         warn(
@@ -257,6 +280,26 @@ fn stolen_share(point: &PointRecord, end: &PointEnd, cores: u32) -> f64 {
     (end.stolen_ns as f64 / there_ns).min(1.0)
 }
 
+/// What other programs used of the machine, and how much that weighs.
+fn foreign(end: &PointEnd, cores: u32) -> Option<(Severity, String)> {
+    let foreign = end.foreign.as_ref()?;
+    let share = foreign.share(cores);
+    let weight = match share {
+        _ if share >= FOREIGN_INVALID && foreign.elapsed_ns >= FOREIGN_JUDGED_NS => {
+            Severity::Invalid
+        }
+        _ if share >= FOREIGN_CAUTION => Severity::Caution,
+        _ if share >= FOREIGN_NOTE => Severity::Note,
+        _ => return None,
+    };
+    let message = format!(
+        "other programs used {:.1} % of the machine: {} processors",
+        share * 100.0,
+        foreign.names()
+    );
+    Some((weight, message))
+}
+
 fn errors(failed: u64, total: u64, end: Option<&PointEnd>) -> String {
     let first = end.and_then(|end| end.errors.first());
     let words = first.map_or(String::new(), |sample| {
@@ -265,11 +308,10 @@ fn errors(failed: u64, total: u64, end: Option<&PointEnd>) -> String {
     format!("{failed} of {total} operations failed{words}")
 }
 
-/// Little's law, and the generator's own share of the time.
+/// The generator's own share of the sessions' time: choosing an operation, reading clocks and counting.
 ///
-/// The law says sessions = throughput × (mean time of a unit + pause) when sessions do nothing else. They do: choosing an operation, reading clocks and counting
-/// takes some time of every cycle. That share is known from the time which the sessions spent inside calls, so the law is applied to the rest of the
-/// time, and the share has a limit of its own. The law is tried over the whole measured part, of which the time inside calls speaks.
+/// Little's law is not tried here. Sessions, their time inside calls and the number of calls come from the same readings of the same clock, so it would hold whatever they
+/// are. It is tried where another program counted.
 fn closed(
     extract: &Extract,
     end: &PointEnd,
@@ -278,43 +320,39 @@ fn closed(
     subject: &str,
     gated: &mut Gated,
 ) {
-    let Some(mean_ns) = extract.whole.mean_service_ns else {
-        return;
-    };
     let total = units(extract.whole.completed);
     let session_ns = f64::from(sessions) * end.measured_ns as f64;
-    if total == 0 || session_ns <= 0.0 {
+    if total == 0 || session_ns <= 0.0 || end.busy_ns == 0 {
         return;
     }
+    let accounted_share = (end.busy_ns as f64 + think_ns as f64 * total as f64) / session_ns;
+    let share = (1.0 - accounted_share).clamp(0.0, 1.0);
+    gated.generator_share = Some(share);
     // At each end of the window every session may have one operation that is counted whole or not at all: as much of the session's time as
-    // the longest operation takes. In short windows with long stalls that is more than the law's own tolerance.
+    // the longest operation takes.
     let at_the_ends = extract.whole.longest_service_ns as f64 / end.measured_ns as f64;
-    let mut accounted_share = 1.0;
-    if end.busy_ns > 0 {
-        accounted_share = (end.busy_ns as f64 + think_ns as f64 * total as f64) / session_ns;
-        let share = (1.0 - accounted_share).clamp(0.0, 1.0);
-        gated.generator_share = Some(share);
-        if share > GENERATOR_LIMIT + at_the_ends {
-            let message = format!(
-                "the sessions spent {:.0} % of their time outside the engine",
-                share * 100.0
-            );
-            gated
-                .warnings
-                .push(Warning::new(WarningId::GeneratorLimited, subject, message));
-        }
-    }
-    let throughput = crate::steadiness::rate(total, extract.whole.seconds);
-    let implied = little(sessions, throughput, mean_ns, think_ns as f64).implied_sessions;
-    let expected = f64::from(sessions) * accounted_share;
-    let tolerance = LITTLE_TOLERANCE + at_the_ends;
-    let overfull = accounted_share > 1.0 + tolerance;
-    if overfull || (implied / expected - 1.0).abs() > tolerance {
-        let message =
-            format!("throughput × time makes {implied:.2} busy sessions, there were {expected:.2}");
+    if accounted_share > 1.0 + LITTLE_TOLERANCE + at_the_ends {
+        let message = format!(
+            "the sessions were inside calls for {:.0} % of the time that there was",
+            accounted_share * 100.0
+        );
         gated
             .warnings
             .push(Warning::new(WarningId::LittlesLaw, subject, message));
+    }
+    if share > GENERATOR_LIMIT {
+        let message = format!(
+            "the sessions spent {:.0} % of their time outside the engine",
+            share * 100.0
+        );
+        // In short windows with long stalls the ends are more than the limit, and nobody can tell whose time it was.
+        let weight = if share > GENERATOR_LIMIT + at_the_ends {
+            Severity::Invalid
+        } else {
+            Severity::Caution
+        };
+        let warning = Warning::new(WarningId::GeneratorLimited, subject, message);
+        gated.warnings.push(warning.weighing(weight));
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn headline(
     let progress = &selection.progress;
     let gravest = warnings
         .iter()
-        .find(|warning| warning.id.severity() == Severity::Invalid);
+        .find(|warning| warning.severity() == Severity::Invalid);
     let because = gravest.map_or(String::new(), |warning| {
         format!(
             " {}: {}.",

@@ -107,7 +107,7 @@ pub use analysis::{
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};
-pub use comparison::{baseline_of, effect};
+pub use comparison::{baseline_of, effect, too_few_blocks};
 pub use error::JudgeError;
 pub use figures::{FigureKind, FigureSummary, FigureUnit, Figures};
 pub use history::{

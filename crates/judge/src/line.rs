@@ -67,7 +67,7 @@ pub(crate) fn search(
         };
         let mut sample = Sample::of_trial(point, run, arm, asked);
         // A trial that ended early because its objective was lost is whole, and one in which nothing succeeded says enough.
-        let is_invalid = |warning: &Warning| warning.id.severity() == Severity::Invalid;
+        let is_invalid = |warning: &Warning| warning.severity() == Severity::Invalid;
         if !trial.is_good {
             sample.result.valid = !sample.result.warnings.iter().any(is_invalid);
         }
@@ -137,7 +137,7 @@ fn no_evidence(samples: &[Sample]) -> Option<Warning> {
     }
     let warnings = samples.iter().flat_map(|sample| &sample.result.warnings);
     let mut gravest: Vec<&Warning> = warnings
-        .filter(|warning| warning.id.severity() == Severity::Invalid)
+        .filter(|warning| warning.severity() == Severity::Invalid)
         .collect();
     gravest.sort_by_key(|warning| warning.id);
     gravest.first().map(|warning| (*warning).clone())

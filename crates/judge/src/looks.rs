@@ -17,7 +17,7 @@ pub(crate) fn blocks_needed(plan: &Plan, comparisons: &[Comparison]) -> Vec<Bloc
             continue;
         }
         let half_width = asked.unwrap_or(comparison.verdict.margin);
-        let blocks = if comparison.pairs.len() < FEWEST_OF_A_PILOT {
+        let blocks = if comparison.pairs.len() < FEWEST_OF_A_PILOT || comparison.bounds > 0 {
             None
         } else {
             let (a, b) = sides(comparison);
@@ -100,9 +100,12 @@ pub fn sharp(analysis: &Analysis, looks: &Looks) -> bool {
     !analysis.blocks_needed.is_empty() && analysis.blocks_needed.iter().all(is_sharp)
 }
 
-/// Half of the width of the 95 % interval of the logarithms, as a share; `None` where no interval attains that.
+/// Half of the width of the 95 % interval of the logarithms, as a share; `None` where no interval attains that, or values are only bounds.
 fn reached(comparison: &Comparison) -> Option<f64> {
     let (a, b) = sides(comparison);
+    if comparison.bounds > 0 {
+        return None;
+    }
     if a.len() < plimsoll_stats::FEWEST_BLOCKS {
         return None;
     }

@@ -11,8 +11,11 @@ use plimsoll_experiment::{Arm, Metric, Objective, Plan};
 use plimsoll_record::{
     Calibration, PointLabel, PointRecord, RunRecord, Severity, Warning, WarningId,
 };
-use plimsoll_stats::stalls;
+use plimsoll_stats::{silences, stalls};
 use std::collections::BTreeMap;
+
+/// From so many seconds on in which nothing completed there is a caution; shorter ones are marked in the series.
+const SILENCE_CAUTION_SECONDS: f64 = 3.0 * 0.99;
 
 /// One point of one run.
 pub(crate) struct Sample {
@@ -219,7 +222,8 @@ impl Sample {
     ) -> Self {
         let extract = Extract::of(point, &asked.percentiles, run.machine.cores);
         let gated = gate(&extract, point, run, arm, limits);
-        let stalls = stalled(&extract);
+        let mut stalls = stalled(&extract);
+        let silences = silent(&extract);
         let mut warnings = gated.warnings.clone();
         let is_point = point.label.point.is_some();
         warnings.extend(remarks(&extract, is_point, run, arm, asked.calibrations));
@@ -229,8 +233,25 @@ impl Sample {
                     format!("below half of the mean throughput from {begin:.0} s to {end:.0} s");
                 warnings.push(Warning::new(WarningId::Stall, run_subject(run), message));
             }
+            let is_in_a_stall = |begin: f64| {
+                stalls
+                    .iter()
+                    .any(|(from, to)| (*from..*to).contains(&begin))
+            };
+            for (begin, end) in silences.iter().filter(|(begin, _)| !is_in_a_stall(*begin)) {
+                if end - begin >= SILENCE_CAUTION_SECONDS {
+                    let message = format!("nothing completed from {begin:.0} s to {end:.0} s");
+                    warnings.push(Warning::new(WarningId::Stall, run_subject(run), message));
+                }
+            }
+            let further: Vec<(f64, f64)> = silences
+                .into_iter()
+                .filter(|(begin, _)| !is_in_a_stall(*begin))
+                .collect();
+            stalls.extend(further);
+            stalls.sort_by(|(left, _), (right, _)| left.total_cmp(right));
         }
-        let is_invalid = |warning: &Warning| warning.id.severity() == Severity::Invalid;
+        let is_invalid = |warning: &Warning| warning.severity() == Severity::Invalid;
         let valid = gated.complete && !warnings.iter().any(is_invalid);
         let meets_objective = asked
             .objective
@@ -277,6 +298,17 @@ impl Sample {
             Metric::Cost => self.cost().map(Reading::exact),
             _ => self.extract.reading(metric),
         }
+    }
+
+    /// Whether it is invalid by what its arm did, rather than by what happened to the machine or the measuring.
+    pub(crate) fn is_faulty(&self) -> bool {
+        let by_arm = |warning: &Warning| {
+            matches!(
+                warning.id,
+                WarningId::Errors | WarningId::RecordCount | WarningId::Verification
+            )
+        };
+        !self.result.valid && self.result.warnings.iter().any(by_arm)
     }
 
     /// Price of a million successful operations, at the rate of the line where it stands for that.
@@ -330,6 +362,20 @@ fn stalled(extract: &Extract) -> Vec<(f64, f64)> {
         spans.push((first.at, last.at + last.length));
     }
     spans
+}
+
+/// Seconds of the measured part in which nothing completed, though the rate was such that something should have.
+fn silent(extract: &Extract) -> Vec<(f64, f64)> {
+    let measured = &extract.seconds[extract.first_measured..];
+    let slices: Vec<(f64, f64)> = measured
+        .iter()
+        .map(|second| (second.throughput, second.length))
+        .collect();
+    let spans = silences(&slices).into_iter().map(|range| {
+        let (first, last) = (&measured[range.start], &measured[range.end - 1]);
+        (first.at, last.at + last.length)
+    });
+    spans.collect()
 }
 
 /// Whether every condition holds. A lower bound that lies within a limit does not show that the limit holds.

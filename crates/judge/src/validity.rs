@@ -7,8 +7,7 @@ use crate::select::{Selection, counted};
 use crate::words::percent;
 use crate::{CauseKind, Curve, Progress, Steadiness, Validity, ValidityState};
 use plimsoll_experiment::{Arm, Order, Plan, is_by_uri};
-use plimsoll_record::{Calibration, LoadKind, Warning, WarningId};
-use plimsoll_stats::LITTLE_TOLERANCE;
+use plimsoll_record::{Calibration, LoadKind, Severity, Warning, WarningId};
 use std::collections::BTreeMap;
 
 /// From this share of the sessions' time on the generator's own part is mentioned.
@@ -36,7 +35,6 @@ pub(crate) fn validity(
         return crate::imported::validity(plan, selection, &points, warnings);
     }
     let mut strip = vec![blocks(plan, selection), failures(&all)];
-    strip.extend(littles_law(&points));
     strip.extend(rate_achieved(&points));
     strip.extend(crate::line::validity(arms));
     strip.extend(generator(&points));
@@ -150,30 +148,6 @@ pub(crate) fn failures(all: &[&Sample]) -> Validity {
     )
 }
 
-fn littles_law(points: &[&Sample]) -> Option<Validity> {
-    let judged: Vec<&Sample> = points
-        .iter()
-        .copied()
-        .filter(|sample| sample.extract.whole.mean_service_ns.is_some() && is_closed(sample))
-        .collect();
-    if judged.is_empty() {
-        return None;
-    }
-    let failed = having(&judged, WarningId::LittlesLaw);
-    let text = format!(
-        "sessions = throughput × time within {} in {} of {}",
-        percent(LITTLE_TOLERANCE, 0),
-        judged.len() - failed,
-        counted(judged.len(), "point"),
-    );
-    let state = if failed == 0 {
-        ValidityState::Good
-    } else {
-        ValidityState::Bad
-    };
-    Some(entry("Little's law", state, text))
-}
-
 fn is_closed(sample: &Sample) -> bool {
     matches!(sample.label.load, LoadKind::Closed { target: None, .. })
 }
@@ -237,14 +211,16 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
     let mut parts = Vec::new();
     let limited = having(points, WarningId::GeneratorLimited);
     let late = having(points, WarningId::GeneratorLate);
+    let is_refused = |warning: &Warning| {
+        warning.id == WarningId::GeneratorLimited && warning.severity() == Severity::Invalid
+    };
+    let refused = points
+        .iter()
+        .filter(|sample| sample.result.warnings.iter().any(is_refused))
+        .count();
     if let Some(share) = highest_share {
-        let more = if share > GENERATOR_LIMIT && limited == 0 {
-            ", and more where one operation fills much of a window"
-        } else {
-            ""
-        };
         parts.push(format!(
-            "took at most {} of the sessions' time, {} is allowed{more}",
+            "took at most {} of the sessions' time, {} is allowed",
             percent(share, 1),
             percent(GENERATOR_LIMIT, 0)
         ));
@@ -269,7 +245,8 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
         ));
     }
     let state = match highest_share {
-        _ if limited > 0 => ValidityState::Bad,
+        _ if refused > 0 => ValidityState::Bad,
+        _ if limited > 0 => ValidityState::Caution,
         _ if late > 0 => ValidityState::Caution,
         Some(share) if share > GENERATOR_MENTIONED => ValidityState::Note,
         _ => ValidityState::Good,
@@ -478,6 +455,14 @@ fn disk(plan: &Plan, calibrations: &[Calibration], points: &[&Sample]) -> Option
 fn machine(warnings: &[Warning]) -> Validity {
     let mut remarks = Vec::new();
     let mut state = ValidityState::Good;
+    let of_foreign = warnings
+        .iter()
+        .filter(|warning| warning.id == WarningId::ForeignCpu);
+    let foreign = match of_foreign.map(Warning::severity).max() {
+        Some(Severity::Invalid) => ValidityState::Bad,
+        Some(Severity::Caution) => ValidityState::Caution,
+        Some(Severity::Note) | None => ValidityState::Note,
+    };
     for (id, words, gravity) in [
         (
             WarningId::MixedMachines,
@@ -488,6 +473,11 @@ fn machine(warnings: &[Warning]) -> Validity {
             WarningId::StolenCpu,
             "the hypervisor took CPU time",
             ValidityState::Caution,
+        ),
+        (
+            WarningId::ForeignCpu,
+            "other programs used the processors",
+            foreign,
         ),
         (
             WarningId::ClockJumped,
@@ -502,9 +492,7 @@ fn machine(warnings: &[Warning]) -> Validity {
     ] {
         if warnings.iter().any(|warning| warning.id == id) {
             remarks.push(words);
-            if state == ValidityState::Good {
-                state = gravity;
-            }
+            state = state.max(gravity);
         }
     }
     let text = if remarks.is_empty() {

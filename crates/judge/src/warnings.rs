@@ -28,14 +28,16 @@ pub(crate) fn of_points(plan: &Plan, arms: &[ArmSamples]) -> Vec<Warning> {
 
 /// One warning for each id.
 pub(crate) fn of_arm(arm: &str, samples: &ArmSamples) -> Vec<Warning> {
-    let mut groups: BTreeMap<WarningId, Group<'_>> = BTreeMap::new();
+    let mut groups: BTreeMap<(WarningId, Severity), Group<'_>> = BTreeMap::new();
     for sample in samples.load.iter().chain(samples.points.iter().flatten()) {
         for warning in &sample.result.warnings {
-            let group = groups.entry(warning.id).or_insert(Group {
-                first: warning,
-                runs: 0,
-                places: Vec::new(),
-            });
+            let group = groups
+                .entry((warning.id, warning.severity()))
+                .or_insert(Group {
+                    first: warning,
+                    runs: 0,
+                    places: Vec::new(),
+                });
             group.runs += 1;
             let place = place(sample);
             if !group.places.contains(&place) {
@@ -45,7 +47,7 @@ pub(crate) fn of_arm(arm: &str, samples: &ArmSamples) -> Vec<Warning> {
     }
     groups
         .into_iter()
-        .map(|(id, group)| group.warning(id, arm))
+        .map(|((id, _), group)| group.warning(id, arm))
         .collect()
 }
 
@@ -54,6 +56,7 @@ impl Group<'_> {
         let Warning {
             subject: run,
             message,
+            weight,
             ..
         } = self.first;
         let named = self.places.len().min(NAMED);
@@ -66,13 +69,16 @@ impl Group<'_> {
         }
         let others = match self.runs - 1 {
             0 => String::new(),
-            more => format!("; likewise in {}", counted(more, "other run")),
+            more => format!("; and in {}", counted(more, "other point")),
         };
-        Warning::new(
-            id,
-            format!("{arm}, {places}"),
-            format!("{message} ({run}{others})"),
-        )
+        Warning {
+            weight: *weight,
+            ..Warning::new(
+                id,
+                format!("{arm}, {places}"),
+                format!("{message} ({run}{others})"),
+            )
+        }
     }
 }
 
@@ -100,6 +106,6 @@ pub(crate) fn of_runs<'a>(noticed: impl Iterator<Item = &'a Warning>) -> Vec<War
 
 /// Gravest first; those of one weight by id, then in the order in which they were found.
 pub(crate) fn sort(warnings: &mut [Warning]) {
-    let gravity = |warning: &Warning| -> Reverse<Severity> { Reverse(warning.id.severity()) };
+    let gravity = |warning: &Warning| -> Reverse<Severity> { Reverse(warning.severity()) };
     warnings.sort_by_key(|warning| (gravity(warning), warning.id));
 }

@@ -297,7 +297,16 @@ impl Change {
     }
 
     /// `58.0 % to 63.9 % lower`, `2.1 % lower to 3.0 % higher`, `4.0 to 4.4 times`.
+    /// Where values are only bounds, an end may be open: `at least 20 % higher`.
     pub(crate) fn interval(&self, (lower, upper): (f64, f64)) -> String {
+        match (lower <= -1.0, upper == f64::INFINITY) {
+            (false, false) => {}
+            (true, true) => return "open on both sides".into(),
+            (false, true) if lower > 0.0 => return format!("at least {}", self.estimate(lower)),
+            (true, false) if upper < 0.0 => return format!("at least {}", self.sided(upper)),
+            (false, true) => return format!("{} or anything above", self.sided(lower)),
+            (true, false) => return format!("{} or anything below", self.sided(upper)),
+        }
         if self.in_times {
             let (near, far) = (self.times(lower), self.times(upper));
             let (lower, upper) = (

@@ -162,6 +162,12 @@ pub struct Run {
     /// Do not hold emulated disks against their description with fio first. Their points are marked as invalid.
     #[arg(long)]
     pub no_calibration: bool,
+    /// Wait until other programs use less than 5 % of the processors, for so long at most, e.g. 10m.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub wait_quiet: Option<u64>,
+    /// Start an experiment of more than ten minutes although no verdict is possible with so few blocks.
+    #[arg(long)]
+    pub anyway: bool,
     /// Print the analysis as JSON.
     #[arg(long)]
     pub json: bool,

@@ -13,6 +13,7 @@ mod import;
 mod live;
 mod maps;
 mod plan;
+mod quiet;
 mod read;
 mod run;
 mod screen;

@@ -8,6 +8,7 @@ use crate::screen::{self, print};
 use plimsoll_experiment::{
     Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
 };
+use plimsoll_judge::too_few_blocks;
 use plimsoll_runner::{Sizing, bytes_per_record, took_seconds};
 use plimsoll_store::Store;
 use plimsoll_telemetry::Host;
@@ -141,12 +142,15 @@ pub fn plan(arguments: &arguments::Plan, store: Option<&Path>) -> anyhow::Result
         Err(problems) => return Ok(complain(&problems, arguments.json)?),
     };
     let explanation = explain(&plan, plimsoll_engine::kinds());
+    let too_few = too_few_blocks(&plan);
     if arguments.json {
-        print(format_args!(
-            "{}\n",
-            serde_json::to_string_pretty(&explanation)?
-        ))?;
+        let mut explained = serde_json::to_value(&explanation)?;
+        explained["too_few_blocks"] = serde_json::to_value(too_few)?;
+        print(format_args!("{explained:#}\n"))?;
     } else {
+        if let Some(too_few) = too_few {
+            print(format_args!("{too_few}\n\n"))?;
+        }
         print(format_args!("{explanation}\n"))?;
         if let Some(measured) = measured(&plan, store)? {
             print(format_args!("\n{measured}\n"))?;

@@ -7,13 +7,16 @@ use crate::plan::{complain, read};
 use crate::read::store_path;
 use crate::show;
 use anyhow::Context;
-use plimsoll_experiment::redact;
-use plimsoll_judge::{analyse, plan_of, sharp};
+use plimsoll_experiment::{needs, redact};
+use plimsoll_judge::{analyse, plan_of, sharp, too_few_blocks};
 use plimsoll_record::{ExperimentRecord, Program};
 use plimsoll_runner::{DaemonProgram, Execution, WorkerProgram, execute};
 use plimsoll_store::Store;
 use plimsoll_testbed::default_state_dir;
 use std::path::Path;
+
+/// An experiment that takes longer and can have no verdict is only started where that is asked for.
+const LONG_NS: u64 = 600_000_000_000;
 
 /// `plimsoll run`.
 pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<Exit> {
@@ -22,10 +25,23 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
         Ok(plan) => plan,
         Err(problems) => return Ok(complain(&problems, arguments.json)?),
     };
+    if let Some(too_few) = too_few_blocks(&plan) {
+        let needs = needs(&plan, plimsoll_engine::kinds());
+        let is_long = needs.total_ns() > LONG_NS;
+        let is_asked = arguments.anyway || arguments.experiment.pilot;
+        if !arguments.quiet || is_long && !is_asked {
+            anstream::eprintln!("{too_few}");
+        }
+        if is_long && !is_asked {
+            anstream::eprintln!("It would take more than ten minutes; --anyway starts it.");
+            return Ok(Exit::Usage);
+        }
+    }
     let store_file = store_path(store)?;
     let mut open = Store::open(&store_file)?;
     let path = std::env::current_exe()
         .context("cannot find this program's own file to start workers from")?;
+    let foreign = crate::quiet::before_a_run(arguments.wait_quiet, arguments.quiet)?;
     let execution = Execution {
         plan: &plan,
         file_text: &checked.text,
@@ -49,6 +65,7 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
         traces: store_file.with_file_name("traces"),
         server_logs: store_file.with_file_name("servers"),
         calibrate: !arguments.no_calibration,
+        foreign: Some(foreign),
         fresh: arguments.fresh,
         is_sharp,
     };

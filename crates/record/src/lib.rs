@@ -48,7 +48,9 @@ pub use experiment_record::{
 };
 pub use histogram::{HIGHEST_LATENCY_NS, Histogram};
 pub use imported::{Imported, ImportedFile, Stated};
-pub use machine::{Machine, Storage};
+pub use machine::{
+    FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, ForeignCpu, ForeignProgram, Machine, Storage,
+};
 pub use packed::{BUCKETS, bucket_of};
 pub use rig::{
     Backing, Calibration, CalibrationCheck, DiskBurst, DiskChoice, DiskLatency, DiskRates,

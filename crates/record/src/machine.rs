@@ -34,6 +34,65 @@ pub struct Machine {
     pub memory_limit_bytes: Option<u64>,
     /// CPU limit of the control group, processors.
     pub cpu_limit: Option<f64>,
+    /// What other programs used of the processors before the experiment began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignCpu>,
+}
+
+/// What other programs used of the processors over a span of time: everything that is neither ours, nor the server's, nor the kernel's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ForeignCpu {
+    /// CPU time of all of them, nanoseconds over all processors.
+    pub cpu_ns: u64,
+    /// Length of the span, nanoseconds.
+    pub elapsed_ns: u64,
+    /// Those that used most.
+    pub programs: Vec<ForeignProgram>,
+}
+
+/// One of them, by the name of its processes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ForeignProgram {
+    /// As the kernel names it.
+    pub name: String,
+    /// CPU time of all its processes, nanoseconds.
+    pub cpu_ns: u64,
+}
+
+/// From here on foreign CPU time is worth a note, as a share of the machine.
+pub const FOREIGN_NOTE: f64 = 0.02;
+/// From here on a caution.
+pub const FOREIGN_CAUTION: f64 = 0.05;
+/// From here on the numbers are not valid.
+pub const FOREIGN_INVALID: f64 = 0.2;
+
+/// The kernel counts CPU time in steps of this length; so many of them on each processor say nothing.
+const TICK_NS: u64 = 10_000_000;
+const TICKS: u64 = 2;
+
+impl ForeignCpu {
+    /// Share of all the time of so many processors, 0 where it is within the steps of the clock.
+    #[must_use]
+    pub fn share(&self, cores: u32) -> f64 {
+        let cores = u64::from(cores.max(1));
+        if self.cpu_ns <= cores * TICKS * TICK_NS || self.elapsed_ns == 0 {
+            return 0.0;
+        }
+        (self.cpu_ns as f64 / (cores as f64 * self.elapsed_ns as f64)).min(1.0)
+    }
+
+    /// Those that used most, each with the processors that it kept busy: `rustc (0.98), cc (0.31)`.
+    #[must_use]
+    pub fn names(&self) -> String {
+        let mut words = Vec::new();
+        for program in &self.programs {
+            let processors = program.cpu_ns as f64 / self.elapsed_ns.max(1) as f64;
+            if words.is_empty() || processors >= 0.01 {
+                words.push(format!("{} ({processors:.2})", program.name));
+            }
+        }
+        words.join(", ")
+    }
 }
 
 impl Machine {

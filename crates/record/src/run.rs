@@ -1,5 +1,6 @@
 //! One arm in one block.
 
+use crate::ForeignCpu;
 use crate::{
     Canary, Histogram, Imported, Machine, Operation, RigRecord, Slice, Status, Storage, Warning,
 };
@@ -176,6 +177,9 @@ pub struct PointEnd {
     pub stolen_ns: u64,
     /// How far the wall clock moved against the monotonic one, nanoseconds.
     pub clock_jump_ns: i64,
+    /// What other programs used of the processors during the point, its warm-up included. `None` in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<Box<ForeignCpu>>,
     /// The first operations of the measured part, in the order in which they began, where the file asks to note them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<NotedOperation>,

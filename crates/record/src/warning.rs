@@ -76,7 +76,7 @@ warnings! {
     /// Too few slices to say whether the series has settled.
     SteadinessUnknown = "W-STEADINESS-UNKNOWN", Note,
         "fewer than 10 slices: measure for at least 10 s a point to have steadiness judged";
-    /// A span of 10 s or more below half of the mean throughput.
+    /// 3 s or more in which nothing completed, at a rate above 10/s; or 10 s or more below half of the mean throughput.
     Stall = "W-STALL", Caution,
         "look at what the engine and the disk did in the marked span";
     /// Too few operations for the upper percentiles.
@@ -94,6 +94,9 @@ warnings! {
     /// After the load the engine holds another number of records than asked.
     RecordCount = "W-RECORD-COUNT", Invalid,
         "the load did not store what was asked: look at the errors of the load phase";
+    /// Writes were sent without waiting for the server to acknowledge them.
+    Unacknowledged = "W-UNACKNOWLEDGED", Caution,
+        "with w:0 a write ends when the client's socket has taken it: its times and rates are those of the socket's buffer, not of the database";
     /// Reads found nothing where a record should be.
     NotFound = "W-NOT-FOUND", Caution,
         "records were missing: check that the load was complete and that no other program deletes";
@@ -106,9 +109,12 @@ warnings! {
     /// Runs of one experiment were made on different machines or by different versions.
     MixedMachines = "W-MIXED-MACHINES", Caution,
         "runs made on different machines or versions are not comparable block by block: run the file again with --fresh";
-    /// Another process or the hypervisor took CPU time.
+    /// The hypervisor took CPU time.
     StolenCpu = "W-STOLEN-CPU", Caution,
         "the hypervisor gave the CPU to somebody else: repeat on a quieter host";
+    /// Other programs used the processors: a note from 2 % of the machine, a caution from 5 %, invalid from 20 %.
+    ForeignCpu = "W-FOREIGN-CPU", Caution,
+        "stop the programs that are named, or wait until the machine is quiet: plimsoll run --wait-quiet 10m";
     /// The wall clock moved against the monotonic clock.
     ClockJumped = "W-CLOCK-JUMPED", Caution,
         "the wall clock was set during the run; durations are from the monotonic clock and stand, dates may not";
@@ -162,6 +168,9 @@ pub struct Warning {
     pub subject: String,
     /// What was seen, with its figures.
     pub message: String,
+    /// How much it weighs, where that depends on the figures and not on the id alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Severity>,
 }
 
 impl Warning {
@@ -171,6 +180,22 @@ impl Warning {
             id,
             subject: subject.into(),
             message: message.into(),
+            weight: None,
         }
+    }
+
+    /// The same with a weight of its own.
+    #[must_use]
+    pub fn weighing(self, weight: Severity) -> Self {
+        Self {
+            weight: Some(weight),
+            ..self
+        }
+    }
+
+    /// How much it weighs.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        self.weight.unwrap_or(self.id.severity())
     }
 }

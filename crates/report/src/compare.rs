@@ -1,4 +1,4 @@
-//! Two arms of two records side by side, or of one: the answer, every comparison, what differs between the records, and what it costs that the
+//! Two arms of two records side by side, or of one: the answer, every comparison, what differs between the records, and what it costs where
 //! runs are not paired.
 
 #[cfg(test)]
@@ -143,7 +143,7 @@ fn table(comparison: &RecordComparison) -> Markup {
                     th.num scope="col" { "Difference" small { "and its interval" } }
                     th scope="col" { "Verdict" }
                     th.num scope="col" { "Medians" small { "compared, baseline" } }
-                    th.num scope="col" { "Runs" small { "compared, baseline" } }
+                    th.num scope="col" { @if all.iter().all(|one| one.paired) { "Blocks" } @else { "Runs" small { "compared, baseline" } } }
                     th.num scope="col" { "Smallest" small { "visible" } }
                 } }
                 @for group in groups(all) { (rows(&group)) }
@@ -203,7 +203,7 @@ fn row(one: &UnpairedComparison, scale: ForestScale) -> Markup {
                 (p_value(verdict))
             }
             td.num.medians { (median(one.metric, &one.values)) small { (median(one.metric, &one.baseline_values)) } }
-            td.num.runs { (one.values.len()) small { (one.baseline_values.len()) } }
+            td.num.runs { @if one.paired { (verdict.blocks) } @else { (one.values.len()) small { (one.baseline_values.len()) } } }
             td.num.count.seen { @match verdict.smallest_visible { Some(share) => (PAGE.visible(share)), None => (PAGE.nothing()) } }
         }
     }

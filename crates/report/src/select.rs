@@ -5,7 +5,7 @@ use plimsoll_judge::{
     Analysis, BlocksNeeded, Cause, Comparison, CostResult, Curve, CurvePoint, Estimate, Judgement,
     LineResult,
 };
-use plimsoll_record::{LoadKind, Warning, WarningId};
+use plimsoll_record::{LoadKind, Severity, Warning, WarningId};
 
 /// Names in sentences are cut at this width.
 const NAME: usize = 60;
@@ -237,15 +237,18 @@ pub(crate) fn mixes(analysis: &Analysis) -> Vec<&str> {
 }
 
 /// Warnings by id, the gravest kinds first, otherwise in the order in which they came.
-pub(crate) fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Vec<&Warning>)> {
-    let mut kinds: Vec<(WarningId, Vec<&Warning>)> = Vec::new();
+pub(crate) fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Warning>)> {
+    let mut kinds: Vec<(WarningId, Severity, Vec<&Warning>)> = Vec::new();
     for warning in warnings {
-        match kinds.iter_mut().find(|(id, _)| *id == warning.id) {
-            Some((_, known)) => known.push(warning),
-            None => kinds.push((warning.id, vec![warning])),
+        let of_kind = |(id, severity, _): &&mut (WarningId, Severity, Vec<&Warning>)| {
+            (*id, *severity) == (warning.id, warning.severity())
+        };
+        match kinds.iter_mut().find(of_kind) {
+            Some((_, _, known)) => known.push(warning),
+            None => kinds.push((warning.id, warning.severity(), vec![warning])),
         }
     }
-    kinds.sort_by_key(|(id, _)| std::cmp::Reverse(id.severity()));
+    kinds.sort_by_key(|(_, severity, _)| std::cmp::Reverse(*severity));
     kinds
 }
 

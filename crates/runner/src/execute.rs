@@ -14,8 +14,8 @@ use plimsoll_disk::DaemonProgram;
 use plimsoll_engine::kind;
 use plimsoll_experiment::{Plan, PlannedRun, redact, redact_json, text_hash};
 use plimsoll_record::{
-    CanaryPlace, EngineDescription, ExperimentRecord, ExperimentState, Machine, Program,
-    RECORD_VERSION, RunRecord, RunState,
+    CanaryPlace, EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Machine,
+    Program, RECORD_VERSION, RunRecord, RunState,
 };
 use plimsoll_search::Known;
 use plimsoll_stats::looks;
@@ -53,6 +53,8 @@ pub struct Execution<'a> {
     pub server_logs: PathBuf,
     /// Whether emulated disks are held against their description first. Without it their points are marked as invalid.
     pub calibrate: bool,
+    /// What other programs used of the processors before, where that was looked at.
+    pub foreign: Option<ForeignCpu>,
     /// Begin anew even if there is an unfinished experiment of the same plan.
     pub fresh: bool,
     /// Whether every interval that decides is narrow enough for an experiment that may end before all its blocks are made.
@@ -94,6 +96,7 @@ pub fn execute(
 ) -> Result<Ended, RunnerError> {
     let host = Host::here();
     let mut machine = host.machine();
+    machine.foreign.clone_from(&execution.foreign);
     machine.program_clock = Some(plimsoll_loadgen::program_clock().into());
     undo_what_was_left(execution, watcher)?;
     all_arms_can_run(execution.plan)?;
@@ -158,7 +161,9 @@ pub fn execute(
             interrupted = true;
             break;
         }
-        if successes[arm] == 0 && failures[arm] >= TRIES_OF_A_BROKEN_ARM {
+        let is_given_up =
+            |arm: usize| successes[arm] == 0 && failures[arm] >= TRIES_OF_A_BROKEN_ARM;
+        if is_given_up(arm) {
             continue;
         }
         let name = plan.arms[arm].name.as_str();
@@ -178,7 +183,8 @@ pub fn execute(
         }
         let rest = plan.runs[index + 1..].iter();
         let mut rest_of_block = rest.take_while(|later| later.block == run.block);
-        let ends_block = rest_of_block.all(|later| finished.contains(&key(plan, later)));
+        let ends_block = rest_of_block
+            .all(|later| finished.contains(&key(plan, later)) || is_given_up(later.arm as usize));
         let head = RunRecord {
             block: run.block,
             arm: name.into(),
@@ -468,9 +474,7 @@ fn one_run(
             head.state = RunState::Failed {
                 message: redact(&error.to_string()),
             };
-            head.ended_at = Some(now());
-            store.update_run(run_id, &head)?;
-            return Ok(head.state);
+            return end_run(store, run_id, head, after_block);
         }
     };
     let mut standing = Standing::default();
@@ -546,6 +550,16 @@ fn one_run(
     if let RunState::Failed { message } = &mut head.state {
         *message = redact(message);
     }
+    end_run(store, run_id, head, after_block)
+}
+
+/// However a run ended, the machine is timed after the last one of a block.
+fn end_run(
+    store: &mut Store,
+    run_id: RunId,
+    mut head: RunRecord,
+    after_block: Option<Option<&Path>>,
+) -> Result<RunState, RunnerError> {
     if let Some(folder) = after_block {
         head.canaries
             .push(time_canary(CanaryPlace::AfterBlock, folder));

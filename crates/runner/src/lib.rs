@@ -33,6 +33,7 @@
 //!     state: "/var/lib/plimsoll".into(),
 //!     traces: "/var/lib/plimsoll/traces".into(),
 //!     server_logs: "/var/lib/plimsoll/servers".into(),
+//!     foreign: None,
 //!     calibrate: true,
 //!     fresh: false,
 //!     is_sharp: |_| false,

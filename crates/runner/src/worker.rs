@@ -8,7 +8,9 @@ use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point, run_
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
 use plimsoll_schedule::Load;
 use plimsoll_search::{Course, Step, Tally};
-use plimsoll_telemetry::{Host, SliceSampler, SystemSampler, WorkerSampler};
+use plimsoll_telemetry::{
+    ForeignSampler, Host, SliceSampler, SystemSampler, WorkerSampler, local_servers,
+};
 use plimsoll_workload::{KeySpace, Workload};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -139,6 +141,7 @@ fn measure<W: Write>(
         sampler: WorkerSampler::new(),
         figures: sampler(&order.standing, &host)?,
         disk: Disk::connect(&order.standing, order.measurement.shaped_from)?,
+        ours: ours(order, &host),
         phase: String::new(),
         failure: None,
         completed: Completed::default(),
@@ -249,6 +252,16 @@ fn measure<W: Write>(
     Ok(true)
 }
 
+/// The runner, which started this worker, the daemons and the servers; and a server that runs by itself on this machine.
+fn ours(order: &Order, host: &Host) -> Vec<u32> {
+    let mut ours = vec![std::process::id(), std::os::unix::process::parent_id()];
+    ours.extend(order.standing.server.as_ref().map(|server| server.process));
+    if plimsoll_experiment::is_by_uri(&order.arm) {
+        ours.extend(local_servers(host));
+    }
+    ours
+}
+
 fn point_spec(order: &Order, step: &Step) -> PointSpec {
     // Each trial of a search draws its own numbers as well.
     let draw = step.point as u64 | step.trial.map_or(0, |trial| (u64::from(trial) + 1) << 32);
@@ -300,6 +313,8 @@ struct Reporter<'a, W> {
     sampler: WorkerSampler,
     figures: SliceSampler,
     disk: Option<Disk>,
+    /// Processes that measure or are measured, with all that descend from them.
+    ours: Vec<u32>,
     /// The running point in words, for marks in the trace.
     phase: String,
     /// Why the running point is worth nothing.
@@ -353,6 +368,7 @@ impl<W: Write> Reporter<'_, W> {
         let engine = self.engine;
         self.figures
             .sample(&mut |into| engine.statistics(into), &mut BTreeMap::new());
+        let foreign = ForeignSampler::start(host, &self.ours);
         let system = SystemSampler::start(host);
         let mut end = phase(self).map_err(|error| error.to_string())?;
         if let Some(failure) = self.failure.take() {
@@ -361,6 +377,7 @@ impl<W: Write> Reporter<'_, W> {
         let used = system.since_start();
         end.stolen_ns = used.stolen_ns;
         end.clock_jump_ns = used.clock_jump_ns;
+        end.foreign = Some(Box::new(foreign.since_start()));
         self.speaker.say(&Frame::PointEnds {
             end: Box::new(end.clone()),
         });

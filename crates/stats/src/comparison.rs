@@ -55,8 +55,57 @@ impl Design {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    shifts: Shifts,
+    /// Each unknown value where it makes the ratio smallest.
+    lowest: Shifts,
+    /// Each unknown value where it makes the ratio largest.
+    highest: Shifts,
     design: Design,
+}
+
+/// What is known of one value: a range, which is a single point for a value that was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observation {
+    lower: f64,
+    upper: f64,
+}
+
+impl Observation {
+    /// A value that was measured.
+    pub fn exactly(value: f64) -> Observation {
+        Observation {
+            lower: value,
+            upper: value,
+        }
+    }
+
+    /// A value that was cut off from above: it is `bound` or more.
+    pub fn at_least(bound: f64) -> Observation {
+        Observation {
+            lower: bound,
+            upper: f64::INFINITY,
+        }
+    }
+
+    /// A value that was cut off from below: it is `bound` or less.
+    pub fn at_most(bound: f64) -> Observation {
+        Observation {
+            lower: 0.0,
+            upper: bound,
+        }
+    }
+
+    /// The value that was measured, or the finite bound.
+    pub fn value(&self) -> f64 {
+        if self.upper.is_finite() {
+            self.upper
+        } else {
+            self.lower
+        }
+    }
+
+    fn ln(&self) -> (f64, f64) {
+        (self.lower.ln(), self.upper.ln())
+    }
 }
 
 impl Comparison {
@@ -72,20 +121,47 @@ impl Comparison {
     /// # Errors
     /// Different lengths, no pairs, or a value that is not a finite number above zero.
     pub fn paired(a: &[f64], b: &[f64]) -> Result<Comparison, StatsError> {
-        let differences = ln_ratios(a, b)?;
-        if differences.is_empty() {
+        Comparison::paired_within(&exactly(a), &exactly(b))
+    }
+
+    /// [`Comparison::paired`] where some values are known from one side only.
+    ///
+    /// Leaving such pairs out would favour the arm whose slow runs are cut off. Instead every value that is possible is allowed for: the lower end of the
+    /// interval is that of the values which make B/A smallest, the upper end that of those which make it largest, and p is the largest p among all of them. The
+    /// Walsh averages rise with every dᵢ, so these ends hold whatever the unknown values were, and the interval covers the truth at least as often as it would
+    /// if all values were known. An end may be infinite. The estimate is the one of these two that claims the smaller difference.
+    ///
+    /// # Errors
+    /// Different lengths, no pairs, or a bound that is not a finite number above zero.
+    pub fn paired_within(a: &[Observation], b: &[Observation]) -> Result<Comparison, StatsError> {
+        if a.len() != b.len() {
+            return Err(StatsError::LengthsDiffer {
+                left_what: "values of arm A",
+                left: a.len(),
+                right_what: "values of arm B",
+                right: b.len(),
+            });
+        }
+        check_observations(a, b)?;
+        if a.is_empty() {
             return Err(StatsError::TooFew {
                 what: "blocks",
                 needed: 1,
                 got: 0,
             });
         }
-        let design = Design::Paired {
-            blocks: differences.len(),
-        };
+        let (mut lowest, mut highest) = (Vec::new(), Vec::new());
+        for (a, b) in a.iter().zip(b) {
+            let ((a_lower, a_upper), (b_lower, b_upper)) = (a.ln(), b.ln());
+            lowest.push(b_lower - a_upper);
+            highest.push(b_upper - a_lower);
+        }
         Ok(Comparison {
-            shifts: Shifts::within(&differences),
-            design,
+            design: Design::Paired {
+                blocks: lowest.len(),
+            },
+            lowest: Shifts::within(&lowest),
+            highest: Shifts::within(&highest),
         })
     }
 
@@ -100,8 +176,15 @@ impl Comparison {
     /// # Errors
     /// An arm without runs, or a value that is not a finite number above zero.
     pub fn unpaired(a: &[f64], b: &[f64]) -> Result<Comparison, StatsError> {
-        check_positive("value of arm A", a)?;
-        check_positive("value of arm B", b)?;
+        Comparison::unpaired_within(&exactly(a), &exactly(b))
+    }
+
+    /// [`Comparison::unpaired`] where some values are known from one side only; see [`Comparison::paired_within`].
+    ///
+    /// # Errors
+    /// An arm without runs, or a bound that is not a finite number above zero.
+    pub fn unpaired_within(a: &[Observation], b: &[Observation]) -> Result<Comparison, StatsError> {
+        check_observations(a, b)?;
         if a.is_empty() || b.is_empty() {
             return Err(StatsError::TooFew {
                 what: "runs in one arm",
@@ -109,15 +192,17 @@ impl Comparison {
                 got: 0,
             });
         }
-        let ln_a: Vec<f64> = a.iter().map(|value| value.ln()).collect();
-        let ln_b: Vec<f64> = b.iter().map(|value| value.ln()).collect();
-        let design = Design::Unpaired {
-            a_runs: a.len(),
-            b_runs: b.len(),
+        let ends = |values: &[Observation]| -> (Vec<f64>, Vec<f64>) {
+            values.iter().map(Observation::ln).unzip()
         };
+        let ((a_lower, a_upper), (b_lower, b_upper)) = (ends(a), ends(b));
         Ok(Comparison {
-            shifts: Shifts::between(&ln_a, &ln_b),
-            design,
+            lowest: Shifts::between(&a_upper, &b_lower),
+            highest: Shifts::between(&a_lower, &b_upper),
+            design: Design::Unpaired {
+                a_runs: a.len(),
+                b_runs: b.len(),
+            },
         })
     }
 
@@ -152,7 +237,19 @@ impl Comparison {
     /// A confidence outside (0, 1).
     pub fn ln_ratio(&self, confidence: f64) -> Result<Estimate, StatsError> {
         check_confidence(confidence)?;
-        Ok(self.shifts.estimate_with_interval(confidence))
+        let lowest = self.lowest.estimate_with_interval(confidence);
+        let highest = self.highest.estimate_with_interval(confidence);
+        let value = if lowest.value.abs() <= highest.value.abs() {
+            lowest.value
+        } else {
+            highest.value
+        };
+        let interval = Interval {
+            lower: lowest.interval.lower,
+            upper: highest.interval.upper,
+            confidence: lowest.interval.confidence,
+        };
+        Ok(Estimate { value, interval })
     }
 
     /// Two-sided p of "no difference": at most 1-c exactly when the interval of confidence c leaves 0 out.
@@ -160,11 +257,11 @@ impl Comparison {
     /// Elementary estimates that are exactly zero count on both sides, so ties make p larger, never smaller: for each way of breaking
     /// the ties the test would be valid, and this is the least favourable of them.
     pub fn p_value(&self) -> f64 {
-        self.shifts.p_value(0.0)
+        self.lowest.p_value_up_to(&self.highest, 0.0)
     }
 
     /// The smallest true difference that measurements like these would have shown, as a relative change; `None` where no difference, however
-    /// large, could have been shown at this confidence (fewer than 6 blocks at 95 %).
+    /// large, could have been shown at this confidence (fewer than 6 blocks at 95 %), and where the interval has no end.
     ///
     /// Definition: with h half the width of the interval on the logarithmic scale, c the confidence that it attains and ν degrees of freedom (n-1, or
     /// m+n-2), δ = h·(1 + t(0.85, ν)/t((1+c)/2, ν)), returned as exp(δ)-1. The first part is how far from zero an *observed* difference must be for the
@@ -176,15 +273,26 @@ impl Comparison {
     /// A confidence outside (0, 1).
     pub fn smallest_visible_change(&self, confidence: f64) -> Result<Option<f64>, StatsError> {
         let interval = self.ln_ratio(confidence)?.interval;
-        if interval.confidence < confidence {
+        let half_width = (interval.upper - interval.lower) / 2.0;
+        if interval.confidence < confidence || !half_width.is_finite() {
             return Ok(None);
         }
         let degrees = self.design.degrees();
-        let half_width = (interval.upper - interval.lower) / 2.0;
         let margin_for_power =
             t_quantile(POWER_QUANTILE, degrees) / t_two_sided(interval.confidence, degrees);
         Ok(Some((half_width * (1.0 + margin_for_power)).exp_m1()))
     }
+}
+
+fn exactly(values: &[f64]) -> Vec<Observation> {
+    values.iter().copied().map(Observation::exactly).collect()
+}
+
+fn check_observations(a: &[Observation], b: &[Observation]) -> Result<(), StatsError> {
+    let values =
+        |side: &[Observation]| -> Vec<f64> { side.iter().map(Observation::value).collect() };
+    check_positive("value of arm A", &values(a))?;
+    check_positive("value of arm B", &values(b))
 }
 
 /// ln(bᵢ/aᵢ), as a difference of logarithms so that swapping the arms flips every sign exactly.
@@ -291,6 +399,51 @@ mod tests {
     }
 
     #[test]
+    fn a_pair_known_from_one_side_counts_against_the_side_that_was_cut_off() {
+        // Response times in ms. B is a fifth faster, but its last two blocks were cut off while they were already slower than A.
+        let a = [10.0; 8].map(Observation::exactly);
+        let fast = [7.9, 7.95, 8.0, 8.05, 8.1, 8.15].map(Observation::exactly);
+        let cut_off = [12.0, 15.0].map(Observation::at_least);
+        let without = Comparison::paired_within(&a[..6], &fast).unwrap();
+        assert!(without.p_value() <= 0.05);
+        let b = [&fast[..], &cut_off].concat();
+        let with = Comparison::paired_within(&a, &b).unwrap();
+        // Far above their bounds the two have the ranks 7 and 8 of 36 in all, as near to 18 as they can come.
+        assert!(with.p_value() > 0.4, "{}", with.p_value());
+        let change = with.change(0.95).unwrap();
+        assert!(change.interval.contains(0.0));
+        assert_eq!(change.interval.upper, f64::INFINITY);
+        assert!((-0.2..-0.1).contains(&change.value), "{}", change.value);
+        assert_eq!(with.smallest_visible_change(0.95).unwrap(), None);
+    }
+
+    #[test]
+    fn a_slower_arm_that_was_cut_off_stays_slower() {
+        let a = [10.0; 8].map(Observation::exactly);
+        let b: Vec<Observation> = (0..8)
+            .map(|i| Observation::at_least(20.0 + f64::from(i)))
+            .collect();
+        let comparison = Comparison::paired_within(&a, &b).unwrap();
+        assert_eq!(comparison.p_value(), 2.0 / 256.0);
+        let change = comparison.change(0.95).unwrap();
+        assert!(change.interval.lower > 1.0 && change.interval.upper == f64::INFINITY);
+        assert!((1.0..1.7).contains(&change.value), "{}", change.value);
+        let apart = Comparison::unpaired_within(&a, &b).unwrap();
+        assert!(apart.p_value() < 0.001);
+        assert!(apart.change(0.95).unwrap().interval.lower >= 1.0);
+    }
+
+    #[test]
+    fn a_pair_of_two_bounds_decides_nothing() {
+        let a = [10.0; 6].map(Observation::at_least);
+        let b = [20.0; 6].map(Observation::at_least);
+        let comparison = Comparison::paired_within(&a, &b).unwrap();
+        assert_eq!(comparison.p_value(), 1.0);
+        let change = comparison.change(0.95).unwrap();
+        assert!(!change.value.is_nan() && change.interval.lower == -1.0);
+    }
+
+    #[test]
     fn bad_input_is_named() {
         let error = Comparison::paired(&[1.0, 0.0], &[1.0, 1.0]).unwrap_err();
         assert_eq!(
@@ -336,6 +489,24 @@ mod tests {
                 prop_assert!(close(forward.value, -backward.value));
                 prop_assert!(close(forward.interval.lower, -backward.interval.upper));
                 prop_assert!(close(forward.interval.upper, -backward.interval.lower));
+            }
+        }
+
+        /// Whatever the values beyond the bounds were, the interval holds that of the full data, and p is no smaller.
+        #[test]
+        fn bounds_never_claim_more_than_the_values_would((a, b) in pairs(), cut in 0.1..1e6_f64) {
+            let cut_off = |values: &[f64]| -> Vec<Observation> {
+                values.iter().map(|value| if *value > cut { Observation::at_least(cut) } else { Observation::exactly(*value) }).collect()
+            };
+            for (full, bounded) in [
+                (Comparison::paired(&a, &b), Comparison::paired_within(&cut_off(&a), &cut_off(&b))),
+                (Comparison::unpaired(&a, &b), Comparison::unpaired_within(&cut_off(&a), &cut_off(&b))),
+            ] {
+                let (full, bounded) = (full.unwrap(), bounded.unwrap());
+                let (full_interval, interval) = (full.ln_ratio(0.95).unwrap().interval, bounded.ln_ratio(0.95).unwrap().interval);
+                prop_assert!(interval.lower <= full_interval.lower && full_interval.upper <= interval.upper);
+                prop_assert!(bounded.p_value() >= full.p_value());
+                prop_assert!(!bounded.ln_ratio(0.95).unwrap().value.is_nan());
             }
         }
 

@@ -45,6 +45,7 @@ mod line;
 mod little;
 mod looks;
 mod null_law;
+mod over_median;
 mod percentile;
 mod scalability;
 mod scalability_fit;
@@ -53,7 +54,6 @@ mod spread;
 mod stalls;
 mod summary;
 mod trend;
-mod usual;
 pub mod verdict;
 mod warm_up;
 
@@ -61,7 +61,7 @@ pub use autocorrelation::autocorrelation_time;
 pub use batch_means::{BatchMeans, FEWEST_BATCHES, batch_means};
 pub use blocks_needed::{FEWEST_BLOCKS, blocks_needed, fewest_blocks};
 pub use change_points::{ChangePoint, ChangeRule, FEWEST_AROUND_A_CHANGE, change_points};
-pub use comparison::{Comparison, Design, hodges_lehmann};
+pub use comparison::{Comparison, Design, Observation, hodges_lehmann};
 pub use error::StatsError;
 pub use family::{holm, judge_together};
 pub use interval::{Estimate, Interval, median_interval};
@@ -70,15 +70,15 @@ pub use kneedle::kneedle;
 pub use line::{Line, LineGoal, LineSearch, LineStep, LineTrial, Side};
 pub use little::{LITTLE_TOLERANCE, LittleCheck, little};
 pub use looks::{is_enough, looks};
+pub use over_median::over_median;
 pub use percentile::{PercentileInterval, SliceCount, percentile_interval, samples_for_percentile};
 pub use scalability::{
     FEWEST_SESSION_COUNTS, Peak, REACH, Residual, Scalability, ScalabilityPoint,
 };
 pub use spread::{Spread, spread, visible_with_spread};
-pub use stalls::{SHORTEST_STALL_SECONDS, stalls};
+pub use stalls::{SHORTEST_SILENCE_SECONDS, SHORTEST_STALL_SECONDS, silences, stalls};
 pub use summary::{mean, median, quantile, standard_deviation};
 pub use trend::{Trend, theil_sen};
-pub use usual::{Usual, usual};
 #[doc(inline)]
 pub use verdict::{Direction, Grounds, Judgement, Rule, Verdict, judge};
 pub use warm_up::{DRIFT_LIMIT, Mser5, Scale, Signal, WarmUp, mser5, warm_up};

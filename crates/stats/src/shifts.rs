@@ -76,11 +76,11 @@ impl Shifts {
         }
     }
 
-    /// Two-sided p of the hypothesis that the true shift is `shift`.
-    pub(crate) fn p_value(&self, shift: f64) -> f64 {
+    /// Two-sided p of the hypothesis that the true shift is `shift`: the largest that any estimates between these and `highest` have.
+    pub(crate) fn p_value_up_to(&self, highest: &Shifts, shift: f64) -> f64 {
         let below_or_at = self.sorted.partition_point(|&value| value <= shift);
-        let below = self.sorted.partition_point(|&value| value < shift);
-        let at_or_above = self.sorted.len() - below;
+        let below = highest.sorted.partition_point(|&value| value < shift);
+        let at_or_above = highest.sorted.len() - below;
         (2.0 * self.law.at_most(below_or_at.min(at_or_above))).min(1.0)
     }
 }

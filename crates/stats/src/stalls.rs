@@ -36,6 +36,42 @@ pub fn stalls(throughput: &[f64], slice_seconds: f64) -> Vec<Range<usize>> {
     found
 }
 
+/// Shortest stretch without a single completion that is marked, in seconds.
+pub const SHORTEST_SILENCE_SECONDS: f64 = 1.0;
+/// Mean rate above which a second without any completion is no chance: at 10 a second, it comes once in 22,000 seconds of independent arrivals.
+const HEARD: f64 = 10.0;
+
+/// Finds every longest stretch of at least 1 s in which nothing at all completed, in a series whose mean throughput is above 10 a second.
+///
+/// `slices` holds throughput and seconds of each slice, in order; the ranges are their indices.
+///
+/// ```
+/// let mut slices = vec![(1000.0, 1.0); 60];
+/// slices[20..23].fill((0.0, 1.0));
+/// assert_eq!(plimsoll_stats::silences(&slices), [20..23]);
+/// ```
+pub fn silences(slices: &[(f64, f64)]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let seconds: f64 = slices.iter().map(|(_, seconds)| seconds).sum();
+    let completed: f64 = slices.iter().map(|(rate, seconds)| rate * seconds).sum();
+    if seconds.is_nan() || seconds <= 0.0 || completed / seconds <= HEARD {
+        return found;
+    }
+    let mut start = 0;
+    for end in 0..=slices.len() {
+        if slices.get(end).is_some_and(|(rate, _)| *rate == 0.0) {
+            continue;
+        }
+        let silent: f64 = slices[start..end].iter().map(|(_, seconds)| seconds).sum();
+        // The ends of slices are a little uneven.
+        if silent >= SHORTEST_SILENCE_SECONDS * 0.99 {
+            found.push(start..end);
+        }
+        start = end + 1;
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +82,20 @@ mod tests {
             .into_iter()
             .map(|stall| (stall.start, stall.end))
             .collect()
+    }
+
+    #[test]
+    fn a_second_of_silence_is_found_where_there_is_something_to_hear() {
+        let series = |rate: f64| {
+            let mut slices = vec![(rate, 1.0); 20];
+            slices[4].0 = 0.0;
+            slices[9..12].fill((0.0, 1.0));
+            slices[19] = (0.0, 0.3);
+            slices
+        };
+        assert_eq!(silences(&series(1000.0)), [4..5, 9..12]);
+        assert_eq!(silences(&series(12.0)), []);
+        assert_eq!(silences(&[]), []);
     }
 
     #[test]

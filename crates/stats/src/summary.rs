@@ -52,6 +52,10 @@ pub(crate) fn quantile_of_sorted(sorted: &[f64], share: f64) -> Option<f64> {
     let below = position.floor() as usize;
     let above = position.ceil() as usize;
     let fraction = position - below as f64;
+    // The difference of infinite values is no number.
+    if fraction == 0.0 || sorted[below].is_infinite() {
+        return Some(sorted[below]);
+    }
     Some(sorted[below] + (sorted[above] - sorted[below]) * fraction)
 }
 

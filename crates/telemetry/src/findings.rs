@@ -49,6 +49,12 @@ pub fn findings(survey: &Survey) -> Vec<Finding> {
     findings.extend(survey.timer_resolution_ns.map(processor::timer_resolution));
     findings.extend(processor::virtualisation(machine));
     findings.extend(survey.stolen_share.map(processor::stolen));
+    findings.extend(
+        survey
+            .foreign
+            .as_ref()
+            .map(|foreign| processor::foreign(foreign, machine.cores)),
+    );
     findings.extend(survey.interruptions.as_ref().map(processor::interruptions));
     findings.extend(
         survey
@@ -110,7 +116,7 @@ fn size(bytes: u64) -> String {
 mod tests {
     use super::*;
     use crate::{Interruptions, Place};
-    use plimsoll_record::{Machine, Storage};
+    use plimsoll_record::{ForeignCpu, ForeignProgram, Machine, Storage};
 
     /// A server that somebody has prepared.
     fn prepared() -> Survey {
@@ -132,6 +138,11 @@ mod tests {
                 clock_source: Some("tsc".to_owned()),
                 ..Machine::default()
             },
+            foreign: Some(ForeignCpu {
+                cpu_ns: 30_000_000,
+                elapsed_ns: 500_000_000,
+                programs: Vec::new(),
+            }),
             load_average: Some(0.02),
             timer_resolution_ns: Some(1),
             interruptions: Some(Interruptions {
@@ -182,6 +193,14 @@ mod tests {
                 cpu_limit: Some(0.5),
                 ..Machine::default()
             },
+            foreign: Some(ForeignCpu {
+                cpu_ns: 310_000_000,
+                elapsed_ns: 500_000_000,
+                programs: vec![ForeignProgram {
+                    name: "cc1plus".to_owned(),
+                    cpu_ns: 310_000_000,
+                }],
+            }),
             load_average: Some(3.5),
             timer_resolution_ns: Some(4_000_000),
             interruptions: Some(Interruptions {

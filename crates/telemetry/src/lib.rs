@@ -7,7 +7,7 @@
 //!   left open. Files are read by key and not by a strict parser, because kernels and containers differ in what they show, and one
 //!   missing line must not cost all others. Every reader takes a root directory, so tests read trees of their own.
 //! - **Use.** A [`WorkerSampler`] says what its own process used since it was asked last, a [`SystemSampler`] what happened to the
-//!   whole machine meanwhile: CPU time that the hypervisor took, and jumps of the wall clock.
+//!   whole machine meanwhile: CPU time that the hypervisor took, and jumps of the wall clock. A [`ForeignSampler`] says what other programs used.
 //! - **Watching.** A [`SliceSampler`] gathers figures for each second of a measurement: what the engine tells of itself, what a
 //!   [`DeviceSource`] tells of the device below the data, what a control group uses ([`GroupSource`]), a server that is watched from outside, and the machine.
 //! - **Judgement.** A [`Survey`] is what a machine check looks at, and [`findings`] what it thinks of it, with advice. That is a pure
@@ -26,6 +26,7 @@
 
 mod device;
 mod findings;
+mod foreign;
 mod group;
 mod host;
 mod interruptions;
@@ -44,6 +45,7 @@ mod worker;
 
 pub use device::{DeviceSource, DeviceTotals, Diskstats};
 pub use findings::{Finding, FindingSeverity, findings};
+pub use foreign::{ForeignSampler, local_servers};
 pub use group::GroupSource;
 pub use host::Host;
 pub use interruptions::{Interruptions, watch_for_interruptions};

@@ -30,6 +30,7 @@ impl Host {
             program_clock: None,
             memory_limit_bytes: limits.memory_bytes,
             cpu_limit: limits.cpus,
+            foreign: None,
         }
     }
 

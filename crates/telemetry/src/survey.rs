@@ -1,10 +1,10 @@
 //! What a machine check looks at.
 
-use crate::{Host, Interruptions, SystemSampler, watch_for_interruptions};
+use crate::{ForeignSampler, Host, Interruptions, SystemSampler, watch_for_interruptions};
 use nix::fcntl::AtFlags;
 use nix::time::{ClockId, clock_getres};
 use nix::unistd::{AccessFlags, faccessat};
-use plimsoll_record::{Machine, Storage};
+use plimsoll_record::{ForeignCpu, Machine, Storage};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +22,8 @@ pub struct Survey {
     pub interruptions: Option<Interruptions>,
     /// Share of one processor's time that the hypervisor took during that look, over all processors.
     pub stolen_share: Option<f64>,
+    /// What other programs used of the processors during that look.
+    pub foreign: Option<ForeignCpu>,
     /// Where data would go.
     pub data: Vec<Place>,
     /// The store.
@@ -44,15 +46,17 @@ impl Survey {
         let host = Host::here();
         // First, because the look itself is load.
         let load_average = host.load_average();
-        let (interruptions, stolen_share) = if look.is_zero() {
-            (None, None)
+        let (interruptions, stolen_share, foreign) = if look.is_zero() {
+            (None, None, None)
         } else {
+            let others = ForeignSampler::start(&host, &[std::process::id()]);
             let system = SystemSampler::start(&host);
             let interruptions = watch_for_interruptions(look);
             let used = system.since_start();
             (
                 Some(interruptions),
                 Some(used.stolen_ns as f64 / used.elapsed_ns.max(1) as f64),
+                Some(others.since_start()),
             )
         };
         let resolution = clock_getres(ClockId::CLOCK_MONOTONIC).ok();
@@ -64,6 +68,7 @@ impl Survey {
             }),
             interruptions,
             stolen_share,
+            foreign,
             data: data
                 .iter()
                 .map(|directory| Place::look_at(&host, directory))

@@ -140,7 +140,7 @@ fn no_valid_point() {
         }
     });
     assert_snapshot!(said(&lab.analyse()), @r"
-No point is valid, so no number of this experiment may be used. a, c at 4 threads: 108 of 1200108 operations failed (block 1; likewise in 5 other runs).
+No point is valid, so no number of this experiment may be used. a, c at 4 threads: 108 of 1200108 operations failed (block 1; and in 5 other points).
 Invalid
 ");
 }
@@ -153,7 +153,7 @@ fn a_baseline_without_a_valid_point() {
     }
     assert_snapshot!(said(&lab.analyse()), @r"
 Workload c cannot be judged: the baseline has no valid point in it.
-The gravest remark: a, c at 4 threads: 5 records after the load, 1000 were asked for (block 1; likewise in 5 other runs).
+The gravest remark: a, c at 4 threads: 5 records after the load, 1000 were asked for (block 1; and in 5 other points).
 Invalid
 ");
 }

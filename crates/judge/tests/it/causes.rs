@@ -430,6 +430,29 @@ fn a_server_and_its_client() {
     assert_snapshot!(sentence, @"CPU: 98 % of 2 processors busy, 1.5 by the server and 0.4 by its client, 0.05 by everything else");
 }
 
+/// Both processors are full, and half of that time is spent in the kernel: for the network between server and client. That the server also reads 365 MiB/s from the page
+/// cache takes a tenth of it.
+#[test]
+fn the_kernel_of_a_server_is_not_the_page_cache() {
+    let mut lab = one_point(None, 16, 20_000.0);
+    let watched = Watched {
+        processors: 0.4,
+        others: 1.55,
+        asked_bytes: 19_136.0,
+        ..Watched::default()
+    };
+    let second = SECOND_NS as f64;
+    let more = [
+        (figures::SERVER_CPU, 1.5 * second),
+        (figures::MACHINE_CPU_SYSTEM, 1.0 * second),
+        (figures::MACHINE_CPU_USER, 0.95 * second),
+    ];
+    watch(&mut lab, &watched, &more);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Cpu);
+    assert_snapshot!(sentence, @"CPU: 98 % of 2 processors busy, 1.5 by the server and 0.4 by its client, 0.05 by everything else");
+}
+
 /// Without a server nobody can say which part of the worker is the client.
 #[test]
 fn a_client_without_room() {

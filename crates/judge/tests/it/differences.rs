@@ -211,3 +211,55 @@ fn an_arm_that_nearly_always_came_first_is_said() {
             .all(|one| !one.what.contains("place"))
     );
 }
+
+/// Two servers on one machine have other ports, directories and warnings at their start, whatever they are set to.
+#[test]
+fn where_a_server_is_makes_no_difference() {
+    let with_servers = |cache: [&str; 2]| {
+        let mut lab = Laboratory::closed(&["a", "b"], &["c"], &[4], 6)
+            .measure(|case| Shown::closed(case, 1e5));
+        for (arm, port, cache) in [("a", "40001", cache[0]), ("b", "40002", cache[1])] {
+            change(&mut lab, arm, |run| {
+                let notes = &mut run.engine.as_mut().unwrap().notes;
+                let mut note = |name: &str, text: String| notes.insert(name.into(), text);
+                note("startup_warnings", format!("port {port} is open to all"));
+                note(
+                    "server_command",
+                    format!("mongod --port {port} --dbpath=/{arm} --cache {cache}"),
+                );
+                note(
+                    "server_options",
+                    format!(
+                        r#"{{"net":{{"port":{port}}},"storage":{{"dbPath":"/{arm}","cache":"{cache}"}},"systemLog":{{"path":"/{arm}.log"}}}}"#
+                    ),
+                );
+            });
+        }
+        lab.analyse()
+    };
+    let same = with_servers(["1G", "1G"]);
+    assert_eq!(found(&same), []);
+    assert!(!warns(&same, WarningId::OtherDifference));
+    let other = with_servers(["1G", "2G"]);
+    assert_eq!(found(&other), [("engine.server_options", false)]);
+    assert!(warns(&other, WarningId::OtherDifference));
+}
+
+#[test]
+fn what_the_uris_say_is_declared() {
+    let mut lab =
+        Laboratory::closed(&["a", "b"], &["c"], &[4], 6).measure(|case| Shown::closed(case, 1e5));
+    for (index, arm) in ["a", "b"].into_iter().enumerate() {
+        let uri = format!("mongodb://localhost/?journal={}", index == 1);
+        let settings = &mut lab.plan.arms[index].settings.0;
+        settings.insert("uri".into(), SettingValue::Text(uri.clone()));
+        change(&mut lab, arm, |run| {
+            let settings = &mut run.engine.as_mut().unwrap().settings;
+            settings.insert("uri".into(), uri.clone());
+            settings.insert("journal".into(), (index == 1).to_string());
+        });
+    }
+    let analysis = lab.analyse();
+    assert_eq!(found(&analysis), [("uri", true)]);
+    assert!(!warns(&analysis, WarningId::OtherDifference));
+}

@@ -1,6 +1,6 @@
 //! Two records of different days.
 
-use crate::laboratory::{Laboratory, SPREAD, Shown};
+use crate::laboratory::{Laboratory, SPREAD, Shown, weather};
 use insta::assert_snapshot;
 use plimsoll_experiment::Metric;
 use plimsoll_judge::{Judgement, RecordComparison, compare_records};
@@ -187,4 +187,21 @@ fn records_of_two_machines_say_so() {
     );
     let mixed = plimsoll_record::WarningId::MixedMachines;
     assert!(comparison.warnings.iter().any(|one| one.id == mixed));
+}
+
+/// The machine is twice as fast in one block as in another: pairs take that out, runs by themselves cannot.
+#[test]
+fn two_arms_of_one_experiment_are_compared_block_by_block() {
+    let lab = Laboratory::closed(&["a", "b"], &["c"], &[4], 6).measure(|case| {
+        let of_arm = if case.arm == "b" { 1.1 } else { 1.0 };
+        Shown::closed(case, 1e6 * of_arm * weather(case.block))
+    });
+    let (record, analysis) = (lab.record(), lab.analyse());
+    let comparison = compare_records(&record, "a", &record, "b").unwrap();
+    let (there, here) = (&analysis.comparisons[0], &comparison.comparisons[0]);
+    assert!(here.paired);
+    assert_eq!(here.verdict, there.verdict);
+    assert_eq!(here.verdict.judgement, Judgement::Better);
+    let headline = comparison.headline.join(" ");
+    assert!(!headline.contains("paired"), "{headline}");
 }

@@ -43,7 +43,7 @@ fn a_disk_without_calibration_is_not_valid() {
     assert_eq!(only_point(&analysis).valid_runs, 0);
     assert_eq!(
         message(&analysis, WarningId::DiskNotCalibrated),
-        "the emulated disk was not calibrated (block 1; likewise in 5 other runs)"
+        "the emulated disk was not calibrated (block 1; and in 5 other points)"
     );
     let strip = analysis.validity.iter().find(|one| one.name == "disk");
     assert_eq!(strip.unwrap().state, ValidityState::Bad);
@@ -56,7 +56,7 @@ fn a_disk_that_is_another_one_is_not_valid() {
     assert_eq!(only_point(&analysis).valid_runs, 0);
     assert_eq!(
         message(&analysis, WarningId::DiskNotCalibrated),
-        "the emulated disk is not what was asked: random reads of 4 KiB, 16 jobs: 600 IOPS asked, 540 IOPS measured (block 1; likewise in 5 other runs)"
+        "the emulated disk is not what was asked: random reads of 4 KiB, 16 jobs: 600 IOPS asked, 540 IOPS measured (block 1; and in 5 other points)"
     );
 }
 
@@ -115,7 +115,7 @@ fn more_than_the_limit_allows_is_said() {
     assert_eq!(only_point(&analysis).valid_runs, 6);
     assert_eq!(
         message(&analysis, WarningId::IdentityBroken),
-        "0.1 device requests per operation and a limit of 600 allow 6,000 op/s, measured were 6,600 (block 1; likewise in 5 other runs)"
+        "0.1 device requests per operation and a limit of 600 allow 6,000 op/s, measured were 6,600 (block 1; and in 5 other points)"
     );
     assert!(!warns(
         &analyse(&on_a_disk(615.0)),
@@ -141,7 +141,7 @@ fn a_late_emulator_is_said() {
     };
     assert_eq!(
         message(&with(600_000), WarningId::EmulatorLate),
-        "answers were up to 600 µs late (p99), requests took 26.0 ms on average (block 1; likewise in 5 other runs)"
+        "answers were up to 600 µs late (p99), requests took 26.0 ms on average (block 1; and in 5 other points)"
     );
     assert!(!warns(&with(400_000), WarningId::EmulatorLate));
 }
@@ -159,7 +159,7 @@ fn a_full_memory_limit_is_said() {
     }
     assert_eq!(
         message(&analyse(&lab), WarningId::MemoryLimit),
-        "processes took 250 MiB of the 256 MiB that are allowed (block 1; likewise in 5 other runs)"
+        "processes took 250 MiB of the 256 MiB that are allowed (block 1; and in 5 other points)"
     );
 }
 

@@ -1,6 +1,6 @@
 //! The four words, and the sentences that carry them.
 
-use crate::laboratory::{Laboratory, SPREAD, Shown, primary, weather};
+use crate::laboratory::{Laboratory, SPREAD, Shown, histogram, primary, weather};
 use insta::assert_snapshot;
 use plimsoll_experiment::{LoadAt, Metric, Threshold};
 use plimsoll_judge::{Analysis, Judgement, Outcome};
@@ -293,5 +293,88 @@ fn thresholds_hold_or_break() {
             analysis.thresholds[0].passed
         ),
         (None, false)
+    );
+}
+
+/// Two arms at 10,000 op/s over 8 blocks. Arm b answers in 80 % of the time of arm a, but in its last two blocks it does what `slow` makes of them.
+fn slow_in_two_of_eight(
+    slow: impl Fn(&mut plimsoll_record::PointRecord),
+) -> plimsoll_judge::Analysis {
+    let mut lab = Laboratory::open(&["a", "b"], &["c"], &[10_000.0], 8);
+    lab.plan.compare.primary = vec![P99];
+    let mut lab = lab.measure(|case| {
+        let of_arm = if case.arm == "b" { 0.8e6 } else { 1e6 };
+        Shown {
+            throughput: 10_000.0,
+            response_ns: of_arm * SPREAD[case.block as usize].exp(),
+            errors: 0,
+            seconds: 12,
+            busy: 0.5,
+        }
+    });
+    for run in &mut lab.runs {
+        if run.arm == "b" && run.block >= 6 {
+            run.points.iter_mut().for_each(&slow);
+        }
+    }
+    lab.analyse()
+}
+
+#[test]
+fn an_arm_whose_slow_blocks_are_cut_off_does_not_look_faster() {
+    let whole = slow_in_two_of_eight(|_| ());
+    assert_eq!(
+        primary(&whole, P99).verdict.judgement,
+        Judgement::Better,
+        "without those blocks b is faster"
+    );
+    // A tenth of its operations were still unfinished after 5 s, so that the p99 is only known to be more.
+    let cut_off = slow_in_two_of_eight(|point| {
+        point.end.as_mut().unwrap().unfinished = Some(histogram(5_000_000_000, 12_000));
+    });
+    let comparison = primary(&cut_off, P99);
+    assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);
+    assert_eq!((comparison.verdict.blocks, comparison.bounds), (8, 2));
+    let reason = comparison.verdict.reason.as_deref().unwrap();
+    assert!(reason.starts_with("in 2 of 8 blocks a side"), "{reason}");
+    assert!(
+        comparison.sentence.contains("or anything above"),
+        "{}",
+        comparison.sentence
+    );
+}
+
+#[test]
+fn an_arm_that_fails_in_its_slow_blocks_does_not_look_faster() {
+    let failed = slow_in_two_of_eight(|point| {
+        for slice in &mut point.slices {
+            slice.completed.error = 10;
+        }
+    });
+    let comparison = primary(&failed, P99);
+    assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);
+    assert_eq!((comparison.pairs.len(), comparison.bounds), (6, 2));
+    assert_eq!(comparison.verdict.blocks, 8);
+}
+
+/// What happened to the machine is nobody's fault: such a block is left out.
+#[test]
+fn a_block_that_the_measuring_spoilt_counts_against_nobody() {
+    let spoilt = slow_in_two_of_eight(|point| point.end.as_mut().unwrap().cut_short = true);
+    let comparison = primary(&spoilt, P99);
+    assert_eq!(comparison.verdict.judgement, Judgement::Better);
+    assert_eq!((comparison.pairs.len(), comparison.bounds), (6, 0));
+}
+
+#[test]
+fn an_open_interval_survives_json() {
+    let cut_off = slow_in_two_of_eight(|point| {
+        point.end.as_mut().unwrap().unfinished = Some(histogram(5_000_000_000, 12_000));
+    });
+    let text = serde_json::to_string(&cut_off).unwrap();
+    let read: plimsoll_judge::Analysis = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        primary(&read, P99).verdict.interval.unwrap().1,
+        f64::INFINITY
     );
 }

@@ -21,6 +21,7 @@ mod laboratory;
 mod mistakes;
 mod places;
 mod published;
+mod quiet;
 mod records;
 mod resume;
 mod screens;

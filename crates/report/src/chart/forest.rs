@@ -53,7 +53,10 @@ impl ForestScale {
     }
 
     fn x(self, share: f64) -> f64 {
-        let log = log_ratio(share).unwrap_or(0.0).clamp(self.low, self.high);
+        let log = (1.0 + share).ln();
+        // An end of an interval may be open.
+        let log = if log.is_nan() { 0.0 } else { log };
+        let log = log.clamp(self.low, self.high);
         EDGE + (log - self.low) / (self.high - self.low) * (WIDTH - 2.0 * EDGE)
     }
 
@@ -105,7 +108,13 @@ impl ForestScale {
                 }
                 @if let Some(estimate) = verdict.estimate.filter(|share| log_ratio(*share).is_some()) {
                     @let x = self.x(estimate);
-                    rect.estimate x=(Px(x - 4.0)) y=(Px(middle - 4.0)) width="8" height="8" {}
+                    @if self.contains(estimate) {
+                        rect.estimate x=(Px(x - 4.0)) y=(Px(middle - 4.0)) width="8" height="8" {}
+                    } @else {
+                        // It lies beyond the picture, on this side.
+                        @let outward = if estimate > 0.0 { 4.0 } else { -4.0 };
+                        path.estimate d={ "M" (Px(x + outward)) " " (Px(middle)) "l" (Px(-2.0 * outward)) " -5v10z" } {}
+                    }
                 }
             }
         }
@@ -180,6 +189,18 @@ mod tests {
         let axis = scale(-0.3, 3.0).axis().into_string();
         assert!(axis.contains("+400"), "{axis}");
         assert!(!axis.contains("+900"), "{axis}");
+    }
+
+    #[test]
+    fn an_estimate_beyond_the_picture_is_no_square_at_its_edge() {
+        let verdict = verdict(49.0, (40.0, f64::INFINITY));
+        let scale = ForestScale::of_verdicts([&verdict].into_iter());
+        let drawn = scale.row(&verdict).into_string();
+        assert!(!drawn.contains("<rect class=\"estimate\""), "{drawn}");
+        assert!(drawn.contains("<path class=\"estimate\""), "{drawn}");
+        // The open end lies at the right edge, not at no difference.
+        assert_eq!(scale.x(f64::INFINITY), WIDTH - EDGE);
+        assert_eq!(scale.x(-1.0), EDGE);
     }
 
     #[test]

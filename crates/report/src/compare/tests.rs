@@ -19,6 +19,7 @@ fn one(metric: Metric, primary: bool, estimate: f64) -> UnpairedComparison {
         metric,
         direction: metric.direction(),
         primary,
+        paired: false,
         baseline_values: vec![1_000.0, 1_010.0, 990.0],
         values: vec![1_100.0, 1_110.0, 1_090.0, 1_105.0],
         verdict: Verdict {

@@ -14,7 +14,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             dt { "Interval" }
             dd { "Where the true median lies with at least 95 % confidence, from the ranks of the blocks and nothing else. It needs at least 6 blocks." }
             dt { "Better, worse, equivalent, inconclusive" }
-            dd { "Better or worse: the interval leaves out no difference at all, and the estimate lies beyond the margin from which on a difference matters. Equivalent: the whole interval lies within the margin. Inconclusive: none of these can be said; the smallest visible difference says what so many blocks could have shown." }
+            dd { "Better or worse: the interval excludes zero (no difference), and the estimate lies beyond the margin from which on a difference matters. Equivalent: the whole interval lies within the margin. Inconclusive: none of these can be said; the smallest visible difference says what so many blocks could have shown." }
             dt { "Response and service time" }
             dd { "Response time counts from the moment at which an operation was due, service time from the moment at which it was sent. In a closed loop, where the next operation waits for the last, the two are the same, and waiting that real users would have felt is not in either." }
             dt { "p99" }
@@ -37,7 +37,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 dd { "Engine cache hits: pages that the engine found in its own cache, of all that operations asked for. Page cache hits: bytes that the operating system's cache answered, of all that the engine asked for beyond that, which is what it asked less what the device saw." }
             }
             dt { "Valid" }
-            dd { "A point is valid when it passed every gate: no errors beyond those allowed, numbers that agree with Little's law, a generator that was not the limit, every record in place. A point that is not valid is shown as failed and compared with nothing." }
+            dd { "A point is valid when it passed every gate: no errors beyond those allowed, numbers that agree with each other, a machine that others left alone, a generator that was not the limit, every record in place. A point that is not valid is shown as failed and compared with nothing." }
         }
     }
 }

@@ -22,13 +22,12 @@ pub(crate) fn list(warnings: &[Warning], places: usize, elsewhere: &str) -> Mark
     }
     html! {
         ul.warnings {
-            @for (id, warnings) in &kinds {
-                @let severity = id.severity();
-                @let state = words::severity_state(severity);
+            @for (id, severity, warnings) in &kinds {
+                @let state = words::severity_state(*severity);
                 li class=(words::validity(state)) {
                     span.sign aria-hidden="true" { (words::validity_mark(state, true)) }
                     div {
-                        p { strong { (words::severity(severity)) } " " code { (id.id()) } }
+                        p { strong { (words::severity(*severity)) } " " code { (id.id()) } }
                         ul {
                             @for warning in warnings.iter().take(places) {
                                 li {

@@ -68,7 +68,7 @@ impl<'a> From<&'a UnpairedComparison> for Row<'a> {
             sides: String::new(),
             because: None,
             dearer: None,
-            unit: "run",
+            unit: if comparison.paired { "block" } else { "run" },
             uneven: Some([&comparison.values, &comparison.baseline_values].map(Vec::len))
                 .filter(|[runs, of_baseline]| runs != of_baseline),
             needed: None,

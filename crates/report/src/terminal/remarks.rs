@@ -92,10 +92,10 @@ pub(super) fn thresholds(out: &mut String, thresholds: &[ThresholdResult], scree
                 words::threshold_value(&threshold.text, value, screen.numbers())
             ),
             (Some(value), false) => format!(
-                "broken by {}",
+                "FAILED: {} measured",
                 words::threshold_value(&threshold.text, value, screen.numbers())
             ),
-            (None, _) => "broken: no valid sample".into(),
+            (None, _) => "FAILED: no valid sample".into(),
         };
         paragraph(
             out,
@@ -125,8 +125,8 @@ pub(super) fn warnings(
         return;
     }
     heading(out, "warnings");
-    for (id, places) in kinds {
-        let state = words::severity_state(id.severity());
+    for (id, severity, places) in kinds {
+        let state = words::severity_state(severity);
         let mark = paint(
             state_style(state),
             words::validity_mark(state, screen.unicode),
@@ -134,7 +134,7 @@ pub(super) fn warnings(
         out.push_str(&format!(
             "  {mark} {} {}\n",
             paint(BOLD, id.id()),
-            paint(DIM, words::severity(id.severity()))
+            paint(DIM, words::severity(severity))
         ));
         for warning in places.iter().take(PLACES) {
             let subject = if warning.subject.is_empty() {

@@ -251,7 +251,7 @@ pub(super) fn valid(point: &CurvePoint, screen: &Screen) -> String {
         .results
         .iter()
         .flat_map(|result| &result.warnings)
-        .any(|warning| warning.id.severity() >= Severity::Caution);
+        .any(|warning| warning.severity() >= Severity::Caution);
     let state = match point.valid_runs {
         0 => ValidityState::Bad,
         valid if valid < point.runs || noticed => ValidityState::Caution,

@@ -229,6 +229,7 @@ fn two_days() -> RecordComparison {
                 metric: comparison.metric,
                 direction: comparison.direction,
                 primary: comparison.primary,
+                paired: false,
                 baseline_values: Vec::new(),
                 values: Vec::new(),
                 verdict: comparison.verdict.clone(),

@@ -1,6 +1,6 @@
 //! Are p values, intervals and the smallest visible difference of comparisons what they say?
 
-use plimsoll_stats::{Comparison, blocks_needed};
+use plimsoll_stats::{Comparison, Observation, blocks_needed};
 
 use crate::simulate::Source;
 use crate::study::{Promise, Study};
@@ -41,6 +41,22 @@ fn covers(comparison: &Comparison, truth: f64) -> bool {
         .expect("95 % is valid")
         .interval
         .contains(truth)
+}
+
+/// Response times of two arms with a relative noise of 3 % each, times `ratio` for B, of which those above `limit` are only known to lie there.
+fn cut_off_above(source: &mut Source, blocks: usize, ratio: f64, limit: f64) -> Comparison {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for _ in 0..blocks {
+        let mut run = || (0.03 * source.normal()).exp();
+        a.push(Observation::exactly(run()));
+        let value = ratio * run();
+        b.push(if value > limit {
+            Observation::at_least(limit)
+        } else {
+            Observation::exactly(value)
+        });
+    }
+    Comparison::paired_within(&a, &b).expect("simulated runs are positive")
 }
 
 /// Takes 2 × `blocks` levels in order of time and deals them to the arms, in fair shuffles within each block.
@@ -179,6 +195,51 @@ pub fn studies() -> Vec<Study> {
                 .collect();
             Some(excludes_zero(&one_after_the_other(&runs)))
         },
+    ));
+
+    let cut_off = "8 blocks, equal arms, each run of B above +1 % cut off there";
+    let mut source = Source::new(305);
+    studies.push(Study::new(
+        cut_off,
+        false_alarm,
+        Promise::AtMost(level(8)),
+        REPEATS,
+        || Some(excludes_zero(&cut_off_above(&mut source, 8, 1.0, 1.01))),
+    ));
+    let mut source = Source::new(306);
+    // Again a misuse: why a value that was cut off is not left out.
+    studies.push(Study::new(
+        "the same, 20 blocks, but pairs with a run that was cut off left out",
+        false_alarm,
+        Promise::AtLeast(0.15),
+        REPEATS,
+        || {
+            let kept: Vec<(f64, f64)> = (0..20)
+                .map(|_| {
+                    let mut run = || (0.03 * source.normal()).exp();
+                    (run(), run())
+                })
+                .filter(|(_, b)| *b <= 1.01)
+                .collect();
+            let (a, b): (Vec<f64>, Vec<f64>) = kept.into_iter().unzip();
+            Some(excludes_zero(&Comparison::paired(&a, &b).ok()?))
+        },
+    ));
+    let mut source = Source::new(307);
+    studies.push(Study::new(
+        "20 blocks, B 10 % slower, each run of B above +13 % cut off there",
+        coverage,
+        Promise::AtLeast(1.0 - level(20)),
+        REPEATS,
+        || Some(covers(&cut_off_above(&mut source, 20, 1.1, 1.13), 0.1)),
+    ));
+    let mut source = Source::new(308);
+    studies.push(Study::new(
+        "the same",
+        "difference shown",
+        Promise::AtLeast(0.95),
+        REPEATS,
+        || Some(excludes_zero(&cut_off_above(&mut source, 20, 1.1, 1.13))),
     ));
 
     let rounded = |value: f64| (value * 50.0).round() / 50.0;

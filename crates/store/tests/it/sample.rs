@@ -113,6 +113,7 @@ pub fn end() -> PointEnd {
     PointEnd {
         measured_ns: 2_000_000_000,
         lag_is_apart: true,
+        foreign: Some(Box::default()),
         due: Some(40_000),
         unfinished: Some(histogram(&[5_000_000_000])),
         generator_lag: Some(histogram(&[900, 1_100])),

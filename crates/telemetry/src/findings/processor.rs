@@ -2,7 +2,7 @@
 
 use super::{Finding, bad, good, note};
 use crate::Interruptions;
-use plimsoll_record::Machine;
+use plimsoll_record::{FOREIGN_CAUTION, FOREIGN_NOTE, ForeignCpu, Machine};
 
 pub(super) fn cores(machine: &Machine) -> Option<Finding> {
     Some(match machine.cores {
@@ -136,6 +136,28 @@ pub(super) fn stolen(share: f64) -> Finding {
         note("stolen-cpu", what, advice)
     } else {
         bad("stolen-cpu", what, advice)
+    }
+}
+
+pub(super) fn foreign(foreign: &ForeignCpu, cores: u32) -> Finding {
+    let share = foreign.share(cores);
+    if share < FOREIGN_NOTE {
+        return good(
+            "foreign-cpu",
+            "other programs left the processors alone during the look",
+        );
+    }
+    let what = format!(
+        "other programs used {:.0} % of the machine during the look: {} processors",
+        share * 100.0,
+        foreign.names()
+    );
+    let advice = "They take processor time, caches and memory from what is measured. Stop them, or start with `plimsoll run --wait-quiet 10m`: \
+                  from 20 % on, points are not valid.";
+    if share < FOREIGN_CAUTION {
+        note("foreign-cpu", what, advice)
+    } else {
+        bad("foreign-cpu", what, advice)
     }
 }
 

@@ -1,0 +1,339 @@
+//! What other programs used of the processors: everything that is neither ours nor the kernel's.
+
+use crate::Host;
+use crate::system::ticks_per_second;
+use plimsoll_record::{ForeignCpu, ForeignProgram};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Instant;
+
+/// Programs that are named.
+const NAMED: usize = 5;
+/// `PF_KTHREAD` of the kernel: a thread of its own.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// Says what other programs used since it was made.
+///
+/// Our own are the processes under the given roots, with all that descend from them. The kernel's own threads work for everybody, above all for
+/// what is measured, and are left out. All others are found by their CPU time in `/proc/PID/stat`, which is exact and is read without entering the process. What a
+/// program did that began and ended in between is in the time of the parent that waited for it.
+#[derive(Debug)]
+pub struct ForeignSampler {
+    host: Host,
+    roots: Vec<u32>,
+    begun: Instant,
+    before: BTreeMap<u32, Process>,
+    ticks_per_second: u64,
+}
+
+/// A process as `/proc/PID/stat` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Process {
+    name: String,
+    parent: u32,
+    started: u64,
+    is_kernel: bool,
+    /// CPU time of its own, ticks.
+    own: u64,
+    /// Of children that ended and were waited for, ticks.
+    children: u64,
+}
+
+impl ForeignSampler {
+    /// Begins now. `roots` are processes of ours.
+    #[must_use]
+    pub fn start(host: &Host, roots: &[u32]) -> Self {
+        Self {
+            host: host.clone(),
+            roots: roots.to_vec(),
+            begun: Instant::now(),
+            before: processes(host),
+            ticks_per_second: ticks_per_second(),
+        }
+    }
+
+    /// What was used since the start. May be asked again.
+    #[must_use]
+    pub fn since_start(&self) -> ForeignCpu {
+        let elapsed_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let tick_ns = 1_000_000_000 / self.ticks_per_second;
+        let mut used: BTreeMap<String, u64> = BTreeMap::new();
+        for (name, ticks) in rises(&self.before, &processes(&self.host), &self.roots) {
+            *used.entry(name).or_insert(0) += ticks * tick_ns;
+        }
+        let mut programs: Vec<ForeignProgram> = used
+            .into_iter()
+            .map(|(name, cpu_ns)| ForeignProgram { name, cpu_ns })
+            .collect();
+        programs.sort_by_key(|program| std::cmp::Reverse(program.cpu_ns));
+        let cpu_ns = programs.iter().map(|program| program.cpu_ns).sum();
+        programs.truncate(NAMED);
+        ForeignCpu {
+            cpu_ns,
+            elapsed_ns,
+            programs,
+        }
+    }
+}
+
+/// By how much the CPU time of each foreign process rose, in ticks, where it did.
+fn rises(
+    before: &BTreeMap<u32, Process>,
+    now: &BTreeMap<u32, Process>,
+    roots: &[u32],
+) -> Vec<(String, u64)> {
+    let ours = descendants(now, roots);
+    let same = |id: &u32, process: &Process| {
+        let earlier = before.get(id)?;
+        (earlier.started == process.started).then_some(earlier)
+    };
+    // What a process had used before that ended meanwhile is now in the time of the nearest ancestor that is still there.
+    let mut known: BTreeMap<u32, u64> = BTreeMap::new();
+    for (id, process) in before {
+        if now
+            .get(id)
+            .is_some_and(|now| now.started == process.started)
+        {
+            continue;
+        }
+        let mut ancestor = process.parent;
+        while let Some(gone) = before
+            .get(&ancestor)
+            .filter(|_| !now.contains_key(&ancestor))
+        {
+            ancestor = gone.parent;
+        }
+        *known.entry(ancestor).or_insert(0) += process.own + process.children;
+    }
+    let mut rises = Vec::new();
+    for (id, process) in now {
+        if process.is_kernel || ours.contains(id) {
+            continue;
+        }
+        let (own, children) = same(id, process).map_or((0, 0), |one| (one.own, one.children));
+        let of_children = process.children.saturating_sub(children);
+        let rise = process.own.saturating_sub(own)
+            + of_children.saturating_sub(known.get(id).copied().unwrap_or(0));
+        if rise > 0 {
+            rises.push((process.name.clone(), rise));
+        }
+    }
+    rises
+}
+
+fn descendants(all: &BTreeMap<u32, Process>, roots: &[u32]) -> BTreeSet<u32> {
+    let mut ours: BTreeSet<u32> = roots.iter().copied().collect();
+    loop {
+        let before = ours.len();
+        for (id, process) in all {
+            if ours.contains(&process.parent) {
+                ours.insert(*id);
+            }
+        }
+        if ours.len() == before {
+            return ours;
+        }
+    }
+}
+
+fn processes(host: &Host) -> BTreeMap<u32, Process> {
+    let mut all = BTreeMap::new();
+    let Ok(entries) = fs::read_dir(host.path("proc")) else {
+        return all;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(id) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        // A process may end while the list is read.
+        if let Some(process) = host
+            .read(format!("proc/{id}/stat"))
+            .and_then(|text| process(&text))
+        {
+            all.insert(id, process);
+        }
+    }
+    all
+}
+
+/// proc_pid_stat(5). The name in parentheses may hold anything.
+fn process(text: &str) -> Option<Process> {
+    let (head, rest) = text.rsplit_once(')')?;
+    let (_, name) = head.split_once('(')?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    // The state, after the name, is the third field of the page.
+    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+    Some(Process {
+        name: name.to_owned(),
+        parent: u32::try_from(number(4)?).ok()?,
+        is_kernel: number(9)? & KERNEL_THREAD != 0,
+        own: number(14)? + number(15)?,
+        children: number(16)? + number(17)?,
+        started: number(22)?,
+    })
+}
+
+/// Processes of this machine to which this one holds TCP connections: a server that was not started by us.
+#[must_use]
+pub fn local_servers(host: &Host) -> Vec<u32> {
+    let mut sockets: Vec<Socket> = Vec::new();
+    for table in ["proc/self/net/tcp", "proc/self/net/tcp6"] {
+        let text = host.read(table).unwrap_or_default();
+        sockets.extend(text.lines().skip(1).filter_map(Socket::of));
+    }
+    let own = inodes(host, "self");
+    let ports: BTreeSet<&str> = sockets
+        .iter()
+        .filter(|one| own.contains(&one.inode) && one.local.0 == one.remote.0)
+        .map(|one| one.remote.1.as_str())
+        .collect();
+    let listening: BTreeSet<u64> = sockets
+        .iter()
+        .filter(|one| one.is_listening && ports.contains(one.local.1.as_str()))
+        .map(|one| one.inode)
+        .collect();
+    if listening.is_empty() {
+        return Vec::new();
+    }
+    let Ok(entries) = fs::read_dir(host.path("proc")) else {
+        return Vec::new();
+    };
+    let ids = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name();
+        name.to_str()?.parse::<u32>().ok()
+    });
+    ids.filter(|id| !inodes(host, &id.to_string()).is_disjoint(&listening))
+        .collect()
+}
+
+/// A line of `/proc/net/tcp`: addresses and ports as they stand there.
+struct Socket {
+    local: (String, String),
+    remote: (String, String),
+    is_listening: bool,
+    inode: u64,
+}
+
+impl Socket {
+    fn of(line: &str) -> Option<Self> {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let place = |field: &str| {
+            let (address, port) = field.split_once(':')?;
+            Some((address.to_owned(), port.to_owned()))
+        };
+        Some(Self {
+            local: place(fields.get(1)?)?,
+            remote: place(fields.get(2)?)?,
+            is_listening: *fields.get(3)? == "0A",
+            inode: fields.get(9)?.parse().ok()?,
+        })
+    }
+}
+
+/// Sockets that a process holds.
+fn inodes(host: &Host, process: &str) -> BTreeSet<u64> {
+    let Ok(entries) = fs::read_dir(host.path(format!("proc/{process}/fd"))) else {
+        return BTreeSet::new();
+    };
+    let links = entries
+        .flatten()
+        .filter_map(|entry| fs::read_link(entry.path()).ok());
+    links
+        .filter_map(|link| {
+            let text = link.to_str()?;
+            text.strip_prefix("socket:[")?
+                .strip_suffix(']')?
+                .parse()
+                .ok()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    /// A line of `/proc/PID/stat`: name, parent, flags, own time in user mode, children's time, start.
+    fn stat(name: &str, parent: u32, flags: u64, own: u64, children: u64, started: u64) -> String {
+        format!(
+            "7 ({name}) S {parent} 1 1 0 -1 {flags} 0 0 0 0 {own} 0 {children} 0 20 0 1 0 {started} 0\n"
+        )
+    }
+
+    fn tree(files: &[(u32, String)]) -> BTreeMap<u32, Process> {
+        let paths: Vec<(String, &str)> = files
+            .iter()
+            .map(|(id, text)| (format!("proc/{id}/stat"), text.as_str()))
+            .collect();
+        let files: Vec<(&str, &str)> = paths.iter().map(|(path, text)| (&**path, *text)).collect();
+        processes(&Tree::new(&files).host())
+    }
+
+    #[test]
+    fn only_what_is_foreign_and_rose_counts() {
+        let at = |noise: u64| {
+            tree(&[
+                (2, stat("kthreadd", 0, KERNEL_THREAD, noise, 0, 0)),
+                (9, stat("loop0", 2, KERNEL_THREAD, noise, 0, 1)),
+                (20, stat("plimsoll", 1, 0, noise, noise, 5)),
+                (21, stat("worker", 20, 0, noise, 0, 6)),
+                (22, stat("mongod", 1, 0, noise, 0, 7)),
+                (30, stat("a (b) c", 1, 0, 100 + noise, 0, 8)),
+                (31, stat("idle", 1, 0, 5, 0, 9)),
+            ])
+        };
+        let rises = rises(&at(0), &at(40), &[20, 22]);
+        assert_eq!(rises, [("a (b) c".to_owned(), 40)]);
+    }
+
+    #[test]
+    fn what_ended_in_between_is_in_its_parents_time() {
+        let before = tree(&[
+            (40, stat("make", 1, 0, 1, 10, 1)),
+            (41, stat("cc", 40, 0, 70, 0, 2)),
+        ]);
+        // The compiler ended after 30 more ticks, and another one began and ended that took 25.
+        let now = tree(&[(40, stat("make", 1, 0, 1, 10 + 100 + 25, 1))]);
+        assert_eq!(rises(&before, &now, &[]), [("make".to_owned(), 55)]);
+        // A process of the same number is another one.
+        let now = tree(&[
+            (40, stat("make", 1, 0, 1, 80, 1)),
+            (41, stat("cc", 40, 0, 3, 0, 99)),
+        ]);
+        assert_eq!(rises(&before, &now, &[]), [("cc".to_owned(), 3)]);
+    }
+
+    #[test]
+    fn this_process_is_foreign_to_nobody_but_others() {
+        let host = Host::here();
+        let own = std::process::id();
+        let (foreign, ours) = (
+            ForeignSampler::start(&host, &[]),
+            ForeignSampler::start(&host, &[own]),
+        );
+        // Until the clock of the kernel has seen it.
+        let name = processes(&host)[&own].name.clone();
+        let is_named = |used: &ForeignCpu| used.programs.iter().any(|one| one.name == name);
+        let mut sum = 0_u64;
+        while processes(&host)[&own].own < foreign.before[&own].own + 3 {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        let foreign = foreign.since_start();
+        assert!(foreign.cpu_ns > 0 && foreign.elapsed_ns > 0);
+        let others = ours.since_start();
+        assert!(
+            !is_named(&others) || others.cpu_ns < foreign.cpu_ns,
+            "{others:?}"
+        );
+    }
+
+    #[test]
+    fn a_server_is_found_by_the_connection_to_it() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let _connection = std::net::TcpStream::connect(address).unwrap();
+        assert!(local_servers(&Host::here()).contains(&std::process::id()));
+    }
+}
