@@ -12,6 +12,42 @@ use std::time::Duration;
 /// A longer sleep than was asked for by more than this says nothing of the next: somebody else had the processor.
 const LONGEST_OVERSLEEP_NS: u64 = 100_000;
 
+/// What to do until an answer is due.
+#[derive(Debug, PartialEq)]
+enum Step {
+    Give,
+    /// Look at the clock again at once.
+    Spin,
+    /// For so long, nanoseconds.
+    Sleep(u64),
+}
+
+/// A thread that sleeps until an instant wakes some tens of microseconds after it. How many, is learned; it sleeps that much shorter, and spins
+/// for the rest. A time that is shorter than that is spun for altogether, and unlearns a little, so that one bad second does not count for ever.
+#[derive(Default)]
+struct Sleeper {
+    oversleep_ns: u64,
+}
+
+impl Sleeper {
+    fn step(&mut self, now_ns: u64, due_ns: u64) -> Step {
+        let left_ns = due_ns.saturating_sub(now_ns);
+        if left_ns == 0 {
+            // However it was waited for.
+            self.oversleep_ns -= self.oversleep_ns / 1024;
+            return Step::Give;
+        }
+        match left_ns.saturating_sub(self.oversleep_ns) {
+            0 => Step::Spin,
+            wait_ns => Step::Sleep(wait_ns),
+        }
+    }
+
+    fn woke(&mut self, late_ns: u64) {
+        self.oversleep_ns = (self.oversleep_ns * 15 + late_ns.min(LONGEST_OVERSLEEP_NS)) / 16;
+    }
+}
+
 /// An answer that has only to be given.
 pub(crate) enum Answer {
     Data(ReplyData, Buffer, usize),
@@ -127,18 +163,15 @@ impl Due {
         }
     }
 
-    /// Gives every answer when it is due, for ever.
-    ///
-    /// A thread that sleeps until an instant wakes some tens of microseconds after it. How many, is learned, and it sleeps that much
-    /// shorter. What is due sooner than half of that is given at once, because after another sleep it would be later than it is now too early.
+    /// Gives every answer when it is due and never before, for ever.
     pub(crate) fn run(&self) {
-        let mut oversleep_ns = 0;
+        let mut sleeper = Sleeper::default();
         let mut held = self.held();
         loop {
             let now_ns = monotonic_ns();
             let due_ns = held.peek().map(|first| first.arrival.due_ns);
-            held = match due_ns {
-                Some(due_ns) if due_ns <= now_ns + oversleep_ns / 2 => {
+            held = match due_ns.map(|due_ns| sleeper.step(now_ns, due_ns)) {
+                Some(Step::Give) => {
                     let first = held.pop().expect("it was just seen, under the same lock");
                     drop(held);
                     // Counted before it is given: who asks for the counters after an answer finds it in them.
@@ -146,15 +179,18 @@ impl Due {
                     self.give(first.answer);
                     self.held()
                 }
-                Some(due_ns) => {
-                    let wait_ns = (due_ns - now_ns).saturating_sub(oversleep_ns);
+                Some(Step::Spin) => {
+                    drop(held);
+                    std::hint::spin_loop();
+                    self.held()
+                }
+                Some(Step::Sleep(wait_ns)) => {
                     let woken = self
                         .earlier
                         .wait_timeout(held, Duration::from_nanos(wait_ns));
                     let (held, waited) = woken.unwrap_or_else(PoisonError::into_inner);
                     if waited.timed_out() {
-                        let over_ns = monotonic_ns().saturating_sub(now_ns + wait_ns);
-                        oversleep_ns = (oversleep_ns * 15 + over_ns.min(LONGEST_OVERSLEEP_NS)) / 16;
+                        sleeper.woke(monotonic_ns().saturating_sub(now_ns + wait_ns));
                     }
                     held
                 }
@@ -191,5 +227,69 @@ impl Due {
     pub(crate) fn overdue_ns(&self) -> u64 {
         let first = self.held().peek().map(|first| first.arrival.due_ns);
         first.map_or(0, |due_ns| monotonic_ns().saturating_sub(due_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Waits for one answer on a clock that is moved by hand. A sleep ends `late_ns` after it should, a look at the clock takes 100 ns. Returns
+    /// how long after it was due the answer is given; one that is given before has none.
+    fn wait(sleeper: &mut Sleeper, hold_ns: u64, late_ns: u64) -> Option<u64> {
+        let mut now_ns = 1_000_000;
+        let due_ns = now_ns + hold_ns;
+        loop {
+            match sleeper.step(now_ns, due_ns) {
+                Step::Give => return now_ns.checked_sub(due_ns),
+                Step::Spin => now_ns += 100,
+                Step::Sleep(wait_ns) => {
+                    now_ns += wait_ns + late_ns;
+                    sleeper.woke(late_ns);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_answer_is_given_before_it_is_due() {
+        let mut sleeper = Sleeper::default();
+        // Long holds on a machine that wakes late teach it the longest.
+        for hold_ns in [1_000_000; 200] {
+            assert!(wait(&mut sleeper, hold_ns, 300_000).is_some());
+        }
+        assert!(sleeper.oversleep_ns > LONGEST_OVERSLEEP_NS * 9 / 10);
+        // Then what is shorter than that is held all the same.
+        for hold_ns in [
+            1, 10_000, 30_000, 50_000, 60_000, 99_000, 150_000, 2_000_000,
+        ] {
+            for late_ns in [0, 20_000, 90_000] {
+                let late = wait(&mut sleeper, hold_ns, late_ns);
+                assert!(late.is_some(), "{hold_ns} {late_ns}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_is_late_by_less_than_a_look_once_the_oversleep_is_learned() {
+        let mut sleeper = Sleeper::default();
+        let mut late = None;
+        for _ in 0..400 {
+            late = wait(&mut sleeper, 500_000, 40_000);
+        }
+        // What is unlearned by an answer is learned again by the next sleep.
+        assert!(late.is_some_and(|late_ns| late_ns < 1_000), "{late:?}");
+    }
+
+    #[test]
+    fn an_oversleep_that_is_never_slept_again_is_unlearned() {
+        let mut sleeper = Sleeper {
+            oversleep_ns: LONGEST_OVERSLEEP_NS,
+        };
+        for _ in 0..4_000 {
+            let late = wait(&mut sleeper, 30_000, 5_000);
+            assert!(late.is_some_and(|late_ns| late_ns < 5_000), "{late:?}");
+        }
+        assert!(sleeper.oversleep_ns < 30_000);
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn prepare_process() {
         // Memory that is asked for here must never wait for pages to be written, which would wait for this disk.
         libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT);
         libc::prctl(PR_SET_IO_FLUSHER, 1_u64, 0, 0, 0);
-        // A disk does not wait for a processor. Nothing here ever spins.
+        // A disk does not wait for a processor. Nothing here spins for longer than a sleep of this machine is late.
         let priority = libc::sched_param { sched_priority: 1 };
         libc::sched_setscheduler(0, libc::SCHED_RR, &raw const priority);
         // Signals come to the thread that waits for them, and to no other.

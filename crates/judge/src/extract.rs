@@ -157,7 +157,7 @@ pub(crate) struct Extract {
     pub(crate) response: Option<Distribution>,
     /// Service time of successful units after the cut.
     pub(crate) service: Option<Distribution>,
-    /// Response time of successful operations after the cut.
+    /// Response time of successful operations after the cut; their service time where only that is known.
     pub(crate) by_operation: BTreeMap<Operation, Distribution>,
 }
 
@@ -223,9 +223,13 @@ impl Extract {
         let no_response = crate::imported::without_response(point, is_open);
         let mut by_operation = BTreeMap::new();
         for ((status, operation), latencies) in &kept.latencies {
+            let known = if no_response {
+                &latencies.service
+            } else {
+                latencies.response()
+            };
             if *status == Status::Ok
-                && !no_response
-                && let Some(distribution) = Distribution::of(latencies.response(), asked)
+                && let Some(distribution) = Distribution::of(known, asked)
             {
                 by_operation.insert(*operation, distribution);
             }

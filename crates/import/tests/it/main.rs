@@ -175,6 +175,9 @@ fn under_a_target_only_service_times_are_known() {
     let point = &analysis.curves[0].points[0];
     assert!(point.response.mean.values.is_empty() && point.response.p99.values.is_empty());
     assert_eq!(point.service.p99.known(), Some(1_500_000.0));
+    // Those of each kind are told too.
+    let reads = &point.by_operation["read"];
+    assert_eq!(reads.p99.known(), Some(1_500_000.0));
     // Waiting for the target is no contradiction.
     assert!(!has(&analysis, WarningId::LittlesLaw));
     assert_eq!(point.valid_runs, 1);

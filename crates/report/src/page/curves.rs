@@ -347,7 +347,10 @@ fn by_operation(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
                             tr {
                                 th scope="row" { (page.arm(&point.arm)) }
                                 td { (text::label(&point.load_label, NAME)) }
-                                td { (text::short(operation, NAME)) }
+                                td {
+                                    (text::short(operation, NAME))
+                                    @if point.response.mean.known().is_none() { " (service time)" }
+                                }
                                 @for estimate in [&latencies.mean, &latencies.p50, &latencies.p95, &latencies.p99, &latencies.p999] {
                                     td.num { (PAGE.latency(select::median(estimate))) }
                                 }
