@@ -117,7 +117,7 @@ fn show(
     }
     print(disk::terminal(&picture, &screen()))?;
     if let Some(file) = &arguments.page {
-        print(format_args!("\nPage: {}\n", crate::show::link(&file)))?;
+        print(format_args!("\nPage: {}\n", crate::show::link(file)))?;
     }
     Ok(())
 }
