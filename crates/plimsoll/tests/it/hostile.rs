@@ -79,7 +79,9 @@ fn names_of_a_thousand_characters_in_other_scripts() {
         .lines()
         .filter(|line| !line.starts_with("Page: "))
     {
-        assert!(line.chars().count() <= 100, "{line}");
+        // Marks that combine with the letter before them take no room.
+        let takes_room = |letter: &char| !('\u{300}'..='\u{36f}').contains(letter);
+        assert!(line.chars().filter(takes_room).count() <= 100, "{line}");
     }
     // In files for programs names are whole, and come back.
     let folder = laboratory.path("long.json-export");
