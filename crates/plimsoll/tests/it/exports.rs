@@ -115,7 +115,8 @@ fn samples_are_what_perfkit_reads() {
     // A constant service of 30 ms, and one session.
     let p99 = of("read p99 latency", "run");
     assert_eq!(p99["unit"], "ms");
-    assert!(p99["value"].as_f64().unwrap() >= 30.0, "{p99}");
+    // The engine waits by the kernel's clock, the loop reads the processor's: they differ by some millionths.
+    assert!(p99["value"].as_f64().unwrap() >= 29.99, "{p99}");
     let begun = record.runs[0].points[0]
         .started_at
         .parse::<jiff::Timestamp>()
