@@ -197,10 +197,14 @@ impl Laboratory {
         all_processes().into_iter().filter(is_ours).collect()
     }
 
-    /// What was said, with everything that differs from one machine or time to the next replaced.
+    /// What was said, with everything that differs from one machine or time to the next replaced, and without who else uses the machine.
     pub fn plain(&self, text: &str) -> String {
         let folder = fs::canonicalize(self.folder.path()).unwrap();
-        text.replace(&folder.display().to_string(), "[folder]")
+        let lines = text.split_inclusive('\n');
+        let about_us = lines.filter(|line| !line.starts_with("other programs use "));
+        about_us
+            .collect::<String>()
+            .replace(&folder.display().to_string(), "[folder]")
             .replace(&self.folder.path().display().to_string(), "[folder]")
     }
 }
