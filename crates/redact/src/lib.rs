@@ -172,7 +172,12 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
     while let Some(at) = text[done..].find("://") {
         let begin = done + at + 3;
         let behind = &text[begin..];
-        let mut length = behind.find(ends_word).unwrap_or(behind.len());
+        // A single quotation mark may stand in a password: it closes only what one has opened.
+        let scheme = text[..begin - 3]
+            .trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c));
+        let is_quoted = scheme.ends_with('\'');
+        let ends = |letter: char| ends_word(letter) && (letter != '\'' || is_quoted);
+        let mut length = behind.find(ends).unwrap_or(behind.len());
         if may_be_cut(&behind[..length]) {
             // A password with a blank or a quotation mark in it, which should not be, but is one.
             let line = behind.find(['\n', '\r']).unwrap_or(behind.len());
@@ -423,6 +428,8 @@ mod tests {
             password in "([^0-9@\r\n][^@\r\n]{0,20})|([!#-;=?-_a-~]{0,20})",
             rest in "[a-z]{1,9}(/[a-z]{0,5})?",
         ) {
+            // A second scheme on the line begins another address, as the first test says.
+            prop_assume!(!format!(":{password}").contains("://"));
             // With a mark in it that appears nowhere else.
             let text = format!("uri: mongodb://{user}:{password}§{password}@{rest}\nnext line");
             let hidden = redact(&text);
