@@ -177,11 +177,11 @@ pub struct Validity {
     pub text: String,
 }
 
-/// One number over the blocks: the median of the runs with an interval. Without any value there is no median; see [`Estimate::known`].
+/// One number over the blocks: the median of the runs with an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Median over the blocks; 0 and without meaning where `values` is empty.
-    pub median: f64,
+    /// Median over the blocks; `None` where no run gave a value.
+    pub median: Option<f64>,
     /// 95 % interval, exact from signed ranks; `None` with fewer than 6 blocks.
     pub interval: Option<(f64, f64)>,
     /// (block, value) of every valid run, in order of blocks.
@@ -247,7 +247,7 @@ pub struct CurvePoint {
     pub by_operation: BTreeMap<String, LatencySummary>,
     /// CPU time of the worker per operation, nanoseconds.
     pub cpu_per_operation: Estimate,
-    /// Operations in all valid runs: as asked, not found, failed.
+    /// Successful operations in all runs, valid or not.
     pub ok: u64,
     /// Records that were not there.
     pub not_found: u64,

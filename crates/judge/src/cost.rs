@@ -104,7 +104,7 @@ fn over_blocks(samples: &[Sample]) -> Option<Estimate> {
         .iter()
         .filter_map(|sample| Some((sample.result.block, sample.reading(Metric::Cost)?.value)));
     let estimate = Estimate::over_blocks(values);
-    estimate.known().map(|_| estimate)
+    estimate.median.map(|_| estimate)
 }
 
 /// Where the price was read, and when.
@@ -128,7 +128,7 @@ fn knee(curve: &Curve) -> Option<&CurvePoint> {
 fn best(curve: &Curve) -> Option<&CurvePoint> {
     let mut best: Option<(&CurvePoint, f64)> = None;
     for point in &curve.points {
-        if let Some(throughput) = point.throughput.known()
+        if let Some(throughput) = point.throughput.median
             && best.is_none_or(|(_, highest)| throughput > highest)
         {
             best = Some((point, throughput));

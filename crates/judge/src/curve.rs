@@ -121,6 +121,9 @@ pub(crate) fn curve_point(plan: &Plan, arm: &Arm, samples: &[Sample]) -> CurvePo
             let of_operation = operations.entry(*operation).or_default();
             of_operation.push((block, one));
         }
+    }
+    // A run that failed too often is not valid for just that: its failures count.
+    for sample in samples {
         let completed = sample.extract.whole.completed;
         ok = ok.saturating_add(completed.ok);
         not_found = not_found.saturating_add(completed.not_found);
@@ -240,7 +243,7 @@ fn throughput(sweep: &[&Measured<'_>], curves: &[Vec<LoadPoint>]) -> Vec<f64> {
         let of_blocks: Vec<f64> = furthest
             .map(|curve| curve[index].throughput_per_second)
             .collect();
-        let usual = measured.shown.throughput.median;
+        let usual = measured.shown.throughput.median.unwrap_or(f64::NAN);
         throughput.push(if is_even {
             usual
         } else {
@@ -307,7 +310,7 @@ fn scalability(sweep: &[&Measured<'_>]) -> Option<Scalability> {
         else {
             return None;
         };
-        if let Some(throughput) = point.throughput.known() {
+        if let Some(throughput) = point.throughput.median {
             measured.push(ScalabilityPoint::new(f64::from(sessions), throughput));
         }
     }

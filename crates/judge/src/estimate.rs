@@ -29,16 +29,10 @@ impl Estimate {
             }
         }
         Self {
-            median,
+            median: Some(median),
             interval,
             values,
         }
-    }
-
-    /// The median, or `None` when no run gave a value: then `median` is 0 and means nothing.
-    #[must_use]
-    pub fn known(&self) -> Option<f64> {
-        (!self.values.is_empty()).then_some(self.median)
     }
 }
 
@@ -71,7 +65,7 @@ mod tests {
     #[test]
     fn six_blocks_have_the_whole_range_as_interval() {
         let estimate = over(&[100.0, 102.0, 98.0, 101.0, 99.0, 103.0]);
-        assert_eq!(estimate.median, 100.5);
+        assert_eq!(estimate.median, Some(100.5));
         let (lower, upper) = estimate.interval.unwrap();
         assert!((lower - 98.0).abs() < 1e-9 && (upper - 103.0).abs() < 1e-9);
     }
@@ -83,14 +77,14 @@ mod tests {
 
     #[test]
     fn no_block_has_no_number() {
-        assert_eq!(over(&[]).known(), None);
-        assert_eq!(over(&[f64::NAN, f64::INFINITY]).known(), None);
-        assert_eq!(over(&[7.0]).known(), Some(7.0));
+        assert_eq!(over(&[]).median, None);
+        assert_eq!(over(&[f64::NAN, f64::INFINITY]).median, None);
+        assert_eq!(over(&[7.0]).median, Some(7.0));
     }
 
     #[test]
     fn a_zero_is_a_value_without_interval() {
         let estimate = over(&[0.0; 8]);
-        assert_eq!((estimate.median, estimate.interval), (0.0, None));
+        assert_eq!((estimate.median, estimate.interval), (Some(0.0), None));
     }
 }

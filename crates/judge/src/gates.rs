@@ -134,7 +134,7 @@ pub(crate) fn gate(
         warn(
             WarningId::NotFound,
             format!(
-                "{} of {} operations found no record",
+                "{} of {} operations found no record; they do not count in the throughput",
                 done.not_found,
                 units(done)
             ),

@@ -209,7 +209,7 @@ fn one_curve(curve: &Curve) -> String {
     let Curve { arm, mix, .. } = curve;
     let mut best: Option<(&CurvePoint, f64)> = None;
     for point in &curve.points {
-        if let Some(throughput) = point.throughput.known()
+        if let Some(throughput) = point.throughput.median
             && best.is_none_or(|(_, highest)| throughput > highest)
         {
             best = Some((point, throughput));

@@ -272,7 +272,7 @@ impl HistoryBuilder {
 
     fn take(&mut self, record: &ExperimentRecord, analysis: &Analysis) {
         let value = value(analysis, &self.followed);
-        let Some(value) = value.filter(|value| value.known().is_some()) else {
+        let Some(value) = value.filter(|value| value.median.is_some()) else {
             self.without_value += 1;
             return;
         };
@@ -348,7 +348,7 @@ impl HistoryBuilder {
         let values: Vec<f64> = self
             .results
             .iter()
-            .map(|result| result.value.median)
+            .filter_map(|result| result.value.median)
             .collect();
         if values.len() < FEWEST_RESULTS {
             let sentence = format!(
@@ -536,7 +536,7 @@ fn choices(analysis: &Analysis, followed: &Followed, any_plan: bool) -> HistoryC
             ..followed.clone()
         };
         (of_mix || asked.load.is_some())
-            && value(analysis, &asked).is_some_and(|value| value.known().is_some())
+            && value(analysis, &asked).is_some_and(|value| value.median.is_some())
     };
     HistoryChoices {
         metrics: METRICS
@@ -576,8 +576,15 @@ fn deciding<'a>(
     let named = points
         .iter()
         .find(|point| index.is_some() && point.point == index);
-    let valid = points.iter().filter(|point| point.valid_runs > 0);
-    named.or_else(|| valid.max_by(|a, b| a.throughput.median.total_cmp(&b.throughput.median)))
+    let valid = points
+        .iter()
+        .filter(|point| point.valid_runs > 0)
+        .filter_map(|point| Some((point, point.throughput.median?)));
+    named.or_else(|| {
+        valid
+            .max_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map(|(point, _)| point)
+    })
 }
 
 /// The followed value of a record; `None` where it has none.

@@ -7,6 +7,7 @@ mod tests;
 pub use page::page;
 
 use crate::number::{LatencyUnit, Numbers, PAGE};
+use crate::select;
 use crate::terminal::chart::{Line, over_load};
 use crate::terminal::screen::{Screen, paint};
 use anstyle::{AnsiColor, Style};
@@ -106,7 +107,7 @@ fn unit(metric: Metric, highest: f64) -> (f64, &'static str) {
 fn highest(history: &History) -> f64 {
     let values = history.results.iter().map(|result| {
         let upper = result.value.interval.map_or(0.0, |(_, upper)| upper);
-        upper.max(result.value.median)
+        upper.max(select::median(&result.value))
     });
     values.fold(0.0, f64::max)
 }
@@ -114,7 +115,7 @@ fn highest(history: &History) -> f64 {
 fn chart(history: &History, screen: &Screen) -> String {
     let (unit, name) = unit(history.metric, highest(history));
     let place = |(number, result): (usize, &HistoryResult)| {
-        Some(((number + 1) as f64, result.value.median / unit))
+        Some(((number + 1) as f64, select::median(&result.value) / unit))
     };
     let line = Line {
         place: 0,
@@ -140,7 +141,7 @@ fn table(out: &mut String, history: &History, screen: &Screen) {
             format!("{}", number + 1),
             begun.replace('T', " "),
             screen.short(&result.id, 12),
-            value(result.value.median),
+            value(select::median(&result.value)),
             interval,
             change.map_or(String::new(), |change| numbers.difference(change.change)),
         ));

@@ -254,9 +254,5 @@ pub(crate) fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Wa
 
 /// The median, or no number where no run gave a value.
 pub(crate) fn median(estimate: &Estimate) -> f64 {
-    if estimate.values.is_empty() {
-        f64::NAN
-    } else {
-        estimate.median
-    }
+    estimate.median.unwrap_or(f64::NAN)
 }

@@ -40,6 +40,8 @@ const ATTEMPTS: u32 = 4;
 const LOOK: Duration = Duration::from_millis(10);
 /// How long a killed process may take to go.
 const LONGEST_END: Duration = Duration::from_secs(10);
+/// With less room than this a disk counts as full: a server that was refused a larger piece may have left some.
+const FULL_BYTES: u64 = 1 << 20;
 
 /// Where a server of a run is to be started.
 pub(crate) struct ServerPlace<'a> {
@@ -59,6 +61,7 @@ pub(crate) struct Server {
     started_ticks: u64,
     child: Mutex<Child>,
     pub(crate) address: String,
+    data: PathBuf,
     log: PathBuf,
     stop_signal: Signal,
     stop_within: Duration,
@@ -136,7 +139,7 @@ impl Server {
         });
         Err(TestbedError::ServerDied {
             name: self.name.clone(),
-            how: how_it_ended(status),
+            how: how_it_ended(status, &[&self.data, &self.log]),
             last_words: log::last_words(&self.log),
         })
     }
@@ -244,6 +247,7 @@ impl Starting<'_> {
             started_ticks,
             child: Mutex::new(child),
             address,
+            data: self.place.data.to_owned(),
             log: self.log.to_owned(),
             stop_signal: signal(&spec.stop_signal),
             stop_within: Duration::from_nanos(spec.stop_within_ns),
@@ -328,7 +332,7 @@ impl Starting<'_> {
                 }
                 return Err(Unstarted::Failed(TestbedError::ServerDied {
                     name: name(),
-                    how: how_it_ended(Some(status)),
+                    how: how_it_ended(Some(status), &[self.place.data, self.log]),
                     last_words: log::last_words(self.log),
                 }));
             }
@@ -376,7 +380,21 @@ fn signal(word: &str) -> Signal {
     }
 }
 
-fn how_it_ended(status: Option<ExitStatus>) -> String {
+/// In words. A server on a full disk often cannot even write why it ends, so it is looked whether one of the places that it writes to is full.
+fn how_it_ended(status: Option<ExitStatus>, places: &[&Path]) -> String {
+    let how = exit_in_words(status);
+    match places.iter().find(|place| is_full(place)) {
+        Some(place) => format!("{how}, and the disk of {} is full", place.display()),
+        None => how,
+    }
+}
+
+fn is_full(place: &Path) -> bool {
+    rustix::fs::statvfs(place)
+        .is_ok_and(|status| status.f_bavail.saturating_mul(status.f_frsize) < FULL_BYTES)
+}
+
+fn exit_in_words(status: Option<ExitStatus>) -> String {
     let Some(status) = status else {
         return "it is gone".into();
     };

@@ -299,7 +299,7 @@ fn write_file(path: &Path, text: &str) -> Result<(), YcsbError> {
 }
 
 fn write_raw(settings: &Settings, totals: &Totals) -> Result<(), YcsbError> {
-    let rows = raw_rows(&totals.tally);
+    let rows = raw_rows(&totals.tally, settings.layout.kinds);
     let Some(path) = &settings.raw_file else {
         say("Raw data measurement: will output to stdout.");
         return io::stdout()

@@ -3,7 +3,7 @@
 use crate::metric::Return;
 use crate::number::ordinal;
 use crate::order::in_map_order;
-use crate::tally::{Buckets, Cell, Kinds, Row, Series, Tally};
+use crate::tally::{Buckets, Cell, Kinds, Returns, Row, Series, Tally};
 
 /// One line: `[METRIC], MEASUREMENT, VALUE`.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub(crate) struct Style {
     pub(crate) percentiles: Vec<f64>,
     /// Every bucket as well.
     pub(crate) verbose: bool,
-    /// No summary behind raw rows.
+    /// No summary behind raw rows, but their number.
     pub(crate) no_raw_summary: bool,
 }
 
@@ -66,26 +66,41 @@ pub(crate) fn overall(run_time_ms: u64, operations: u64) -> Vec<Line> {
 /// The lines of all blocks.
 pub(crate) fn lines(tally: &Tally, style: &Style) -> Vec<Line> {
     let mut lines = Vec::new();
+    let is_two_in_one = style.kinds.is_two_in_one();
     for (name, cell) in blocks(tally) {
-        let both = style.kinds.hdr && (style.kinds.buckets.is_some() || style.kinds.raw);
         let named = |prefix: &str| {
-            if both {
+            if is_two_in_one {
                 format!("{prefix}{name}")
             } else {
                 name.clone()
             }
         };
+        // Of two kinds in one YCSB tells only the first how operations ended.
+        let returned = |is_second: bool| {
+            let none = Returns::default();
+            if is_two_in_one && is_second {
+                none
+            } else {
+                cell.returns
+            }
+        };
         if let Some(hdr) = &cell.hdr {
-            hdr_lines(&named("Hdr"), hdr, cell, style, &mut lines);
+            hdr_lines(&named("Hdr"), hdr, style, &returned(false), &mut lines);
         }
         if let Some(buckets) = &cell.buckets {
-            bucket_lines(&named("Bucket"), buckets, cell, style, &mut lines);
+            bucket_lines(
+                &named("Bucket"),
+                buckets,
+                style,
+                &returned(true),
+                &mut lines,
+            );
         }
         if let Some(series) = &cell.series {
-            series_lines(&name, series, cell, &mut lines);
+            series_lines(&name, series, &returned(false), &mut lines);
         }
         if let Some(raw) = &cell.raw {
-            raw_lines(&named("Raw"), raw, cell, style, &mut lines);
+            raw_lines(&named("Raw"), raw, style, &returned(true), &mut lines);
         }
     }
     lines
@@ -99,9 +114,9 @@ fn line(metric: &str, measurement: impl Into<String>, value: impl Into<Value>) -
     }
 }
 
-fn return_lines(name: &str, cell: &Cell, lines: &mut Vec<Line>) {
+fn return_lines(name: &str, returns: &Returns, lines: &mut Vec<Line>) {
     for ended in Return::ALL {
-        let count = cell.returns[ended as usize];
+        let count = returns[ended as usize];
         if count > 0 {
             lines.push(line(name, format!("Return={}", ended.name()), count));
         }
@@ -111,8 +126,8 @@ fn return_lines(name: &str, cell: &Cell, lines: &mut Vec<Line>) {
 fn hdr_lines(
     name: &str,
     hdr: &hdrhistogram::Histogram<u64>,
-    cell: &Cell,
     style: &Style,
+    returns: &Returns,
     lines: &mut Vec<Line>,
 ) {
     let mean = if hdr.is_empty() { 0.0 } else { hdr.mean() };
@@ -128,7 +143,7 @@ fn hdr_lines(
             hdr.value_at_percentile(*percentile),
         ));
     }
-    return_lines(name, cell, lines);
+    return_lines(name, returns, lines);
     if style.verbose {
         for step in hdr.iter_recorded() {
             let value = step.value_iterated_to();
@@ -137,7 +152,13 @@ fn hdr_lines(
     }
 }
 
-fn bucket_lines(name: &str, buckets: &Buckets, cell: &Cell, style: &Style, lines: &mut Vec<Line>) {
+fn bucket_lines(
+    name: &str,
+    buckets: &Buckets,
+    style: &Style,
+    returns: &Returns,
+    lines: &mut Vec<Line>,
+) {
     let sums = &buckets.sums;
     lines.push(line(name, "Operations", sums.count));
     lines.push(line(name, "AverageLatency(us)", sums.mean()));
@@ -155,7 +176,7 @@ fn bucket_lines(name: &str, buckets: &Buckets, cell: &Cell, style: &Style, lines
             }
         }
     }
-    return_lines(name, cell, lines);
+    return_lines(name, returns, lines);
     if style.verbose {
         for (index, count) in buckets.counts.iter().enumerate() {
             lines.push(line(name, index.to_string(), *count));
@@ -168,13 +189,13 @@ fn bucket_lines(name: &str, buckets: &Buckets, cell: &Cell, style: &Style, lines
     }
 }
 
-fn series_lines(name: &str, series: &Series, cell: &Cell, lines: &mut Vec<Line>) {
+fn series_lines(name: &str, series: &Series, returns: &Returns, lines: &mut Vec<Line>) {
     let sums = &series.sums;
     lines.push(line(name, "Operations", sums.count));
     lines.push(line(name, "AverageLatency(us)", sums.mean()));
     lines.push(line(name, "MinLatency(us)", sums.min));
     lines.push(line(name, "MaxLatency(us)", sums.max));
-    return_lines(name, cell, lines);
+    return_lines(name, returns, lines);
     let mut first = None;
     for (index, (sum, count)) in series.stretches.iter().enumerate() {
         if *count > 0 {
@@ -189,14 +210,12 @@ fn series_lines(name: &str, series: &Series, cell: &Cell, lines: &mut Vec<Line>)
     }
 }
 
-fn raw_lines(name: &str, raw: &[Row], cell: &Cell, style: &Style, lines: &mut Vec<Line>) {
-    if style.no_raw_summary {
-        return;
-    }
+fn raw_lines(name: &str, raw: &[Row], style: &Style, returns: &Returns, lines: &mut Vec<Line>) {
     let mut sorted: Vec<u64> = raw.iter().map(|row| row.micros).collect();
     sorted.sort_unstable();
     lines.push(line(name, "Total Operations", sorted.len() as u64));
-    if let (Some(least), Some(most)) = (sorted.first(), sorted.last()) {
+    if let (Some(least), Some(most), false) = (sorted.first(), sorted.last(), style.no_raw_summary)
+    {
         let head = "Below is a summary of latency in microseconds:";
         lines.push(Line {
             value: Value::Whole(-1),
@@ -220,14 +239,17 @@ fn raw_lines(name: &str, raw: &[Row], cell: &Cell, style: &Style, lines: &mut Ve
             lines.push(line(name, text, sorted[index.min(sorted.len() - 1)]));
         }
     }
-    return_lines(name, cell, lines);
+    return_lines(name, returns, lines);
 }
 
 /// The rows of the raw kind, with a header for each name, sorted by time.
-pub(crate) fn raw_rows(tally: &Tally) -> String {
+pub(crate) fn raw_rows(tally: &Tally, kinds: Kinds) -> String {
     let mut text = String::new();
-    for (name, cell) in blocks(tally) {
+    for (mut name, cell) in blocks(tally) {
         let Some(raw) = &cell.raw else { continue };
+        if kinds.is_two_in_one() {
+            name.insert_str(0, "Raw");
+        }
         let mut rows = raw.clone();
         rows.sort_by_key(|row| row.at_ms);
         text.push_str(&format!(
@@ -369,7 +391,7 @@ mod tests {
         };
         tally.measure(Metric::Read, Return::Ok, micros, 0, 1_234);
         assert_eq!(
-            raw_rows(&tally),
+            raw_rows(&tally, kinds),
             "READ latency raw data: op, timestamp(ms), latency(us)\nREAD,1234,7\n"
         );
     }
@@ -384,6 +406,59 @@ mod tests {
         let text = text(kinds, &[1]);
         assert!(text.starts_with("[HdrREAD], Operations, 1\n"));
         assert!(text.contains("[BucketREAD], Operations, 1\n"));
+    }
+
+    /// As YCSB's `TwoInOneMeasurement` does: the second of two kinds has its prefix in the rows too, and is not told how operations ended.
+    #[test]
+    fn only_the_first_of_two_kinds_says_how_operations_ended() {
+        for (buckets, raw, second) in [(Some(3), false, "Bucket"), (None, true, "Raw")] {
+            let kinds = Kinds {
+                hdr: true,
+                buckets,
+                raw,
+                ..Kinds::default()
+            };
+            let text = text(kinds, &[1, 2]);
+            assert!(text.contains("[HdrREAD], Return=OK, 2\n"), "{text}");
+            assert!(!text.contains(&format!("[{second}READ], Return")), "{text}");
+        }
+        let kinds = Kinds {
+            hdr: true,
+            raw: true,
+            ..Kinds::default()
+        };
+        let mut tally = Tally::new(&layout(kinds, Interval::Both));
+        let micros = Micros {
+            plain: 7,
+            intended: 8,
+        };
+        tally.measure(Metric::Read, Return::Ok, micros, 0, 1_234);
+        assert_eq!(
+            raw_rows(&tally, kinds),
+            "RawREAD latency raw data: op, timestamp(ms), latency(us)\nRawREAD,1234,7\n\
+             RawIntended-READ latency raw data: op, timestamp(ms), latency(us)\nRawIntended-READ,1234,8\n"
+        );
+    }
+
+    #[test]
+    fn without_a_summary_the_raw_kind_still_counts() {
+        let kinds = Kinds {
+            raw: true,
+            ..Kinds::default()
+        };
+        let mut tally = Tally::new(&layout(kinds, Interval::Op));
+        let micros = Micros {
+            plain: 7,
+            intended: 7,
+        };
+        tally.measure(Metric::Read, Return::Ok, micros, 0, 1_234);
+        tally.count(Metric::Read, Return::Ok, 0);
+        let mut style = style(kinds);
+        style.no_raw_summary = true;
+        assert_eq!(
+            write(Exporter::Text, &lines(&tally, &style)),
+            "[READ], Total Operations, 1\n[READ], Return=OK, 1\n"
+        );
     }
 
     #[test]

@@ -38,6 +38,11 @@ struct Tick {
     operations: u64,
 }
 
+/// When the intervals end: on the grid of the start, however long the line of one of them took.
+fn ends(begin: Instant, every: Duration) -> impl Iterator<Item = Instant> {
+    std::iter::successors(Some(begin + every), move |end| Some(*end + every))
+}
+
 /// Reports until all sessions have ended.
 pub(crate) struct Reporter<'a> {
     settings: &'a Settings,
@@ -115,9 +120,8 @@ impl<'a> Reporter<'a> {
             return;
         };
         self.say(&self.tick());
-        let mut next = every;
-        while !self.is_over {
-            self.take_until(Some(self.begin + next));
+        for end in ends(self.begin, every) {
+            self.take_until(Some(end));
             if self.is_over {
                 break;
             }
@@ -125,7 +129,6 @@ impl<'a> Reporter<'a> {
             self.gather();
             self.say(&tick);
             self.end_interval(tick.seconds);
-            next += every;
         }
         let tick = self.tick();
         self.say(&tick);
@@ -229,11 +232,9 @@ impl<'a> Reporter<'a> {
     /// Writes the logs and adds the interval to the totals.
     fn end_interval(&mut self, now: f64) {
         if let Some(logs) = &mut self.logs {
-            let kinds = self.settings.layout.kinds;
-            let prefix = if kinds.buckets.is_some() || kinds.raw {
-                "Hdr"
-            } else {
-                ""
+            let prefix = match self.settings.layout.kinds.is_two_in_one() {
+                true => "Hdr",
+                false => "",
             };
             for (name, cell) in blocks(&self.interval) {
                 let Some(hdr) = cell.hdr.as_ref().filter(|hdr| !hdr.is_empty()) else {
@@ -248,5 +249,21 @@ impl<'a> Reporter<'a> {
         }
         self.totals.tally.take(&mut self.interval);
         self.interval_begin = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_end_on_the_grid_of_the_start() {
+        let begin = Instant::now();
+        let every = Duration::from_millis(700);
+        let mut found = ends(begin, every);
+        assert_eq!(found.next(), Some(begin + every));
+        // Lines that take long do not move what follows.
+        std::thread::sleep(Duration::from_millis(2));
+        assert_eq!(found.nth(98), Some(begin + 100 * every));
     }
 }

@@ -25,6 +25,16 @@ pub(crate) struct Kinds {
     pub(crate) raw: bool,
 }
 
+impl Kinds {
+    /// Whether an HDR histogram is kept beside another kind: then each has a prefix in its names.
+    pub(crate) fn is_two_in_one(self) -> bool {
+        self.hdr && (self.buckets.is_some() || self.raw)
+    }
+}
+
+/// How many operations ended in each way of [`Return`].
+pub(crate) type Returns = [u64; RETURNS];
+
 /// Which latencies are kept: `measurement.interval`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interval {
@@ -65,7 +75,7 @@ pub(crate) struct Cell {
     /// When it was first used, nanoseconds from the start: decides the order of names.
     first_ns: u64,
     /// How operations ended, by [`Return`].
-    pub(crate) returns: [u64; RETURNS],
+    pub(crate) returns: Returns,
     pub(crate) hdr: Option<Histogram<u64>>,
     pub(crate) buckets: Option<Buckets>,
     pub(crate) series: Option<Series>,

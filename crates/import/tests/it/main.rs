@@ -84,15 +84,15 @@ fn percentiles_of_all_operations_are_not_made_up() {
     let point = &analysis.curves[0].points[0];
     assert_eq!(point.valid_runs, 1, "{:?}", point.results[0].warnings);
     assert!(point.response.p99.values.is_empty());
-    let mean_ns = point.response.mean.known().unwrap();
+    let mean_ns = point.response.mean.median.unwrap();
     let expected = (149_900.0 * 1_514_300.0 + 150_098.0 * 1_614_500.0) / 299_998.0;
     assert!(
         (mean_ns / expected - 1.0).abs() < 1e-9,
         "{mean_ns} {expected}"
     );
     let reads = &point.by_operation["read"];
-    assert_eq!(reads.p99.known(), Some(5_003_000.0));
-    assert_eq!(reads.p999.known(), Some(20_015_000.0));
+    assert_eq!(reads.p99.median, Some(5_003_000.0));
+    assert_eq!(reads.p999.median, Some(20_015_000.0));
     // One second more or less is not told apart by lines of ten seconds.
     assert_eq!(analysis.series[0].seconds.len(), 3);
     assert_eq!(analysis.outcome(), Outcome::Good);
@@ -102,16 +102,67 @@ fn percentiles_of_all_operations_are_not_made_up() {
 fn a_line_of_all_operations_gives_their_percentiles() {
     let analysis = one(GO_YCSB);
     let point = &analysis.curves[0].points[0];
-    assert_eq!(point.response.p99.known(), Some(6_101_000.0));
-    assert_eq!(point.by_operation["update"].p99.known(), Some(6_201_000.0));
+    assert_eq!(point.response.p99.median, Some(6_101_000.0));
+    assert_eq!(point.by_operation["update"].p99.median, Some(6_201_000.0));
     assert_eq!(gate(&analysis, "Little's law").state, ValidityState::Good);
+}
+
+/// go-ycsb reports failures in a row of their own, with the time that each took.
+#[test]
+fn failures_of_go_ycsb_are_counted_and_shown() {
+    let failed = "READ_ERROR - Takes(s): 20.0, Count: 3, OPS: 0.2, Avg(us): 1990, Min(us): 301, Max(us): 30015, 50th(us): 1803, 90th(us): 2903, 95th(us): 3503, 99th(us): 6003, 99.9th(us): 6003, 99.99th(us): 6003";
+    for text in [
+        format!("{GO_YCSB}{failed}\n"),
+        // The row may be the first of the last report as well.
+        GO_YCSB.replace(
+            "Run finished, takes 20.001s\n",
+            &format!("Run finished, takes 20.001s\n{failed}\n"),
+        ),
+    ] {
+        let analysis = one(&text);
+        let errors = gate(&analysis, "errors");
+        assert_eq!(errors.state, ValidityState::Bad, "{errors:?}");
+        assert!(errors.text.starts_with("3 operations failed"), "{errors:?}");
+        assert_eq!(analysis.curves[0].points[0].errors, 3);
+        assert_eq!(analysis.curves[0].points[0].ok, 80_000);
+    }
+}
+
+#[test]
+fn operations_without_a_record_are_named_where_they_lower_the_throughput() {
+    let text = reads(4, 10, 1_000, 3_600).replace(
+        "[READ], Return=OK, 10000\n",
+        "[READ], Return=OK, 9000\n[READ], Return=NOT_FOUND, 1000\n",
+    );
+    let analysis = one(&text);
+    let point = &analysis.curves[0].points[0];
+    assert_eq!(point.throughput.median, Some(900.0));
+    let warning = analysis
+        .warnings
+        .iter()
+        .find(|warning| warning.id == WarningId::NotFound)
+        .unwrap();
+    assert!(
+        warning.message.starts_with(
+            "1000 of 10000 operations found no record; they do not count in the throughput"
+        ),
+        "{warning:?}"
+    );
+}
+
+/// What is not known is `null` for the programs that read the analysis, never a zero.
+#[test]
+fn an_unknown_median_is_null_in_json() {
+    let analysis = serde_json::to_value(one(YCSB)).unwrap();
+    let point = &analysis["curves"][0]["points"][0];
+    assert!(point["response"]["p99"]["median"].is_null(), "{point}");
 }
 
 #[test]
 fn fio_is_judged_too() {
     let analysis = one(FIO);
     let point = &analysis.curves[0].points[0];
-    assert!(point.response.p99.known().unwrap() > 0.0);
+    assert!(point.response.p99.median.unwrap() > 0.0);
     assert_eq!(analysis.mixes, ["randread"]);
 }
 
@@ -174,10 +225,10 @@ fn under_a_target_only_service_times_are_known() {
     let analysis = one(&text);
     let point = &analysis.curves[0].points[0];
     assert!(point.response.mean.values.is_empty() && point.response.p99.values.is_empty());
-    assert_eq!(point.service.p99.known(), Some(1_500_000.0));
+    assert_eq!(point.service.p99.median, Some(1_500_000.0));
     // Those of each kind are told too.
     let reads = &point.by_operation["read"];
-    assert_eq!(reads.p99.known(), Some(1_500_000.0));
+    assert_eq!(reads.p99.median, Some(1_500_000.0));
     // Waiting for the target is no contradiction.
     assert!(!has(&analysis, WarningId::LittlesLaw));
     assert_eq!(point.valid_runs, 1);

@@ -31,7 +31,7 @@ fn the_line_of_one_arm_is_found_again_from_its_trials() {
         assert!(block.trials.iter().all(|trial| trial.valid));
         assert!(block.trials.iter().all(|trial| trial.seconds == 1.0));
     }
-    assert!((line.rate.median / (lower * upper).sqrt() - 1.0).abs() < 1e-12);
+    assert!((line.rate.median.unwrap() / (lower * upper).sqrt() - 1.0).abs() < 1e-12);
     // 8 blocks attain 1 - 10/256 by the signed-rank law.
     assert!((line.confidence.unwrap() - 0.9609375).abs() < 1e-9);
     assert_eq!(
@@ -44,7 +44,7 @@ fn the_line_of_one_arm_is_found_again_from_its_trials() {
         (8, Some(true))
     );
     assert!(
-        (at_line.throughput.median / lower - 1.0).abs() < 1e-3,
+        (at_line.throughput.median.unwrap() / lower - 1.0).abs() < 1e-3,
         "measured at the rate that held"
     );
     assert_eq!(
@@ -161,7 +161,7 @@ fn what_limits_an_arm_beyond_its_line_is_named() {
 fn an_objective_that_no_load_meets_has_no_line() {
     let analysis = measure(lines(&["xfs"], 6), |_, _| 5.0).analyse();
     let line = only_line(&analysis);
-    assert_eq!((line.lower, line.rate.known()), (None, None));
+    assert_eq!((line.lower, line.rate.median), (None, None));
     assert!(line.upper.is_some());
     assert!(warns(&analysis, WarningId::LineOpen));
     assert_snapshot!(line.sentence, @"xfs does not hold p99 ≤ 10 ms: not even at 10.1 op/s, the lowest rate tried.");
@@ -178,7 +178,7 @@ fn an_objective_that_every_load_meets_has_an_open_line() {
     ];
     let analysis = lab.analyse();
     let line = &analysis.lines[1];
-    assert_eq!((line.upper, line.rate.known()), (None, None));
+    assert_eq!((line.upper, line.rate.median), (None, None));
     let highest = line.lower.unwrap();
     assert!(highest > 980_000.0 && highest <= 1e6, "{highest}");
     assert!(
@@ -224,7 +224,7 @@ fn a_generator_that_stands_still_beyond_the_line_makes_no_line_of_the_arm() {
     let analysis = lab.analyse();
     let line = only_line(&analysis);
     assert_eq!(
-        (line.lower, line.upper, line.rate.known()),
+        (line.lower, line.upper, line.rate.median),
         (None, None, None)
     );
     let warning = analysis
@@ -257,7 +257,7 @@ fn the_lag_of_the_generator_decides_no_line() {
         (end.generator_lag, end.lag_is_apart) = (Some(histogram(400_000, 1_000)), true);
     }
     let analysis = lab.analyse();
-    assert!(only_line(&analysis).rate.known().is_some());
+    assert!(only_line(&analysis).rate.median.is_some());
     assert!(!warns(&analysis, WarningId::GeneratorLimited));
 }
 
@@ -274,7 +274,7 @@ fn errors_beyond_the_line_are_its_evidence_and_no_broken_gate() {
     }
     let analysis = lab.analyse();
     let line = only_line(&analysis);
-    assert!(line.rate.known().is_some(), "{}", line.sentence);
+    assert!(line.rate.median.is_some(), "{}", line.sentence);
     assert!(!warns(&analysis, WarningId::Errors));
 }
 
@@ -308,7 +308,7 @@ fn without_its_earlier_trials_a_search_knows_less() {
     }
     let analysis = lab.analyse();
     let line = only_line(&analysis);
-    if let Some(rate) = line.rate.known() {
+    if let Some(rate) = line.rate.median {
         assert!(
             (rate / 20_300.0 - 1.0).abs() < 0.03,
             "never a wrong line: {rate}"
@@ -471,7 +471,10 @@ fn bounds_on_the_line_and_on_its_cost_are_tried() {
     assert_eq!(passed, [true, false, true, false, false]);
     assert_eq!(analysis.thresholds[4].subject, "no such point was measured");
     let at_line = analysis.costs[0].at_line.as_ref().unwrap();
-    assert!((at_line.median / 0.01 - 1.0).abs() < 0.02, "{at_line:?}");
+    assert!(
+        (at_line.median.unwrap() / 0.01 - 1.0).abs() < 0.02,
+        "{at_line:?}"
+    );
     assert_eq!(
         (&analysis.costs[0].at_knee, &analysis.costs[0].at_best),
         (&None, &None)
@@ -518,7 +521,11 @@ fn trials_of_other_searches_do_not_mix() {
     let mut second = trials(&lab, 1, 40_000.0);
     lab.runs[0].points.append(&mut second);
     let analysis = lab.analyse();
-    let rates: Vec<f64> = analysis.lines.iter().map(|line| line.rate.median).collect();
+    let rates: Vec<f64> = analysis
+        .lines
+        .iter()
+        .map(|line| line.rate.median.unwrap())
+        .collect();
     assert!(
         (rates[0] / 20_000.0 - 1.0).abs() < 0.02 && (rates[1] / 40_000.0 - 1.0).abs() < 0.02,
         "{rates:?}"

@@ -240,7 +240,9 @@ fn injure(record: &mut ExperimentRecord, injury: &Injury, which: usize) {
 
 fn check_estimate(estimate: &Estimate) {
     assert!(
-        estimate.median.is_finite() && estimate.median >= 0.0,
+        estimate
+            .median
+            .is_none_or(|median| median.is_finite() && median >= 0.0),
         "{estimate:?}"
     );
     if let Some((lower, upper)) = estimate.interval {

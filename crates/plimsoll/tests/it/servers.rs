@@ -259,6 +259,28 @@ fn a_full_disk_under_a_server() {
     }
 }
 
+/// A server that cannot even write why it ends: the program looks whether there was room.
+#[test]
+fn a_server_that_finds_its_disk_full_ends_with_that_reason() {
+    if !is_root_or_skip("a_server_that_finds_its_disk_full_ends_with_that_reason") {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let _disk = Mounted::tmpfs(&laboratory.path("disk"), "400m");
+    let words = "#!/bin/sh\ncat /dev/zero > filler 2>/dev/null\nexit 3\n";
+    let greedy = laboratory.write("greedy", words);
+    fs::set_permissions(&greedy, fs::Permissions::from_mode(0o755)).unwrap();
+    let text = experiment("{program: ./greedy}", "directory: disk", "1s", 1);
+    laboratory.write("experiment.yaml", text.replace("2k", "1"));
+    let said = run(&laboratory, &["run", "experiment.yaml", "--anyway"]);
+    assert_ne!(said.code, Some(0), "{said:?}");
+    let record = laboratory.record();
+    let message = failure(&record.runs[0]);
+    let words = "it ended with exit code 3, and the disk of ";
+    assert!(message.contains(words), "{message}");
+    assert!(message.contains(" is full"), "{message}");
+}
+
 /// What a record takes is measured on a server like the one of the arm.
 #[test]
 fn a_record_is_sized_on_a_server() {

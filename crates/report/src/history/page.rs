@@ -5,7 +5,7 @@ use crate::chart::{ArmStyle, Axis, Path, Plot, ValueSeries, Values, answering};
 use crate::number::PAGE;
 use crate::page::date;
 use crate::shell::{self, Place, Shell};
-use crate::{link, text};
+use crate::{link, select, text};
 use maud::{Markup, html};
 use plimsoll_experiment::Metric;
 use plimsoll_judge::History;
@@ -124,7 +124,7 @@ fn chart(history: &History) -> Markup {
     let style = ArmStyle::at(0);
     let mut line = Path::default();
     for (number, result) in history.results.iter().enumerate() {
-        let (at_x, at_y) = place(number, result.value.median);
+        let (at_x, at_y) = place(number, select::median(&result.value));
         match number {
             0 => line.move_to(at_x, at_y),
             _ => line.line_to(at_x, at_y),
@@ -151,7 +151,7 @@ fn chart(history: &History) -> Markup {
             path.line d=(whiskers.data()) {}
             path.line d=(line.data()) {}
             @for (number, result) in history.results.iter().enumerate() {
-                @let (at_x, at_y) = place(number, result.value.median);
+                @let (at_x, at_y) = place(number, select::median(&result.value));
                 path.mark d=(style.mark(at_x, at_y, 4.5)) {}
             }
         }
@@ -212,7 +212,7 @@ fn told(history: &History) -> ValueSeries {
         values: history
             .results
             .iter()
-            .map(|result| result.value.median)
+            .map(|result| select::median(&result.value))
             .collect(),
         ends: Some((end(|(lower, _)| lower), end(|(_, upper)| upper))),
     }
@@ -238,7 +238,7 @@ fn table(history: &History, place: Place) -> Markup {
                                 Place::Served => a href=(link::experiment(&result.id)) { (text::line(&result.id)) },
                                 Place::File => (text::line(&result.id)),
                             } }
-                            td.num { (value(result.value.median)) }
+                            td.num { (value(select::median(&result.value))) }
                             td.num { @match result.value.interval {
                                 Some((lower, upper)) => { (value(lower)) " to " (value(upper)) },
                                 None => { (PAGE.nothing()) },

@@ -13,7 +13,7 @@ fn history(metric: Metric) -> History {
         id: format!("k{number}<b>"),
         started_at: format!("2026-03-{:02}T08:00:00Z", number + 1),
         value: Estimate {
-            median: if number < 5 { 5_200.0 } else { 4_880.0 },
+            median: Some(if number < 5 { 5_200.0 } else { 4_880.0 }),
             interval: (number != 2).then_some((4_800.0, 5_300.0)),
             values: vec![(0, 5_000.0)],
         },

@@ -129,7 +129,7 @@ pub(super) fn cell(
             @match estimate {
                 Some(estimate) if select::median(estimate).is_finite() => {
                     @if best { span.star aria-hidden="true" { "★" } span.hidden { "cheapest: " } }
-                    (words::money(estimate.median, PAGE)) " " (currency)
+                    (words::money(select::median(estimate), PAGE)) " " (currency)
                     @match estimate.interval {
                         Some((low, high)) => small { (words::money(low, PAGE)) " to " (words::money(high, PAGE)) },
                         None => small { "no interval" },

@@ -349,7 +349,7 @@ fn by_operation(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
                                 td { (text::label(&point.load_label, NAME)) }
                                 td {
                                     (text::short(operation, NAME))
-                                    @if point.response.mean.known().is_none() { " (service time)" }
+                                    @if point.response.mean.median.is_none() { " (service time)" }
                                 }
                                 @for estimate in [&latencies.mean, &latencies.p50, &latencies.p95, &latencies.p99, &latencies.p999] {
                                     td.num { (PAGE.latency(select::median(estimate))) }

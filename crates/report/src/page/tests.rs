@@ -492,7 +492,8 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
         .as_ref()
         .unwrap()
         .throughput
-        .median;
+        .median
+        .unwrap();
     assert!(html.contains(&crate::number::PAGE.rate(rate)));
     analysis.lines[0].at_line = None;
     let page = page_of(&record, &analysis);
@@ -1010,7 +1011,7 @@ fn odd_experiments_still_say_something_true() {
 fn numbers_that_are_none_are_never_printed() {
     let (record, mut analysis) = small();
     let broken = Estimate {
-        median: f64::NAN,
+        median: Some(f64::NAN),
         interval: Some((f64::NEG_INFINITY, f64::INFINITY)),
         values: vec![(0, f64::NAN), (1, f64::INFINITY)],
     };
@@ -1071,7 +1072,7 @@ fn numbers_that_are_none_are_never_printed_of_what_was_decided() {
         let (record, mut analysis) = decided();
         sample::against_itself(&mut analysis);
         let estimate = Estimate {
-            median: broken,
+            median: Some(broken),
             interval: Some((broken, broken)),
             values: vec![(0, broken), (u32::MAX, 1.0)],
         };

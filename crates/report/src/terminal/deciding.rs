@@ -151,7 +151,7 @@ fn is_cheapest(analysis: &Analysis, cost: &CostResult, of: Of) -> bool {
 
 fn spelled(estimate: &Estimate, screen: &Screen) -> String {
     let numbers = screen.numbers();
-    let median = words::money(estimate.median, numbers);
+    let median = words::money(select::median(estimate), numbers);
     match estimate.interval {
         Some((low, high)) => format!(
             "{median} ({} to {})",

@@ -1,7 +1,7 @@
 //! What the made-up experiment gets when it searched for lines, its arms have prices, and canaries were timed. Every number is invented, but they agree with
 //! each other.
 
-use super::{Noise, Shape, estimate};
+use super::{Noise, Shape, estimate, median_of};
 use plimsoll_experiment::Metric;
 use plimsoll_judge::{
     AgainstItself, Analysis, BlockLine, BlocksNeeded, Cause, CauseKind, CostResult, CurvePoint,
@@ -233,7 +233,7 @@ fn prices(shape: &Shape, analysis: &mut Analysis) {
             .points
             .iter()
             .find(|point| Some(point.load_label.as_str()) == knee);
-        let rate = |point: &&CurvePoint| point.throughput.median;
+        let rate = |point: &&CurvePoint| median_of(&point.throughput);
         let best = curve
             .points
             .iter()

@@ -175,7 +175,7 @@ pub fn opened(analysis: &mut Analysis) {
         curve
             .points
             .iter()
-            .map(|point| point.throughput.median)
+            .filter_map(|point| point.throughput.median)
             .fold(0.0, f64::max)
     };
     let highest = analysis.curves.iter().map(best).fold(0.0, f64::max);
@@ -186,7 +186,7 @@ pub fn opened(analysis: &mut Analysis) {
         for (place, point) in curve.points.iter_mut().enumerate() {
             let rate = (highest * (place as f64 + 1.0) / count / 1_000.0).round() * 1_000.0;
             let done = rate.min(most);
-            let factor = done / point.throughput.median;
+            let factor = done / median_of(&point.throughput);
             let values = point.throughput.values.iter();
             point.throughput = estimate(
                 values
@@ -211,7 +211,7 @@ pub fn estimate(values: Vec<(u32, f64)>) -> Estimate {
     sorted.sort_by(f64::total_cmp);
     let Some(last) = sorted.len().checked_sub(1) else {
         return Estimate {
-            median: f64::NAN,
+            median: None,
             interval: None,
             values,
         };
@@ -223,10 +223,15 @@ pub fn estimate(values: Vec<(u32, f64)>) -> Estimate {
         Some((sorted[0], sorted[last]))
     };
     Estimate {
-        median,
+        median: Some(median),
         interval,
         values,
     }
+}
+
+/// No number where no run gave a value.
+fn median_of(estimate: &Estimate) -> f64 {
+    estimate.median.unwrap_or(f64::NAN)
 }
 
 fn scaled(base: &Estimate, factor: f64, noise: &mut Noise, spread: f64) -> Estimate {
@@ -314,7 +319,7 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
         load: closed(sessions),
         valid_runs: shape.blocks,
         runs: shape.blocks,
-        ok: (throughput.median * f64::from(shape.seconds) * f64::from(shape.blocks)) as u64,
+        ok: (median_of(&throughput) * f64::from(shape.seconds) * f64::from(shape.blocks)) as u64,
         by_operation: BTreeMap::from([
             (
                 "read".into(),
@@ -346,7 +351,8 @@ fn curve(shape: &Shape, arm: usize, mix: usize, noise: &mut Noise) -> Curve {
         .collect();
     let law = law(arm, mix);
     let best = points.iter().max_by(|a, b| {
-        let power = |point: &CurvePoint| point.throughput.median / point.response.mean.median;
+        let power =
+            |point: &CurvePoint| median_of(&point.throughput) / median_of(&point.response.mean);
         power(a).total_cmp(&power(b))
     });
     let knee = best.filter(|_| points.len() > 2).map(|point| Knee {
@@ -365,7 +371,7 @@ fn curve(shape: &Shape, arm: usize, mix: usize, noise: &mut Noise) -> Curve {
         .map(|point| {
             let sessions = f64::from(point.load.sessions());
             let fitted = throughput(&law, sessions);
-            (sessions, fitted, point.throughput.median - fitted)
+            (sessions, fitted, median_of(&point.throughput) - fitted)
         })
         .collect();
     Curve {
@@ -416,7 +422,7 @@ fn verdict(pairs: &[(u32, f64, f64)], metric: Metric, margin: f64) -> Verdict {
             .interval
             .is_none()
             .then(|| "fewer than 6 blocks".into()),
-        estimate: Some(ratios.median),
+        estimate: ratios.median,
         interval: ratios.interval,
         confidence: ratios.interval.map(|_| 0.969),
         p_value: ratios.interval.map(|_| 0.031),
@@ -506,8 +512,8 @@ fn series(shape: &Shape, curves: &[Curve]) -> Vec<TimeSeries> {
                             at: f64::from(second),
                             length: 1.0,
                             throughput: rate * warming * stall * (1.0 + 0.035 * noise.next()),
-                            p50_ns: Some(point.response.p50.median),
-                            p99_ns: Some(point.response.p99.median / stall),
+                            p50_ns: point.response.p50.median,
+                            p99_ns: point.response.p99.median.map(|ns| ns / stall),
                         }
                     })
                     .collect();

@@ -1,6 +1,6 @@
 //! What the made-up experiment gets when its arms stand on emulated disks and are watched. Every number is invented, but they agree with each other.
 
-use super::{Noise, Shape};
+use super::{Noise, Shape, median_of};
 use plimsoll_judge::{
     Analysis, CalibrationResult, CapKind, Cause, CauseKind, CurvePoint, Difference, FigureSummary,
     Figures, IdentityCheck, PairDifferences, RuleResult, WorkingSetResult,
@@ -295,7 +295,11 @@ fn furnish_point(shape: &Shape, point: &mut CurvePoint) {
         result.figures = measured(shape, arm, result.throughput);
     }
     let of = |throughput: Option<f64>| {
-        measured(shape, arm, throughput.unwrap_or(point.throughput.median))
+        measured(
+            shape,
+            arm,
+            throughput.unwrap_or(median_of(&point.throughput)),
+        )
     };
     let mut rates: Vec<f64> = point
         .throughput
