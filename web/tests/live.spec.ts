@@ -72,7 +72,7 @@ test("two look at the same run, and one that was stopped is interrupted", async 
   await started.stop("SIGINT");
   await expect(page.locator("tr .state")).toHaveText("◐ interrupted");
   await expect(live(other)).toHaveCount(0);
-  await expect(other.locator(".unfinished")).toContainText("Unfinished");
+  await expect(other.locator(".unfinished")).toContainText("Incomplete");
   await page.close();
 });
 

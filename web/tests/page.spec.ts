@@ -127,5 +127,5 @@ test("the values of the charts can be saved", async ({ page, pageFile }) => {
 test("the sections can be linked to, and the page of a stopped experiment says so", async ({ page, pageFile }) => {
   await page.goto(`${pageFile("unfinished")}#order`);
   await expect(page.locator("section#order")).toBeInViewport();
-  await expect(page.locator(".unfinished")).toContainText("Unfinished");
+  await expect(page.locator(".unfinished")).toContainText("Incomplete");
 });

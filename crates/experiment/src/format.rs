@@ -332,7 +332,7 @@ object! {
         "Order of the arms in a block: anew in each, from the seed; or always that of the file, by which drift of the \
          machine can pass for a difference.";
     "seed" = count(0, u64::MAX), Default("42"), "42";
-        "Of everything random: the same seed asks the same things in the same order.";
+        "Random seed: the same seed gives the same operations in the same order.";
     "shaped_from" = choice(&["load", "warm-up", "measuring"]), Default("load"), "warm-up";
         "From when on emulated disks are as slow as they were asked to be: from the storing of the data, from the warm-up of each \
          point, or from its measured part. Before, they have no limits.";

@@ -186,9 +186,7 @@ pub enum Mistake {
         high: String,
     },
     /// Neither a load nor a search.
-    #[error(
-        "nothing says how hard it is asked: there is no `load`, and no search for the plimsoll line"
-    )]
+    #[error("no load: add `load:`, or an `objective:` to search for the plimsoll line")]
     NothingAsked,
     /// A search for the line beside stages.
     #[error(

@@ -135,7 +135,7 @@ object! {
     "ready_within" = WITHIN, Optional, "120s";
         "How long it may take until it answers.";
     "stop_within" = WITHIN, Optional, "300s";
-        "How long it may take to end when it is asked to; then it is killed, and its run is no good.";
+        "Longest time to stop after the signal; after that it is killed, and the run is marked failed.";
 }
 
 object! {

@@ -29,7 +29,7 @@ pub(crate) fn against_itself(plan: &Plan, comparisons: &[Comparison]) -> Option<
     let largest = furthest.and_then(|comparison| comparison.verdict.estimate);
     let all = compared.len();
     let sentence = match largest {
-        None => "An arm against itself: nothing could be compared, so nothing is known of what this machine passes off as a difference.".into(),
+        None => "An arm against itself: nothing could be compared, so this machine's noise floor is unknown.".into(),
         Some(largest) => format!(
             "An arm against itself: {different} of {all} {} called different, largest {}; at most 5 % may be.",
             match (all, different) {

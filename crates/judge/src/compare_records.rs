@@ -521,15 +521,42 @@ fn verdicts([name_a, name_b]: [&str; 2], comparisons: &[UnpairedComparison]) -> 
         _ => String::new(),
     };
     sentences.push(format!(
-        "Of {} ({} at every load that both measured), {name_b} is better than {name_a} in {}, worse in {}, equivalent in {}; {} cannot be told{because}.",
+        "{name_b} against {name_a} in {} ({} at every load that both measured): {}{because}.",
         counted(deciding.len(), "deciding comparison"),
         list(&metrics),
-        count(Judgement::Better),
-        count(Judgement::Worse),
-        count(Judgement::Equivalent),
-        count(Judgement::Inconclusive),
+        tally(&[
+            (count(Judgement::Better), "better"),
+            (count(Judgement::Worse), "worse"),
+            (count(Judgement::Equivalent), "equivalent"),
+            (count(Judgement::Inconclusive), "inconclusive"),
+        ]),
     ));
     sentences
+}
+
+/// `10 worse; none better, equivalent or inconclusive`.
+fn tally(counts: &[(usize, &str)]) -> String {
+    let some: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let none: Vec<&str> = counts
+        .iter()
+        .filter(|(count, _)| *count == 0)
+        .map(|(_, word)| *word)
+        .collect();
+    let none = match &none[..] {
+        [] => None,
+        [only] => Some(format!("none {only}")),
+        [first @ .., last] => Some(format!("none {} or {last}", first.join(", "))),
+    };
+    let parts: Vec<String> = (!some.is_empty())
+        .then(|| some.join(", "))
+        .into_iter()
+        .chain(none)
+        .collect();
+    parts.join("; ")
 }
 
 /// `c at 1 thread, c at 4 threads`.

@@ -398,9 +398,28 @@ impl Pairs {
                     _ => "in no block have both a valid point with such a value".into(),
                 });
             }
+            if let Some(nothing) = self.nothing_done() {
+                return Err(nothing);
+            }
             Matched::compared(&self.known)
         };
         not_only_bounds(compared, self.metric)
+    }
+
+    /// Where a side finished nothing, there is no ratio: says which, and when.
+    fn nothing_done(&self) -> Option<String> {
+        if self.metric != Metric::Throughput {
+            return None;
+        }
+        self.values.iter().find_map(|(block, a, b)| {
+            let idle = match (*a, *b) {
+                (0.0, _) => &self.arms[0],
+                (_, 0.0) => &self.arms[1],
+                _ => return None,
+            };
+            let block = u64::from(*block) + 1;
+            Some(format!("{idle} finished no operation in block {block}"))
+        })
     }
 
     /// Failures may be absent from both arms, which no ratio can express.

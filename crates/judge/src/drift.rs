@@ -177,7 +177,10 @@ pub(crate) fn validity(drift: Option<&DriftResult>) -> Option<Validity> {
             .map(|block| (u64::from(*block) + 1).to_string())
             .collect();
         let noun = if blocks.len() == 1 { "block" } else { "blocks" };
-        format!("the machine was not the same in {noun} {}", list(&blocks))
+        format!(
+            "the machine ran at a different speed in {noun} {}",
+            list(&blocks)
+        )
     };
     Some(crate::validity::entry("drift", state, text))
 }

@@ -94,7 +94,7 @@ figures! {
     evictions_by_application_per_operation = "evictions by application threads", PerOperation;
     /// Of the sessions' time, how much was spent evicting or waiting for room in the cache.
     engine_cache_wait = "sessions waiting for the cache", Share;
-    /// Transactions rolled back.
+    /// Transactions rolled back; of a mongod its write conflicts.
     rollbacks_per_operation = "rollbacks", PerOperation;
     /// Times that the journal was forced to the disk.
     journal_syncs_per_second = "journal syncs", PerSecond;
@@ -181,7 +181,7 @@ figures! {
     /// Of the time, in how much some task waited for memory.
     pressure_memory = "some task waits for memory", Share;
     /// Time in which the control group was held back by its CPU limit, over the time. Some kernels count it for each processor, so it may exceed 1.
-    throttled = "held back by the CPU limit", Share;
+    throttled = "throttled by the CPU limit", Share;
 
     /// Memory of the server's process, without the page cache.
     server_memory_bytes = "memory of the server", Bytes;

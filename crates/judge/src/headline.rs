@@ -4,7 +4,9 @@ use crate::because::cause_of;
 use crate::comparison::{Comparisons, effect};
 use crate::select::{Selection, counted};
 use crate::words::{self, list};
-use crate::{AgainstItself, CauseKind, Comparison, Curve, CurvePoint, Judgement, LineResult};
+use crate::{
+    AgainstItself, CauseKind, Comparison, Curve, CurvePoint, Judgement, LineResult, Progress,
+};
 use plimsoll_experiment::{Metric, Plan};
 use plimsoll_record::{Severity, Warning};
 
@@ -33,18 +35,25 @@ pub(crate) fn headline(
         )
     });
     if progress.runs_finished == 0 {
-        return vec![format!(
-            "No run has finished, so there is nothing to judge.{because}"
-        )];
+        let nothing = format!("No run has finished, so there is nothing to judge.{because}");
+        return std::iter::once(nothing)
+            .chain(incomplete(progress))
+            .collect();
     }
     let is_measured = |curve: &Curve| !curve.points.is_empty();
     let mut points = curves.iter().flat_map(|curve| &curve.points);
     let mut of_lines = lines.iter().flat_map(|line| &line.blocks);
     let any_line = of_lines.any(|block| block.trials.iter().any(|trial| trial.valid));
     if !points.any(|point| point.valid_runs > 0) && !any_line {
-        return vec![format!(
-            "No point is valid, so no number of this experiment may be used.{because}"
-        )];
+        let because = if because.is_empty() {
+            " no point is valid."
+        } else {
+            &because
+        };
+        let invalid = format!("INVALID:{because} No figure below may be used.");
+        return std::iter::once(invalid)
+            .chain(incomplete(progress))
+            .collect();
     }
     let line_decides = plan.compare.primary.contains(&Metric::Line);
     let is_about_lines = !lines.is_empty() && (line_decides || !curves.iter().any(is_measured));
@@ -76,7 +85,7 @@ pub(crate) fn headline(
         && deciding.all(|comparison| !comparison.has_values())
         && !because.is_empty()
     {
-        sentences.push(format!("The gravest remark:{because}"));
+        sentences.push(format!("Main problem:{because}"));
     }
     if selection.ended_by_looks {
         sentences.push(format!(
@@ -85,14 +94,22 @@ pub(crate) fn headline(
             counted(progress.blocks_planned as usize, "block")
         ));
     }
-    let missing = progress.runs_planned.saturating_sub(progress.runs_finished);
-    if missing > 0 {
-        sentences.push(format!(
-            "This is not the whole experiment: {} of {} runs finished.",
-            progress.runs_finished, progress.runs_planned
-        ));
-    }
+    sentences.extend(incomplete(progress));
     sentences
+}
+
+/// `Incomplete: 4 of 12 runs, 1 failed. Run the same command to resume.`
+fn incomplete(progress: &Progress) -> Option<String> {
+    let failed = match progress.runs_failed {
+        0 => String::new(),
+        failed => format!(", {failed} failed"),
+    };
+    (progress.runs_finished < progress.runs_planned).then(|| {
+        format!(
+            "Incomplete: {} of {} runs{failed}. Run the same command to resume.",
+            progress.runs_finished, progress.runs_planned
+        )
+    })
 }
 
 /// The deciding comparisons, those with a clear answer first, then the mixes that have none. Where there are too many to be said one by one, the largest effects
@@ -157,7 +174,7 @@ fn why(comparisons: &Comparisons, curves: &[Curve], lines: &[LineResult]) -> Opt
         .map(|(kind, count)| format!("{} ({})", kind.name(), counted(*count, "point")))
         .collect();
     Some(format!(
-        "What holds the arms back where they are judged: {}.",
+        "Bottleneck where the arms are judged: {}.",
         list(&parts)
     ))
 }

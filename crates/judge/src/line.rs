@@ -372,15 +372,15 @@ fn open(line: &LineResult, objective: &str, sound: usize) -> String {
     }
 }
 
-/// `; beyond that it is held back by disk IOPS: 598 of 600 used`.
+/// `; beyond that it is limited by disk IOPS: 598 of 600 used`.
 fn beyond(limit: &Cause) -> String {
     if limit.kind == CauseKind::Unknown {
-        return "; what limits it beyond that is not known".into();
+        return "; what limits it beyond that is unknown".into();
     }
     let figures = limit.sentence.split_once(": ");
     let figures = figures.map_or(limit.sentence.as_str(), |(_, figures)| figures);
     format!(
-        "; beyond that it is held back by {}: {figures}",
+        "; beyond that it is limited by {}: {figures}",
         limit.kind.name()
     )
 }

@@ -67,7 +67,7 @@ fn of_point(
     let blocks = counted(logarithms.len(), "block");
     match visible {
         Some(visible) => sentence.push_str(&format!(
-            ": {blocks} show differences from {} on",
+            ": with {blocks}, differences below {} stay invisible",
             words::visible(visible, 1)
         )),
         None => sentence.push_str(&format!(": {blocks} are too few to show any difference")),

@@ -2,7 +2,9 @@
 
 use crate::{BlockOrder, Progress};
 use plimsoll_experiment::{Plan, PlannedRun};
-use plimsoll_record::{ExperimentRecord, ExperimentState, RunRecord, RunState, Warning, WarningId};
+use plimsoll_record::{
+    ExperimentRecord, ExperimentState, PointRecord, RunRecord, RunState, Warning, WarningId,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The runs that count, and how far the experiment got.
@@ -60,7 +62,12 @@ impl<'a> Selection<'a> {
                     warnings.push(Warning::new(WarningId::RunFailed, subject, message));
                 }
                 RunState::Started | RunState::Interrupted => {
-                    let message = format!("cut off after {}", counted(run.points.len(), "point"));
+                    let is_trial = |point: &PointRecord| point.label.trial.is_some();
+                    let one = match run.points.iter().any(is_trial) {
+                        true => "trial",
+                        false => "point",
+                    };
+                    let message = format!("cut off after {}", counted(run.points.len(), one));
                     warnings.push(Warning::new(WarningId::RunInterrupted, subject, message));
                 }
                 RunState::Finished => {}

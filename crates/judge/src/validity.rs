@@ -8,6 +8,7 @@ use crate::words::percent;
 use crate::{CauseKind, Curve, Progress, Steadiness, Validity, ValidityState};
 use plimsoll_experiment::{Arm, Order, Plan, is_by_uri};
 use plimsoll_record::{Calibration, LoadKind, Severity, Warning, WarningId};
+use plimsoll_stats::FEWEST_WARM_UP_SAMPLES;
 use std::collections::BTreeMap;
 
 /// From this share of the sessions' time on the generator's own part is mentioned.
@@ -220,14 +221,14 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
         .count();
     if let Some(share) = highest_share {
         parts.push(format!(
-            "took at most {} of the sessions' time, {} is allowed",
+            "overhead up to {} of session time (limit {})",
             percent(share, 1),
             percent(GENERATOR_LIMIT, 0)
         ));
     }
     if let Some(lag_ns) = highest_lag_ns {
         let lag = crate::words::duration(lag_ns);
-        parts.push(format!("woke at most {lag} late (p99) in open loops"));
+        parts.push(format!("woke up to {lag} late (p99) in open loops"));
     }
     if parts.is_empty() {
         return None;
@@ -238,10 +239,16 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
             counted(points.len(), "point")
         ));
     }
-    if limited > 0 {
+    if refused > 0 {
         parts.push(format!(
-            "the limit in {limited} of {}",
+            "the bottleneck in {refused} of {}",
             counted(points.len(), "point")
+        ));
+    }
+    if limited > refused {
+        parts.push(format!(
+            "excused in {} because one operation stalled for most of the window",
+            counted(limited - refused, "point")
         ));
     }
     let state = match highest_share {
@@ -276,7 +283,7 @@ fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
         }
     }
     let Some((share, usable)) = busiest else {
-        let text = "in one process with the engine: CPU per operation is that of both";
+        let text = "client and engine share a process; CPU/op includes both";
         return is_known.then(|| entry("client CPU", ValidityState::Good, text.into()));
     };
     let of = match usable {
@@ -284,7 +291,7 @@ fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
         several => format!("the {several} processors"),
     };
     let text = format!(
-        "at most {} of {of} that its sessions can use, {} is allowed; CPU per operation is the client's",
+        "up to {} of {of} that its sessions can use (limit {}); CPU/op is the client's",
         percent(share, 1),
         percent(CLIENT_LIMIT, 0)
     );
@@ -317,19 +324,19 @@ fn disk_at_its_cap(curves: &[Curve]) -> Option<Validity> {
     }
     let points = (watched > 0).then(|| counted(watched, "point"))?;
     let mut text = if at_cap == 0 {
-        format!("in none of {points} was a limit of the disk reached")
+        format!("not reached in any of {points}")
     } else {
-        format!("in {at_cap} of {points}: there the disk decides how fast an arm is")
+        format!("reached in {at_cap} of {points}, where the disk limits the arm")
     };
     if by_latency > 0 {
-        text.push_str(&format!("; in {by_latency} its latency decides"));
+        text.push_str(&format!("; its latency limits the arm in {by_latency}"));
     }
     let state = if at_cap + by_latency == 0 {
         ValidityState::Good
     } else {
         ValidityState::Note
     };
-    Some(entry("disk at its cap", state, text))
+    Some(entry("disk limit", state, text))
 }
 
 fn steadiness(points: &[&Sample]) -> Validity {
@@ -344,12 +351,19 @@ fn steadiness(points: &[&Sample]) -> Validity {
             Steadiness::NotSteady => {}
         }
     }
-    let mut text = format!("settled in {steady} of {}", counted(points.len(), "point"));
+    let judged = points.len() - unknown;
+    let mut text = if judged == 0 && unknown > 0 {
+        format!("points are too short to judge ({FEWEST_WARM_UP_SAMPLES} s needed)")
+    } else {
+        format!("settled in {steady} of {}", counted(judged, "point"))
+    };
     if longest_cut > 0.0 {
         text.push_str(&format!(", up to {longest_cut:.0} s more warm-up was cut"));
     }
-    if unknown > 0 {
-        text.push_str(&format!(", {unknown} too short to tell"));
+    if unknown > 0 && judged > 0 {
+        text.push_str(&format!(
+            "; {unknown} more too short to judge ({FEWEST_WARM_UP_SAMPLES} s needed)"
+        ));
     }
     let stalls = having(points, WarningId::Stall);
     if stalls > 0 {
@@ -375,14 +389,14 @@ fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
         .count();
     if having(all, WarningId::RecordCount) > 0 {
         let text =
-            "the engine held another number of records after the load than was asked for".into();
+            "the engine held a different number of records after the load than requested".into();
         return entry("records", ValidityState::Bad, text);
     }
     if counted_runs == 0 {
         return entry(
             "records",
             ValidityState::Note,
-            "no engine counted any".into(),
+            "no engine counted its records".into(),
         );
     }
     let state = if counted_runs == runs.len() {
@@ -394,7 +408,7 @@ fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
         "records",
         state,
         format!(
-            "as asked after {counted_runs} of {}",
+            "record count correct after {counted_runs} of {}",
             counted(runs.len(), "load")
         ),
     )

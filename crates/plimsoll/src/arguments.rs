@@ -98,19 +98,19 @@ pub struct ExperimentFile {
     /// The experiment file (YAML); see docs/experiment-file.md.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// Rounds through all arms, in place of the file's.
+    /// Blocks: rounds through all arms; overrides the file.
     #[arg(long, value_parser = blocks)]
     pub blocks: Option<u32>,
-    /// Of each point, such as 30s, in place of the file's.
+    /// Measured time per point, e.g. 30s; overrides the file.
     #[arg(long, value_parser = duration)]
     pub duration: Option<u64>,
-    /// Before each point, such as 5s, in place of the file's.
+    /// Warm-up before each point, e.g. 5s; overrides the file.
     #[arg(long, value_parser = duration)]
     pub warm_up: Option<u64>,
-    /// End each point after so many operations, such as 1M.
+    /// End each point after this many operations, e.g. 1M.
     #[arg(long, value_parser = count)]
     pub operations: Option<u64>,
-    /// Of everything random, in place of the file's.
+    /// Random seed; overrides the file.
     #[arg(long)]
     pub seed: Option<u64>,
     /// A quick look at how much results differ from run to run: 5 blocks, too few for a verdict. The report then says how many a verdict would need.
@@ -119,10 +119,10 @@ pub struct ExperimentFile {
     /// One arm against a copy of itself, the baseline unless ARM is named: any difference that is found is the machine's doing, not the arm's.
     #[arg(long, value_name = "ARM", num_args = 0..=1, require_equals = true)]
     pub aa: Option<Option<String>>,
-    /// A scale that the file describes, such as full.
+    /// A scale defined in the file, e.g. full.
     #[arg(long)]
     pub scale: Option<String>,
-    /// Where every arm's data directory is made, in place of the file's.
+    /// Where the data directories of all arms are created; overrides the file.
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub directory: Option<PathBuf>,
 }
@@ -147,12 +147,12 @@ Examples:
   plimsoll run studies/quickstart.yaml
   plimsoll run mine.yaml --blocks 2 --duration 2s    a quick look: too few blocks for a verdict
   plimsoll run mine.yaml --pilot                     5 blocks, to learn how many a verdict takes
-  plimsoll run mine.yaml --aa                        the baseline against itself: what does this machine pass off as a difference?
+  plimsoll run mine.yaml --aa                        the baseline against itself: this machine's noise floor
   plimsoll run mine.yaml --json > result.json        talk goes to the standard error
   plimsoll run mine.yaml --junit thresholds.xml      for a server that builds and tests; exit code 99 where a bound is broken
 
 Ctrl-C ends the point cleanly and keeps what was measured; a second one ends the worker at once.
-The same command goes on with the runs that are missing.")]
+Run the same command to resume.")]
 pub struct Run {
     #[command(flatten)]
     pub experiment: ExperimentFile,

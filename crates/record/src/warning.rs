@@ -123,7 +123,7 @@ warnings! {
         "arms differ in more than the factor under test: state it in the file, or make them equal";
     /// A fixed task took longer in a block than in the others.
     Drift = "W-DRIFT", Caution,
-        "the machine was another one in this block: pairs within a block stand, but look for what else ran then, and do not compare single blocks";
+        "the machine behaved differently during this block: pairs within a block stand, but look for what else ran then, and do not compare single blocks";
     /// A search for the plimsoll line found an end of its interval only.
     LineOpen = "W-LINE-OPEN", Caution,
         "the line is known from one side only, or not at all: widen `search.rates`, or change the objective";

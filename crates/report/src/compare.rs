@@ -49,11 +49,11 @@ pub fn page(
             }
             nav aria-label="Sections" {
                 a href="#comparisons" { "Comparisons" }
-                a href="#differed" { "What differed" }
+                a href="#differed" { "Declared and undeclared differences" }
                 @if !comparison.warnings.is_empty() { a href="#warnings" { "Warnings" } }
             }
             section #comparisons { h2 { "Comparisons" } (table(comparison)) }
-            section #differed { h2 { "What differed" } (differences(comparison)) }
+            section #differed { h2 { "Declared and undeclared differences" } (differences(comparison)) }
             @if !comparison.warnings.is_empty() { section #warnings { h2 { "Warnings" } (warning_list(&comparison.warnings, WARNINGS, "all in the JSON of plimsoll compare")) } }
         }
     };

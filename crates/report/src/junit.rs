@@ -46,7 +46,8 @@ fn case(experiment: &str, threshold: &ThresholdResult) -> TestCase {
             format!("holds with {}", spelled(value)),
         ),
         (Some(value), false) => {
-            let message = format!("{} failed: {} measured", threshold.text, spelled(value));
+            let required = words::required(&threshold.text);
+            let message = format!("FAILED: {} measured, {required}", spelled(value));
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_type("threshold").set_message(message.clone());
             status.set_description(format!("{}: {message}", threshold.subject));

@@ -196,15 +196,19 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
         sections.push(("why", "Why", why::section(&page)));
     }
     sections.push(("time", "Over time", time::section(&page)));
-    sections.push(("differed", "What differed", differences::section(&page)));
+    sections.push((
+        "differed",
+        "Declared and undeclared differences",
+        differences::section(&page),
+    ));
     if rig::is_known(&page) {
-        sections.push(("rig", "What the arms stand on", rig::section(&page)));
+        sections.push(("rig", "Storage and limits", rig::section(&page)));
     }
     if map::is_known(&page) {
         sections.push(("map", "Where on the disk", map::section(&page)));
     }
     if drift::is_known(report.analysis) {
-        sections.push(("drift", "Drift of the machine", drift::section(&page)));
+        sections.push(("drift", "Machine drift", drift::section(&page)));
     }
     sections.extend([
         ("order", "Order of the blocks", differences::order(&page)),

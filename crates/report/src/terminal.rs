@@ -18,10 +18,9 @@ pub use closing::{closing, verdict};
 pub use screen::Screen;
 
 use crate::{Report, compare, select, text, words};
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use comparisons::Row;
 use plimsoll_judge::{Analysis, Curve, RecordComparison, Side};
-use plimsoll_record::ExperimentState;
 use screen::paint;
 use sign::Signs;
 use table::Layout;
@@ -148,28 +147,13 @@ fn title(out: &mut String, analysis: &Analysis, screen: &Screen) {
 }
 
 fn headline(out: &mut String, report: &Report<'_>, screen: &Screen) {
-    let (analysis, progress) = (report.analysis, &report.analysis.progress);
+    let analysis = report.analysis;
     let told = |sentence: &String| select::told(analysis, sentence);
     sentences(
         out,
         &analysis.headline.iter().map(told).collect::<Vec<_>>(),
         screen,
     );
-    if report.record.state == ExperimentState::Unfinished
-        || progress.runs_finished < progress.runs_planned
-    {
-        let failed = if progress.runs_failed > 0 {
-            format!(", {} failed", progress.runs_failed)
-        } else {
-            String::new()
-        };
-        let text = format!(
-            "Unfinished: {} of {} are finished{failed}. The same command goes on with what is missing.",
-            progress.runs_finished,
-            words::counted(progress.runs_planned.into(), "run", screen.numbers())
-        );
-        paragraph(out, AnsiColor::Yellow.on_default(), &text, 2, screen);
-    }
 }
 
 /// The answer: the first sentence stands out.

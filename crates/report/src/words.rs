@@ -122,7 +122,10 @@ pub(crate) fn money(value: f64, numbers: Numbers) -> String {
     numbers.significant(value, 3)
 }
 
-/// How many blocks would settle a comparison, where that says anything: `about 14 blocks would make this interval ±3 %`.
+/// More blocks than this are no advice: nobody makes them.
+const MOST_BLOCKS: u32 = 500;
+
+/// How many blocks would settle a comparison, where that says anything: `about 14 blocks would narrow this interval to ±3 %`.
 pub(crate) fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<String> {
     if needed
         .reached
@@ -141,16 +144,21 @@ pub(crate) fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<S
         return None;
     }
     Some(match (needed.blocks, needed.reached) {
+        (Some(blocks), _) if blocks > MOST_BLOCKS => {
+            "far too noisy to settle by more blocks: quieten the machine first".into()
+        }
         (Some(blocks), Some(reached)) => format!(
-            "about {} would make this interval {width}; it is {} now",
+            "about {} would narrow this interval to {width}; it is {} now",
             counted(blocks.into(), "block", numbers),
             numbers.margin(reached)
         ),
         (Some(blocks), None) => format!(
-            "about {} would make this interval {width}",
+            "about {} would narrow this interval to {width}",
             counted(blocks.into(), "block", numbers)
         ),
-        (None, _) => format!("too few blocks to say how many would make this interval {width}"),
+        (None, _) => {
+            format!("too few blocks to say how many would narrow this interval to {width}")
+        }
     })
 }
 
@@ -174,6 +182,16 @@ pub(crate) fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> 
     } else {
         numbers.rate(value)
     }
+}
+
+/// What a broken threshold requires, as it is written: `at least 50k required`.
+pub(crate) fn required(threshold: &str) -> String {
+    for (sign, words) in [(">=", "at least"), ("<=", "at most")] {
+        if let Some((_, bound)) = threshold.split_once(sign) {
+            return format!("{words} {} required", bound.trim());
+        }
+    }
+    format!("required: {threshold}")
 }
 
 /// `1 block`, `2 blocks`.
@@ -234,15 +252,19 @@ mod tests {
         let told = |blocks, reached| blocks_needed(&needed(blocks, reached), TERMINAL);
         assert_eq!(
             told(Some(14), Some(0.052)).as_deref(),
-            Some("about 14 blocks would make this interval ±3 %; it is ±5.2 % now")
+            Some("about 14 blocks would narrow this interval to ±3 %; it is ±5.2 % now")
         );
         assert_eq!(
             told(Some(14), None).as_deref(),
-            Some("about 14 blocks would make this interval ±3 %")
+            Some("about 14 blocks would narrow this interval to ±3 %")
         );
         assert_eq!(
             told(None, None).as_deref(),
-            Some("too few blocks to say how many would make this interval ±3 %")
+            Some("too few blocks to say how many would narrow this interval to ±3 %")
+        );
+        assert_eq!(
+            told(Some(21_172), Some(16.299)).as_deref(),
+            Some("far too noisy to settle by more blocks: quieten the machine first")
         );
         assert_eq!(told(Some(6), Some(0.03)), None);
     }

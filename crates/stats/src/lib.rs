@@ -81,4 +81,6 @@ pub use summary::{mean, median, quantile, standard_deviation};
 pub use trend::{Trend, theil_sen};
 #[doc(inline)]
 pub use verdict::{Direction, Grounds, Judgement, Rule, Verdict, judge};
-pub use warm_up::{DRIFT_LIMIT, Mser5, Scale, Signal, WarmUp, mser5, warm_up};
+pub use warm_up::{
+    DRIFT_LIMIT, FEWEST_WARM_UP_SAMPLES, Mser5, Scale, Signal, WarmUp, mser5, warm_up,
+};

@@ -9,7 +9,7 @@ use crate::trend::theil_sen;
 /// Samples averaged into one value before the search, as in MSER-5.
 const GROUP: usize = 5;
 /// Fewest samples for which anything can be said.
-const FEWEST_SAMPLES: usize = 2 * GROUP;
+pub const FEWEST_WARM_UP_SAMPLES: usize = 2 * GROUP;
 /// A change over the window as large as this share is a drift.
 pub const DRIFT_LIMIT: f64 = 0.05;
 /// A drift is believed when "no trend" has at most this p, on means of 5 samples.
@@ -36,7 +36,7 @@ pub struct Mser5 {
 /// `None` for fewer than 10 samples. Limits: a minimum at the border happens by chance in perfectly steady series as well: in 8 of 100 of 60 samples, in 2
 /// of 5 of 20 samples, and always below 15. So it is a reason to look, not a verdict: [`warm_up`] looks.
 pub fn mser5(series: &[f64]) -> Option<Mser5> {
-    if series.len() < FEWEST_SAMPLES {
+    if series.len() < FEWEST_WARM_UP_SAMPLES {
         return None;
     }
     let groups = group_means(series, GROUP);
@@ -170,7 +170,7 @@ pub fn warm_up(signals: &[Signal<'_>], checkpoint_ends: &[usize]) -> Result<Warm
         let Some(found) = mser5(values) else {
             return Ok(WarmUp::TooShort {
                 samples,
-                needed: FEWEST_SAMPLES,
+                needed: FEWEST_WARM_UP_SAMPLES,
             });
         };
         if found.at_border

@@ -108,7 +108,7 @@ catalogue! {
     "mongodb.writeConcern" "" Honoured "becomes w or journal of the address, where that says nothing";
     "mongodb.readPreference" "" Honoured "becomes readPreference of the address, where that says nothing";
     "plimsoll.client" "lean" Ours "with the binding mongodb: lean, or driver for the official driver; where it is not given and lean lacks what the address asks for, driver";
-    "plimsoll.seed" "" Ours "of everything random; the same asks the same again";
+    "plimsoll.seed" "" Ours "random seed; the same seed gives the same operations";
     "plimsoll.count" "true" Ours "whether the records are counted after a load";
     "plimsoll.engine." "" Ours "a setting of the engine by its own name, such as plimsoll.engine.read_concern";
     "wiredtiger.dir" "" Ours "with the binding wiredtiger: directory of the database, kept from load to run";

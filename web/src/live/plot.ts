@@ -48,6 +48,17 @@ export function marks(outline: string): uPlot.Series.Points.PathBuilder {
   };
 }
 
+function fromZero(_: uPlot, __: number, most: number): [number, number] {
+  return [0, most > 0 ? most * 1.08 : 1];
+}
+
+/** Whole powers of ten around the values, for a logarithmic scale. */
+function decades(_: uPlot, least: number | null, most: number | null): [number, number] {
+  if (!least || !most || least <= 0) return [1, 10];
+  const low = Math.floor(Math.log10(least));
+  return [10 ** low, 10 ** Math.max(Math.ceil(Math.log10(most)), low + 1)];
+}
+
 /** One chart. It is made anew where its series change, and given new data otherwise. */
 export class Plot {
   private chart: uPlot | null = null;
@@ -57,6 +68,7 @@ export class Plot {
   constructor(
     private readonly place: HTMLElement,
     private readonly spelled: (value: number) => string,
+    private readonly isLog = false,
   ) {
     new ResizeObserver(() => {
       const width = this.place.clientWidth;
@@ -93,7 +105,7 @@ export class Plot {
         height: HEIGHT,
         legend: { show: false },
         cursor: { drag: { x: false, y: false }, points: { size: 7 } },
-        scales: { x: x.scale, y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
+        scales: { x: x.scale, y: this.isLog ? { distr: 3, range: decades } : { range: fromZero } },
         axes: [xAxis, { ...axis, size: 62, values: (_, values) => values.map((value) => this.spelled(value)) }],
         series: [{}, ...series()],
         hooks: { setCursor: [(chart) => this.tell(chart, x.words)], draw: [(chart) => this.write(chart, font)] },

@@ -20,7 +20,7 @@ export class TimeCharts {
     private readonly looks: ArmLooks,
   ) {
     this.rate = new Plot(ratePlace, compact);
-    this.p99 = new Plot(p99Place, latency);
+    this.p99 = new Plot(p99Place, latency, true);
   }
 
   draw(state: State): void {

@@ -28,6 +28,7 @@ fn no_run() {
     lab.runs.clear();
     assert_snapshot!(said(&lab.analyse()), @r"
 No run has finished, so there is nothing to judge.
+Incomplete: 0 of 12 runs. Run the same command to resume.
 Invalid
 ");
 }
@@ -43,6 +44,7 @@ fn every_run_failed() {
     let analysis = lab.analyse();
     assert_snapshot!(said(&analysis), @r"
 No run has finished, so there is nothing to judge. a, block 1: no space left in /data: free 2 GB and start again.
+Incomplete: 0 of 12 runs, 12 failed. Run the same command to resume.
 Invalid
 ");
     assert_eq!(analysis.progress.runs_failed, 12);
@@ -60,8 +62,8 @@ fn one_arm_failed() {
     let analysis = lab.analyse();
     assert_snapshot!(said(&analysis), @r"
 Workload c at 4 threads: throughput of b and a cannot be compared: in no block have both a valid point with such a value.
-The gravest remark: b, block 1: the library is missing.
-This is not the whole experiment: 6 of 12 runs finished.
+Main problem: b, block 1: the library is missing.
+Incomplete: 6 of 12 runs, 6 failed. Run the same command to resume.
 Invalid
 ");
     assert!(warns(&analysis, WarningId::RunFailed));
@@ -92,7 +94,7 @@ fn an_interrupted_experiment() {
     let analysis = lab.analyse();
     assert_snapshot!(said(&analysis), @r"
 Workload c at 4 threads: b is better than a: throughput 100.0 % higher (96.9 % interval 96.0 % to 104.0 % higher, 6 blocks).
-This is not the whole experiment: 13 of 16 runs finished.
+Incomplete: 13 of 16 runs. Run the same command to resume.
 Good
 ");
     assert_eq!(
@@ -140,7 +142,7 @@ fn no_valid_point() {
         }
     });
     assert_snapshot!(said(&lab.analyse()), @r"
-No point is valid, so no number of this experiment may be used. a, c at 4 threads: 108 of 1200108 operations failed (block 1; and in 5 other points).
+INVALID: a, c at 4 threads: 108 of 1200108 operations failed (block 1; and in 5 other points). No figure below may be used.
 Invalid
 ");
 }
@@ -153,7 +155,7 @@ fn a_baseline_without_a_valid_point() {
     }
     assert_snapshot!(said(&lab.analyse()), @r"
 Workload c cannot be judged: the baseline has no valid point in it.
-The gravest remark: a, c at 4 threads: 5 records after the load, 1000 were asked for (block 1; and in 5 other points).
+Main problem: a, c at 4 threads: 5 records after the load, 1000 were asked for (block 1; and in 5 other points).
 Invalid
 ");
 }
@@ -179,7 +181,7 @@ fn arms_that_share_no_block() {
     lab.runs.retain(|run| (run.arm == "a") == (run.block < 3));
     assert_snapshot!(said(&lab.analyse()), @r"
 Workload c at 4 threads: throughput of b and a cannot be compared: in no block have both a valid point with such a value.
-This is not the whole experiment: 6 of 12 runs finished.
+Incomplete: 6 of 12 runs. Run the same command to resume.
 Invalid
 ");
 }

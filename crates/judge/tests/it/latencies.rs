@@ -202,27 +202,24 @@ fn the_strip_tells_where_the_disk_was_the_limit() {
     };
     watch(&mut lab, &watched, &[]);
     let analysis = watched::analyse(&lab);
-    let at_cap = entry(&analysis, "disk at its cap");
+    let at_cap = entry(&analysis, "disk limit");
     assert_eq!(at_cap.state, ValidityState::Note);
     assert_eq!(
         at_cap.text,
-        "in 1 of 1 point: there the disk decides how fast an arm is"
+        "reached in 1 of 1 point, where the disk limits the arm"
     );
     // The engine is in the process of its client.
     let client = entry(&analysis, "client CPU");
     assert_eq!(client.state, ValidityState::Good);
-    assert!(client.text.contains("one process"), "{}", client.text);
+    assert!(client.text.contains("share a process"), "{}", client.text);
 
     let mut lab = one_point(Some(disk(Some(600.0))), 16, 100_000.0);
     watch(&mut lab, &Watched::default(), &[]);
     let analysis = watched::analyse(&lab);
-    let at_cap = entry(&analysis, "disk at its cap");
+    let at_cap = entry(&analysis, "disk limit");
     assert_eq!(
         (at_cap.state, at_cap.text.as_str()),
-        (
-            ValidityState::Good,
-            "in none of 1 point was a limit of the disk reached"
-        )
+        (ValidityState::Good, "not reached in any of 1 point")
     );
 }
 
@@ -244,7 +241,7 @@ fn the_strip_tells_how_busy_the_clients_of_servers_were() {
         let client = entry(&analysis, "client CPU");
         assert_eq!(client.state, state, "{}", client.text);
         let expected = format!(
-            "at most {:.1} % of the 2 processors that its sessions can use, 80 % is allowed; CPU per operation is the client's",
+            "up to {:.1} % of the 2 processors that its sessions can use (limit 80 %); CPU/op is the client's",
             processors * 50.0
         );
         assert_eq!(client.text, expected);
@@ -255,6 +252,6 @@ fn the_strip_tells_how_busy_the_clients_of_servers_were() {
         analysis
             .validity
             .iter()
-            .all(|entry| entry.name != "disk at its cap")
+            .all(|entry| entry.name != "disk limit")
     );
 }

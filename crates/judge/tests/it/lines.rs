@@ -153,7 +153,7 @@ fn what_limits_an_arm_beyond_its_line_is_named() {
         CauseKind::Offered,
         "at the line itself all was done that was asked"
     );
-    let said = "; beyond that it is held back by disk IOPS: 598 of 600 used";
+    let said = "; beyond that it is limited by disk IOPS: 598 of 600 used";
     assert!(line.sentence.contains(said), "{}", line.sentence);
 }
 

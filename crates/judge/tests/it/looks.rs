@@ -140,7 +140,7 @@ fn blocks_that_looks_left_out_are_not_missing() {
     let analysis = plimsoll_judge::analyse(&record).unwrap();
     assert_eq!(
         analysis.headline.last().unwrap(),
-        "This is not the whole experiment: 14 of 48 runs finished."
+        "Incomplete: 14 of 48 runs. Run the same command to resume."
     );
 }
 
@@ -297,7 +297,7 @@ fn the_blocks_of_an_arm_have_a_spread() {
         near(found.visible.unwrap(), (0.5 * spread * 3.649).exp_m1()),
         "{found:?}"
     );
-    assert_snapshot!(found.sentence, @"Throughput of r5 varied by 1.5 % from block to block (1.0 % to 3.0 %): 8 blocks show differences from 2.7 % on.");
+    assert_snapshot!(found.sentence, @"Throughput of r5 varied by 1.5 % from block to block (1.0 % to 3.0 %): with 8 blocks, differences below 2.7 % stay invisible.");
     assert!(
         analysis
             .repeatability

@@ -118,7 +118,7 @@ fn many_loads_are_counted() {
     let comparison = compare(&sweep("monday", 1.0), &sweep("friday", 0.5));
     assert_snapshot!(comparison.headline[..2].join("\n"), @r"
 Workload c at 1 thread: arm (friday) is worse than arm (monday): throughput 50.0 % lower (95.9 % interval 49.0 % to 51.0 % lower, 6 runs of each arm).
-Of 3 deciding comparisons (throughput at every load that both measured), arm (friday) is better than arm (monday) in 0, worse in 3, equivalent in 0; 0 cannot be told.
+arm (friday) against arm (monday) in 3 deciding comparisons (throughput at every load that both measured): 3 worse; none better, equivalent or inconclusive.
 ");
 }
 

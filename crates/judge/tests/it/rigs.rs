@@ -214,7 +214,7 @@ fn a_verdict_has_the_causes_of_both_arms_beside_it() {
     let analysis = analyse(&two_disks());
     insta::assert_snapshot!(analysis.headline.join("\n"), @r"
     Workload c at 16 threads: fast is better than slow: throughput 4.0 times as high (96.9 % interval 4.0 to 4.0 times, 6 blocks).
-    Because slow is held back by disk IOPS: 149 of 150 used, 0.1 device reads per operation, so at most 1,500 op/s; measured 1,490; and fast is held back by disk IOPS: 598 of 600 used, 0.1 device reads per operation, so at most 6,000 op/s; measured 5,980.
+    Because slow is limited by disk IOPS: 149 of 150 used, 0.1 device reads per operation, so at most 1,500 op/s; measured 1,490; and fast is limited by disk IOPS: 598 of 600 used, 0.1 device reads per operation, so at most 6,000 op/s; measured 5,980.
     ");
     assert_eq!(
         analysis.headline.get(1),
@@ -252,13 +252,13 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
     let reading = beside_a_quarter(None, |arm| full(if arm == "quarter" { 0.75 } else { 0.0 }));
     assert_eq!(
         reading,
-        "An operation of quarter takes 4 times as much CPU, 152 µs against 38.0 µs, and reads 0.75 pages into the engine's cache against 0."
+        "Why: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs) and 0.75 cache misses (pages) instead of none."
     );
     // As many pages explain nothing.
     let without = beside_a_quarter(None, |_| full(0.75));
     assert_eq!(
         without,
-        "An operation of quarter takes 4 times as much CPU, 152 µs against 38.0 µs."
+        "Why: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs)."
     );
     // 598 of 600 requests, for operations that take four times as many.
     let waiting = |reads: f64| Watched {
@@ -273,7 +273,7 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
     });
     assert_eq!(
         on_disk,
-        "An operation of quarter takes 4 times as many device requests, 0.0478 against 0.012."
+        "Why: each operation costs quarter 4× the device requests (0.0478 vs 0.012)."
     );
 }
 

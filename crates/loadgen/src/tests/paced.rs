@@ -7,7 +7,7 @@ use crate::witness::{After, Seen, Witness};
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_record::{EngineDescription, Operation, Status};
 use plimsoll_schedule::Load;
-use plimsoll_workload::{FieldChoice, Fields, Mix};
+use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
 use std::sync::{Arc, Mutex};
 
 /// Ten operations a second from one session would be spread: those of 2,000 begin at once, one each 500 µs.
@@ -307,4 +307,40 @@ fn a_witness_can_have_an_insert_asked_again_and_end_its_session() {
         "three attempts, 5 ms after the last one ended"
     );
     assert_eq!(end.errors[0].count, 3);
+}
+
+/// A read that ends after the time is up is not counted here, but who watches sees it, and sees it verified like every other.
+#[test]
+fn a_read_that_ends_too_late_is_verified_too() {
+    let clock = Jumping::default();
+    let engine = Server::new(&clock, |begin| begin + 3 * MILLISECOND);
+    let mix = Mix::preset("c").unwrap();
+    let mut data = DataSpec::with_records(100);
+    data.data_integrity = true;
+    let key_space = KeySpace::new(&data).unwrap();
+    let workload = Arc::new(Workload::new(&key_space, &mix, 1, None).unwrap());
+    let mut spec = spec(super::closed(), 0, 10 * MILLISECOND);
+    spec.verify = true;
+    let mut keep = Keep::default();
+    let journal = Journal::default();
+    let witness = |_| Clerk {
+        journal: Arc::clone(&journal),
+        again: 0,
+    };
+    run_point_on(&engine, &workload, &spec, &mix, &mut keep, witness, || {
+        clock.clone()
+    })
+    .unwrap();
+    let seen = journal.lock().unwrap();
+    let count = |operation| {
+        let of = |(_, one): &&(_, Seen)| one.operation == operation;
+        seen.iter().filter(of).count()
+    };
+    assert_eq!((count(Operation::Read), count(Operation::Verify)), (4, 4));
+    let counted: u64 = keep
+        .slices
+        .iter()
+        .map(|slice| slice.completed.total())
+        .sum();
+    assert_eq!(counted, 3);
 }

@@ -195,7 +195,7 @@ fn axis(farthest: f64) -> Axis {
     Axis {
         scale: Scale::Linear { from: 0.0, to },
         ticks,
-        title: "percentile, on an axis of nines".into(),
+        title: "percentile (log scale)".into(),
     }
 }
 

@@ -218,7 +218,7 @@ impl Axis {
                 .collect();
         }
         let title = if doubling {
-            format!("{title}, doubling")
+            format!("{title} (log scale)")
         } else {
             title
         };

@@ -135,7 +135,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                         @for column in &COLUMNS { th.num scope="col" { (column.title) small { (column.unit) } } }
                         @if extra.iops { th.num scope="col" { "IOPS" small { "of the disk" } } }
                         @if extra.page_cache { th.num scope="col" { "Page cache" small { "hits" } } }
-                        @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { "a million, " (select::told_cost_place(analysis)) } } } }
+                        @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { "per 1M ops, " (select::told_cost_place(analysis)) } } } }
                         @if extra.line { th.num scope="col" { "Line" small { a href="#line" { "op/s" } } } }
                         @if extra.objective { th scope="col" { "Objective" } }
                         @if extra.cause { th scope="col" { "Held back by" small { a href="#why" { "why" } } } }

@@ -64,14 +64,14 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     });
     html! {
         p.lead {
-            "The price of a million successful operations: what an hour of the arm costs, by the operations that it does in an hour. The interval is that of the operations; the price is as given."
+            "Cost per million successful operations: the price of an hour divided by the operations done in an hour. The interval comes from the operations; the price is as given."
         }
         div.scroll tabindex="0" role="region" aria-label="Table of costs" {
             table.costs {
                 thead { tr {
                     th scope="col" { "Arm" }
                     th.num scope="col" { "Price" small { "of an hour" } }
-                    @for column in &known { th.num scope="col" { "A million" small { (column.title) } } }
+                    @for column in &known { th.num scope="col" { "Cost per 1M ops" small { (column.title) } } }
                     th scope="col" { "Price from" }
                 } }
                 @for mix in mixes.iter().take(page.budget.arm_rows) { (rows(page, mix, &known, per_mix)) }

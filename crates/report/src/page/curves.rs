@@ -19,7 +19,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let drawn = mixes.len().min(page.budget.mixes);
     html! {
         p.lead {
-            "Lines join the medians over the blocks. A band is the interval of the median, a small dot one block, a ring the knee, ✕ a load without a valid run, or at which this figure is not told."
+            "Lines join the medians over the blocks. Band: interval of the median; dot: one block; ring: knee; ✕: no valid run, or value withheld."
             @if analysis.curves.iter().flat_map(|curve| &curve.points).any(select::is_open) { " The thin dashed line is the ideal: all that was asked." }
             @if analysis.lines.iter().any(|line| line.lower.is_some() || line.upper.is_some()) { " An upright band is the interval of an arm's plimsoll line." }
         }

@@ -88,7 +88,7 @@ fn by_pair(page: &Page<'_>) -> Markup {
     };
     html! {
         details {
-            summary { "What differed between the arms of each pair" }
+            summary { "Differences between the arms of each pair" }
             ul.pairs { @for pair in analysis.pairs.iter().take(PAIRS) {
                 li {
                     (page.arm(&pair.arm)) span.quiet { " against " } (page.arm(&pair.baseline))

@@ -6,8 +6,7 @@ use crate::number::PAGE;
 use crate::{select, shell, text, words};
 use maud::{Markup, html};
 use plimsoll_experiment::Direction;
-use plimsoll_judge::{AgainstItself, Analysis, Comparison, ValidityState};
-use plimsoll_record::ExperimentState;
+use plimsoll_judge::{AgainstItself, Analysis, Comparison, Validity, ValidityState};
 
 /// Verdicts that get a card of their own; the others are in the table.
 const CARDS: usize = 6;
@@ -30,8 +29,7 @@ pub(super) fn masthead(page: &Page<'_>) -> Markup {
 }
 
 pub(super) fn verdict(page: &Page<'_>) -> Markup {
-    let (record, analysis) = (page.report.record, page.report.analysis);
-    let progress = &analysis.progress;
+    let analysis = page.report.analysis;
     let deciding: Vec<&Comparison> = select::primaries(analysis).collect();
     let scale = ForestScale::of(deciding.iter().copied().take(CARDS));
     html! {
@@ -42,18 +40,13 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
             @match analysis.headline.split_first() {
                 Some((first, rest)) => {
                     h1 { (text::prose(&select::told(analysis, first))) }
-                    @for sentence in rest { p.more { (text::prose(&select::told(analysis, sentence))) } }
+                    @for sentence in rest {
+                        p class=(if sentence.starts_with("Incomplete: ") { "unfinished" } else { "more" }) {
+                            (text::prose(&select::told(analysis, sentence)))
+                        }
+                    }
                 }
                 None => h1 { "There is no verdict." },
-            }
-            @if record.state == ExperimentState::Unfinished || progress.runs_finished < progress.runs_planned {
-                p.unfinished {
-                    strong { "Unfinished. " }
-                    (PAGE.count(progress.runs_finished.into())) " of " (words::counted(progress.runs_planned.into(), "run", PAGE))
-                    " are finished"
-                    @if progress.runs_failed > 0 { ", " (PAGE.count(progress.runs_failed.into())) " failed" }
-                    "; this page shows what there is. The same command goes on with what is missing."
-                }
             }
             @if let Some(itself) = &analysis.against_itself { (against_itself(analysis, itself)) }
             @if !deciding.is_empty() {
@@ -119,7 +112,7 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
                     None => (words::counted(verdict.blocks.into(), "block", PAGE)),
                 }
                 // What was seen needs no word of what would have been.
-                @if let Some(share) = verdict.smallest_visible.filter(|_| !words::is_decided(verdict.judgement)) { "; " (PAGE.visible(share)) " would have been seen" }
+                @if let Some(share) = verdict.smallest_visible.filter(|_| !words::is_decided(verdict.judgement)) { " could detect a difference of " (PAGE.visible(share)) " or more" }
                 @if let Some(reason) = &verdict.reason {
                     @if !words::counts(verdict) || comparison.apart.is_some() { "; " }
                     (text::line(reason))
@@ -130,6 +123,20 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
     }
 }
 
+/// `Yes, with 2 cautions: stolen CPU; drift.`
+fn cautions(entries: &[Validity]) -> String {
+    let names: Vec<_> = entries
+        .iter()
+        .filter(|entry| entry.state == ValidityState::Caution)
+        .map(|entry| text::line(&entry.name))
+        .collect();
+    format!(
+        "Yes, with {}: {}.",
+        words::counted(names.len() as u64, "caution", PAGE),
+        names.join("; ")
+    )
+}
+
 pub(super) fn validity(page: &Page<'_>) -> Markup {
     let analysis = page.report.analysis;
     let entries = &analysis.validity;
@@ -138,22 +145,22 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
     }
     let worst = |state| entries.iter().any(|entry| entry.state == state);
     let points = || analysis.curves.iter().flat_map(|curve| &curve.points);
-    let summary = match () {
+    let summary: String = match () {
         () if points().all(|point| point.runs == 0) => {
-            "Nothing was measured yet, so there are no numbers to believe."
+            "Nothing was measured yet.".into()
         }
         () if worst(ValidityState::Bad) && points().all(|point| point.valid_runs == point.runs) => {
-            "Every point that was measured passed its gates, but not all is as it was asked for."
+            "In part: every measured point passed its gates, but not everything ran as requested.".into()
         }
         () if worst(ValidityState::Bad) => {
-            "Some points failed a gate. They are shown as failed and compared with nothing."
+            "In part: some points failed a gate; they are marked as failed and compared with nothing.".into()
         }
-        () if worst(ValidityState::Caution) => "The numbers stand, with a caution.",
-        () => "Every gate was passed.",
+        () if worst(ValidityState::Caution) => cautions(entries),
+        () => "Yes: every gate passed.".into(),
     };
     html! {
         section.validity aria-label="Validity" {
-            h2 { "May it be believed?" span { (summary) } }
+            h2 { "Can you trust this?" span { (summary) } }
             ul {
                 @for entry in entries {
                     @let state = words::validity(entry.state);

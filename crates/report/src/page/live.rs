@@ -24,7 +24,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         section.live data-live=(link::live(&analysis.id)) aria-labelledby="live-title" {
             div.live-head {
-                h2 #live-title { span.pulse aria-hidden="true" {} "Going on" }
+                h2 #live-title { span.pulse aria-hidden="true" {} "Running" }
                 p.live-left data-live-part="left" {}
             }
             p.live-now data-live-part="now" {
@@ -43,9 +43,9 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             div.live-charts data-live-part="charts" {
                 @for (part, title) in [
                     ("rate", "Throughput, operations per second"),
-                    ("p99", "Response time, p99"),
+                    ("p99", "Response time, p99 (log scale)"),
                     ("load-rate", "Throughput over the load, so far"),
-                    ("load-p99", "p99 over the load, so far"),
+                    ("load-p99", "p99 over the load, so far (log scale)"),
                 ] {
                     figure {
                         figcaption { (title) }

@@ -122,7 +122,7 @@ fn experiment(record: &ExperimentRecord) -> Facts {
         ),
         ("Begun", Some(date(&record.started_at))),
         ("Ended", record.ended_at.as_deref().map(date)),
-        ("Took", duration(record)),
+        ("Duration", duration(record)),
         ("Seed", Some(record.seed.to_string())),
         (
             "Program",
@@ -195,7 +195,7 @@ fn storage(storage: &Storage) -> Facts {
         ("Device", storage.device.clone()),
         ("Model", storage.device_model.clone()),
         (
-            "Turns",
+            "Rotational",
             storage
                 .rotational
                 .map(|turns| if turns { "yes".into() } else { "no".into() }),
@@ -212,7 +212,18 @@ fn storage(storage: &Storage) -> Facts {
         ),
     ];
     for (name, value) in &storage.other {
-        facts.push(("Also", Some(format!("{name}: {value}"))));
+        let (name, value) = match name.as_str() {
+            "driver" => ("Driver", value.clone()),
+            "write_cache" => ("Write cache", value.clone()),
+            "logical_block_bytes" => ("Logical block (bytes)", value.clone()),
+            "device_mapper_name" => ("Device-mapper name", value.clone()),
+            "raid_level" => ("RAID level", value.clone()),
+            "loop_backing_file" => ("Loop file", value.clone()),
+            "made_of" => ("Built from", value.clone()),
+            "overlay_upper_directory" => ("Overlay directory", value.clone()),
+            other => ("Other", format!("{other}: {value}")),
+        };
+        facts.push((name, Some(value)));
     }
     facts
 }

@@ -1,4 +1,4 @@
-//! What the arms stand on: disks, filesystems, limits, prices, and whether they are what was asked.
+//! Storage and limits: disks, filesystems, limits, prices, and whether they are what was asked.
 
 use super::Page;
 use crate::number::PAGE;
@@ -70,7 +70,7 @@ fn rigs(page: &Page<'_>) -> Markup {
     }
     let is_served = kinds.iter().any(|(rig, _, _)| rig.server.is_some());
     html! {
-        div.scroll tabindex="0" role="region" aria-label="What the arms stand on" {
+        div.scroll tabindex="0" role="region" aria-label="Storage and limits" {
             table.rigs {
                 thead { tr {
                     @for title in ["Arms", "Disk", "Filesystem", "Limits", "Machine and price"] { th scope="col" { (title) } }

@@ -379,7 +379,7 @@ fn what_was_not_decided_is_not_mentioned() {
         "id=\"drift\"",
         "class=\"itself\"",
         "limsoll line",
-        "would make this interval",
+        "would narrow this interval",
     ] {
         assert!(!html.contains(absent), "{absent}");
     }
@@ -551,7 +551,7 @@ fn only_what_cannot_be_told_needs_blocks() {
     let (record, mut analysis) = decided();
     let needs = |analysis: &Analysis| {
         let page = page_of(&record, analysis);
-        let told = "about 14 blocks would make this interval ±3\u{202f}%";
+        let told = "about 14 blocks would narrow this interval to ±3\u{202f}%";
         let count = |markup: Markup| markup.into_string().matches(told).count();
         (
             count(head::verdict(&page)),

@@ -42,7 +42,12 @@ pub(super) fn of_both(page: &Page<'_>, comparison: &Comparison) -> Markup {
     };
     html! {
         @if comparison.because.is_some() {
-            small { "held back by " (of(&comparison.arm)) ", " (text::short(&comparison.baseline, NAME)) " by " (of(&comparison.baseline)) }
+            @let (arm, baseline) = (of(&comparison.arm), of(&comparison.baseline));
+            @if arm == baseline {
+                small { "bottleneck: " (arm) " (both)" }
+            } @else {
+                small { "bottleneck: " (arm) "; of " (text::short(&comparison.baseline, NAME)) ": " (baseline) }
+            }
         }
     }
 }
@@ -51,7 +56,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let analysis = page.report.analysis;
     html! {
         p.lead {
-            "What held each arm back is the first rule that its figures fulfil; the rules stand in a fixed order and are never weighed against each other. "
+            "The bottleneck of each arm is the first rule that its figures satisfy; the rules have a fixed order and are never weighed against each other. "
             "Figures are medians over the blocks, of the seconds that count."
         }
         @for mix in select::mixes(analysis) { (mix_figures(page, mix)) }

@@ -181,7 +181,7 @@ fn beneath(row: &Row<'_>, screen: &Screen) -> String {
         && !words::is_decided(row.verdict.judgement)
     {
         told.push_str(&format!(
-            ", {} would have been seen",
+            " could detect a difference of {} or more",
             numbers.visible(share)
         ));
     }

@@ -57,7 +57,7 @@ fn beneath(line: &LineResult, screen: &Screen) -> String {
     let trials: usize = line.blocks.iter().map(|block| block.trials.len()).sum();
     parts.push(words::counted(trials as u64, "trial", numbers));
     if let Some(limit) = &line.limit {
-        parts.push(format!("held back by {}", limit.kind.name()));
+        parts.push(format!("bottleneck: {}", limit.kind.name()));
     }
     parts.join("; ")
 }
@@ -67,7 +67,7 @@ pub(super) fn costs(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, sc
     if analysis.costs.is_empty() {
         return;
     }
-    heading(out, "cost of a million operations");
+    heading(out, "cost per 1M operations");
     for cost in analysis.costs.iter().take(ARMS) {
         name(out, analysis, signs, (&cost.arm, &cost.mix), screen);
         let currency = text::short(&cost.currency, 8);

@@ -388,8 +388,8 @@ fn title(column: Column) -> &'static str {
         Requests => "disk IOPS",
         Queue => "queue",
         Line => "line, op/s",
-        Cost => "a million",
+        Cost => "cost per 1M ops",
         Valid => "valid",
-        Cause => "held back by",
+        Cause => "bottleneck",
     }
 }

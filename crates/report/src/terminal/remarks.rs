@@ -92,8 +92,9 @@ pub(super) fn thresholds(out: &mut String, thresholds: &[ThresholdResult], scree
                 words::threshold_value(&threshold.text, value, screen.numbers())
             ),
             (Some(value), false) => format!(
-                "FAILED: {} measured",
-                words::threshold_value(&threshold.text, value, screen.numbers())
+                "FAILED: {} measured, {}",
+                words::threshold_value(&threshold.text, value, screen.numbers()),
+                text::short(&words::required(&threshold.text), 40)
             ),
             (None, _) => "FAILED: no valid sample".into(),
         };

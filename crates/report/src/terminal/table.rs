@@ -164,7 +164,7 @@ fn header(column: Column, curve: &Curve, full: bool) -> String {
         Errors if full => "errors",
         Errors => "err",
         Valid => "valid",
-        Cause => "held back by",
+        Cause => "bottleneck",
     };
     name.into()
 }

@@ -103,7 +103,7 @@ fn closed_and_open_loops_have_a_chart_each() {
         ..Shape::safe_load()
     };
     let text = shown(&shape, &Screen::default());
-    assert!(text.contains("threads, doubling") && text.contains("  offered op/s"));
+    assert!(text.contains("threads (log scale)") && text.contains("  offered op/s"));
 }
 
 #[test]
@@ -419,8 +419,6 @@ fn odd_experiments_still_say_something_true() {
     How much throughput does a cache of a quarter of the data cost?
 
       There is no verdict.
-      Unfinished: 0 of 12 runs are finished. The same command goes on with what is
-      missing.
     ");
     for shape in [
         Shape::of(1, 3, 1, 6, 3),

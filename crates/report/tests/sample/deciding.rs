@@ -159,7 +159,7 @@ fn line(shape: &Shape, analysis: &Analysis, arm: usize, mix: usize, index: u32) 
             rules: Vec::new(),
         }),
         sentence: format!(
-            "{} holds its objective up to between {} and {} op/s; beyond, it is held back by the {limit}.",
+            "{} holds its objective up to between {} and {} op/s; beyond, it is limited by the {limit}.",
             shape.arms[arm],
             grouped(lower),
             grouped(upper)

@@ -783,7 +783,7 @@ fn validity(shape: &Shape) -> Vec<Validity> {
         entry(
             "generator",
             ValidityState::Good,
-            "took at most 1.2 % of the sessions' time, 10 % is allowed",
+            "overhead up to 1.2 % of session time (limit 20 %)",
         ),
         entry(
             "steadiness",
@@ -793,7 +793,7 @@ fn validity(shape: &Shape) -> Vec<Validity> {
         entry(
             "records",
             ValidityState::Good,
-            "as many as asked in 12 of 12 runs",
+            "record count correct after 12 of 12 loads",
         ),
         entry(
             "machine",

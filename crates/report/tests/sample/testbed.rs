@@ -373,7 +373,7 @@ pub fn furnish_analysis(shape: &Shape, analysis: &mut Analysis) {
         };
         if let (Some(first), Some(other)) = (of(&comparison.baseline), of(&comparison.arm)) {
             comparison.because = Some(format!(
-                "Because {} is held back by {}; and {} is held back by {}.",
+                "Because {} is limited by {}; and {} is limited by {}.",
                 comparison.baseline, first.sentence, comparison.arm, other.sentence
             ));
         }
