@@ -220,8 +220,9 @@ pub(crate) fn gate(
             format!("the wall clock moved by {seconds:+.3} s"),
         );
     }
-    if let Some(message) = busy_client(extract, point, run, arm) {
-        warn(WarningId::GeneratorLimited, message);
+    if let Some((weight, message)) = busy_client(extract, point, run, arm) {
+        let warning = Warning::new(WarningId::GeneratorLimited, &subject, message);
+        gated.warnings.push(warning.weighing(weight));
     }
     if point.imported().is_some() {
         crate::imported::little(extract, point.label.load, &subject, &mut gated);
@@ -251,22 +252,45 @@ pub(crate) fn gate(
     gated
 }
 
-/// Whether the client has no room, where it can be told from the engine: where that is a server.
+/// From here on the processors of a machine are used up.
+const PROCESSORS_USED_UP: f64 = 0.9;
+/// A client that takes this share of the CPU time of an operation decides more about the rate than the server beside it does.
+const CLIENT_DECIDES: f64 = 0.5;
+
+/// The client's share of the CPU time of an operation, where client and server have used up the processors of their machine and the greater part of it is the
+/// client's.
+pub(crate) fn deciding_client(client: f64, server: Option<f64>, cores: u32) -> Option<f64> {
+    let both = client + server?;
+    let share = client / both;
+    let is_used_up = both >= PROCESSORS_USED_UP * f64::from(cores.max(1));
+    (is_used_up && share >= CLIENT_DECIDES).then_some(share)
+}
+
+/// Whether the client has no room, where it can be told from the engine: where that is a server. A client that shares the processors with its server may be the
+/// limit long before its sessions have used up all of them.
 fn busy_client(
     extract: &Extract,
     point: &PointRecord,
     run: &RunRecord,
     arm: &Arm,
-) -> Option<String> {
+) -> Option<(Severity, String)> {
     if extract.figures.server_processors.is_none() && !is_by_uri(arm) {
         return None;
     }
     let cores = run.machine.cores;
     let client = extract.figures.worker_processors?;
     let usable = point.label.load.sessions().min(cores).max(1);
-    (client > CLIENT_LIMIT * f64::from(usable)).then(|| {
-        format!("the client kept {client:.2} processors busy, its sessions can use {usable}")
-    })
+    if client > CLIENT_LIMIT * f64::from(usable) {
+        let message =
+            format!("the client kept {client:.2} processors busy, its sessions can use {usable}");
+        return Some((Severity::Invalid, message));
+    }
+    let share = deciding_client(client, extract.figures.server_processors, cores)?;
+    let message = format!(
+        "{:.0} % of the CPU time of an operation is the client's, and the {cores} processors that it shares with the server are used up: the client limits the rate more than the server does",
+        share * 100.0
+    );
+    Some((Severity::Caution, message))
 }
 
 /// Share of the processors' time that the hypervisor took in the whole point. The kernel counts it in ticks, so one tick of each processor says

@@ -29,7 +29,7 @@ pub(crate) fn headline(
         .find(|warning| warning.severity() == Severity::Invalid);
     let because = gravest.map_or(String::new(), |warning| {
         format!(
-            " {}: {}.",
+            " Main problem: {}: {}.",
             warning.subject,
             warning.message.trim_end_matches('.')
         )
@@ -45,12 +45,7 @@ pub(crate) fn headline(
     let mut of_lines = lines.iter().flat_map(|line| &line.blocks);
     let any_line = of_lines.any(|block| block.trials.iter().any(|trial| trial.valid));
     if !points.any(|point| point.valid_runs > 0) && !any_line {
-        let because = if because.is_empty() {
-            " no point is valid."
-        } else {
-            &because
-        };
-        let invalid = format!("INVALID:{because} No figure below may be used.");
+        let invalid = format!("INVALID: no point is valid.{because} No figure below may be used.");
         return std::iter::once(invalid)
             .chain(incomplete(progress))
             .collect();
@@ -81,11 +76,19 @@ pub(crate) fn headline(
         .all
         .iter()
         .filter(|comparison| comparison.primary);
-    if plan.arms.len() > 1
-        && deciding.all(|comparison| !comparison.has_values())
-        && !because.is_empty()
-    {
-        sentences.push(format!("Main problem:{because}"));
+    // As `Analysis::outcome` has it.
+    let invalid = match progress.runs_failed {
+        0 if plan.arms.len() > 1 && deciding.all(|comparison| !comparison.has_values()) => {
+            Some("no deciding comparison can be made".to_owned())
+        }
+        0 => None,
+        failed => Some(format!(
+            "{failed} of {} failed",
+            counted(progress.runs_planned as usize, "run")
+        )),
+    };
+    if let Some(invalid) = invalid {
+        sentences.insert(0, format!("INVALID: {invalid}.{because}"));
     }
     if selection.ended_by_looks {
         sentences.push(format!(

@@ -1,6 +1,6 @@
 //! The strip of gates: how each stands over all points, with its figures.
 
-use crate::gates::{CLIENT_LIMIT, GENERATOR_LIMIT};
+use crate::gates::{CLIENT_LIMIT, GENERATOR_LIMIT, deciding_client};
 use crate::rig::{emulated, is_uncalibrated};
 use crate::sample::{ArmSamples, Sample};
 use crate::select::{Selection, counted};
@@ -264,7 +264,7 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
 /// How much of the processors that they can use the clients of servers kept busy. An embedded engine works in the threads of its client.
 fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
     let mut busiest: Option<(f64, u32)> = None;
-    let mut is_known = false;
+    let (mut is_known, mut decides) = (false, 0);
     for (arm, samples) in plan.arms.iter().zip(arms) {
         for sample in samples.points.iter().flatten() {
             let figures = &sample.extract.figures;
@@ -275,6 +275,8 @@ fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
             if figures.server_processors.is_none() && !is_by_uri(arm) {
                 continue;
             }
+            let server = figures.server_processors;
+            decides += usize::from(deciding_client(processors, server, sample.cores).is_some());
             let usable = sample.label.load.sessions().min(sample.cores).max(1);
             let share = processors / f64::from(usable);
             if busiest.is_none_or(|(highest, ..)| share > highest) {
@@ -290,13 +292,20 @@ fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
         1 => "the processor".to_owned(),
         several => format!("the {several} processors"),
     };
-    let text = format!(
+    let mut text = format!(
         "up to {} of {of} that its sessions can use (limit {}); CPU/op is the client's",
         percent(share, 1),
         percent(CLIENT_LIMIT, 0)
     );
+    if decides > 0 {
+        text.push_str(&format!(
+            "; the client, not the server, limits the rate in {}",
+            counted(decides, "point")
+        ));
+    }
     let state = match share {
         share if share > CLIENT_LIMIT => ValidityState::Bad,
+        _ if decides > 0 => ValidityState::Caution,
         share if share > CLIENT_LIMIT / 2.0 => ValidityState::Note,
         _ => ValidityState::Good,
     };

@@ -3,7 +3,7 @@
 use crate::text;
 use plimsoll_judge::{
     Analysis, BlocksNeeded, Cause, Comparison, CostResult, Curve, CurvePoint, Estimate, Judgement,
-    LineResult,
+    LineResult, Outcome,
 };
 use plimsoll_record::{LoadKind, Severity, Warning, WarningId};
 
@@ -45,6 +45,11 @@ pub(crate) fn told(analysis: &Analysis, sentence: &str) -> String {
     let arms = analysis.arms.iter().map(|arm| arm.name.as_str());
     let names = arms.chain(analysis.mixes.iter().map(String::as_str));
     text::naming(sentence, names, NAME)
+}
+
+/// Whether nothing of the verdict may be used: then it must not look like one.
+pub(crate) fn is_invalid(analysis: &Analysis) -> bool {
+    analysis.outcome() == Outcome::Invalid
 }
 
 /// Name of the arm that the others are compared with.

@@ -18,7 +18,7 @@ pub use closing::{closing, verdict};
 pub use screen::Screen;
 
 use crate::{Report, compare, select, text, words};
-use anstyle::Style;
+use anstyle::{AnsiColor, Style};
 use comparisons::Row;
 use plimsoll_judge::{Analysis, Curve, RecordComparison, Side};
 use screen::paint;
@@ -89,7 +89,7 @@ pub fn record_comparison(comparison: &RecordComparison, screen: &Screen) -> Stri
     let (a, b) = (&comparison.baseline, &comparison.other);
     side(&mut out, "B", [b, a], screen);
     side(&mut out, "against A", [a, b], screen);
-    sentences(&mut out, &comparison.headline, screen);
+    sentences(&mut out, &comparison.headline, [BOLD, Style::new()], screen);
     let rows: Vec<Row<'_>> = comparison.comparisons.iter().map(Row::from).collect();
     comparisons::by_weight(&mut out, &rows, screen);
     remarks::differences(&mut out, &comparison.differences, screen);
@@ -149,21 +149,27 @@ fn title(out: &mut String, analysis: &Analysis, screen: &Screen) {
 fn headline(out: &mut String, report: &Report<'_>, screen: &Screen) {
     let analysis = report.analysis;
     let told = |sentence: &String| select::told(analysis, sentence);
+    let style = match select::is_invalid(analysis) {
+        true => [BOLD.fg_color(Some(AnsiColor::Red.into())), DIM],
+        false => [BOLD, Style::new()],
+    };
     sentences(
         out,
         &analysis.headline.iter().map(told).collect::<Vec<_>>(),
+        style,
         screen,
     );
 }
 
 /// The answer: the first sentence stands out.
-fn sentences(out: &mut String, sentences: &[String], screen: &Screen) {
+fn sentences(out: &mut String, sentences: &[String], style: [Style; 2], screen: &Screen) {
+    let [first_style, rest_style] = style;
     out.push('\n');
     match sentences.split_first() {
         Some((first, rest)) => {
-            paragraph(out, BOLD, first, 2, screen);
+            paragraph(out, first_style, first, 2, screen);
             for sentence in rest {
-                paragraph(out, Style::new(), sentence, 2, screen);
+                paragraph(out, rest_style, sentence, 2, screen);
             }
         }
         None => paragraph(out, BOLD, "There is no verdict.", 2, screen),

@@ -1,8 +1,9 @@
 //! The words for the things that reports name, and the marks that stand beside the colours.
 
 use crate::number::{Numbers, round_significant};
+use crate::text;
 use plimsoll_experiment::Metric;
-use plimsoll_judge::{BlocksNeeded, Judgement, ValidityState, Verdict, rounded_interval};
+use plimsoll_judge::{Analysis, BlocksNeeded, Judgement, ValidityState, Verdict, rounded_interval};
 use plimsoll_record::Severity;
 
 /// The four words.
@@ -192,6 +193,33 @@ pub(crate) fn required(threshold: &str) -> String {
         }
     }
     format!("required: {threshold}")
+}
+
+/// Whether the result can be trusted, by the validity strip: `Yes, with 2 cautions: blocks, drift.`
+pub(crate) fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
+    let named = |state| {
+        let entries = analysis.validity.iter();
+        let of_state = entries.filter(|entry| entry.state == state);
+        of_state
+            .map(|entry| text::line(&entry.name).to_string())
+            .collect::<Vec<String>>()
+    };
+    let (bad, cautions) = (named(ValidityState::Bad), named(ValidityState::Caution));
+    if crate::select::is_invalid(analysis) {
+        let why = if bad.is_empty() { cautions } else { bad };
+        let text = match why.join(", ") {
+            why if why.is_empty() => "No.".to_owned(),
+            why => format!("No: {why}."),
+        };
+        return (ValidityState::Bad, text);
+    }
+    let doubts = [bad, cautions].concat();
+    if doubts.is_empty() {
+        return (ValidityState::Good, "Yes.".to_owned());
+    }
+    let count = counted(doubts.len() as u64, "caution", numbers);
+    let text = format!("Yes, with {count}: {}.", doubts.join(", "));
+    (ValidityState::Caution, text)
 }
 
 /// `1 block`, `2 blocks`.

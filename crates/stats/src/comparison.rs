@@ -134,14 +134,7 @@ impl Comparison {
     /// # Errors
     /// Different lengths, no pairs, or a bound that is not a finite number above zero.
     pub fn paired_within(a: &[Observation], b: &[Observation]) -> Result<Comparison, StatsError> {
-        if a.len() != b.len() {
-            return Err(StatsError::LengthsDiffer {
-                left_what: "values of arm A",
-                left: a.len(),
-                right_what: "values of arm B",
-                right: b.len(),
-            });
-        }
+        check_lengths(a.len(), b.len())?;
         check_observations(a, b)?;
         if a.is_empty() {
             return Err(StatsError::TooFew {
@@ -295,16 +288,21 @@ fn check_observations(a: &[Observation], b: &[Observation]) -> Result<(), StatsE
     check_positive("value of arm B", &values(b))
 }
 
+fn check_lengths(left: usize, right: usize) -> Result<(), StatsError> {
+    if left == right {
+        return Ok(());
+    }
+    Err(StatsError::LengthsDiffer {
+        left_what: "values of arm A",
+        left,
+        right_what: "values of arm B",
+        right,
+    })
+}
+
 /// ln(bᵢ/aᵢ), as a difference of logarithms so that swapping the arms flips every sign exactly.
 pub(crate) fn ln_ratios(a: &[f64], b: &[f64]) -> Result<Vec<f64>, StatsError> {
-    if a.len() != b.len() {
-        return Err(StatsError::LengthsDiffer {
-            left_what: "values of arm A",
-            left: a.len(),
-            right_what: "values of arm B",
-            right: b.len(),
-        });
-    }
+    check_lengths(a.len(), b.len())?;
     check_positive("value of arm A", a)?;
     check_positive("value of arm B", b)?;
     Ok(a.iter().zip(b).map(|(a, b)| b.ln() - a.ln()).collect())

@@ -43,7 +43,7 @@ fn every_run_failed() {
     }
     let analysis = lab.analyse();
     assert_snapshot!(said(&analysis), @r"
-No run has finished, so there is nothing to judge. a, block 1: no space left in /data: free 2 GB and start again.
+No run has finished, so there is nothing to judge. Main problem: a, block 1: no space left in /data: free 2 GB and start again.
 Incomplete: 0 of 12 runs, 12 failed. Run the same command to resume.
 Invalid
 ");
@@ -61,8 +61,8 @@ fn one_arm_failed() {
     }
     let analysis = lab.analyse();
     assert_snapshot!(said(&analysis), @r"
+INVALID: 6 of 12 runs failed. Main problem: b, block 1: the library is missing.
 Workload c at 4 threads: throughput of b and a cannot be compared: in no block have both a valid point with such a value.
-Main problem: b, block 1: the library is missing.
 Incomplete: 6 of 12 runs, 6 failed. Run the same command to resume.
 Invalid
 ");
@@ -142,7 +142,7 @@ fn no_valid_point() {
         }
     });
     assert_snapshot!(said(&lab.analyse()), @r"
-INVALID: a, c at 4 threads: 108 of 1200108 operations failed (block 1; and in 5 other points). No figure below may be used.
+INVALID: no point is valid. Main problem: a, c at 4 threads: 108 of 1200108 operations failed (block 1; and in 5 other points). No figure below may be used.
 Invalid
 ");
 }
@@ -154,8 +154,8 @@ fn a_baseline_without_a_valid_point() {
         run.records_loaded = Some(5);
     }
     assert_snapshot!(said(&lab.analyse()), @r"
+INVALID: no deciding comparison can be made. Main problem: a, c at 4 threads: 5 records after the load, 1000 were asked for (block 1; and in 5 other points).
 Workload c cannot be judged: the baseline has no valid point in it.
-Main problem: a, c at 4 threads: 5 records after the load, 1000 were asked for (block 1; and in 5 other points).
 Invalid
 ");
 }
@@ -170,6 +170,7 @@ fn a_metric_without_samples() {
         }
     });
     assert_snapshot!(said(&lab.analyse()), @r"
+INVALID: no deciding comparison can be made.
 Workload c at 4 threads: CPU time per operation of b and a cannot be compared: in no block have both a valid point with such a value.
 Invalid
 ");
@@ -180,6 +181,7 @@ fn arms_that_share_no_block() {
     let mut lab = two_arms(6);
     lab.runs.retain(|run| (run.arm == "a") == (run.block < 3));
     assert_snapshot!(said(&lab.analyse()), @r"
+INVALID: no deciding comparison can be made.
 Workload c at 4 threads: throughput of b and a cannot be compared: in no block have both a valid point with such a value.
 Incomplete: 6 of 12 runs. Run the same command to resume.
 Invalid
@@ -191,6 +193,7 @@ fn a_load_that_was_not_measured() {
     let mut lab = two_arms(6);
     lab.plan.compare.at = Some(LoadAt::Threads(64));
     assert_snapshot!(said(&lab.analyse()), @r"
+INVALID: no deciding comparison can be made.
 Workload c cannot be judged: it was not measured with 64 threads, at which it is to be judged.
 Invalid
 ");
@@ -221,6 +224,7 @@ fn percentiles_that_are_only_bounds_are_not_compared() {
         point.end.as_mut().unwrap().unfinished = Some(histogram(1_000_000_000, 12_000));
     });
     assert_snapshot!(said(&lab.analyse()), @r"
+INVALID: no deciding comparison can be made.
 Workload c at 10,000 op/s: p99 response time of b and a cannot be compared: too much was unfinished at the end, so that only lower bounds are known.
 Invalid
 ");

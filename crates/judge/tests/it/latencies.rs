@@ -4,7 +4,10 @@ use crate::laboratory::{Laboratory, Shown, histogram, part, point};
 use crate::searched::{lines, measure};
 use crate::watched::{self, Watched, disk, one_point, watch};
 use plimsoll_judge::{Analysis, Tail, TailValue, Validity, ValidityState, analyse, heat, tail};
-use plimsoll_record::{Completed, Histogram, LoadKind, Operation, Status, Summary, figures};
+use plimsoll_record::{
+    Completed, Histogram, LoadKind, Operation, Severity, Status, Summary, Warning, WarningId,
+    figures,
+};
 
 /// One arm at 8 threads in 6 blocks, 100,000 op/s of 80 µs; one in a hundred takes a hundred times as long.
 fn with_slow_ones() -> Laboratory {
@@ -226,25 +229,45 @@ fn the_strip_tells_where_the_disk_was_the_limit() {
 #[test]
 fn the_strip_tells_how_busy_the_clients_of_servers_were() {
     // 8 sessions on 2 processors.
-    for (processors, state) in [
-        (0.5, ValidityState::Good),
-        (1.2, ValidityState::Note),
-        (1.8, ValidityState::Bad),
+    for (processors, server_ns, state) in [
+        (0.5, 2e8, ValidityState::Good),
+        (1.2, 2e8, ValidityState::Note),
+        // Both processors are used up, most by the client.
+        (1.2, 7e8, ValidityState::Caution),
+        // Most by the server.
+        (0.7, 12e8, ValidityState::Good),
+        (1.8, 2e8, ValidityState::Bad),
     ] {
         let mut lab = one_point(None, 8, 100_000.0);
         let watched = Watched {
             processors,
             ..Watched::default()
         };
-        watch(&mut lab, &watched, &[(figures::SERVER_CPU, 2e8)]);
+        watch(&mut lab, &watched, &[(figures::SERVER_CPU, server_ns)]);
         let analysis = watched::analyse(&lab);
         let client = entry(&analysis, "client CPU");
         assert_eq!(client.state, state, "{}", client.text);
+        let decides = match state {
+            ValidityState::Caution => "; the client, not the server, limits the rate in 6 points",
+            _ => "",
+        };
         let expected = format!(
-            "up to {:.1} % of the 2 processors that its sessions can use (limit 80 %); CPU/op is the client's",
+            "up to {:.1} % of the 2 processors that its sessions can use (limit 80 %); CPU/op is the client's{decides}",
             processors * 50.0
         );
         assert_eq!(client.text, expected);
+        // Only where the client has no room left nothing may be used.
+        let warned = analysis
+            .warnings
+            .iter()
+            .find(|warning| warning.id == WarningId::GeneratorLimited)
+            .map(Warning::severity);
+        let expected = match state {
+            ValidityState::Caution => Some(Severity::Caution),
+            ValidityState::Bad => Some(Severity::Invalid),
+            _ => None,
+        };
+        assert_eq!(warned, expected);
     }
     // What is measured says nothing of it where the processors were not counted.
     let analysis = with_slow_ones().analyse();

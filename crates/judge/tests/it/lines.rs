@@ -419,7 +419,7 @@ fn a_share_of_the_line_can_decide() {
     // A share that was not measured is named.
     lab.plan.compare.at = Some(LoadAt::Line(0.5));
     assert_eq!(
-        lab.analyse().headline[0],
+        lab.analyse().headline[1],
         "Workload c cannot be judged: it was not measured at 50 % of the line, at which it is to be judged."
     );
 }
@@ -431,7 +431,7 @@ fn a_primary_line_that_nobody_searched_is_said() {
     lab.plan.compare.primary = vec![Metric::Line];
     let analysis = lab.analyse();
     assert_eq!(
-        analysis.headline[0],
+        analysis.headline[1],
         "Workload c cannot be judged: no plimsoll line is searched for it."
     );
     assert_eq!(analysis.outcome(), Outcome::Invalid);

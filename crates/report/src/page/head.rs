@@ -6,7 +6,7 @@ use crate::number::PAGE;
 use crate::{select, shell, text, words};
 use maud::{Markup, html};
 use plimsoll_experiment::Direction;
-use plimsoll_judge::{AgainstItself, Analysis, Comparison, Validity, ValidityState};
+use plimsoll_judge::{AgainstItself, Analysis, Comparison};
 
 /// Verdicts that get a card of their own; the others are in the table.
 const CARDS: usize = 6;
@@ -33,7 +33,7 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
     let deciding: Vec<&Comparison> = select::primaries(analysis).collect();
     let scale = ForestScale::of(deciding.iter().copied().take(CARDS));
     html! {
-        section.verdict {
+        section class=(if select::is_invalid(analysis) { "verdict invalid" } else { "verdict" }) {
             @if let Some(question) = &analysis.question {
                 p.question { (text::prose(question)) }
             }
@@ -123,40 +123,17 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
     }
 }
 
-/// `Yes, with 2 cautions: stolen CPU; drift.`
-fn cautions(entries: &[Validity]) -> String {
-    let names: Vec<_> = entries
-        .iter()
-        .filter(|entry| entry.state == ValidityState::Caution)
-        .map(|entry| text::line(&entry.name))
-        .collect();
-    format!(
-        "Yes, with {}: {}.",
-        words::counted(names.len() as u64, "caution", PAGE),
-        names.join("; ")
-    )
-}
-
 pub(super) fn validity(page: &Page<'_>) -> Markup {
     let analysis = page.report.analysis;
     let entries = &analysis.validity;
     if entries.is_empty() {
         return html! {};
     }
-    let worst = |state| entries.iter().any(|entry| entry.state == state);
-    let points = || analysis.curves.iter().flat_map(|curve| &curve.points);
-    let summary: String = match () {
-        () if points().all(|point| point.runs == 0) => {
-            "Nothing was measured yet.".into()
-        }
-        () if worst(ValidityState::Bad) && points().all(|point| point.valid_runs == point.runs) => {
-            "In part: every measured point passed its gates, but not everything ran as requested.".into()
-        }
-        () if worst(ValidityState::Bad) => {
-            "In part: some points failed a gate; they are marked as failed and compared with nothing.".into()
-        }
-        () if worst(ValidityState::Caution) => cautions(entries),
-        () => "Yes: every gate passed.".into(),
+    let mut points = analysis.curves.iter().flat_map(|curve| &curve.points);
+    let summary = if points.all(|point| point.runs == 0) {
+        "Nothing was measured yet.".to_owned()
+    } else {
+        words::trust(analysis, PAGE).1
     };
     html! {
         section.validity aria-label="Validity" {

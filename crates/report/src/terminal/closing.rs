@@ -33,43 +33,15 @@ pub fn closing(analysis: &Analysis, screen: &Screen) -> String {
             screen,
         );
     }
-    let (style, trust) = trust(analysis, screen);
-    paragraph(&mut out, style, &trust, 0, screen);
-    out
-}
-
-/// Whether the result can be trusted, by the validity strip.
-fn trust(analysis: &Analysis, screen: &Screen) -> (Style, String) {
-    let named = |state| {
-        let entries = analysis.validity.iter();
-        let of_state = entries.filter(|entry| entry.state == state);
-        let names: Vec<&str> = of_state.map(|entry| entry.name.as_str()).collect();
-        names
+    let (state, trust) = words::trust(analysis, screen.numbers());
+    let colour = match state {
+        ValidityState::Bad => AnsiColor::Red,
+        ValidityState::Caution => AnsiColor::Yellow,
+        _ => AnsiColor::Green,
     };
-    let (bad, cautions) = (named(ValidityState::Bad), named(ValidityState::Caution));
-    if analysis.outcome() == Outcome::Invalid {
-        let why = if bad.is_empty() { cautions } else { bad };
-        let text = match why.join(", ") {
-            why if why.is_empty() => "Can you trust this? No.".to_owned(),
-            why => format!("Can you trust this? No: {why}."),
-        };
-        return (AnsiColor::Red.on_default(), text);
-    }
-    let doubts = [bad, cautions].concat();
-    if doubts.is_empty() {
-        return (
-            AnsiColor::Green.on_default(),
-            "Can you trust this? Yes.".to_owned(),
-        );
-    }
-    let count = words::counted(doubts.len() as u64, "caution", screen.numbers());
-    (
-        AnsiColor::Yellow.on_default(),
-        format!(
-            "Can you trust this? Yes, with {count}: {}.",
-            doubts.join(", ")
-        ),
-    )
+    let trust = format!("Can you trust this? {trust}");
+    paragraph(&mut out, colour.on_default(), &trust, 0, screen);
+    out
 }
 
 /// The verdict in a few words, for a list: `invalid`, `better +12.3 %`, `2 better, 1 inconclusive`, `threshold failed`.
