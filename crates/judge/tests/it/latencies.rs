@@ -248,7 +248,9 @@ fn the_strip_tells_how_busy_the_clients_of_servers_were() {
         let client = entry(&analysis, "client CPU");
         assert_eq!(client.state, state, "{}", client.text);
         let decides = match state {
-            ValidityState::Caution => "; the client, not the server, limits the rate in 6 points",
+            ValidityState::Caution | ValidityState::Bad => {
+                "; the client, not the server, limits the rate in 6 points"
+            }
             _ => "",
         };
         let expected = format!(

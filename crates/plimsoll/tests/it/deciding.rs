@@ -233,8 +233,11 @@ measurement: {warm_up: 0s, duration: 200ms, blocks: 6}
     let names: Vec<&str> = analysis.arms.iter().map(|arm| arm.name.as_str()).collect();
     assert_eq!(names, ["two", "two again"]);
     let itself = analysis.against_itself.unwrap();
-    assert_eq!(itself.comparisons as usize, analysis.comparisons.len());
-    assert!(itself.comparisons >= 8, "{itself:?}");
+    assert!(analysis.comparisons.len() >= 8, "{itself:?}");
+    // On a busy machine points may be too short for a percentile: those are counted nowhere.
+    let judged = analysis.comparisons.iter();
+    let judged = judged.filter(|one| one.verdict.estimate.is_some()).count();
+    assert_eq!(itself.comparisons as usize, judged);
 }
 
 #[test]
