@@ -68,7 +68,7 @@ test("two look at the same run, and one that was stopped is interrupted", async 
     await expect(one.locator("td.run-going")).toHaveCount(1);
   }
   await page.goto(served);
-  await expect(page.locator("tr .state")).toHaveText("● going on");
+  await expect(page.locator("tr .state")).toHaveText("● running");
   await started.stop("SIGINT");
   await expect(page.locator("tr .state")).toHaveText("◐ interrupted");
   await expect(live(other)).toHaveCount(0);

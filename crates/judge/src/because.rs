@@ -152,6 +152,10 @@ fn sentence(baseline: (&str, Option<&Cause>), arm: (&str, Option<&Cause>)) -> Op
     if does_all(baseline.1) && does_all(arm.1) {
         return None;
     }
+    let is_unknown = |cause: Option<&Cause>| cause.is_none_or(|one| one.kind == CauseKind::Unknown);
+    if is_unknown(baseline.1) && is_unknown(arm.1) {
+        return Some("The bottleneck of both arms is unknown.".into());
+    }
     let words = |(name, cause): (&str, Option<&Cause>)| match cause {
         None => format!("{name} was not monitored"),
         Some(cause) => held_back(name, cause),
@@ -187,5 +191,8 @@ mod tests {
         assert_eq!(sentence(("slow", None), ("fast", None)), None);
         let both = sentence(("slow", Some(&offered)), ("fast", Some(&offered)));
         assert_eq!(both, None);
+        let unknown = cause(CauseKind::Unknown, "ruled out is the disk");
+        let both = sentence(("slow", Some(&unknown)), ("fast", Some(&unknown)));
+        assert_eq!(both.unwrap(), "The bottleneck of both arms is unknown.");
     }
 }

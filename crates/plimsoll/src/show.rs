@@ -226,7 +226,7 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
     ))?;
     for summary in summaries {
         let state = match (summary.state, summary.running) {
-            (_, true) => "going on",
+            (_, true) => "running",
             (ExperimentState::Finished, _) => "finished",
             (ExperimentState::Unfinished, _) => "interrupted",
         };

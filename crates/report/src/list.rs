@@ -48,7 +48,7 @@ impl State {
 
     fn word(self) -> &'static str {
         match self {
-            Self::GoingOn => "going on",
+            Self::GoingOn => "running",
             Self::Finished => "finished",
             Self::Interrupted => "interrupted",
         }

@@ -3,7 +3,7 @@ import type { Run } from "./message";
 
 /** Marks and words, as in `crates/report/src/page/live.rs`. */
 const STATES: Record<string, [mark: string, word: string]> = {
-  going: ["●", "going on"],
+  going: ["●", "running"],
   finished: ["✓", "finished"],
   failed: ["✗", "failed"],
   interrupted: ["◐", "interrupted"],

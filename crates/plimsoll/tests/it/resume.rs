@@ -323,7 +323,7 @@ fn an_experiment_is_run_by_one_program_at_a_time() {
         "the data of the first is left alone"
     );
     let list = laboratory.run(&["list"]);
-    assert!(list.out.contains("going on"), "{}", list.out);
+    assert!(list.out.contains("running"), "{}", list.out);
     running.send(Signal::TERM);
     assert_eq!(running.end().code, Some(105));
 }

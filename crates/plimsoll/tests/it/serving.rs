@@ -155,7 +155,7 @@ fn an_experiment_is_followed_to_its_end() {
     let (mut first, second) = (serving.events(&path), serving.events(&path));
     let live = serving.page(&format!("/experiment/{}", record.id));
     assert!(live.contains(&format!("data-live=\"{path}\"")), "{live}");
-    assert!(serving.page("/").contains("going on"));
+    assert!(serving.page("/").contains("</span> running</span>"));
     let snapshot = first
         .find(|line| line.starts_with("event:"))
         .expect("the first event");

@@ -138,7 +138,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                         @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { "per 1M ops, " (select::told_cost_place(analysis)) } } } }
                         @if extra.line { th.num scope="col" { "Line" small { a href="#line" { "op/s" } } } }
                         @if extra.objective { th scope="col" { "Objective" } }
-                        @if extra.cause { th scope="col" { "Held back by" small { a href="#why" { "why" } } } }
+                        @if extra.cause { th scope="col" { "Bottleneck" small { a href="#why" { "why" } } } }
                         th.num scope="col" { "Valid" small { "runs" } }
                     }
                 }
@@ -527,7 +527,7 @@ fn load_phase(page: &Page<'_>) -> Markup {
             summary { "How the data was loaded" }
             div.scroll tabindex="0" role="region" aria-label="Table of the load phase" {
                 table {
-                    thead { tr { th scope="col" { "Arm" } th scope="col" { "Load" } th.num scope="col" { "Throughput, op/s" } th.num scope="col" { "p50" } th.num scope="col" { "p99" } th.num scope="col" { "Errors" } @if causes { th scope="col" { "Held back by" } } } }
+                    thead { tr { th scope="col" { "Arm" } th scope="col" { "Load" } th.num scope="col" { "Throughput, op/s" } th.num scope="col" { "p50" } th.num scope="col" { "p99" } th.num scope="col" { "Errors" } @if causes { th scope="col" { "Bottleneck" } } } }
                     tbody {
                         @for point in points.iter().take(page.budget.arm_rows) {
                             tr {

@@ -272,7 +272,7 @@ fn data_table(page: &Page<'_>, curves: &[&Curve], limit: usize) -> Markup {
                             @for title in ["Throughput, op/s", "interval", "p50", "p95", "p99", "interval", "p99.9", "CPU per op", "Errors", "Valid runs"] {
                                 th.num scope="col" { (title) }
                             }
-                            @if causes { th scope="col" { "Held back by" } }
+                            @if causes { th scope="col" { "Bottleneck" } }
                             th scope="col" { "Throughput in each block" }
                         }
                     }

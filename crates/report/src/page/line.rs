@@ -111,7 +111,7 @@ fn summary_table(page: &Page<'_>, lines: &[&LineResult]) -> Markup {
                     th.num scope="col" { "Blocks" small { "with both ends" } }
                     th.num scope="col" { "Trials" small { "valid" } }
                     th.num scope="col" { "p99" small { "at the line" } }
-                    @if causes { th scope="col" { "Held back by" } }
+                    @if causes { th scope="col" { "Bottleneck" } }
                 } }
                 tbody { @for line in lines.iter().take(page.budget.arm_rows) { (summary_row(page, line, causes)) } }
             }

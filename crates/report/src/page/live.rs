@@ -13,7 +13,7 @@ const CELLS: usize = 1_600;
 
 /// States of a run: key in the page, mark, and word. The script knows the same.
 const PLANNED: (&str, &str, &str) = ("planned", "·", "planned");
-const GOING: (&str, &str, &str) = ("going", "●", "going on");
+const GOING: (&str, &str, &str) = ("going", "●", "running");
 const FINISHED: (&str, &str, &str) = ("finished", "✓", "finished");
 const FAILED: (&str, &str, &str) = ("failed", "✗", "failed");
 const INTERRUPTED: (&str, &str, &str) = ("interrupted", "◐", "interrupted");

@@ -31,7 +31,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 dd { "The highest rate that an arm sustains within its objective, named after the mark on a hull that shows how deep a ship may safely lie. Each block searches it anew by trials at fixed rates; the interval spans what the blocks found." }
             }
             @if super::why::is_known(page.report.analysis) {
-                dt { "Held back by" }
+                dt { "Bottleneck" }
                 dd { "What kept the arm from being faster at this load, by the first of a fixed list of rules that the figures fulfil. For a disk with limits, throughput can be at most the limit divided by what one operation costs there; both sides are shown." }
                 dt { "Engine cache and page cache hits" }
                 dd { "Engine cache hits: pages that the engine found in its own cache, of all that operations asked for. Page cache hits: bytes that the operating system's cache answered, of all that the engine asked for beyond that, which is what it asked less what the device saw." }

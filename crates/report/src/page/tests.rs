@@ -331,7 +331,7 @@ fn what_was_not_watched_is_not_mentioned() {
         record: &record,
         analysis: &analysis,
     });
-    for absent in ["Held back by", "id=\"why\"", "id=\"rig\"", "page cache"] {
+    for absent in ["Bottleneck", "id=\"why\"", "id=\"rig\"", "page cache"] {
         assert!(!html.contains(absent), "{absent}");
     }
 }

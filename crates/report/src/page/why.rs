@@ -237,7 +237,7 @@ fn cause_of_each(page: &Page<'_>, points: &[&CurvePoint], limit: usize) -> Marku
         @if points.iter().any(|point| point.cause.is_some()) {
             div.scroll tabindex="0" role="region" aria-label="Causes at every load" {
                 table.data {
-                    thead { tr { th scope="col" { "Arm" } th scope="col" { "Load" } th scope="col" { "Held back by" } } }
+                    thead { tr { th scope="col" { "Arm" } th scope="col" { "Load" } th scope="col" { "Bottleneck" } } }
                     tbody { @for point in points.iter().take(limit) {
                         tr {
                             th scope="row" { (page.arm(&point.arm)) }
