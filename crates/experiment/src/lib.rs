@@ -121,5 +121,5 @@ pub use redaction::redact_json;
 pub use reference::{REFERENCE_BEGIN, REFERENCE_END, reference_markdown, with_reference};
 pub use rig_mistake::RigMistake;
 pub use schema::{schema, schema_text};
-pub use server::{is_by_uri, keeps_data_here};
+pub use server::{is_by_uri, keeps_data_here, server_uri};
 pub use working_set::{MeasureRecords, cannot_measure};

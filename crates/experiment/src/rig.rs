@@ -8,7 +8,7 @@ use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, Value, join};
 use crate::rig_mistake::RigMistake;
-use crate::server::uri;
+use crate::server::server_uri;
 use crate::settle::Origins;
 use crate::source::Place;
 use crate::{EngineKind, Limits, Settings, Source};
@@ -51,7 +51,7 @@ impl RigReader<'_, '_> {
         stored: Stored,
     ) -> RigSpec {
         let path = join("arms", &arm.name);
-        if engine.server.is_some() && uri(settings).is_some() {
+        if engine.server.is_some() && server_uri(settings).is_some() {
             // What a server of others stands on is not ours to make.
             self.not_on_foreign_server(arm);
             let machine = self.machine(&path, arm);

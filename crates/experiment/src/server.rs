@@ -24,11 +24,12 @@ pub fn keeps_data_here(engine: &EngineKind, server: Option<&ServerSpec>) -> bool
 /// Whether the arm's engine is a server that runs by itself, so that what is started for a run is its client alone.
 #[must_use]
 pub fn is_by_uri(arm: &Arm) -> bool {
-    uri(&arm.settings).is_some()
+    server_uri(&arm.settings).is_some()
 }
 
 /// The URI of the server that runs by itself, if the settings name one.
-pub(crate) fn uri(settings: &Settings) -> Option<&str> {
+#[must_use]
+pub fn server_uri(settings: &Settings) -> Option<&str> {
     match settings.0.get(URI) {
         Some(SettingValue::Text(uri)) if !uri.is_empty() => Some(uri),
         _ => None,
@@ -37,7 +38,7 @@ pub(crate) fn uri(settings: &Settings) -> Option<&str> {
 
 /// Where the documents of an arm on a server that runs by itself are kept, if the server would refuse documents that are there already.
 fn refusing_collection(arm: &Arm) -> Option<(&str, Option<&str>, &str)> {
-    let uri = uri(&arm.settings)?;
+    let uri = server_uri(&arm.settings)?;
     let refuses = arm.settings.text(EXISTING) == Some("refuse");
     refuses.then(|| (uri, arm.settings.text("database"), arm.data.table.as_str()))
 }
@@ -87,7 +88,7 @@ impl RigReader<'_, '_> {
             }
             return None;
         };
-        if uri(settings).is_some() {
+        if server_uri(settings).is_some() {
             if let Some(given) = given.filter(|given| given.is_own()) {
                 let mistake = RigMistake::ServerBesideUri;
                 self.wrong(&given.path, given.checked.place, mistake);

@@ -3,6 +3,7 @@
 use crate::clock_time::now;
 use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, STOP};
 use crate::standing::{Disk, Stage, extents, sampler};
+use percent_encoding::percent_decode_str;
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point, run_point_noting};
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
@@ -14,6 +15,7 @@ use plimsoll_telemetry::{
 use plimsoll_workload::{KeySpace, Workload};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -256,10 +258,23 @@ fn measure<W: Write>(
 fn ours(order: &Order, host: &Host) -> Vec<u32> {
     let mut ours = vec![std::process::id(), std::os::unix::process::parent_id()];
     ours.extend(order.standing.server.as_ref().map(|server| server.process));
-    if plimsoll_experiment::is_by_uri(&order.arm) {
-        ours.extend(local_servers(host));
+    if let Some(uri) = plimsoll_experiment::server_uri(&order.arm.settings) {
+        ours.extend(local_servers(host, &unix_sockets(uri)));
     }
     ours
+}
+
+/// The Unix sockets that a URI names: hosts with percent-encoded slashes.
+fn unix_sockets(uri: &str) -> Vec<PathBuf> {
+    let hosts = uri.split_once("://").map_or(uri, |(_, rest)| rest);
+    let hosts = hosts.split(['/', '?']).next().unwrap_or_default();
+    let hosts = hosts.rsplit_once('@').map_or(hosts, |(_, hosts)| hosts);
+    hosts
+        .split(',')
+        .filter_map(|host| percent_decode_str(host).decode_utf8().ok())
+        .filter(|host| host.starts_with('/'))
+        .map(|host| PathBuf::from(host.as_ref()))
+        .collect()
 }
 
 fn point_spec(order: &Order, step: &Step) -> PointSpec {
@@ -422,5 +437,20 @@ impl<W: Write> Observer for Reporter<'_, W> {
 
     fn stop_requested(&mut self) -> bool {
         self.stopped() || self.lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockets_of_a_uri_are_those_with_a_path() {
+        let found = unix_sockets(
+            "mongodb://me:p%2Fw@%2Ftmp%2Fa%20b.sock,db:27017,%2Frun%2Fc.sock/x?y=%2Fz",
+        );
+        let expected = ["/tmp/a b.sock", "/run/c.sock"].map(PathBuf::from);
+        assert_eq!(found, expected);
+        assert!(unix_sockets("mongodb://localhost").is_empty());
     }
 }

@@ -5,6 +5,7 @@ use crate::system::ticks_per_second;
 use plimsoll_record::{ForeignCpu, ForeignProgram};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Programs that are named.
@@ -174,9 +175,9 @@ fn process(text: &str) -> Option<Process> {
     })
 }
 
-/// Processes of this machine to which this one holds TCP connections: a server that was not started by us.
+/// Processes of this machine to which this one holds TCP connections, or that listen at these Unix sockets: servers that were not started by us.
 #[must_use]
-pub fn local_servers(host: &Host) -> Vec<u32> {
+pub fn local_servers(host: &Host, unix_sockets: &[PathBuf]) -> Vec<u32> {
     let mut sockets: Vec<Socket> = Vec::new();
     for table in ["proc/self/net/tcp", "proc/self/net/tcp6"] {
         let text = host.read(table).unwrap_or_default();
@@ -188,11 +189,18 @@ pub fn local_servers(host: &Host) -> Vec<u32> {
         .filter(|one| own.contains(&one.inode) && one.local.0 == one.remote.0)
         .map(|one| one.remote.1.as_str())
         .collect();
-    let listening: BTreeSet<u64> = sockets
+    let mut listening: BTreeSet<u64> = sockets
         .iter()
         .filter(|one| one.is_listening && ports.contains(one.local.1.as_str()))
         .map(|one| one.inode)
         .collect();
+    let text = host.read("proc/self/net/unix").unwrap_or_default();
+    let bound = text.lines().skip(1).filter_map(bound);
+    listening.extend(
+        bound
+            .filter(|(_, path)| unix_sockets.iter().any(|one| one == path))
+            .map(|(inode, _)| inode),
+    );
     if listening.is_empty() {
         return Vec::new();
     }
@@ -205,6 +213,21 @@ pub fn local_servers(host: &Host) -> Vec<u32> {
     });
     ids.filter(|id| !inodes(host, &id.to_string()).is_disjoint(&listening))
         .collect()
+}
+
+/// A line of `/proc/net/unix` whose socket has a path: its number, and the path, which may hold anything.
+fn bound(line: &str) -> Option<(u64, &Path)> {
+    let mut rest = line;
+    let mut inode = None;
+    for field in 0..7 {
+        rest = rest.trim_start();
+        let (word, behind) = rest.split_once(' ')?;
+        if field == 6 {
+            inode = word.parse().ok();
+        }
+        rest = behind;
+    }
+    Some((inode?, Path::new(rest)))
 }
 
 /// A line of `/proc/net/tcp`: addresses and ports as they stand there.
@@ -334,6 +357,17 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let _connection = std::net::TcpStream::connect(address).unwrap();
-        assert!(local_servers(&Host::here()).contains(&std::process::id()));
+        assert!(local_servers(&Host::here(), &[]).contains(&std::process::id()));
+    }
+
+    #[test]
+    fn a_server_is_found_by_the_path_of_its_socket() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mongodb-1 2.sock");
+        let other = folder.path().join("mongodb-1.sock");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let found = |path: &PathBuf| local_servers(&Host::here(), std::slice::from_ref(path));
+        assert!(found(&path).contains(&std::process::id()));
+        assert!(!found(&other).contains(&std::process::id()));
     }
 }
