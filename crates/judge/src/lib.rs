@@ -118,4 +118,4 @@ pub use latency::{HEAT_ROWS_PER_DECADE, Heat, HeatColumn, Tail, TailValue, heat,
 pub use looks::sharp;
 pub use outcome::Outcome;
 pub use rules::cause_rules;
-pub use words::rounded_interval;
+pub use words::{TIMES_FROM, rounded_interval};

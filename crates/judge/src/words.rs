@@ -2,8 +2,8 @@
 
 use plimsoll_experiment::Metric;
 
-/// From this ratio on a change reads as "4.2 times as high" instead of "320 % higher".
-const TIMES_FROM: f64 = 3.0;
+/// From this ratio on a change reads as "4.2 times as high" instead of "320 % higher". Whoever tells a change beside a sentence of this crate does so, too.
+pub const TIMES_FROM: f64 = 3.0;
 
 /// Nanoseconds with three significant digits: `870 ns`, `12.3 µs`, `1.20 s`.
 pub(crate) fn duration(nanos: f64) -> String {

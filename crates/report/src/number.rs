@@ -1,5 +1,7 @@
 //! Numbers for people: sensible digits, units, and the spaces of the medium.
 
+use plimsoll_judge::TIMES_FROM;
+
 /// How numbers are spelled in one medium.
 ///
 /// Values that are not finite become a dash or the sign for infinity: a report says that it has no number rather than invent one.
@@ -51,8 +53,6 @@ pub(crate) const ASCII: Numbers = Numbers {
 /// From this share on a difference that would be seen is told as a factor.
 const FACTOR_FROM: f64 = 0.5;
 const DIGITS: i32 = 3;
-/// The largest difference that is told as percent.
-const LARGEST_PERCENT: f64 = 1_000.0;
 /// Decimals at most of a difference.
 const FINEST: usize = 9;
 
@@ -220,16 +220,20 @@ impl Numbers {
         }
     }
 
-    /// A difference as percent, always with its sign: +3.1 %. From ten times more on as a ratio: 507 times. What leaves hardly anything does not round to
+    /// A difference as percent, always with its sign: +3.1 %. From three times as much on as a ratio: 507 times. What leaves hardly anything does not round to
     /// nothing left: -99.96 %.
     pub(crate) fn difference(self, share: f64) -> String {
+        if share.is_finite() && 1.0 + share >= TIMES_FROM {
+            return format!("{}{}times", self.significant(1.0 + share, DIGITS), self.gap);
+        }
+        self.in_percent(share)
+    }
+
+    fn in_percent(self, share: f64) -> String {
         if !share.is_finite() {
             return self.significant(share, DIGITS);
         }
         let percent = share * 100.0;
-        if percent > LARGEST_PERCENT {
-            return format!("{}{}times", self.significant(1.0 + share, DIGITS), self.gap);
-        }
         let mut decimals = if percent.abs() >= 99.95 { 0 } else { 1 };
         while share > -1.0
             && decimals < FINEST
@@ -247,14 +251,14 @@ impl Numbers {
         format!("{sign}{text}{}%", self.gap)
     }
 
-    /// An interval of differences, both ends in the same way: `+1.6 % to +16.9 %`, `10.4 to 14.2 times`.
-    pub(crate) fn differences(self, (low, high): (f64, f64)) -> String {
-        let last = self.difference(high);
-        if high.is_finite() && high * 100.0 > LARGEST_PERCENT {
-            format!("{} to {last}", self.significant(1.0 + low, DIGITS))
-        } else {
-            format!("{} to {last}", self.difference(low))
+    /// The interval around a difference, told as that is: `+1.6 % to +16.9 %`, `10.4 to 14.2 times`.
+    pub(crate) fn differences(self, estimate: Option<f64>, (low, high): (f64, f64)) -> String {
+        if estimate.is_some_and(|share| 1.0 + share >= TIMES_FROM) {
+            let [low, high] = [low, high].map(|share| self.significant(1.0 + share, DIGITS));
+            return format!("{low} to {high}{}times", self.gap);
         }
+        let [low, high] = [low, high].map(|share| self.in_percent(share));
+        format!("{low} to {high}")
     }
 
     /// A whole number as it is, another to three digits: the settings of a load.
@@ -439,10 +443,15 @@ mod tests {
         assert_eq!(TERMINAL.percent(0.000_021), "0.002 %");
         assert_eq!(TERMINAL.difference(0.382), "+38.2 %");
         assert_eq!(TERMINAL.difference(-0.0001), "0.0 %");
-        assert_eq!(TERMINAL.difference(2.5), "+250 %");
+        assert_eq!(TERMINAL.difference(1.5), "+150 %");
         assert_eq!(TERMINAL.difference(506.21), "507 times");
-        assert_eq!(TERMINAL.differences((9.42, 13.2)), "10.4 to 14.2 times");
-        assert_eq!(TERMINAL.differences((0.016, 0.169)), "+1.6 % to +16.9 %");
+        assert_eq!(TERMINAL.difference(2.5), "3.50 times");
+        let interval = |estimate, ends| TERMINAL.differences(Some(estimate), ends);
+        assert_eq!(interval(11.0, (9.42, 13.2)), "10.4 to 14.2 times");
+        assert_eq!(interval(0.1, (0.016, 0.169)), "+1.6 % to +16.9 %");
+        // The interval is told as its estimate, which the sentence beside it tells so, too.
+        assert_eq!(interval(1.5, (1.0, 2.2)), "+100 % to +220 %");
+        assert_eq!(interval(2.5, (-0.5, 4.2)), "0.500 to 5.20 times");
         assert_eq!(TERMINAL.difference(-0.999_58), "-99.96 %");
         assert_eq!(TERMINAL.difference(-0.999_999_7), "-99.99997 %");
         assert_eq!(TERMINAL.difference(-1.0), "-100 %");

@@ -19,7 +19,7 @@ pub(crate) fn difference(verdict: &Verdict) -> Markup {
     html! {
         @match verdict.estimate { Some(share) => (PAGE.difference(share)), None => (PAGE.nothing()) }
         @match verdict.interval {
-            Some(interval) => small { (PAGE.differences(interval)) },
+            Some(interval) => small { (PAGE.differences(verdict.estimate, interval)) },
             None => small { "no interval" },
         }
     }

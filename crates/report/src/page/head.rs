@@ -90,7 +90,7 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
             }
             p.interval {
                 @match verdict.interval {
-                    Some(interval) => (PAGE.differences(interval)),
+                    Some(interval) => (PAGE.differences(verdict.estimate, interval)),
                     None => "no interval",
                 }
             }

@@ -125,7 +125,7 @@ fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
             .estimate
             .map_or_else(|| "no estimate".into(), |share| numbers.difference(share));
         let interval = match verdict.interval {
-            Some(interval) => format!(" ({})", numbers.differences(interval)),
+            Some(interval) => format!(" ({})", numbers.differences(row.verdict.estimate, interval)),
             None => String::new(),
         };
         let what = format!(
