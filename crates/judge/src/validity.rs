@@ -210,7 +210,6 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
         }
     }
     let mut parts = Vec::new();
-    let limited = having(points, WarningId::GeneratorLimited);
     let late = having(points, WarningId::GeneratorLate);
     let is_refused = |warning: &Warning| {
         warning.id == WarningId::GeneratorLimited && warning.severity() == Severity::Invalid
@@ -245,15 +244,31 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
             counted(points.len(), "point")
         ));
     }
-    if limited > refused {
+    let excused = points
+        .iter()
+        .filter(|sample| {
+            let has = |id| {
+                sample
+                    .result
+                    .warnings
+                    .iter()
+                    .any(|warning| warning.id == id)
+            };
+            sample.result.generator_share > Some(GENERATOR_LIMIT)
+                && has(WarningId::GeneratorLimited)
+                && !has(WarningId::GeneratorLate)
+                && !sample.result.warnings.iter().any(is_refused)
+        })
+        .count();
+    if excused > 0 {
         parts.push(format!(
             "excused in {} because one operation stalled for most of the window",
-            counted(limited - refused, "point")
+            counted(excused, "point")
         ));
     }
     let state = match highest_share {
         _ if refused > 0 => ValidityState::Bad,
-        _ if limited > 0 => ValidityState::Caution,
+        _ if excused > 0 => ValidityState::Caution,
         _ if late > 0 => ValidityState::Caution,
         Some(share) if share > GENERATOR_MENTIONED => ValidityState::Note,
         _ => ValidityState::Good,

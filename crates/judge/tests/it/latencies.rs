@@ -258,6 +258,8 @@ fn the_strip_tells_how_busy_the_clients_of_servers_were() {
             processors * 50.0
         );
         assert_eq!(client.text, expected);
+        let generator = entry(&analysis, "generator");
+        assert!(!generator.text.contains("excused"), "{}", generator.text);
         // Only where the client has no room left nothing may be used.
         let warned = analysis
             .warnings
