@@ -534,4 +534,69 @@ mod tests {
         );
         assert!(without_socket_timeout("mongodb://h/?socketTimeoutMS=soon").is_err());
     }
+
+    /// The client that is taken for a URI, with what is said of it; or why none can be.
+    fn chosen(uri: &str, client: Option<&str>) -> Result<(ClientChoice, Option<String>), String> {
+        let mut settings = Settings::default();
+        let named = [("uri", Some(uri)), ("client", client)];
+        for (name, value) in named {
+            if let Some(value) = value {
+                let value = SettingValue::Text(value.into());
+                settings.0.insert(name.into(), value);
+            }
+        }
+        let settings = crate::registry::completed(&KIND, &settings).unwrap();
+        let data = plimsoll_workload::DataSpec::with_records(1);
+        let opening = Opening {
+            settings: &settings,
+            directory: None,
+            server: None,
+            seed: 1,
+            data: &data,
+            allocator: "system",
+        };
+        let mut target = Target::new(&opening, &|_| None).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let options = runtime.block_on(target.options()).unwrap();
+        match target.choose_client(&options) {
+            Ok(()) => Ok((target.client, target.instead_of_lean)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn the_driver_stands_in_for_what_the_lean_client_lacks_unless_that_was_named() {
+        let plain = "mongodb://h/d?w=1&journal=true&maxPoolSize=100000";
+        assert_eq!(chosen(plain, None), Ok((ClientChoice::Lean, None)));
+        assert_eq!(chosen(plain, Some("lean")), Ok((ClientChoice::Lean, None)));
+        assert_eq!(
+            chosen(plain, Some("driver")),
+            Ok((ClientChoice::Driver, None))
+        );
+        for (uri, lacks) in [
+            ("mongodb://h/d?compressors=snappy", "does not compress"),
+            ("mongodb://h/d?tls=true", "has no TLS"),
+            (
+                "mongodb://h/d?readPreference=nearest",
+                "reads from the primary alone",
+            ),
+        ] {
+            let (client, note) = chosen(uri, None).unwrap();
+            assert_eq!(client, ClientChoice::Driver, "{uri}");
+            assert!(note.unwrap().contains(lacks), "{uri}");
+            let refused = chosen(uri, Some("lean")).unwrap_err();
+            assert!(
+                refused.contains(lacks) && refused.contains("client: driver"),
+                "{refused}"
+            );
+        }
+        // Neither of the two can do this.
+        let refused = chosen("mongodb://h/d?w=0&tls=true", None).unwrap_err();
+        assert!(
+            refused.contains("write concern 0") && refused.contains("has no TLS"),
+            "{refused}"
+        );
+    }
 }
