@@ -106,7 +106,15 @@ export class Plot {
         legend: { show: false },
         cursor: { drag: { x: false, y: false }, points: { size: 7 } },
         scales: { x: x.scale, y: this.isLog ? { distr: 3, range: decades } : { range: fromZero } },
-        axes: [xAxis, { ...axis, size: 62, values: (_, values) => values.map((value) => this.spelled(value)) }],
+        axes: [
+          xAxis,
+          {
+            ...axis,
+            size: 62,
+            // A logarithmic axis has no words at most of its lines.
+            values: (_, values: (number | null)[]) => values.map((value) => (value === null ? "" : this.spelled(value))),
+          },
+        ],
         series: [{}, ...series()],
         hooks: { setCursor: [(chart) => this.tell(chart, x.words)], draw: [(chart) => this.write(chart, font)] },
       },
