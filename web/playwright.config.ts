@@ -12,7 +12,7 @@ export default defineConfig({
   retries: 0,
   forbidOnly: true,
   reporter: "list",
-  timeout: 60_000,
+  timeout: 180_000,
   expect: { timeout: 20_000 },
   use: {
     browserName: "chromium",
