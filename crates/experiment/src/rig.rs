@@ -294,6 +294,20 @@ impl RigReader<'_, '_> {
         self.origins.add_file(&path, spec.kind.name(), place);
         spec.mkfs = self.options(&path, given, "mkfs", char::is_whitespace);
         spec.mount = self.options(&path, given, "mount", |c| c == ',' || c.is_whitespace());
+        let refused = [
+            ("mkfs", spec.kind.refused_for_mkfs(&spec.mkfs)),
+            ("mount", spec.kind.refused_for_mount(&spec.mount)),
+        ];
+        for (key, option) in refused {
+            if let (Some(option), Some(written)) = (option, checked.get(key)) {
+                let mistake = RigMistake::FilesystemOption {
+                    kind: spec.kind,
+                    program: key,
+                    option,
+                };
+                self.wrong(&join(&given.path, key), written.place, mistake);
+            }
+        }
         Some(spec)
     }
 
@@ -311,15 +325,6 @@ impl RigReader<'_, '_> {
         let Some(text) = checked.text() else {
             return Vec::new();
         };
-        let plain =
-            |c: char| c.is_ascii_alphanumeric() || c.is_whitespace() || "-_=,.:/+@%^".contains(c);
-        if let Some(character) = text.chars().find(|c| !plain(*c)) {
-            self.wrong(
-                &join(&given.path, key),
-                checked.place,
-                RigMistake::ShellCharacter { character },
-            );
-        }
         self.origins.add_file(&join(path, key), text, checked.place);
         text.split(between)
             .filter(|word| !word.is_empty())

@@ -2,6 +2,7 @@
 
 use crate::mistake::{bytes, nearest_or_all, quoted};
 use crate::units;
+use plimsoll_record::FilesystemKind;
 
 /// One thing that is wrong with a disk, a filesystem, limits, a machine, a price or a working set.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -179,11 +180,15 @@ pub enum RigMistake {
         /// How many.
         runs: u64,
     },
-    /// A character that belongs to a shell.
-    #[error("{} stands in these options, which go through no shell", quoted(&.character.to_string()))]
-    ShellCharacter {
-        /// Which.
-        character: char,
+    /// An option of mkfs or mount that is not known to be harmless.
+    #[error("{} is not among the options that {program} is given for {}", quoted(.option), .kind.name())]
+    FilesystemOption {
+        /// Of which filesystem.
+        kind: FilesystemKind,
+        /// `mkfs` or `mount`.
+        program: &'static str,
+        /// As written.
+        option: String,
     },
     /// A share of a cache that there is not.
     #[error("the engine {engine} has no cache that the data could be a share of")]
@@ -240,7 +245,7 @@ impl RigMistake {
             Self::ServerWithout { .. } => "server-without",
             Self::NotOurServer { .. } => "not-our-server",
             Self::RunsOnOneCollection { .. } => "runs-on-one-collection",
-            Self::ShellCharacter { .. } => "shell-character",
+            Self::FilesystemOption { .. } => "filesystem-option",
             Self::WorkingSetWithoutCache { .. } => "working-set-without-cache",
             Self::NotMeasured { .. } => "not-measured",
             Self::WorkingSetOutOfRange { .. } => "working-set-out-of-range",
@@ -307,8 +312,13 @@ impl RigMistake {
             Self::RunsOnOneCollection { .. } => {
                 "write `existing: drop`, which drops before each run what this program loaded, or `existing: use` to measure on what is there".into()
             }
-            Self::ShellCharacter { .. } => {
-                "options are letters, digits and -_=,.:/+@%^, with spaces between them".into()
+            Self::FilesystemOption { kind, program, .. } => {
+                let allowed = if *program == "mkfs" {
+                    kind.mkfs_allows().join(", ")
+                } else {
+                    kind.mount_allows().join(", ")
+                };
+                format!("both run as root, so what names a path or a device is refused; there are {allowed}")
             }
             Self::WorkingSetWithoutCache { .. } => "write `records` or `size` instead".into(),
             Self::NotMeasured { .. } => "write `records` or `size` instead".into(),

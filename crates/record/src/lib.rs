@@ -31,6 +31,7 @@
 mod canary;
 mod experiment_record;
 pub mod figures;
+mod filesystem_options;
 mod histogram;
 mod imported;
 mod machine;

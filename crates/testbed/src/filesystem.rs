@@ -50,6 +50,7 @@ pub(crate) fn make(
     overwrite: bool,
 ) -> Result<Filesystem, TestbedError> {
     let program = program(spec.kind);
+    refuse(program, spec.kind.refused_for_mkfs(&spec.mkfs))?;
     let words = words_for_mkfs(spec, overwrite);
     let mut arguments: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
     arguments.push(device.as_os_str());
@@ -73,6 +74,17 @@ pub(crate) fn make(
         command: command_line(&find(program)?, &arguments),
         version,
     })
+}
+
+/// Whoever wrote the plan may not have checked it.
+fn refuse(program: &str, option: Option<String>) -> Result<(), TestbedError> {
+    match option {
+        None => Ok(()),
+        Some(option) => Err(TestbedError::OptionRefused {
+            program: program.to_owned(),
+            option,
+        }),
+    }
 }
 
 fn words_for_mkfs(spec: &FilesystemSpec, overwrite: bool) -> Vec<String> {
@@ -111,6 +123,7 @@ pub(crate) fn mount(
     device: &Path,
     point: &Path,
 ) -> Result<(), TestbedError> {
+    refuse("mount", spec.kind.refused_for_mount(&spec.mount))?;
     let options = spec.mount.join(",");
     let mut arguments: Vec<&OsStr> = vec!["-t".as_ref(), spec.kind.name().as_ref()];
     if !options.is_empty() {
