@@ -56,7 +56,7 @@ pub fn calibrate(
     let fills = disk.backing == Backing::File;
     let parts =
         checks.all.len() + fast.len() + usize::from(fills) + usize::from(checks.drain.is_some());
-    let ready = Ready::make(&target, REGION_BYTES)?;
+    let ready = Ready::as_it_is(&target, REGION_BYTES)?;
     let mut session = Session::new(&target, ready, parts as u32, watch);
 
     shape(false).map_err(FioError::NotShaped)?;

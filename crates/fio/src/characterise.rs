@@ -5,6 +5,7 @@ use crate::target::Ready;
 use crate::{FioError, Job, Kind, Measured, Target, Watch};
 use plimsoll_record::FioResult;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// What is asked of a disk to know it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,19 +97,21 @@ pub struct Characterisation {
     pub results: Vec<FioResult>,
 }
 
-/// Measures what a disk can do. In a directory, a file is written first and removed at the end.
+/// Measures what a disk can do. In a directory, a file is written first and removed at the end; until then it is in a journal in the state
+/// directory.
 ///
 /// # Errors
 /// When fio is missing or fails, or the caller stops it; then there is nothing, since half a picture misleads.
 pub fn characterise(
     target: &Target,
     profile: &Profile,
+    state: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<Characterisation, FioError> {
     let fio_version = version()?;
     let at = now();
     let jobs = profile.all_jobs(target.takes_writes());
-    let ready = Ready::make(target, profile.size_bytes)?;
+    let ready = Ready::make(target, profile.size_bytes, state)?;
     let size_bytes = ready.size_bytes;
     let parts = jobs.len() as u32 + u32::from(ready.is_new());
     let mut session = Session::new(target, ready, parts, watch);

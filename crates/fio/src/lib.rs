@@ -17,7 +17,8 @@
 //! use std::ops::ControlFlow;
 //!
 //! let target = Target::read_only("/var/lib".as_ref())?;
-//! let found = characterise(&target, &Profile::quick(), &mut |_| ControlFlow::Continue(()))?;
+//! let state = plimsoll_testbed::default_state_dir()?;
+//! let found = characterise(&target, &Profile::quick(), &state, &mut |_| ControlFlow::Continue(()))?;
 //! for row in &found.rows {
 //!     println!("{}: {:.0} IOPS", row.job.label, row.measured.iops());
 //! }

@@ -7,6 +7,7 @@ use plimsoll_record::FioResult;
 use std::io::{ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -61,7 +62,8 @@ pub fn version() -> Result<String, FioError> {
     })
 }
 
-/// Runs one job on a target of which it uses at most so many bytes. In a directory, a file is written first and removed at the end.
+/// Runs one job on a target of which it uses at most so many bytes. In a directory, a file is written first and removed at the end;
+/// until then it is in a journal in the state directory.
 ///
 /// # Errors
 /// [`FioError::WritesRefused`] for a job that writes to a device which may only be read; otherwise why there are no figures.
@@ -69,9 +71,10 @@ pub fn run_job(
     target: &Target,
     job: &Job,
     at_most_bytes: u64,
+    state: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<(FioResult, Measured), FioError> {
-    let ready = Ready::make(target, at_most_bytes)?;
+    let ready = Ready::make(target, at_most_bytes, state)?;
     let parts = if ready.is_new() { 2 } else { 1 };
     let mut session = Session::new(target, ready, parts, watch);
     let ended = session.fill_if_new().and_then(|()| session.job(job));

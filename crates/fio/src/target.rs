@@ -1,7 +1,7 @@
 //! What fio works on: a block device, or files of its own in a directory.
 
 use crate::FioError;
-use plimsoll_testbed::DataDirectory;
+use plimsoll_testbed::{DataDirectory, Journal};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -107,6 +107,19 @@ impl Target {
     }
 }
 
+/// Bytes of a target that are used, of at most so many.
+fn room(target: &Target, at_most_bytes: u64) -> Result<u64, FioError> {
+    let size_bytes = target.room_bytes()?.min(at_most_bytes) / ALIGNMENT * ALIGNMENT;
+    if size_bytes == 0 {
+        return Err(FioError::TooSmall {
+            path: target.path().to_owned(),
+            size_bytes,
+            need_bytes: ALIGNMENT,
+        });
+    }
+    Ok(size_bytes)
+}
+
 /// A target on which fio can begin: with the file made ready, if it needs one.
 #[derive(Debug)]
 pub(crate) struct Ready {
@@ -121,27 +134,36 @@ pub(crate) struct Ready {
 const ALIGNMENT: u64 = 1 << 20;
 
 impl Ready {
-    /// With at most so many bytes.
-    pub(crate) fn make(target: &Target, at_most_bytes: u64) -> Result<Self, FioError> {
-        let size_bytes = target.room_bytes()?.min(at_most_bytes) / ALIGNMENT * ALIGNMENT;
-        if size_bytes == 0 {
-            return Err(FioError::TooSmall {
-                path: target.path().to_owned(),
-                size_bytes,
-                need_bytes: ALIGNMENT,
-            });
-        }
-        let (file, directory) = match target {
-            Target::Device { path, .. } => (path.clone(), None),
-            Target::Directory { path } => {
-                let directory = DataDirectory::create(path, "fio", "characterisation of a disk")?;
-                (directory.path().join("blocks"), Some(directory))
-            }
+    /// With at most so many bytes. What is made in a directory is in a journal in the state directory until it is removed.
+    pub(crate) fn make(
+        target: &Target,
+        at_most_bytes: u64,
+        state: &Path,
+    ) -> Result<Self, FioError> {
+        let Target::Directory { path } = target else {
+            return Self::as_it_is(target, at_most_bytes);
         };
+        let size_bytes = room(target, at_most_bytes)?;
+        let what = "characterisation of a disk";
+        let journal = Journal::open(state, what)?;
+        let directory = DataDirectory::create(&journal, path, "fio", what)?;
         Ok(Self {
-            file: file.to_string_lossy().into_owned(),
+            file: directory
+                .path()
+                .join("blocks")
+                .to_string_lossy()
+                .into_owned(),
             size_bytes,
-            directory,
+            directory: Some(directory),
+        })
+    }
+
+    /// A device, of which at most so many bytes are used.
+    pub(crate) fn as_it_is(device: &Target, at_most_bytes: u64) -> Result<Self, FioError> {
+        Ok(Self {
+            file: device.path().to_string_lossy().into_owned(),
+            size_bytes: room(device, at_most_bytes)?,
+            directory: None,
         })
     }
 

@@ -91,11 +91,12 @@ fn a_file_is_written_measured_and_removed() {
     if !has_fio_or_skip("a_file_is_written_measured_and_removed") {
         return;
     }
+    let state = tempfile::tempdir().unwrap();
     let directory = directory();
     let target = Target::read_only(directory.path()).unwrap();
     let job = Job::psync(Kind::RandomWriteFsync, 4096, 2).lasting(200, 50);
     let mut seen = Vec::new();
-    let (result, measured) = run_job(&target, &job, SIZE, &mut |progress| {
+    let (result, measured) = run_job(&target, &job, SIZE, state.path(), &mut |progress| {
         seen.push((progress.label.to_owned(), progress.part, progress.parts));
         ControlFlow::Continue(())
     })
@@ -128,6 +129,7 @@ fn a_directory_is_characterised() {
     if !has_fio_or_skip("a_directory_is_characterised") {
         return;
     }
+    let state = tempfile::tempdir().unwrap();
     let directory = directory();
     let profile = Profile {
         block_bytes: vec![4096, 32 << 10],
@@ -138,7 +140,7 @@ fn a_directory_is_characterised() {
         ramp_ms: 0,
     };
     let target = Target::read_only(directory.path()).unwrap();
-    let found = characterise(&target, &profile, &mut go_on).unwrap();
+    let found = characterise(&target, &profile, state.path(), &mut go_on).unwrap();
     assert_eq!(found.rows.len(), 6);
     assert_eq!(found.results.len(), 6);
     assert_eq!(found.size_bytes, SIZE);
@@ -156,10 +158,11 @@ fn a_wish_to_stop_ends_fio_and_leaves_nothing() {
     if !has_fio_or_skip("a_wish_to_stop_ends_fio_and_leaves_nothing") {
         return;
     }
+    let state = tempfile::tempdir().unwrap();
     let directory = directory();
     let target = Target::read_only(directory.path()).unwrap();
     let job = Job::psync(Kind::RandomRead, 4096, 1).lasting(600_000, 0);
-    let ended = run_job(&target, &job, SIZE, &mut |progress| {
+    let ended = run_job(&target, &job, SIZE, state.path(), &mut |progress| {
         if progress.part == 2 {
             ControlFlow::Break(())
         } else {
@@ -175,17 +178,19 @@ fn a_failure_is_told_in_fios_own_words() {
     if !has_fio_or_skip("a_failure_is_told_in_fios_own_words") {
         return;
     }
+    let state = tempfile::tempdir().unwrap();
     let directory = directory();
     let target = Target::read_only(directory.path()).unwrap();
     // Direct I/O must be aligned to the sectors of the disk.
     let job = Job::psync(Kind::RandomWrite, 100, 1);
-    let error = run_job(&target, &job, SIZE, &mut go_on).unwrap_err();
+    let error = run_job(&target, &job, SIZE, state.path(), &mut go_on).unwrap_err();
     assert!(error.to_string().contains("Invalid argument"), "{error}");
     assert!(is_empty(directory.path()));
 }
 
 #[test]
 fn a_device_is_only_read_unless_something_speaks_for_more() {
+    let state = tempfile::tempdir().unwrap();
     const NAME: &str = "a_device_is_only_read_unless_something_speaks_for_more";
     let Some(device) = Loop::make_or_skip(NAME) else {
         return;
@@ -193,7 +198,7 @@ fn a_device_is_only_read_unless_something_speaks_for_more() {
     let target = Target::read_only(&device.device).unwrap();
     assert_eq!(target, device.target(Permission::ReadOnly));
     let read = Job::psync(Kind::Read, 64 << 10, 2).lasting(100, 0);
-    let (_, measured) = run_job(&target, &read, SIZE, &mut go_on).unwrap();
+    let (_, measured) = run_job(&target, &read, SIZE, state.path(), &mut go_on).unwrap();
     assert!(measured.reads.unwrap().requests > 0);
     for kind in [
         Kind::RandomWrite,
@@ -202,12 +207,12 @@ fn a_device_is_only_read_unless_something_speaks_for_more() {
         Kind::RandomWriteFsync,
     ] {
         let write = Job::psync(kind, 4096, 1).lasting(100, 0);
-        let refused = run_job(&target, &write, SIZE, &mut go_on);
+        let refused = run_job(&target, &write, SIZE, state.path(), &mut go_on);
         assert!(matches!(refused, Err(FioError::WritesRefused { .. })));
     }
     let write = Job::libaio(Kind::RandomMix, 4096, 1, 8).lasting(100, 0);
     let ours = device.target(Permission::MadeHere);
-    let (_, measured) = run_job(&ours, &write, SIZE, &mut go_on).unwrap();
+    let (_, measured) = run_job(&ours, &write, SIZE, state.path(), &mut go_on).unwrap();
     assert!(measured.reads.is_some() && measured.writes.is_some());
 }
 

@@ -253,10 +253,7 @@ pub struct List {
 /// `plimsoll clean`.
 #[derive(Args, Debug)]
 pub struct Clean {
-    /// A directory in which runs kept their data; may be given several times [default: the program's own].
-    #[arg(long, value_hint = ValueHint::DirPath)]
-    pub directory: Vec<PathBuf>,
-    /// Only say what would be removed.
+    /// Only say what would be undone; nothing is written.
     #[arg(long)]
     pub dry_run: bool,
     /// Print it as JSON.

@@ -8,7 +8,7 @@ use crate::decided::{Decided, Made};
 use crate::error::RunnerError;
 use crate::frames::{Frame, Order, Standing};
 use crate::rigging::{Rigging, parent_of};
-use crate::supervise::{WorkerEnd, WorkerProgram, supervise};
+use crate::supervise::{Start, WorkerEnd, WorkerProgram, supervise};
 use crate::watcher::{Event, Watcher};
 use plimsoll_disk::DaemonProgram;
 use plimsoll_engine::kind;
@@ -21,7 +21,7 @@ use plimsoll_search::Known;
 use plimsoll_stats::looks;
 use plimsoll_store::{PointId, RunId, Store, StoreError};
 use plimsoll_telemetry::Host;
-use plimsoll_testbed::{Journal, abandoned, leftovers, what_runs_here};
+use plimsoll_testbed::{Journal, abandoned, what_runs_here};
 use plimsoll_trace::ExtentMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -406,35 +406,13 @@ fn all_arms_can_run(plan: &Plan) -> Result<(), RunnerError> {
     Err(RunnerError::ArmsCannotRun { can, cannot })
 }
 
-/// What programs left that were killed: mounts, loop devices, groups, processes, then data directories.
+/// What programs left that were killed: mounts, loop devices, groups, processes, data directories.
 fn undo_what_was_left(
     execution: &Execution<'_>,
     watcher: &mut dyn Watcher,
 ) -> Result<(), RunnerError> {
     for left in abandoned(&execution.state)? {
         left.undo(&mut |what| watcher.event(&Event::Note(what)))?;
-    }
-    remove_leftovers(execution.plan, watcher)
-}
-
-/// Data directories of programs that were killed.
-fn remove_leftovers(plan: &Plan, watcher: &mut dyn Watcher) -> Result<(), RunnerError> {
-    let mut parents: Vec<PathBuf> = Vec::new();
-    for arm in &plan.arms {
-        let parent = parent_of(arm)?;
-        if !parents.contains(&parent) {
-            parents.push(parent);
-        }
-    }
-    for parent in parents {
-        for leftover in leftovers(&parent)? {
-            leftover.remove()?;
-            let note = format!(
-                "removed {}, left behind by a run that was killed",
-                leftover.path.display()
-            );
-            watcher.event(&Event::Note(&note));
-        }
     }
     Ok(())
 }
@@ -509,8 +487,12 @@ fn one_run(
             rigging.map_or(Ok(()), |rigging| rigging.admit(pid))
         };
         let take = |frame| stored.take(frame, &mut **watcher.borrow_mut());
-        let worker = &execution.worker;
-        supervise(worker, &order, &interruptions, &is_sound, admit, take)
+        let mark = rigging.as_ref().map(Rigging::mark);
+        let start = Start {
+            program: &execution.worker,
+            mark: mark.as_deref(),
+        };
+        supervise(&start, &order, &interruptions, &is_sound, admit, take)
     };
     watcher.event(&Event::Closing);
     let Stored { extents, seen, .. } = stored;

@@ -91,6 +91,11 @@ impl Rigging {
         }
     }
 
+    /// What a process must carry to be admitted.
+    pub(crate) fn mark(&self) -> String {
+        self.rig.mark()
+    }
+
     /// Puts a process under the limits.
     pub(crate) fn admit(&self, pid: u32) -> Result<(), RunnerError> {
         Ok(self.rig.admit(pid)?)

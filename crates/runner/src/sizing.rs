@@ -46,13 +46,13 @@ pub fn bytes_per_record(sizing: &Sizing<'_>) -> Result<f64, String> {
     let parent = parent.map_err(|error| error.to_string())?;
     let label = format!("sizing-{}", std::process::id());
     let words = |error: TestbedError| error.to_string();
+    let mut journal = Journal::open(sizing.state, &label).map_err(words)?;
     if sizing.server.is_none() {
-        let directory = DataDirectory::create(&parent, &label, "0").map_err(words)?;
+        let directory = DataDirectory::create(&journal, &parent, &label, "0").map_err(words)?;
         let measured = measure(sizing, directory.path(), None);
         directory.remove().map_err(words)?;
         return measured;
     }
-    let mut journal = Journal::open(sizing.state, &label).map_err(words)?;
     let spec = RigSpec {
         server: sizing.server.cloned(),
         ..RigSpec::default()

@@ -2,6 +2,7 @@
 
 use crate::error::RunnerError;
 use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, STOP};
+use plimsoll_testbed::MARK_VARIABLE;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -30,6 +31,13 @@ pub struct WorkerProgram {
     pub frugal: Vec<(String, String)>,
 }
 
+/// How one worker is started.
+pub(crate) struct Start<'a> {
+    pub(crate) program: &'a WorkerProgram,
+    /// By which it is known again when it outlives this program, where it stands on a rig.
+    pub(crate) mark: Option<&'a str>,
+}
+
 /// How the worker ended.
 pub(crate) enum WorkerEnd {
     Done,
@@ -41,7 +49,7 @@ pub(crate) enum WorkerEnd {
 /// that is no longer sound is ended at once. `interruptions` of 1 stops it cleanly, of 2 at once. When `take`
 /// fails, the worker is ended at once and the failure returned.
 pub(crate) fn supervise(
-    program: &WorkerProgram,
+    start: &Start<'_>,
     order: &Order,
     interruptions: &dyn Fn() -> u32,
     is_sound: &dyn Fn() -> bool,
@@ -50,7 +58,7 @@ pub(crate) fn supervise(
 ) -> Result<WorkerEnd, RunnerError> {
     // The limits are those of what is under test.
     let is_limited = order.arm.rig.limits.memory_bytes.is_some() && order.standing.server.is_none();
-    let mut worker = Worker::start(program, is_limited)?;
+    let mut worker = Worker::start(start, is_limited)?;
     // Before it has its order it does nothing, so all that it will ever use is counted and limited.
     admit(worker.child.id())?;
     worker.write_line(&serde_json::to_string(order).expect("an order is plain data"));
@@ -114,12 +122,14 @@ struct Worker {
 }
 
 impl Worker {
-    fn start(program: &WorkerProgram, is_limited: bool) -> Result<Self, RunnerError> {
+    fn start(start: &Start<'_>, is_limited: bool) -> Result<Self, RunnerError> {
+        let program = start.program;
         let frugal: &[_] = if is_limited { &program.frugal } else { &[] };
         // A group of its own: an interruption typed at the terminal goes to the runner alone, which ends the worker in order.
         let spawned = Command::new(&program.path)
             .args(&program.arguments)
             .envs(frugal.iter().map(|(name, value)| (name, value)))
+            .envs(start.mark.map(|mark| (MARK_VARIABLE, mark)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -2,7 +2,10 @@
 
 use crate::TestbedError;
 use crate::journal::{EXTENSION, Line, Owner, folder, is_token, read, write_line};
-use crate::processes::{boot_id, end_marked};
+use crate::privileged::HeldDirectory;
+use crate::privileged::held::OwnFile;
+use crate::privileged::kill::end_marked;
+use crate::processes::boot_id;
 use crate::step::{Making, Step};
 use crate::tools::{Tools, mark_of_tools};
 use crate::undo::{Undone, undo};
@@ -10,92 +13,78 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Longest journal that is read, bytes. A line is a few hundred long, and there are some twenty for each run.
+const LONGEST_JOURNAL_BYTES: u64 = 64 << 20;
 
 /// The journal of a program that is gone, with what it had not undone. Nobody else can undo it while this lives.
 #[derive(Debug)]
 pub struct Abandoned {
+    folder: Rc<HeldDirectory>,
+    name: OsString,
     path: PathBuf,
     /// Held for its lock.
     file: RefCell<File>,
-    /// It can be read and not written.
-    is_of_other_user: bool,
+    /// Where its last whole line ends, bytes. What follows its owner had no time to finish.
+    end: u64,
     /// Or why it cannot be read.
     found: Result<Found, String>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Found {
-    owner: Owner,
+    /// `None` of one that was never named, and so has nothing in it.
+    owner: Option<Owner>,
     open: BTreeMap<u64, Making>,
 }
 
-/// The journals in the state directory whose owner is gone and has left something behind, the oldest first.
+/// The journals in the state directory whose owner is gone, the oldest first, also those with nothing left in them. Nothing is written.
 ///
 /// # Errors
-/// When the journals cannot be listed or opened.
+/// [`TestbedError::Untrusted`] when another user could have written them, or when they cannot be listed or opened.
 pub fn abandoned(state_dir: &Path) -> Result<Vec<Abandoned>, TestbedError> {
-    let folder = folder(state_dir);
-    let failed = |error| TestbedError::io("list the journals in", &folder, error);
-    let entries = match std::fs::read_dir(&folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
+    let Some(folder) = HeldDirectory::open(&folder(state_dir))? else {
+        return Ok(Vec::new());
     };
-    let mut paths = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|found| found == EXTENSION) {
-            paths.push(path);
-        } else {
-            clear_away(&path);
-        }
-    }
-    paths.sort();
+    let folder = Rc::new(folder);
+    let names = folder
+        .names()
+        .map_err(|error| TestbedError::io("list the journals in", folder.path(), error))?;
     let mut abandoned = Vec::new();
-    for path in paths {
-        if let Some(left) = open(path)? {
-            abandoned.push(left);
+    for name in names {
+        let is_unfinished = name
+            .to_str()
+            .and_then(|name| name.strip_prefix('.'))
+            .is_some_and(is_token);
+        let is_journal = Path::new(&name)
+            .extension()
+            .is_some_and(|found| found == EXTENSION);
+        if is_unfinished || is_journal {
+            abandoned.extend(open(&folder, name, is_unfinished)?);
         }
     }
     Ok(abandoned)
 }
 
-/// Removes a journal whose owner had no time to name it, and so to make anything.
-fn clear_away(path: &Path) {
-    let is_unfinished = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .and_then(|name| name.strip_prefix('.'))
-        .is_some_and(is_token);
-    if !is_unfinished {
-        return;
-    }
-    let Ok(file) = File::open(path) else {
-        return;
-    };
-    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-        // Whoever may not remove it has no need to.
-        let _ = std::fs::remove_file(path);
-    }
-}
-
-/// `None` for one whose owner lives, or that is gone or has nothing left in it.
-fn open(path: PathBuf) -> Result<Option<Abandoned>, TestbedError> {
+/// `None` for one whose owner lives, or that is gone.
+fn open(
+    folder: &Rc<HeldDirectory>,
+    name: OsString,
+    is_unfinished: bool,
+) -> Result<Option<Abandoned>, TestbedError> {
+    let path = folder.path().join(&name);
     let failed = |error: std::io::Error| TestbedError::io("open the journal", &path, error);
-    let mut is_of_other_user = false;
-    let opened = match File::options().read(true).append(true).open(&path) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            is_of_other_user = true;
-            File::open(&path)
+    let mut file = match folder.own_file(&name, true) {
+        Ok(OwnFile::Open(file)) => file,
+        Ok(OwnFile::Foreign(reason)) => {
+            return Err(TestbedError::InTheWay { path, reason });
         }
-        opened => opened,
-    };
-    let mut file = match opened {
-        Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
@@ -106,30 +95,28 @@ fn open(path: PathBuf) -> Result<Option<Abandoned>, TestbedError> {
     }
     // Its owner may have deleted it before it let go of the lock.
     let inode = file.metadata().map_err(failed)?.ino();
-    if !path.metadata().is_ok_and(|found| found.ino() == inode) {
+    if !folder.inode_of(&name).is_ok_and(|found| found == inode) {
         return Ok(None);
     }
     let mut text = String::new();
-    let found = match file.read_to_string(&mut text) {
-        Ok(_) => read(&text).map(|(owner, open)| Found { owner, open }),
+    let read_whole = (&mut file)
+        .take(LONGEST_JOURNAL_BYTES)
+        .read_to_string(&mut text);
+    let found = match read_whole {
+        // Its owner had no time to name it, and so to make anything.
+        _ if is_unfinished => Ok(Found::default()),
+        Ok(_) => read(&text).map(|(owner, open)| Found {
+            owner: Some(owner),
+            open,
+        }),
         Err(error) => Err(format!("it cannot be read: {error}")),
     };
-    if found.as_ref().is_ok_and(|found| found.open.is_empty()) {
-        if !is_of_other_user {
-            std::fs::remove_file(&path).map_err(failed)?;
-        }
-        return Ok(None);
-    }
-    // A line that its owner had no time to finish would spoil the next one.
-    if let Some(end) = text.rfind('\n').filter(|end| end + 1 < text.len())
-        && !is_of_other_user
-    {
-        file.set_len(end as u64 + 1).map_err(failed)?;
-    }
     Ok(Some(Abandoned {
+        folder: Rc::clone(folder),
+        name,
         path,
         file: RefCell::new(file),
-        is_of_other_user,
+        end: text.rfind('\n').map_or(0, |end| end as u64 + 1),
         found,
     }))
 }
@@ -139,12 +126,13 @@ impl Abandoned {
     #[must_use]
     pub fn describe(&self) -> Vec<String> {
         match &self.found {
-            Ok(found) => found
-                .open
-                .values()
-                .rev()
-                .map(|making| format!("{} (of {})", making.step, found.owner.label))
-                .collect(),
+            Ok(found) => {
+                let of = found.owner.as_ref().map_or("", |owner| &owner.label);
+                let lines = found.open.values().rev();
+                lines
+                    .map(|making| format!("{} (of {of})", making.step))
+                    .collect()
+            }
             Err(why) => vec![format!("the journal {}: {why}", self.path.display())],
         }
     }
@@ -163,19 +151,41 @@ impl Abandoned {
             Ok(found) => found,
             Err(why) => return Err(not_undone(vec![why.clone()])),
         };
-        if self.is_of_other_user {
-            let why = "it was made by another user: run `sudo plimsoll clean`";
-            return Err(not_undone(vec![why.to_owned()]));
+        if let Some(owner) = &found.owner
+            && !found.open.is_empty()
+        {
+            let reasons = self.undo_open(owner, &found.open, tell)?;
+            if !reasons.is_empty() {
+                return Err(not_undone(reasons));
+            }
         }
-        let same_boot = found.owner.boot == boot_id();
-        let tools = Tools::of_owner(&found.owner.token, found.owner.started_ticks);
+        match self.folder.remove_file(&self.name) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(TestbedError::io("delete the journal", &self.path, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Undoes what is open in reverse, and returns what stays and why.
+    fn undo_open(
+        &self,
+        owner: &Owner,
+        open: &BTreeMap<u64, Making>,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Vec<String>, TestbedError> {
+        // A line that its owner had no time to finish would spoil the next one.
+        let cut = self.file.borrow().set_len(self.end);
+        cut.map_err(|error| TestbedError::io("write to the journal", &self.path, error))?;
+        let same_boot = owner.boot == boot_id();
+        let tools = Tools::of_owner(&owner.token, owner.started_ticks);
         if same_boot {
             // What was just being made goes on without its owner.
-            if let Err(process) = end_marked(&mark_of_tools(&found.owner.token), tools.since()) {
+            if let Err(process) = end_marked(&mark_of_tools(&owner.token), tools.since()) {
                 tell(&TestbedError::DoesNotEnd { process }.to_string());
             }
         }
-        let mut left: Vec<(&u64, &Making)> = found.open.iter().collect();
+        let mut left: Vec<(&u64, &Making)> = open.iter().collect();
         let mut reasons = Vec::new();
         for last in [false, true] {
             let mut failed = Vec::new();
@@ -201,15 +211,7 @@ impl Abandoned {
             failed.reverse();
             left = failed;
         }
-        if !reasons.is_empty() {
-            return Err(not_undone(reasons));
-        }
-        match std::fs::remove_file(&self.path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(TestbedError::io("delete the journal", &self.path, error))
-            }
-            _ => Ok(()),
-        }
+        Ok(reasons)
     }
 
     fn write_undone(&self, id: u64) -> Result<(), TestbedError> {

@@ -2,10 +2,9 @@
 
 use crate::emulated::EmulatedDisk;
 use crate::ground::Ground;
-use crate::journaled_directory::JournaledDirectory;
 use crate::requirements::{require_memory, what_runs_here};
 use crate::rig::place_of_disk;
-use crate::{Journal, TestbedError};
+use crate::{DataDirectory, Journal, TestbedError};
 use plimsoll_disk::DaemonProgram;
 use plimsoll_record::{DiskChoice, DiskSpec, RigSpec};
 use std::path::{Path, PathBuf};
@@ -18,7 +17,7 @@ pub struct BareDisk {
     ground: Ground,
     device: PathBuf,
     socket: PathBuf,
-    place: JournaledDirectory,
+    place: DataDirectory,
 }
 
 impl BareDisk {
@@ -41,7 +40,7 @@ impl BareDisk {
         require_memory(&rig, 0)?;
         let place = place_of_disk(journal, parent, owner, "bare disk")?;
         let mut ground = Ground::new(journal);
-        let disk = EmulatedDisk::make(spec, place.path(), daemon, &ground.made)?;
+        let disk = EmulatedDisk::make(spec, &place, daemon, &ground.made)?;
         let (device, socket) = (disk.device_path(), disk.socket.clone());
         ground.disk = Some(disk);
         Ok(Self {

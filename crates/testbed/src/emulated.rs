@@ -1,12 +1,13 @@
 //! An emulated disk as a block device: the daemon, its FUSE file, and a loop device over it.
 
-use crate::TestbedError;
 use crate::loops::{self, BackingFile};
 use crate::made::Made;
-use crate::processes::{MARK_VARIABLE, end, started_ticks};
+use crate::privileged::kill::end;
+use crate::processes::{MARK_VARIABLE, is_marked, started_ticks};
 use crate::step::Step;
 use crate::tools::find;
 use crate::wait::bounded;
+use crate::{DataDirectory, TestbedError};
 use plimsoll_disk::{Control, Daemon, DaemonOrder, DaemonProgram, Way};
 use plimsoll_record::{Backing, DiskSpec};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct EmulatedDisk {
     pub(crate) daemon: Daemon,
+    mark: String,
     /// Such as `loop3`.
     pub(crate) device: String,
     pub(crate) image: BackingFile,
@@ -39,13 +41,12 @@ impl EmulatedDisk {
     /// memory would be another place, but the trace of a long run is large, and memory is what experiments are short of.
     pub(crate) fn make(
         spec: &DiskSpec,
-        directory: &Path,
+        directory: &DataDirectory,
         program: &DaemonProgram,
         made: &Made,
     ) -> Result<Self, TestbedError> {
-        let mount_point = directory.join("fuse");
-        std::fs::create_dir(&mount_point)
-            .map_err(|error| TestbedError::io("make", &mount_point, error))?;
+        let (mount_point, _) = directory.make("fuse")?;
+        let directory = directory.path();
         let order = DaemonOrder {
             spec: spec.clone(),
             mount_point: mount_point.clone(),
@@ -57,7 +58,7 @@ impl EmulatedDisk {
         let mark = format!("disk-{}-{}", made.journal().token(), made.next_number());
         let marked = marked(program, &mark)?;
         made.making(Step::Daemon {
-            mark,
+            mark: mark.clone(),
             mount_point: mount_point.clone(),
         })?;
         let daemon = Daemon::start(&marked, &order)?;
@@ -68,6 +69,7 @@ impl EmulatedDisk {
         let device = loops::attach(made.tools(), &image.path)?;
         let disk = Self {
             daemon,
+            mark,
             device,
             image,
             mount_point,
@@ -91,7 +93,9 @@ impl EmulatedDisk {
         }
         let process = self.daemon.pid();
         if let Some(started) = started_ticks(process) {
-            end(process, started);
+            end(process, started, || {
+                is_marked(process, &self.mark) == Some(true)
+            });
         }
     }
 

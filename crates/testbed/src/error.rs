@@ -31,6 +31,22 @@ pub enum TestbedError {
         /// The directory.
         path: PathBuf,
     },
+    /// Another user could exchange what is made or removed in a place.
+    #[error("{}", untrusted(path, *owner))]
+    Untrusted {
+        /// The component of the way.
+        path: PathBuf,
+        /// Its owner, where it is that who makes it untrusted, and not its mode.
+        owner: Option<u32>,
+    },
+    /// The mount is not ours to take away.
+    #[error("did not unmount {}: it {reason}; look at it and unmount it by hand if nobody needs it", path.display())]
+    NotUnmounted {
+        /// Where it is.
+        path: PathBuf,
+        /// What speaks against it, as in "it …".
+        reason: &'static str,
+    },
     /// The directory is not ours to remove.
     #[error("did not remove {}: it {reason}; look at it and remove it by hand if nobody needs it", path.display())]
     NotRemoved {
@@ -117,6 +133,14 @@ pub enum TestbedError {
         /// Its exit code, if it ended by itself.
         code: Option<i32>,
     },
+    /// An option that a program of the system is not given.
+    #[error("{program} is not given `{option}`, which could name a path or a device")]
+    OptionRefused {
+        /// The program.
+        program: String,
+        /// As asked for.
+        option: String,
+    },
     /// The device is not made use of.
     #[error("{} is not touched: it {reason}", path.display())]
     DeviceRefused {
@@ -194,6 +218,12 @@ pub enum TestbedError {
         /// Its id.
         process: u32,
     },
+    /// The process does not say that it is ours.
+    #[error("the process {process} does not carry the mark of this run")]
+    ProcessUnmarked {
+        /// Its id.
+        process: u32,
+    },
     /// A process does not go.
     #[error(
         "the process {process} was killed and does not end: something holds it in the kernel; see `ps -o stat,wchan {process}`"
@@ -252,7 +282,7 @@ pub enum TestbedError {
         path: PathBuf,
     },
     /// The user under whom servers run has no way to the data.
-    #[error("the server {server} runs as the user {user}, who may not pass through {}: name a directory with `directory` in the experiment file that everybody may pass through, such as /var/tmp", path.display())]
+    #[error("the server {server} runs as the user {user}, who may not pass through {}: name a directory with `directory` in the experiment file that everybody may pass through, such as /var/lib/plimsoll", path.display())]
     ServerBarred {
         /// Of the preset.
         server: String,
@@ -327,6 +357,27 @@ impl TestbedError {
             source: source.into(),
         }
     }
+}
+
+/// Who could do what, and what to do about it.
+fn untrusted(path: &Path, owner: Option<u32>) -> String {
+    let who = match owner {
+        Some(user) => format!("belongs to the user {user}"),
+        None => "can be changed by other users".to_owned(),
+    };
+    let advice = if rustix::process::geteuid().is_root() {
+        let place = crate::place::PLACE_OF_ROOT;
+        format!("root works only where nobody else can change the way, such as {place}")
+    } else if owner.is_none() {
+        "name another place, or take the rights of others from this one with `chmod go-w`"
+            .to_owned()
+    } else {
+        "name a place of your own".to_owned()
+    };
+    format!(
+        "{} {who}, who could exchange what plimsoll makes and removes in it: {advice}",
+        path.display()
+    )
 }
 
 /// Where something was looked for.

@@ -8,25 +8,17 @@ mod limits;
 
 use crate::TestbedError;
 use crate::made::Made;
-use crate::processes::{end, started_ticks};
+use crate::privileged::group;
 use crate::step::Step;
 use crate::undo::Undone;
-use crate::wait::until;
 use find::Homes;
 pub(crate) use limits::parse_cpus;
 use plimsoll_record::LimitsSpec;
 use rustix::fs::Access;
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 const NAME: &str = "plimsoll-";
-
-/// The kernel needs a moment to forget the last process of a group.
-const LONGEST_REMOVAL: Duration = Duration::from_secs(5);
 
 /// The directories of a control group. In version 1 each controller has its own, in version 2 they are one and the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,9 +63,7 @@ impl Group {
             let id = made.making(Step::Group {
                 path: directory.clone(),
             })?;
-            let failed = |error| TestbedError::io("make the control group", directory, error);
-            fs::create_dir(directory).map_err(failed)?;
-            let inode = directory.metadata().map_err(failed)?.ino();
+            let inode = group::make(directory)?;
             made.journal().made(id, inode)?;
         }
         let paths = GroupPaths {
@@ -83,7 +73,9 @@ impl Group {
             cpuacct: directory_of("cpuacct"),
         };
         let cpuset = directory_of("cpuset");
-        limits::set(limits, &paths, cpuset.as_deref())?;
+        for (file, value) in limits::to_write(limits, &paths, cpuset.as_deref())? {
+            group::write(&file, &value)?;
+        }
         let limits = limits::in_force(limits, &paths, cpuset.as_deref());
         Ok(Self {
             paths,
@@ -95,7 +87,7 @@ impl Group {
     /// Puts a process into the group.
     pub(crate) fn admit(&self, process: u32) -> Result<(), TestbedError> {
         for directory in &self.directories {
-            write(&directory.join("cgroup.procs"), &process.to_string())?;
+            group::write(&directory.join("cgroup.procs"), &process.to_string())?;
         }
         Ok(())
     }
@@ -129,69 +121,25 @@ fn enable(homes: &Homes, made: &Made) -> Result<(), TestbedError> {
         .iter()
         .map(|name| format!("+{name}"))
         .collect();
-    write(&home.join("cgroup.subtree_control"), &words.join(" "))
+    group::write(&home.join("cgroup.subtree_control"), &words.join(" "))
 }
 
 /// Takes back what `enable` did, unless other groups have come to use it.
-pub(crate) fn disable(group: &Path, controllers: &[String]) -> Undone {
+pub(crate) fn disable(group_path: &Path, controllers: &[String]) -> Undone {
     let words: Vec<String> = controllers.iter().map(|name| format!("-{name}")).collect();
-    match write(&group.join("cgroup.subtree_control"), &words.join(" ")) {
+    match group::write(&group_path.join("cgroup.subtree_control"), &words.join(" ")) {
         Ok(()) => Undone::Gone,
         Err(error) => Undone::Foreign(format!(
             "the controllers {} below {} stay, because another group uses them by now ({error})",
             controllers.join(" "),
-            group.display()
+            group_path.display()
         )),
     }
 }
 
-/// Removes a group with the processes in it. `inode` is what the group got when it was made, if that was written down in time.
-pub(crate) fn remove(path: &Path, inode: Option<u64>) -> Result<Undone, TestbedError> {
-    let failed = |error| TestbedError::io("remove the control group", path, error);
-    let found = match fs::metadata(path) {
-        Ok(found) => found,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Undone::WasGone),
-        Err(error) => return Err(failed(error)),
-    };
-    if inode.is_some_and(|inode| inode != found.ino()) {
-        return Ok(Undone::Foreign(format!(
-            "the control group {} is another one now; it is left alone",
-            path.display()
-        )));
-    }
-    let mut outcome = Ok(());
-    let removed = until(LONGEST_REMOVAL, || {
-        for process in processes_in(path) {
-            if let Some(started) = started_ticks(process) {
-                end(process, started);
-            }
-        }
-        match fs::remove_dir(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                outcome = Err(error);
-                false
-            }
-            _ => true,
-        }
-    });
-    match outcome {
-        Err(error) if !removed => Err(failed(error)),
-        _ => Ok(Undone::Gone),
-    }
-}
-
-fn processes_in(group: &Path) -> Vec<u32> {
-    let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
-    text.lines().filter_map(|line| line.parse().ok()).collect()
-}
-
-/// Control files take a value as a single write.
-fn write(path: &Path, value: &str) -> Result<(), TestbedError> {
-    fs::write(path, value).map_err(|source| TestbedError::Group {
-        file: path.to_owned(),
-        value: value.to_owned(),
-        source,
-    })
+/// Removes a group that the owner of a journal with this token made. `inode` is what the group got then, if that was written down in time.
+pub(crate) fn remove(path: &Path, token: &str, inode: Option<u64>) -> Result<Undone, TestbedError> {
+    group::remove(path, &format!("{NAME}{token}-"), inode)
 }
 
 #[cfg(test)]

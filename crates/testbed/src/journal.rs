@@ -5,20 +5,20 @@
 //! journal which can be locked is that of a program which is gone.
 
 use crate::TestbedError;
+use crate::privileged::HeldDirectory;
 use crate::processes::{boot_id, started_ticks};
 use crate::step::{Making, Step};
 use rustix::fs::FlockOperation;
 use rustix::rand::{GetRandomFlags, getrandom};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-const JOURNAL_VERSION: u32 = 1;
+const JOURNAL_VERSION: u32 = 2;
 
 const MOST_TRIES: u32 = 10;
 
@@ -61,28 +61,6 @@ pub struct Journal {
     token: String,
 }
 
-/// Where programs keep what they must remember: `$XDG_STATE_HOME/plimsoll`, by default `~/.local/state/plimsoll`. Journals are in its
-/// folder `journal`.
-///
-/// # Errors
-/// [`TestbedError::NoStateHome`] when the environment names neither.
-pub fn default_state_dir() -> Result<PathBuf, TestbedError> {
-    state_dir_from(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"))
-}
-
-fn state_dir_from(
-    state_home: Option<OsString>,
-    home: Option<OsString>,
-) -> Result<PathBuf, TestbedError> {
-    let absolute =
-        |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
-    match (absolute(state_home), absolute(home)) {
-        (Some(state_home), _) => Ok(state_home.join("plimsoll")),
-        (None, Some(home)) => Ok(home.join(".local/state/plimsoll")),
-        (None, None) => Err(TestbedError::NoStateHome),
-    }
-}
-
 /// The folder of the journals.
 pub(crate) fn folder(state_dir: &Path) -> PathBuf {
     state_dir.join("journal")
@@ -93,11 +71,11 @@ impl Journal {
     /// people.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// [`TestbedError::Untrusted`] when another user could exchange it, or when the file cannot be made.
     pub fn open(state_dir: &Path, label: &str) -> Result<Self, TestbedError> {
-        let folder = folder(state_dir);
-        let failed = |error: std::io::Error| TestbedError::io("make a journal in", &folder, error);
-        std::fs::create_dir_all(&folder).map_err(failed)?;
+        let folder = HeldDirectory::make(&folder(state_dir))?;
+        let failed =
+            |error: std::io::Error| TestbedError::io("make a journal in", folder.path(), error);
         let token = random_token().map_err(|error| failed(error.into()))?;
         let process = std::process::id();
         let owner = Owner {
@@ -112,15 +90,15 @@ impl Journal {
                 .unwrap_or_default()
                 .as_secs(),
         };
-        let path = folder.join(format!("{}-{token}.{EXTENSION}", owner.opened_unix_s));
-        let file = create(&folder.join(format!(".{token}")), &path, &owner).map_err(failed)?;
-        File::open(&folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(failed)?;
+        let name = format!("{}-{token}.{EXTENSION}", owner.opened_unix_s);
+        let file = create(&folder, &name, &owner).map_err(failed)?;
+        folder.sync().map_err(failed)?;
         Ok(Self {
             file: Arc::new(Mutex::new(JournalFile {
                 file,
-                path,
+                path: folder.path().join(&name),
+                folder,
+                name,
                 next: 1,
                 open: BTreeMap::new(),
             })),
@@ -198,6 +176,8 @@ impl Journal {
 #[derive(Debug)]
 struct JournalFile {
     file: File,
+    folder: HeldDirectory,
+    name: String,
     path: PathBuf,
     next: u64,
     open: BTreeMap<u64, Making>,
@@ -214,21 +194,22 @@ impl Drop for JournalFile {
     fn drop(&mut self) {
         if self.open.is_empty() {
             // One that stays has nothing open and is deleted by whoever finds it.
-            let _ = std::fs::remove_file(&self.path);
+            let _ = self.folder.remove_file(&self.name);
         }
     }
 }
 
 /// Makes the file. It gets its name only when it is locked and says whose it is, so that nobody takes it for the journal of a program
 /// that is gone. Those who clear away unfinished ones may be quicker than the lock; then it is made again.
-fn create(unfinished: &Path, path: &Path, owner: &Owner) -> std::io::Result<File> {
+fn create(folder: &HeldDirectory, name: &str, owner: &Owner) -> std::io::Result<File> {
+    let unfinished = format!(".{}", owner.token);
     let mut tries = 0;
     loop {
-        let mut file = File::options().create(true).append(true).open(unfinished)?;
+        let mut file = folder.new_file(&unfinished)?;
         let made = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
             .map_err(std::io::Error::from)
             .and_then(|()| write_line(&mut file, &Line::Opened(owner.clone())))
-            .and_then(|()| std::fs::rename(unfinished, path));
+            .and_then(|()| folder.rename(&unfinished, name));
         match made {
             Ok(()) => return Ok(file),
             Err(error)
@@ -236,6 +217,8 @@ fn create(unfinished: &Path, path: &Path, owner: &Owner) -> std::io::Result<File
                     && matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotFound) =>
             {
                 tries += 1;
+                // Whoever was quicker may still have it.
+                let _ = folder.remove_file(&unfinished);
             }
             Err(error) => return Err(error),
         }
@@ -322,16 +305,6 @@ mod tests {
     }
 
     #[test]
-    fn the_state_directory_follows_the_xdg_specification() {
-        let path = |text: &str| Some(OsString::from(text));
-        let given = state_dir_from(path("/state"), path("/home/a")).unwrap();
-        assert_eq!(given, Path::new("/state/plimsoll"));
-        let by_home = state_dir_from(path("relative"), path("/home/a")).unwrap();
-        assert_eq!(by_home, Path::new("/home/a/.local/state/plimsoll"));
-        assert!(state_dir_from(None, None).is_err());
-    }
-
-    #[test]
     fn what_is_not_undone_is_read_again_and_an_unfinished_line_is_none() {
         let state = tempfile::tempdir().unwrap();
         let journal = Journal::open(state.path(), "a test").unwrap();
@@ -371,12 +344,21 @@ mod tests {
         for path in [&unfinished, &other] {
             std::fs::write(path, "").unwrap();
         }
+        let clear = || {
+            for left in crate::abandoned(state.path()).unwrap() {
+                left.undo(&mut |line| panic!("{line}")).unwrap();
+            }
+        };
         let file = File::open(&unfinished).unwrap();
         rustix::fs::flock(&file, FlockOperation::LockExclusive).unwrap();
-        assert!(crate::abandoned(state.path()).unwrap().is_empty());
+        clear();
         assert!(unfinished.exists(), "somebody has it");
         drop(file);
-        assert!(crate::abandoned(state.path()).unwrap().is_empty());
+        let found = crate::abandoned(state.path()).unwrap();
+        assert!(found.iter().all(|left| left.describe().is_empty()));
+        assert!(unfinished.exists(), "whoever only looks removes nothing");
+        drop(found);
+        clear();
         assert!(!unfinished.exists());
         assert!(other.exists());
     }
@@ -387,7 +369,7 @@ mod tests {
             ("", "it does not say whose it is"),
             ("{}\n", "it is no journal of plimsoll"),
             (
-                "{\"line\":\"opened\",\"plimsoll_journal\":2}\n",
+                "{\"line\":\"opened\",\"plimsoll_journal\":1}\n",
                 "it was written by another version of plimsoll",
             ),
         ] {

@@ -32,30 +32,16 @@
 //! # Data directories
 //!
 //! A [`DataDirectory`] is made fresh for each run and removed after it. A benchmark that deletes directories must never delete the
-//! wrong one, so before anything else a marker file, `.plimsoll-data`, is put into a new directory, and nothing is ever removed that
-//! does not carry a marker which this program wrote for exactly that directory:
+//! wrong one, so nothing is removed but what its journal names and what carries a marker, `.plimsoll-data`, which this user wrote for
+//! exactly that directory. The rules for this and for all else that could harm are kept in one module, and told in `docs/security.md`:
 //!
-//! - Directories are opened without following symbolic links, and everything is removed relative to the opened directory, so nothing
-//!   that is renamed or replaced meanwhile can lead the removal elsewhere. Symbolic links inside are removed, not followed.
+//! - No component of the way to a directory may be changed by another user. Directories are opened without following symbolic links, and
+//!   everything is removed relative to the opened directory. Symbolic links inside are removed, not followed.
 //! - The marker names the inode of its directory: a copy of a data directory, kept for a closer look, is nobody's to remove.
 //! - Mount points, the directory itself or anything in it, are refused.
 //! - The marker goes last: a removal that is cut off can be taken up again.
 //!
-//! The program that made a directory holds a lock on its marker for as long as it lives. [`leftovers`] finds the directories whose
-//! owner is gone, however it went, for `plimsoll clean` and for the next start.
-//!
-//! ```
-//! use plimsoll_testbed::{DataDirectory, leftovers, require_space};
-//!
-//! let parent = tempfile::tempdir()?;
-//! require_space(parent.path(), 64 << 10)?;
-//! let directory = DataDirectory::create(parent.path(), "1a2b3c4d", "block 0, large cache")?;
-//! std::fs::write(directory.path().join("records"), "of the engine")?;
-//! assert!(leftovers(parent.path())?.is_empty(), "its owner is alive");
-//! directory.remove()?;
-//! assert_eq!(std::fs::read_dir(parent.path())?.count(), 0);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! The program that made a directory holds a lock on its marker and on its journal for as long as it lives.
 
 mod abandoned;
 mod bare_disk;
@@ -67,17 +53,14 @@ mod filesystem;
 mod ground;
 mod groups;
 mod journal;
-mod journaled_directory;
 #[cfg(test)]
 mod laboratory;
-mod leftovers;
 mod loops;
 mod made;
-mod marker;
 mod mounts;
 mod place;
+mod privileged;
 mod processes;
-mod removal;
 mod requirements;
 mod rig;
 mod server;
@@ -91,9 +74,9 @@ pub use bare_disk::BareDisk;
 pub use directory::DataDirectory;
 pub use error::TestbedError;
 pub use groups::GroupPaths;
-pub use journal::{Journal, default_state_dir};
-pub use leftovers::{Leftover, leftovers};
-pub use marker::Marker;
-pub use place::{default_parent, default_parent_of_servers, require_space};
+pub use journal::Journal;
+pub use place::{default_parent, default_parent_of_servers, default_state_dir, require_space};
+pub use privileged::marker::Marker;
+pub use processes::MARK_VARIABLE;
 pub use requirements::what_runs_here;
 pub use rig::{Rig, RigOrder, TornDown};

@@ -1,19 +1,9 @@
-//! What is mounted where, and taking it away.
+//! What is mounted where.
 
 use crate::TestbedError;
-use crate::wait::{bounded, until};
-use rustix::io::Errno;
-use rustix::mount::{UnmountFlags, unmount as unmount_now};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// How long something that is busy is waited for: programs like to look at new devices for a moment.
-const LONGEST_BUSY: Duration = Duration::from_secs(2);
-
-/// How long an unmount may take that writes what is left to the disk.
-const LONGEST_UNMOUNT: Duration = Duration::from_secs(60);
 
 /// A line of `/proc/self/mountinfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,36 +84,6 @@ fn path(field: &[u8]) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// Takes away what is mounted at a path. What stays busy is detached where `lazily` allows it: it is gone from sight at once, and from the
-/// kernel with its last user; `Ok(false)` says so.
-pub(crate) fn unmount(point: &Path, lazily: bool) -> Result<bool, TestbedError> {
-    let mut outcome = Ok(());
-    let mut attempt = |flags: UnmountFlags| {
-        let target = point.to_owned();
-        let flags = flags | UnmountFlags::NOFOLLOW;
-        match bounded(LONGEST_UNMOUNT, move || unmount_now(&target, flags)) {
-            // It was not mounted any more.
-            Some(Ok(()) | Err(Errno::INVAL | Errno::NOENT)) => outcome = Ok(()),
-            Some(Err(Errno::BUSY)) => {
-                outcome = Err(Errno::BUSY);
-                return false;
-            }
-            Some(Err(error)) => outcome = Err(error),
-            None => outcome = Err(Errno::TIMEDOUT),
-        }
-        true
-    };
-    let free = until(LONGEST_BUSY, || attempt(UnmountFlags::empty()));
-    let clean = free || !lazily || {
-        attempt(UnmountFlags::DETACH);
-        false
-    };
-    match outcome {
-        Ok(()) => Ok(clean),
-        Err(error) => Err(TestbedError::io("unmount", point, error)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +108,5 @@ mod tests {
         assert_eq!(at(Path::new("/proc")).unwrap().unwrap().kind, "proc");
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(at(directory.path()).unwrap(), None);
-        assert!(unmount(directory.path(), true).unwrap_or(true));
     }
 }

@@ -2,49 +2,95 @@
 
 use crate::TestbedError;
 use crate::server::User;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// On a disk, and open to everybody.
-const PLACE_OF_OTHERS: &str = "/var/tmp/plimsoll/data";
+/// Where root keeps what is its own: only root can make it.
+pub(crate) const PLACE_OF_ROOT: &str = "/var/lib/plimsoll";
 
-/// Where data directories go when the experiment does not say: `$XDG_CACHE_HOME/plimsoll/data`, by default below `~/.cache`.
+/// Where data directories go when the experiment does not say: `$XDG_CACHE_HOME/plimsoll/data`, by default below `~/.cache`; those of root
+/// below `/var/lib/plimsoll`, whosever home the environment names.
 ///
 /// # Errors
 /// [`TestbedError::NoHome`] when the environment names neither.
 pub fn default_parent() -> Result<PathBuf, TestbedError> {
-    default_parent_from(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
+    parent_from(&Environment::here())
 }
 
 /// Where data directories of servers go when the experiment does not say: the same, unless servers run as another user who has no way
-/// there, as into root's home; then `/var/tmp/plimsoll/data`.
+/// there.
 ///
 /// # Errors
 /// [`TestbedError::NoHome`] when the environment names no place and this is not root.
 pub fn default_parent_of_servers() -> Result<PathBuf, TestbedError> {
-    let parent = default_parent();
-    let Some(user) = User::for_servers() else {
-        return parent;
-    };
-    match parent {
-        Ok(parent) if user.barred_at(&parent).is_none() => Ok(parent),
-        _ => Ok(PathBuf::from(PLACE_OF_OTHERS)),
+    let parent = default_parent()?;
+    match User::for_servers() {
+        Some(user) if user.barred_at(&parent).is_some() => {
+            Ok(Path::new(PLACE_OF_ROOT).join("data"))
+        }
+        _ => Ok(parent),
     }
 }
 
-fn default_parent_from(
-    cache_home: Option<OsString>,
-    home: Option<OsString>,
-) -> Result<PathBuf, TestbedError> {
-    // The XDG base directory specification says to ignore relative paths.
-    let absolute =
-        |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache_home = match (absolute(cache_home), absolute(home)) {
-        (Some(cache_home), _) => cache_home,
-        (None, Some(home)) => home.join(".cache"),
-        (None, None) => return Err(TestbedError::NoHome),
-    };
-    Ok(cache_home.join("plimsoll").join("data"))
+/// Where programs keep what they must remember: `$XDG_STATE_HOME/plimsoll`, by default `~/.local/state/plimsoll`, or of root
+/// `/var/lib/plimsoll`. Journals are in its folder `journal`.
+///
+/// # Errors
+/// [`TestbedError::NoStateHome`] when the environment names neither.
+pub fn default_state_dir() -> Result<PathBuf, TestbedError> {
+    state_dir_from(&Environment::here())
+}
+
+/// What the environment says of places.
+#[derive(Debug, Default)]
+struct Environment {
+    cache_home: Option<PathBuf>,
+    state_home: Option<PathBuf>,
+    home: Option<PathBuf>,
+    is_root: bool,
+}
+
+impl Environment {
+    fn here() -> Self {
+        // The XDG base directory specification says to ignore relative paths.
+        let path = |variable: &str| {
+            let path = std::env::var_os(variable).map(PathBuf::from);
+            path.filter(|path| path.is_absolute())
+        };
+        Self {
+            cache_home: path("XDG_CACHE_HOME"),
+            state_home: path("XDG_STATE_HOME"),
+            home: path("HOME"),
+            is_root: rustix::process::geteuid().is_root(),
+        }
+    }
+}
+
+fn parent_from(environment: &Environment) -> Result<PathBuf, TestbedError> {
+    match environment {
+        Environment {
+            cache_home: Some(cache_home),
+            ..
+        } => Ok(cache_home.join("plimsoll/data")),
+        Environment { is_root: true, .. } => Ok(Path::new(PLACE_OF_ROOT).join("data")),
+        Environment {
+            home: Some(home), ..
+        } => Ok(home.join(".cache/plimsoll/data")),
+        _ => Err(TestbedError::NoHome),
+    }
+}
+
+fn state_dir_from(environment: &Environment) -> Result<PathBuf, TestbedError> {
+    match environment {
+        Environment {
+            state_home: Some(state_home),
+            ..
+        } => Ok(state_home.join("plimsoll")),
+        Environment { is_root: true, .. } => Ok(PathBuf::from(PLACE_OF_ROOT)),
+        Environment {
+            home: Some(home), ..
+        } => Ok(home.join(".local/state/plimsoll")),
+        _ => Err(TestbedError::NoStateHome),
+    }
 }
 
 /// Checks that the filesystem of a directory, which need not exist yet, has room for so many bytes of this user's.
@@ -75,16 +121,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_place_follows_the_xdg_specification() {
-        let path = |text: &str| Some(OsString::from(text));
-        let given = default_parent_from(path("/cache"), path("/home/a")).unwrap();
-        assert_eq!(given, Path::new("/cache/plimsoll/data"));
-        let by_home = default_parent_from(path("relative"), path("/home/a")).unwrap();
-        assert_eq!(by_home, Path::new("/home/a/.cache/plimsoll/data"));
-        assert!(matches!(
-            default_parent_from(None, None),
-            Err(TestbedError::NoHome)
-        ));
+    fn default_places_follow_the_xdg_specification_and_those_of_root_are_root_s() {
+        let of = |environment: Environment| {
+            let found = (parent_from(&environment), state_dir_from(&environment));
+            let text =
+                |path: Result<PathBuf, TestbedError>| path.map(|path| path.display().to_string());
+            (text(found.0).ok(), text(found.1).ok())
+        };
+        let pair = |data: &str, state: &str| (Some(data.to_owned()), Some(state.to_owned()));
+        let home = Some(PathBuf::from("/home/a"));
+        for is_root in [false, true] {
+            let named = Environment {
+                cache_home: Some("/cache".into()),
+                state_home: Some("/state".into()),
+                home: home.clone(),
+                is_root,
+            };
+            assert_eq!(of(named), pair("/cache/plimsoll/data", "/state/plimsoll"));
+        }
+        let by_home = |is_root| Environment {
+            home: home.clone(),
+            is_root,
+            ..Environment::default()
+        };
+        let of_user = pair(
+            "/home/a/.cache/plimsoll/data",
+            "/home/a/.local/state/plimsoll",
+        );
+        assert_eq!(of(by_home(false)), of_user);
+        assert_eq!(
+            of(by_home(true)),
+            pair("/var/lib/plimsoll/data", "/var/lib/plimsoll")
+        );
+        assert_eq!(of(Environment::default()), (None, None));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Processes, found again without mistaking one for another.
 
-use crate::wait::until;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use crate::wait::bounded;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -11,13 +10,13 @@ use std::time::Duration;
 const PROC: &str = "/proc";
 
 /// Set in the environment of every process that is started, to what it was started for.
-pub(crate) const MARK_VARIABLE: &str = "PLIMSOLL_MARK";
+pub const MARK_VARIABLE: &str = "PLIMSOLL_MARK";
 
 /// How long the kernel may take to show a process's environment or arguments. Of one that is stuck it may take for ever.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
-/// How long a process may take to go once it is killed.
-const LONGEST_END: Duration = Duration::from_secs(10);
+/// The same, where one is asked that must be ours or not.
+const LONGEST_LOOK_AT_ONE: Duration = Duration::from_secs(10);
 
 /// Another with every start of the kernel. Empty where there is none.
 pub(crate) fn boot_id() -> String {
@@ -47,14 +46,14 @@ fn started_in(proc: &Path, process: u32) -> Option<u64> {
     fields.get(19)?.parse().ok()
 }
 
-/// The processes that were started with this mark, by a program that was started at `since` itself.
-pub(crate) fn marked(mark: &str, since: u64) -> Vec<u32> {
+/// The processes that were started with this mark, by a program that was started at `since` itself, with the time of their start.
+pub(crate) fn marked(mark: &str, since: u64) -> Vec<(u32, u64)> {
     marked_in(Path::new(PROC), mark, since)
 }
 
 /// Only the environments and arguments of processes are read that are younger than who would have started them: those of a stuck process cannot be
 /// read, and whoever tries is stuck as well. One that is nevertheless, is passed over, now and later.
-fn marked_in(proc: &Path, mark: &str, since: u64) -> Vec<u32> {
+fn marked_in(proc: &Path, mark: &str, since: u64) -> Vec<(u32, u64)> {
     static STUCK: Mutex<BTreeSet<(u32, u64)>> = Mutex::new(BTreeSet::new());
     let stuck = || STUCK.lock().unwrap_or_else(PoisonError::into_inner);
     let mut candidates: Vec<(u32, u64)> = all(proc)
@@ -84,13 +83,20 @@ fn marked_in(proc: &Path, mark: &str, since: u64) -> Vec<u32> {
                 break;
             };
             if is_marked {
-                found.push(candidates[seen].0);
+                found.push(candidates[seen]);
             }
             seen += 1;
         }
         candidates.drain(..seen);
     }
     found
+}
+
+/// Whether a process has this mark; `None` while the kernel does not show it.
+pub(crate) fn is_marked(process: u32, mark: &str) -> Option<bool> {
+    let folder = Path::new(PROC).join(process.to_string());
+    let assignment = format!("{MARK_VARIABLE}={mark}");
+    bounded(LONGEST_LOOK_AT_ONE, move || carries(&folder, &assignment))
 }
 
 fn carries(process: &Path, assignment: &str) -> bool {
@@ -113,49 +119,10 @@ fn all(proc: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// Ends the processes of a mark, at once. A process that is just being started has no mark for an instant, so they are looked for until
-/// none was seen for a while. Returns how many there were, or the one that does not go.
-pub(crate) fn end_marked(mark: &str, since: u64) -> Result<usize, u32> {
-    let mut ended = 0;
-    let mut quiet = 0;
-    while quiet < 2 {
-        let found = marked(mark, since);
-        quiet = if found.is_empty() { quiet + 1 } else { 0 };
-        for process in found {
-            let Some(started) = started_ticks(process) else {
-                continue;
-            };
-            if !end(process, started) {
-                return Err(process);
-            }
-            ended += 1;
-        }
-        if quiet < 2 {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-    Ok(ended)
-}
-
-/// Ends a process, if it is still the one that was started then. Returns whether it is gone.
-pub(crate) fn end(process: u32, started: u64) -> bool {
-    let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) else {
-        return true;
-    };
-    // Opened first and looked at then, so that the signal reaches no other process that gets its id meanwhile.
-    let Ok(opened) = pidfd_open(pid, PidfdFlags::empty()) else {
-        return started_ticks(process) != Some(started);
-    };
-    if started_ticks(process) != Some(started) {
-        return true;
-    }
-    let _ = pidfd_send_signal(&opened, Signal::KILL);
-    until(LONGEST_END, || started_ticks(process) != Some(started))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privileged::kill::end_marked;
     use std::process::{Command, Stdio};
 
     #[test]
@@ -167,15 +134,17 @@ mod tests {
             .spawn()
             .unwrap();
         let since = own_start();
-        assert_eq!(marked("plimsoll-test-1", since), [child.id()]);
-        let none = [0_u32; 0];
+        let started = started_ticks(child.id()).unwrap();
+        assert_eq!(marked("plimsoll-test-1", since), [(child.id(), started)]);
+        assert_eq!(is_marked(child.id(), "plimsoll-test-1"), Some(true));
+        assert_eq!(is_marked(child.id(), "plimsoll-test-2"), Some(false));
+        let none = [(0_u32, 0_u64); 0];
         assert_eq!(
             marked("plimsoll-test", since),
             none,
             "the whole mark counts"
         );
-        let later = started_ticks(child.id()).unwrap() + 1;
-        assert_eq!(marked("plimsoll-test-1", later), none, "it is older");
+        assert_eq!(marked("plimsoll-test-1", started + 1), none, "it is older");
         assert_eq!(end_marked("plimsoll-test-1", since), Ok(1));
         child.wait().unwrap();
         assert_eq!(end_marked("plimsoll-test-1", since), Ok(0));
@@ -210,6 +179,9 @@ mod tests {
             let mut found = marked_in(proc.path(), "mine", 500);
             found.sort_unstable();
             found
+                .into_iter()
+                .map(|(process, _)| process)
+                .collect::<Vec<_>>()
         };
         assert_eq!(found(), [5, 20, 50]);
         // Those that were stuck are not asked again.
@@ -218,20 +190,5 @@ mod tests {
         for environ in &stuck[..2] {
             drop(fs::File::options().write(true).open(environ).unwrap());
         }
-    }
-
-    #[test]
-    fn a_process_that_took_the_id_of_another_is_left_alone() {
-        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
-        let started = started_ticks(child.id()).unwrap();
-        assert!(end(child.id(), started + 1));
-        assert_eq!(started_ticks(child.id()), Some(started), "it lives");
-        assert!(end(child.id(), started));
-        assert_eq!(
-            started_ticks(child.id()),
-            None,
-            "ended, though not yet reaped"
-        );
-        child.wait().unwrap();
     }
 }

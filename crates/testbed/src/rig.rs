@@ -1,23 +1,23 @@
 //! Everything that an arm stands on, made and undone.
 
-use crate::TestbedError;
 use crate::device::{self, Device};
-use crate::directory::{name_of, short_name_of};
 use crate::emulated::{EmulatedDisk, LONGEST_DIRECTORY_BYTES};
 use crate::filesystem;
 use crate::ground::Ground;
 use crate::groups::{Group, GroupPaths};
 use crate::journal::Journal;
-use crate::journaled_directory::JournaledDirectory;
 use crate::mounts;
-use crate::processes::started_ticks;
+use crate::privileged::HeldDirectory;
+use crate::privileged::held::new_directory_in;
+use crate::processes::{is_marked, started_ticks};
 use crate::requirements::{require_memory, what_runs_here};
 use crate::server::{Server, ServerPlace};
 use crate::step::{MountedFrom, Step};
 use crate::tools::Tools;
-use crate::{loops, require_space};
+use crate::{DataDirectory, TestbedError, loops, require_space};
 use plimsoll_disk::DaemonProgram;
 use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// What a rig is made from.
@@ -45,8 +45,10 @@ pub struct Rig {
     // What is declared first is dropped first: the server before what it stands on, and what was made in the place before the place.
     server: Option<Server>,
     ground: Ground,
-    place: JournaledDirectory,
+    place: DataDirectory,
     data: PathBuf,
+    /// The same, open, until a server has it, where it was made on a filesystem.
+    data_directory: Option<OwnedFd>,
     mounted: Option<MountedOn>,
     group: Option<Group>,
     record: RigRecord,
@@ -83,9 +85,7 @@ impl Rig {
 
     fn on_plain_directory(order: &RigOrder<'_>, journal: &Journal) -> Result<Self, TestbedError> {
         require_space(order.parent, order.needs_bytes)?;
-        let name = name_of(order.owner, order.label);
-        let place =
-            JournaledDirectory::make(journal, order.parent, name, order.owner, order.label)?;
+        let place = DataDirectory::create(journal, order.parent, order.owner, order.label)?;
         let mut rig = Self::begin(place, journal);
         rig.limit(order)?;
         Ok(rig)
@@ -108,7 +108,7 @@ impl Rig {
         }
         let place = place_of_disk(journal, order.parent, order.owner, order.label)?;
         let mut rig = Self::begin(place, journal);
-        let disk = EmulatedDisk::make(disk, rig.place.path(), order.daemon, &rig.ground.made)?;
+        let disk = EmulatedDisk::make(disk, &rig.place, order.daemon, &rig.ground.made)?;
         let (device, name) = (disk.device_path(), disk.device.clone());
         let from = MountedFrom::LoopOver(disk.image.clone());
         rig.ground.disk = Some(disk);
@@ -130,9 +130,7 @@ impl Rig {
                 why: " for the data",
             });
         }
-        let name = name_of(order.owner, order.label);
-        let parent = canonical(order.parent)?;
-        let place = JournaledDirectory::make(journal, &parent, name, order.owner, order.label)?;
+        let place = DataDirectory::create(journal, order.parent, order.owner, order.label)?;
         let mut rig = Self::begin(place, journal);
         let from = MountedFrom::Device(device.path.clone());
         rig.mount(order, device.path.clone(), device.name.clone(), from)?;
@@ -140,12 +138,13 @@ impl Rig {
         Ok(rig)
     }
 
-    fn begin(place: JournaledDirectory, journal: &Journal) -> Self {
+    fn begin(place: DataDirectory, journal: &Journal) -> Self {
         Self {
             server: None,
             ground: Ground::new(journal),
             data: place.path().to_owned(),
             place,
+            data_directory: None,
             mounted: None,
             group: None,
             record: RigRecord::default(),
@@ -165,16 +164,21 @@ impl Rig {
         let overwrite = self.ground.disk.is_none();
         let tools = self.ground.made.tools();
         let made = filesystem::make(tools, spec, &device, overwrite)?;
-        let point = self.place.path().join("mnt");
-        // Filesystems have things of their own in their root.
-        let data = point.join("data");
-        std::fs::create_dir(&point).map_err(|error| TestbedError::io("make", &point, error))?;
+        let (point, _) = self.place.make("mnt")?;
         self.ground.made.making(Step::Mount {
             mount_point: point.clone(),
             from,
         })?;
         filesystem::mount(tools, spec, &device, &point)?;
-        std::fs::create_dir(&data).map_err(|error| TestbedError::io("make", &data, error))?;
+        // Filesystems have things of their own in their root.
+        let data = point.join("data");
+        let root = HeldDirectory::open(&point)?.ok_or_else(|| TestbedError::MountVanished {
+            mount_point: point.clone(),
+        })?;
+        let data_directory = new_directory_in(&root, "data")
+            .map_err(|error| TestbedError::io("make", &data, error))?;
+        // It keeps the filesystem in use.
+        self.data_directory = order.spec.server.as_ref().map(|_| data_directory);
         require_space(&data, order.needs_bytes)?;
         self.record.device = Some(device.display().to_string());
         self.record.mkfs = Some(made.command);
@@ -205,15 +209,18 @@ impl Rig {
         let Some(spec) = &order.spec.server else {
             return Ok(());
         };
-        let home = self.place.path();
-        if self.mounted.is_none() {
-            self.data = home.join("data");
-            let failed = |error| TestbedError::io("make", &self.data, error);
-            std::fs::create_dir(&self.data).map_err(failed)?;
-        }
+        let data_directory = match self.data_directory.take() {
+            Some(directory) => directory,
+            None => {
+                let (data, directory) = self.place.make("data")?;
+                self.data = data;
+                directory
+            }
+        };
         let place = ServerPlace {
-            home,
+            home: &self.place,
             data: &self.data,
+            data_directory: data_directory.as_fd(),
             group: self.group.as_ref(),
         };
         let server = Server::start(spec, &place, &self.ground.made)?;
@@ -270,17 +277,29 @@ impl Rig {
     /// started, for then the limits are the server's, which is under test, and not its client's.
     ///
     /// # Errors
-    /// When it is gone, or the group does not take it.
+    /// When it is gone or lacks the [mark](Self::mark), or the group does not take it.
     pub fn admit(&self, process: u32) -> Result<(), TestbedError> {
         let started_ticks = started_ticks(process).ok_or(TestbedError::ProcessGone { process })?;
+        let mark = self.mark();
+        if is_marked(process, &mark) != Some(true) {
+            return Err(TestbedError::ProcessUnmarked { process });
+        }
         self.ground.made.making(Step::Process {
             process,
             started_ticks,
+            mark,
         })?;
         match &self.group {
             Some(group) if self.server.is_none() => group.admit(process),
             _ => Ok(()),
         }
+    }
+
+    /// What the variable [`MARK_VARIABLE`](crate::MARK_VARIABLE) must be in the environment of a process that is to be admitted: by this it is
+    /// known again when it is to be ended.
+    #[must_use]
+    pub fn mark(&self) -> String {
+        format!("worker-{}", self.ground.made.journal().token())
     }
 
     /// Checks that all that was made is still there.
@@ -365,7 +384,7 @@ pub struct TornDown {
     pub trace: Option<PathBuf>,
     /// What people should know: what could not be undone, or only later.
     pub notes: Vec<String>,
-    place: JournaledDirectory,
+    place: DataDirectory,
 }
 
 impl TornDown {
@@ -385,17 +404,8 @@ pub(crate) fn place_of_disk(
     parent: &Path,
     owner: &str,
     label: &str,
-) -> Result<JournaledDirectory, TestbedError> {
-    // The kernel tells real paths, by which things are known again.
-    let parent = canonical(parent)?;
-    let name = short_name_of(&parent, owner, label, LONGEST_DIRECTORY_BYTES)?;
-    JournaledDirectory::make(journal, &parent, name, owner, label)
-}
-
-fn canonical(parent: &Path) -> Result<PathBuf, TestbedError> {
-    std::fs::create_dir_all(parent)
-        .and_then(|()| parent.canonicalize())
-        .map_err(|error| TestbedError::io("make the data directory in", parent, error))
+) -> Result<DataDirectory, TestbedError> {
+    DataDirectory::create_for_socket(journal, parent, owner, label, LONGEST_DIRECTORY_BYTES)
 }
 
 #[cfg(test)]

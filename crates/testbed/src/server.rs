@@ -9,18 +9,22 @@ mod log;
 mod program;
 mod user;
 
+use crate::DataDirectory;
 use crate::TestbedError;
 use crate::groups::Group;
 use crate::made::Made;
+use crate::privileged::held::new_file_in;
+use crate::privileged::kill::{ask, end_group};
 use crate::processes::{MARK_VARIABLE, marked, own_start, started_ticks};
 use crate::step::Step;
 use crate::wait::until;
 use address::Places;
 use plimsoll_record::{ServerRecord, ServerSpec};
 pub(crate) use program::find_server;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::Signal;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::BorrowedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -34,6 +38,8 @@ const BECOME: &str = r#"read -r word || exit 1
 ulimit -S -n 64000 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
 case $1 in *=*) ;; *) if env --default-signal true 2>/dev/null; then exec env --default-signal "$@" </dev/null; fi ;; esac
 exec "$@" </dev/null"#;
+/// In the directory of the run.
+const LOG: &str = "server.log";
 /// A port that was free can be taken before the server has it.
 const ATTEMPTS: u32 = 4;
 /// How often it is looked whether the server is ready.
@@ -45,10 +51,12 @@ const FULL_BYTES: u64 = 1 << 20;
 
 /// Where a server of a run is to be started.
 pub(crate) struct ServerPlace<'a> {
-    /// The marked directory of the run.
-    pub home: &'a Path,
+    /// The directory of the run.
+    pub home: &'a DataDirectory,
     /// An empty directory on what is measured.
     pub data: &'a Path,
+    /// The same, open.
+    pub data_directory: BorrowedFd<'a>,
     /// Its limits.
     pub group: Option<&'a Group>,
 }
@@ -77,13 +85,16 @@ impl Server {
     ) -> Result<Self, TestbedError> {
         let program = find_server(spec)?;
         let user = User::for_servers();
-        let run = place.home.join("run");
-        let log = Self::log_in(place.home);
-        std::fs::create_dir(&run).map_err(|error| TestbedError::io("make", &run, error))?;
+        let home = place.home.path();
+        let log = Self::log_in(home);
+        let log_file = new_file_in(place.home, LOG)
+            .map_err(|error| TestbedError::io("make the log of the server", &log, error))?;
+        let (run, run_directory) = place.home.make("run")?;
         if let Some(user) = &user {
-            user.open_the_way(place.home, &spec.name)?;
-            user.own(&run)?;
-            user.own(place.data)?;
+            place.home.open_to_pass()?;
+            user.require_way(home, &spec.name)?;
+            user.own(&run_directory, &run)?;
+            user.own(place.data_directory, place.data)?;
         }
         let version = program::version(spec, &program, user.as_ref(), &run);
         let mut starting = Starting {
@@ -94,6 +105,7 @@ impl Server {
             user: user.as_ref(),
             run: &run,
             log: &log,
+            log_file,
             version,
         };
         let mut attempt = 1;
@@ -115,7 +127,7 @@ impl Server {
 
     /// Where it writes what it says, in the directory of the run.
     pub(crate) fn log_in(home: &Path) -> PathBuf {
-        home.join("server.log")
+        home.join(LOG)
     }
 
     pub(crate) fn process(&self) -> u32 {
@@ -147,11 +159,7 @@ impl Server {
     /// Asks it to end and waits until it has; kills it when that takes too long, or when it was asked in vain.
     pub(crate) fn stop(&self) -> Result<(), TestbedError> {
         self.is_alive()?;
-        let Some(pid) = pid_of(self.process) else {
-            return Ok(());
-        };
-        // The process was not waited for yet, so its id is still its own.
-        let asked = kill_process(pid, self.stop_signal).is_ok();
+        let asked = ask(&self.child(), self.stop_signal);
         let ended = asked
             && until(self.stop_within, || {
                 !matches!(self.child().try_wait(), Ok(None))
@@ -203,6 +211,7 @@ struct Starting<'a> {
     user: Option<&'a User>,
     run: &'a Path,
     log: &'a Path,
+    log_file: File,
     version: Option<String>,
 }
 
@@ -269,11 +278,7 @@ impl Starting<'_> {
         mark: &str,
     ) -> Result<Child, TestbedError> {
         let failed = |error| TestbedError::io("write the log of the server", self.log, error);
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.log)
-            .map_err(failed)?;
+        let log = self.log_file.try_clone().map_err(failed)?;
         let errors = log.try_clone().map_err(failed)?;
         let environment = self.spec.environment.iter();
         let mut command = Command::new("/bin/sh");
@@ -281,6 +286,8 @@ impl Starting<'_> {
             .args(["-c", BECOME, "sh"])
             .arg(self.program)
             .args(arguments)
+            .env_clear()
+            .envs(program::environment())
             .env("HOME", self.run)
             .envs(environment.map(|(name, value)| (name, places.filled(value))))
             .env(MARK_VARIABLE, mark)
@@ -311,6 +318,7 @@ impl Starting<'_> {
         self.made.making(Step::Process {
             process,
             started_ticks,
+            mark: mark.to_owned(),
         })?;
         if let Some(group) = self.place.group {
             group.admit(process)?;
@@ -339,7 +347,8 @@ impl Starting<'_> {
             // Who answers may be another, who was faster; then the server ends.
             if address::answers(address)
                 && address::is_of(address, || {
-                    let mut processes = marked(mark, own_start());
+                    let marked = marked(mark, own_start());
+                    let mut processes: Vec<u32> = marked.iter().map(|found| found.0).collect();
                     processes.push(process);
                     processes
                 })
@@ -357,19 +366,6 @@ impl Starting<'_> {
             std::thread::sleep(LOOK);
         }
     }
-}
-
-fn pid_of(process: u32) -> Option<Pid> {
-    i32::try_from(process).ok().and_then(Pid::from_raw)
-}
-
-/// Kills a child that was not waited for with all processes of its group, and waits for it.
-fn end_group(child: &mut Child) {
-    if let Some(group) = pid_of(child.id()) {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.kill();
-    until(LONGEST_END, || !matches!(child.try_wait(), Ok(None)));
 }
 
 fn signal(word: &str) -> Signal {

@@ -28,8 +28,12 @@ pub(crate) enum Step {
     },
     /// A server with the processes that it started. Ours by the mark in its environment.
     Server { name: String, mark: String },
-    /// A process that was put into a group. It by its id and the time of its start.
-    Process { process: u32, started_ticks: u64 },
+    /// A process of a run. Ours by its id, the time of its start, and the mark in its environment.
+    Process {
+        process: u32,
+        started_ticks: u64,
+        mark: String,
+    },
 }
 
 /// What a filesystem was mounted from.

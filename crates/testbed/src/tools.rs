@@ -3,7 +3,7 @@
 use crate::TestbedError;
 use crate::processes::{MARK_VARIABLE, own_start};
 use crate::wait::until;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -24,11 +24,21 @@ const PACKAGES: [(&str, &str); 8] = [
     ("mount", "mount"),
 ];
 
-/// Where a program is. The administrator's folders are searched too, which are not in everybody's PATH.
+/// The folders of the system come first, whatever PATH says: what is run from them may be run as root. The administrator's are among them,
+/// which are not in everybody's PATH.
+pub(crate) fn search_path() -> OsString {
+    let mut path = OsString::from("/usr/sbin:/sbin:/usr/bin:/bin");
+    if let Some(others) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(others);
+    }
+    path
+}
+
+/// Where a program is.
 pub(crate) fn find(program: &str) -> Result<PathBuf, TestbedError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .chain(["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(PathBuf::from))
+    std::env::split_paths(&search_path())
+        .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(program))
         .find(|candidate| candidate.is_file())
         .ok_or_else(|| TestbedError::Missing {
@@ -48,7 +58,7 @@ pub(crate) fn mark_of_tools(token: &str) -> String {
 /// Runs programs.
 #[derive(Clone, Debug)]
 pub(crate) struct Tools {
-    mark: String,
+    token: String,
     /// When the owner of the journal was started.
     since: u64,
 }
@@ -62,9 +72,14 @@ impl Tools {
     /// For the owner of the journal with this token, which was started then.
     pub(crate) fn of_owner(token: &str, since: u64) -> Self {
         Self {
-            mark: mark_of_tools(token),
+            token: token.to_owned(),
             since,
         }
+    }
+
+    /// Of the journal.
+    pub(crate) fn token(&self) -> &str {
+        &self.token
     }
 
     /// When the owner of what is undone by them was started: nothing of it is older.
@@ -99,7 +114,9 @@ impl Tools {
         let failed = |error| TestbedError::io("run", &path, error);
         let mut child = Command::new(&path)
             .args(arguments)
-            .env(MARK_VARIABLE, &self.mark)
+            .env_clear()
+            .env("PATH", search_path())
+            .env(MARK_VARIABLE, mark_of_tools(&self.token))
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -140,7 +157,10 @@ fn has_ended(child: &mut Child) -> bool {
     !matches!(child.try_wait(), Ok(None))
 }
 
-fn listen(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<String> {
+/// Reads all that a program says, in a thread of its own.
+pub(crate) fn listen(
+    stream: Option<impl Read + Send + 'static>,
+) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut stream) = stream {

@@ -1,8 +1,10 @@
 //! Undoing a step: by what the kernel says of the thing now, and never without proof that it is ours.
 
 use crate::TestbedError;
-use crate::directory::remove_abandoned;
 use crate::loops::{self, BackingFile};
+use crate::privileged::kill::{end, end_marked};
+use crate::privileged::removal::remove_abandoned;
+use crate::privileged::unmount::unmount;
 use crate::step::{Making, MountedFrom, Step};
 use crate::tools::Tools;
 use crate::{groups, mounts, processes};
@@ -24,33 +26,39 @@ pub(crate) enum Undone {
 /// Undoes a step. What is in use is only forced in the `last` attempt, because what is undone after it may free it.
 pub(crate) fn undo(making: &Making, tools: &Tools, last: bool) -> Result<Undone, TestbedError> {
     match &making.step {
-        Step::Directory { path } => remove_abandoned(path),
+        Step::Directory { path } => remove_abandoned(path, making.inode),
         Step::Daemon { mark, mount_point } => undo_daemon(tools, mark, mount_point, last),
         Step::Loop { backing_file } => undo_loop(tools, backing_file, last),
         Step::Mount { mount_point, from } => undo_mount(tools, mount_point, from, last),
-        Step::Group { path } => groups::remove(path, making.inode),
+        Step::Group { path } => groups::remove(path, tools.token(), making.inode),
         Step::Controllers { group, controllers } => Ok(groups::disable(group, controllers)),
         Step::Server { mark, .. } => undo_marked(tools, mark),
         Step::Process {
             process,
             started_ticks,
-        } => undo_process(*process, *started_ticks),
+            mark,
+        } => undo_process(*process, *started_ticks, mark),
     }
 }
 
-fn undo_process(process: u32, started: u64) -> Result<Undone, TestbedError> {
+fn undo_process(process: u32, started: u64, mark: &str) -> Result<Undone, TestbedError> {
     if processes::started_ticks(process) != Some(started) {
         return Ok(Undone::WasGone);
     }
-    if processes::end(process, started) {
-        Ok(Undone::Gone)
-    } else {
-        Err(TestbedError::DoesNotEnd { process })
+    let is_marked = || processes::is_marked(process, mark);
+    if end(process, started, || is_marked() == Some(true)) {
+        return Ok(Undone::Gone);
+    }
+    match is_marked() {
+        Some(false) => Ok(Undone::Foreign(format!(
+            "the process {process} has no mark of ours; it is left alone"
+        ))),
+        _ => Err(TestbedError::DoesNotEnd { process }),
     }
 }
 
 fn undo_marked(tools: &Tools, mark: &str) -> Result<Undone, TestbedError> {
-    match processes::end_marked(mark, tools.since()) {
+    match end_marked(mark, tools.since()) {
         Ok(0) => Ok(Undone::WasGone),
         Ok(_) => Ok(Undone::Gone),
         Err(process) => Err(TestbedError::DoesNotEnd { process }),
@@ -82,7 +90,7 @@ fn undo_mount(
             point.display()
         )));
     }
-    Ok(match mounts::unmount(point, last)? {
+    Ok(match unmount(point, last)? {
         true => Undone::Gone,
         false => Undone::Going(format!(
             "the filesystem at {} is still in use by a program; it is out of sight and goes with its last user",
@@ -127,11 +135,11 @@ fn undo_daemon(
     let mut undone = Undone::WasGone;
     // First the mount, so that the daemon can finish, unless somebody still uses it.
     if mounts::at(mount_point)?.is_some_and(|mounted| is_ours(&mounted))
-        && mounts::unmount(mount_point, false).is_ok()
+        && unmount(mount_point, false).is_ok()
     {
         undone = Undone::Gone;
     }
-    match processes::end_marked(mark, tools.since()) {
+    match end_marked(mark, tools.since()) {
         Ok(0) => {}
         Ok(_) => undone = Undone::Gone,
         Err(process) => return Err(TestbedError::DoesNotEnd { process }),
@@ -139,7 +147,7 @@ fn undo_daemon(
     // Without its daemon every request ends with an error, and so what waited for one ends too.
     match mounts::at(mount_point)? {
         None => Ok(undone),
-        Some(mounted) if is_ours(&mounted) => Ok(match mounts::unmount(mount_point, last)? {
+        Some(mounted) if is_ours(&mounted) => Ok(match unmount(mount_point, last)? {
             true => Undone::Gone,
             false => Undone::Going(format!(
                 "the file of the emulated disk at {} is still in use; it goes with its last user",

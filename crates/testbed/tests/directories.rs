@@ -2,20 +2,61 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use plimsoll_testbed::{DataDirectory, Leftover, TestbedError, leftovers};
+use plimsoll_testbed::{DataDirectory, Journal, TestbedError, abandoned};
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A directory as an interrupted program leaves it, with a file of its engine.
-fn abandoned(parent: &Path, name: &str) -> PathBuf {
-    let path = parent.join(name);
-    fs::create_dir(&path).unwrap();
-    write_marker(&path, 1, path.metadata().unwrap().ino());
-    fs::write(path.join("records"), "of the engine").unwrap();
-    path
+/// Where directories are made in a test, and the journal that they are in.
+struct Site {
+    folder: tempfile::TempDir,
+    journal: Journal,
+}
+
+impl Site {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("state"), "a test").unwrap();
+        Self { folder, journal }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where directories are made.
+    fn data(&self) -> PathBuf {
+        self.path().join("data")
+    }
+
+    fn create(&self, run: &str) -> Result<DataDirectory, TestbedError> {
+        DataDirectory::create(&self.journal, &self.data(), "e", run)
+    }
+
+    /// What is left of the directories.
+    fn left(&self) -> usize {
+        fs::read_dir(self.data()).map_or(0, Iterator::count)
+    }
+
+    /// Ends the program as if it were killed, and undoes what its journal holds then, as the next one does. Returns what that tells.
+    fn undo(self) -> (tempfile::TempDir, Vec<String>) {
+        let Self { folder, journal } = self;
+        drop(journal);
+        let mut told = Vec::new();
+        undo_all(&folder.path().join("state"), &mut told);
+        (folder, told)
+    }
+}
+
+/// A process that another test starts just now holds the lock of every file until it is itself.
+fn undo_all(state: &Path, told: &mut Vec<String>) {
+    while fs::read_dir(state.join("journal")).unwrap().count() > 0 {
+        for left in abandoned(state).unwrap() {
+            left.undo(&mut |line| told.push(line.to_owned())).unwrap();
+        }
+    }
 }
 
 fn write_marker(directory: &Path, version: u32, inode: u64) {
@@ -24,13 +65,6 @@ fn write_marker(directory: &Path, version: u32, inode: u64) {
              "created_unix_s": 1795232640, "token": "00ff", "inode": {inode} }}"#
     );
     fs::write(directory.join(".plimsoll-data"), text).unwrap();
-}
-
-fn paths(leftovers: &[Leftover]) -> Vec<&Path> {
-    leftovers
-        .iter()
-        .map(|leftover| leftover.path.as_path())
-        .collect()
 }
 
 /// A directory outside with a file in it that no removal may reach.
@@ -53,11 +87,17 @@ impl Precious {
 
 #[test]
 fn a_directory_is_marked_before_use_and_gone_after_it() {
-    let parent = tempfile::tempdir().unwrap();
-    let below = parent.path().join("made/too");
-    let directory = DataDirectory::create(&below, "1a2b", "block 0/large").unwrap();
+    let site = Site::new();
+    let below = site.data().join("made/too");
+    let directory = DataDirectory::create(&site.journal, &below, "1a2b", "block 0/large").unwrap();
     let path = directory.path().to_owned();
-    assert_eq!(path, below.join("plimsoll-1a2b-block-0-large"));
+    assert_eq!(
+        path,
+        below
+            .canonicalize()
+            .unwrap()
+            .join("plimsoll-1a2b-block-0-large")
+    );
     assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o700);
     let marker = fs::read_to_string(path.join(".plimsoll-data")).unwrap();
     assert!(marker.contains("block 0/large"), "{marker}");
@@ -71,63 +111,32 @@ fn a_directory_is_marked_before_use_and_gone_after_it() {
 
 #[test]
 fn dropping_removes_too() {
-    let parent = tempfile::tempdir().unwrap();
-    drop(DataDirectory::create(parent.path(), "e", "r").unwrap());
-    assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    let site = Site::new();
+    drop(site.create("r").unwrap());
+    assert_eq!(site.left(), 0);
 }
 
 #[test]
 fn removing_what_is_gone_is_no_error() {
-    let parent = tempfile::tempdir().unwrap();
-    let directory = DataDirectory::create(parent.path(), "e", "r").unwrap();
+    let site = Site::new();
+    let directory = site.create("r").unwrap();
     fs::remove_dir_all(directory.path()).unwrap();
     directory.remove().unwrap();
 }
 
 #[test]
-fn a_directory_in_use_is_neither_made_again_nor_a_leftover() {
-    let parent = tempfile::tempdir().unwrap();
-    let directory = DataDirectory::create(parent.path(), "e", "r").unwrap();
-    let error = DataDirectory::create(parent.path(), "e", "r").unwrap_err();
+fn a_directory_in_use_is_not_made_again() {
+    let site = Site::new();
+    let directory = site.create("r").unwrap();
+    let error = site.create("r").unwrap_err();
     assert!(matches!(error, TestbedError::InUse { .. }), "{error}");
-    assert_eq!(leftovers(parent.path()).unwrap(), []);
     directory.remove().unwrap();
-    DataDirectory::create(parent.path(), "e", "r").unwrap();
+    site.create("r").unwrap();
 }
 
 #[test]
-fn what_an_interrupted_program_left_is_found_removed_and_replaced() {
-    let parent = tempfile::tempdir().unwrap();
-    let first = abandoned(parent.path(), "plimsoll-e-a");
-    let second = abandoned(parent.path(), "plimsoll-e-b");
-    fs::create_dir(parent.path().join("unmarked")).unwrap();
-    let found = leftovers(parent.path()).unwrap();
-    assert_eq!(paths(&found), [&first, &second]);
-    assert_eq!(
-        (
-            found[0].marker.experiment.as_str(),
-            found[0].marker.run.as_str()
-        ),
-        ("e1", "small")
-    );
-    found[0].remove().unwrap();
-    assert!(!first.exists());
-    found[0].remove().unwrap();
-
-    let directory = DataDirectory::create(parent.path(), "e", "b").unwrap();
-    assert_eq!(directory.path(), second);
-    assert!(
-        !second.join("records").exists(),
-        "a run starts with an empty directory"
-    );
-    let error = found[1].remove().unwrap_err();
-    assert!(matches!(error, TestbedError::InUse { .. }), "{error}");
-    assert_eq!(leftovers(&parent.path().join("missing")).unwrap(), []);
-}
-
-#[test]
-fn the_directory_of_a_killed_program_is_a_leftover() {
-    let parent = tempfile::tempdir().unwrap();
+fn the_directory_of_a_killed_program_is_in_its_journal() {
+    let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
@@ -135,7 +144,7 @@ fn the_directory_of_a_killed_program_is_a_leftover() {
             "--ignored",
             "--nocapture",
         ])
-        .env("PARENT_OF_DATA", parent.path())
+        .env("FOLDER_OF_DATA", folder.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -143,94 +152,88 @@ fn the_directory_of_a_killed_program_is_a_leftover() {
     let output = BufReader::new(child.stdout.take().unwrap());
     let ready = output.lines().any(|line| line.unwrap().contains("ready"));
     assert!(ready);
-    assert_eq!(leftovers(parent.path()).unwrap(), []);
+    let state = folder.path().join("state");
+    assert!(abandoned(&state).unwrap().is_empty(), "its owner is alive");
     child.kill().unwrap();
     child.wait().unwrap();
-    let found = leftovers(parent.path()).unwrap();
-    assert_eq!(found[0].marker.process, child.id());
-    found[0].remove().unwrap();
-    assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    let mut told = Vec::new();
+    undo_all(&state, &mut told);
+    let path = folder
+        .path()
+        .canonicalize()
+        .unwrap()
+        .join("data/plimsoll-e-r");
+    assert_eq!(
+        told,
+        [format!("undone: the data directory {}", path.display())]
+    );
+    assert!(!path.exists());
 }
 
 #[test]
 #[ignore = "the program that is killed in the test above"]
 fn makes_a_directory_and_waits() {
-    let Some(parent) = std::env::var_os("PARENT_OF_DATA") else {
+    let Some(folder) = std::env::var_os("FOLDER_OF_DATA").map(PathBuf::from) else {
         return;
     };
-    let _directory = DataDirectory::create(Path::new(&parent), "e", "r").unwrap();
+    let journal = Journal::open(&folder.join("state"), "a test").unwrap();
+    let directory = DataDirectory::create(&journal, &folder.join("data"), "e", "r").unwrap();
+    fs::write(directory.path().join("records"), "of the engine").unwrap();
     println!("\nready");
     let mut nothing = String::new();
     std::io::stdin().read_line(&mut nothing).unwrap();
 }
 
 #[test]
-fn a_directory_that_is_not_ours_is_refused_and_untouched() {
-    let parent = tempfile::tempdir().unwrap();
-    let theirs = parent.path().join("plimsoll-e-r");
+fn what_is_not_ours_is_refused_and_untouched() {
+    let site = Site::new();
+    let precious = Precious::new();
+    fs::create_dir(site.data()).unwrap();
+    let theirs = site.data().join("plimsoll-e-full");
     fs::create_dir(&theirs).unwrap();
     fs::write(theirs.join("letter"), "dear").unwrap();
-    let error = DataDirectory::create(parent.path(), "e", "r").unwrap_err();
-    let message = error
-        .to_string()
-        .replace(parent.path().to_str().unwrap(), "DIR");
-    assert_eq!(
-        message,
-        "DIR/plimsoll-e-r is in the way: it has no marker of plimsoll and is not empty; nothing was touched, move it away or name \
-         another directory in the experiment file"
-    );
-    assert_eq!(leftovers(parent.path()).unwrap(), []);
-    assert_eq!(fs::read_to_string(theirs.join("letter")).unwrap(), "dear");
-    assert_eq!(
-        fs::read_dir(&theirs).unwrap().count(),
-        1,
-        "not even a marker was put into it"
-    );
-}
-
-#[test]
-fn an_empty_directory_and_one_with_an_unwritten_marker_are_taken() {
-    let parent = tempfile::tempdir().unwrap();
-    let path = parent.path().join("plimsoll-e-r");
-    fs::create_dir(&path).unwrap();
-    drop(DataDirectory::create(parent.path(), "e", "r").unwrap());
-    fs::create_dir(&path).unwrap();
-    fs::write(path.join(".plimsoll-data"), "").unwrap();
-    drop(DataDirectory::create(parent.path(), "e", "r").unwrap());
-    assert!(!path.exists());
-}
-
-#[test]
-fn a_file_or_a_link_in_the_way_is_refused() {
-    let parent = tempfile::tempdir().unwrap();
-    let precious = Precious::new();
-    symlink(precious.0.path(), parent.path().join("plimsoll-e-link")).unwrap();
-    fs::write(parent.path().join("plimsoll-e-file"), "x").unwrap();
-    for run in ["link", "file"] {
-        let error = DataDirectory::create(parent.path(), "e", run).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                TestbedError::InTheWay {
-                    reason: "is no directory",
-                    ..
-                }
-            ),
-            "{error}"
+    fs::create_dir(site.data().join("plimsoll-e-empty")).unwrap();
+    symlink(precious.0.path(), site.data().join("plimsoll-e-link")).unwrap();
+    fs::write(site.data().join("plimsoll-e-file"), "x").unwrap();
+    let copied = site.data().join("plimsoll-e-marked");
+    fs::create_dir(&copied).unwrap();
+    write_marker(&copied, 1, copied.metadata().unwrap().ino());
+    for (run, reason) in [
+        ("full", "has no marker of plimsoll and is not empty"),
+        ("empty", "is there already"),
+        ("link", "is no directory"),
+        ("file", "is no directory"),
+        (
+            "marked",
+            "was left by an earlier run, and no journal says so any more",
+        ),
+    ] {
+        let error = site.create(run).unwrap_err();
+        let path = site.data().canonicalize().unwrap();
+        let message = error.to_string().replace(path.to_str().unwrap(), "DIR");
+        assert_eq!(
+            message,
+            format!(
+                "DIR/plimsoll-e-{run} is in the way: it {reason}; nothing was touched, move it away or name another directory in \
+                 the experiment file"
+            )
         );
     }
+    assert_eq!(site.left(), 5);
+    assert_eq!(fs::read_to_string(theirs.join("letter")).unwrap(), "dear");
+    assert_eq!(fs::read_dir(&theirs).unwrap().count(), 1);
     precious.check();
 }
 
 #[test]
 fn markers_that_do_not_count() {
-    let parent = tempfile::tempdir().unwrap();
     let own_inode = |path: &Path| path.metadata().unwrap().ino();
     let marker = |path: &Path| path.join(".plimsoll-data");
     type Spoil<'a> = &'a dyn Fn(&Path);
-    let spoilers: [(&str, Spoil<'_>); 9] = [
+    let spoilers: [(&str, Spoil<'_>); 10] = [
         ("version", &|path| write_marker(path, 2, own_inode(path))),
         ("copy", &|path| write_marker(path, 1, own_inode(path) + 1)),
+        ("token", &|path| write_marker(path, 1, own_inode(path))),
         ("broken", &|path| fs::write(marker(path), "{").unwrap()),
         ("binary", &|path| {
             fs::write(marker(path), [0xff, 0xfe]).unwrap()
@@ -248,34 +251,54 @@ fn markers_that_do_not_count() {
         }),
     ];
     for (name, spoil) in spoilers {
-        let path = abandoned(parent.path(), &format!("plimsoll-e-{name}"));
-        let leftover = leftovers(parent.path()).unwrap().remove(0);
+        let site = Site::new();
+        let directory = site.create("r").unwrap();
+        let path = directory.path().to_owned();
+        fs::write(path.join("records"), "of the engine").unwrap();
         spoil(&path);
-        assert_eq!(leftovers(parent.path()).unwrap(), [], "{name}");
-        let error = leftover.remove().unwrap_err();
+        let error = directory.remove().unwrap_err();
         assert!(
             matches!(error, TestbedError::NotRemoved { .. }),
             "{name}: {error}"
         );
-        let error = DataDirectory::create(parent.path(), "e", name).unwrap_err();
-        assert!(
-            matches!(error, TestbedError::InTheWay { .. }),
-            "{name}: {error}"
-        );
+        // Nor by the next program, which has the journal and not what was written; a marker with another token is ours to it.
+        let (_folder, told) = site.undo();
+        if name == "token" {
+            assert!(!path.exists());
+            continue;
+        }
+        assert!(told[0].ends_with("it is left alone"), "{name}: {told:?}");
         assert_eq!(
             fs::read_to_string(path.join("records")).unwrap(),
             "of the engine",
             "{name}"
         );
-        fs::remove_dir_all(path).unwrap();
+    }
+}
+
+#[test]
+fn a_directory_without_a_marker_yet_is_undone_where_nothing_is_in_it() {
+    for with_marker in [false, true] {
+        let site = Site::new();
+        let directory = site.create("r").unwrap();
+        let path = directory.path().to_owned();
+        let marker = path.join(".plimsoll-data");
+        if with_marker {
+            fs::write(&marker, "").unwrap();
+        } else {
+            fs::remove_file(&marker).unwrap();
+        }
+        directory.remove().unwrap_err();
+        site.undo();
+        assert!(!path.exists());
     }
 }
 
 #[test]
 fn links_inside_are_removed_and_what_they_point_to_survives() {
-    let parent = tempfile::tempdir().unwrap();
+    let site = Site::new();
     let precious = Precious::new();
-    let directory = DataDirectory::create(parent.path(), "e", "r").unwrap();
+    let directory = site.create("r").unwrap();
     let deep = directory.path().join("a/b");
     fs::create_dir_all(&deep).unwrap();
     symlink(precious.0.path(), deep.join("to-directory")).unwrap();
@@ -289,22 +312,25 @@ fn links_inside_are_removed_and_what_they_point_to_survives() {
 
 #[test]
 fn a_directory_that_was_replaced_is_not_removed() {
-    let parent = tempfile::tempdir().unwrap();
+    let site = Site::new();
     let precious = Precious::new();
-    let aside = parent.path().join("aside");
+    let aside = site.path().join("aside");
 
-    let directory = DataDirectory::create(parent.path(), "e", "link").unwrap();
-    fs::rename(directory.path(), &aside).unwrap();
-    symlink(precious.0.path(), directory.path()).unwrap();
+    let directory = site.create("link").unwrap();
+    let link = directory.path().to_owned();
+    fs::rename(&link, &aside).unwrap();
+    symlink(precious.0.path(), &link).unwrap();
     let error = directory.remove().unwrap_err();
     assert!(matches!(error, TestbedError::NotRemoved { .. }), "{error}");
-    precious.check();
-    assert!(aside.join(".plimsoll-data").exists());
 
-    let directory = DataDirectory::create(parent.path(), "e", "other").unwrap();
-    let path = directory.path().to_owned();
-    fs::remove_dir_all(&path).unwrap();
-    abandoned(parent.path(), "plimsoll-e-other");
+    let directory = site.create("other").unwrap();
+    let other = directory.path().to_owned();
+    fs::remove_dir_all(&other).unwrap();
+    fs::create_dir(&other).unwrap();
+    fs::set_permissions(&other, Permissions::from_mode(0o700)).unwrap();
+    write_marker(&other, 1, other.metadata().unwrap().ino());
+    fs::set_permissions(other.join(".plimsoll-data"), Permissions::from_mode(0o600)).unwrap();
+    fs::write(other.join("records"), "of the engine").unwrap();
     let error = directory.remove().unwrap_err();
     assert!(
         matches!(
@@ -316,25 +342,13 @@ fn a_directory_that_was_replaced_is_not_removed() {
         ),
         "{error}"
     );
-    assert!(path.join("records").exists());
-}
-
-#[test]
-fn a_leftover_that_became_a_link_is_not_removed() {
-    let parent = tempfile::tempdir().unwrap();
-    let path = abandoned(parent.path(), "plimsoll-e-r");
-    let leftover = leftovers(parent.path()).unwrap().remove(0);
-    let aside = parent.path().join("aside");
-    fs::rename(&path, &aside).unwrap();
-    symlink(&aside, &path).unwrap();
-    let error = leftover.remove().unwrap_err();
-    assert!(matches!(error, TestbedError::NotRemoved { .. }), "{error}");
-    assert!(aside.join("records").exists());
-    assert_eq!(
-        paths(&leftovers(parent.path()).unwrap()),
-        [&aside],
-        "found under its own name alone"
-    );
+    let (_folder, told) = site.undo();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("is another directory now"), "{told:?}");
+    assert!(told[1].contains("is no longer a directory"), "{told:?}");
+    precious.check();
+    assert!(aside.join(".plimsoll-data").exists());
+    assert!(other.join("records").exists());
 }
 
 /// Runs with the file permissions of an ordinary user, who is not above them as root is.
@@ -353,48 +367,65 @@ fn as_ordinary_user(test: impl FnOnce() + Send) {
     });
 }
 
+/// Where an ordinary user works: a place of his own.
+fn place_of_ordinary_user() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(folder.path(), Some(65_534), Some(65_534)).unwrap();
+    }
+    folder
+}
+
 #[test]
 fn files_without_permission_are_removed_and_directories_without_are_named() {
-    let parent = tempfile::tempdir().unwrap();
-    fs::set_permissions(parent.path(), Permissions::from_mode(0o777)).unwrap();
+    let folder = place_of_ordinary_user();
     as_ordinary_user(|| {
-        let directory = DataDirectory::create(parent.path(), "e", "files").unwrap();
+        let state = folder.path().join("state");
+        let data = folder.path().join("data");
+        let journal = Journal::open(&state, "a test").unwrap();
+        let directory = DataDirectory::create(&journal, &data, "e", "files").unwrap();
         let secret = directory.path().join("secret");
         fs::write(&secret, "x").unwrap();
         fs::set_permissions(&secret, Permissions::from_mode(0o000)).unwrap();
         directory.remove().unwrap();
 
-        let directory = DataDirectory::create(parent.path(), "e", "closed").unwrap();
+        let directory = DataDirectory::create(&journal, &data, "e", "closed").unwrap();
         let closed = directory.path().join("closed");
         fs::create_dir(&closed).unwrap();
         fs::write(closed.join("x"), "x").unwrap();
+        fs::write(directory.path().join("open"), "x").unwrap();
+        let open = directory.path().join("open");
         fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
         let error = directory.remove().unwrap_err();
         assert!(
             matches!(&error, TestbedError::Io { what: "remove", path, .. } if *path == closed),
             "{error}"
         );
+        assert!(!open.exists(), "what stays keeps nothing else");
 
-        // It stays marked, so that it can be removed once it is open.
-        let leftover = leftovers(parent.path()).unwrap().remove(0);
+        // It stays marked and in the journal, so that it can be removed once it is open.
         fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
-        leftover.remove().unwrap();
-        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+        drop(journal);
+        undo_all(&state, &mut Vec::new());
+        assert_eq!(fs::read_dir(&data).unwrap().count(), 0);
     });
 }
 
 #[test]
 fn a_parent_that_may_not_be_written_is_named() {
-    let parent = tempfile::tempdir().unwrap();
-    fs::set_permissions(parent.path(), Permissions::from_mode(0o555)).unwrap();
+    let folder = place_of_ordinary_user();
     as_ordinary_user(|| {
-        let error = DataDirectory::create(parent.path(), "e", "r")
+        let journal = Journal::open(&folder.path().join("state"), "a test").unwrap();
+        let closed = folder.path().join("closed");
+        fs::create_dir(&closed).unwrap();
+        fs::set_permissions(&closed, Permissions::from_mode(0o555)).unwrap();
+        let error = DataDirectory::create(&journal, &closed, "e", "r")
             .unwrap_err()
             .to_string();
         assert!(
             error.starts_with("cannot make the data directory"),
             "{error}"
         );
-        assert!(error.contains(parent.path().to_str().unwrap()), "{error}");
+        assert!(error.contains(closed.to_str().unwrap()), "{error}");
     });
 }

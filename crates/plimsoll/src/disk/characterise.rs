@@ -12,12 +12,13 @@ use plimsoll_fio::{
 };
 use plimsoll_record::{DiskChoice, RigSpec};
 use plimsoll_report::disk::{self, DiskLatencies, DiskPicture, DiskRow};
-use plimsoll_testbed::what_runs_here;
+use plimsoll_testbed::{default_state_dir, what_runs_here};
 use std::path::Path;
 
 /// `plimsoll disk characterise`: IOPS and latency against block size and requests in flight.
 pub fn characterise(arguments: &arguments::Characterise) -> anyhow::Result<Exit> {
     let profile = profile(arguments);
+    let state = default_state_dir()?;
     let text = arguments.target.as_str();
     let (name, found) = if is_disk(text) {
         if arguments.erase {
@@ -31,7 +32,7 @@ pub fn characterise(arguments: &arguments::Characterise) -> anyhow::Result<Exit>
                 path: device.to_owned(),
                 permission: Permission::MadeHere,
             };
-            Ok(measure(&target, &profile, &mut |progress| {
+            Ok(measure(&target, &profile, &state, &mut |progress| {
                 shown.watch(progress)
             })?)
         })?;
@@ -39,7 +40,9 @@ pub fn characterise(arguments: &arguments::Characterise) -> anyhow::Result<Exit>
     } else {
         let target = target(Path::new(text), arguments.erase)?;
         let mut shown = Shown::new()?;
-        let found = measure(&target, &profile, &mut |progress| shown.watch(progress))?;
+        let found = measure(&target, &profile, &state, &mut |progress| {
+            shown.watch(progress)
+        })?;
         (text.to_owned(), found)
     };
     show(arguments, &name, &found)?;

@@ -74,6 +74,7 @@ impl Laboratory {
             .env("HOME", self.folder.path())
             .env("XDG_DATA_HOME", self.path("data"))
             .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("XDG_STATE_HOME", self.path(".local/state"))
             .env("LC_ALL", "C.UTF-8")
             .env(MARK, self.folder.path())
             .stdin(Stdio::null());

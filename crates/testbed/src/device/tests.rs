@@ -62,7 +62,7 @@ fn a_device_is_refused_when_anything_but_a_filesystem_could_be_lost() {
         .run("mount", &[path.as_os_str(), point.as_os_str()])
         .unwrap();
     let error = said(check(named, &path, &tools));
-    mounts::unmount(&point, true).unwrap();
+    rustix::mount::unmount(&point, rustix::mount::UnmountFlags::DETACH).unwrap();
     assert!(
         error.contains("is mounted at") && error.contains("unmount it first"),
         "{error}"

@@ -1,10 +1,10 @@
 //! Limits as the files of control groups take and tell them.
 
-use super::{GroupPaths, write};
+use super::GroupPaths;
 use crate::TestbedError;
 use plimsoll_record::LimitsSpec;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Microseconds in which a group gets its share of CPU time. Shorter than the usual 100 ms: a group that has used its share waits until
 /// the next period, and with long periods these waits, which no slower machine has, would be all that is seen of the tail of response
@@ -16,56 +16,51 @@ const LONG_PERIOD_US: u64 = 100_000;
 
 const SMALLEST_SHARE_US: u64 = 1_000;
 
-/// Sets the limits of a group that is still empty.
-pub(super) fn set(
+/// What is to be written into which control files of a group that is still empty, one after the other.
+pub(super) fn to_write(
     limits: &LimitsSpec,
     paths: &GroupPaths,
     cpuset: Option<&Path>,
-) -> Result<(), TestbedError> {
+) -> Result<Vec<(PathBuf, String)>, TestbedError> {
+    let mut list = Vec::new();
     if let (Some(bytes), Some(memory)) = (limits.memory_bytes, &paths.memory) {
-        set_memory(bytes, memory, paths.version)?;
+        // Memory and no swap beyond it: what does not fit into the memory of the machine that is asked for must be read again from its disk.
+        let (memory_file, swap_file, swap) = if paths.version == 1 {
+            (
+                "memory.limit_in_bytes",
+                "memory.memsw.limit_in_bytes",
+                bytes,
+            )
+        } else {
+            ("memory.max", "memory.swap.max", 0)
+        };
+        list.push((memory.join(memory_file), bytes.to_string()));
+        let swap_file = memory.join(swap_file);
+        if swap_file.exists() {
+            list.push((swap_file, swap.to_string()));
+        }
     }
     if let (Some(cpus), Some(cpu)) = (limits.cpus, &paths.cpu) {
         let (share, period) = share_and_period(cpus);
         if paths.version == 1 {
-            write(&cpu.join("cpu.cfs_period_us"), &period.to_string())?;
-            write(&cpu.join("cpu.cfs_quota_us"), &share.to_string())?;
+            list.push((cpu.join("cpu.cfs_period_us"), period.to_string()));
+            list.push((cpu.join("cpu.cfs_quota_us"), share.to_string()));
         } else {
-            write(&cpu.join("cpu.max"), &format!("{share} {period}"))?;
+            list.push((cpu.join("cpu.max"), format!("{share} {period}")));
         }
     }
     if let Some(cpuset) = cpuset {
         if paths.version == 1 {
             // A new group of version 1 has no memory nodes, and takes no process without.
-            let nodes = cpuset.join("cpuset.mems");
             let of_parent = cpuset.with_file_name("cpuset.effective_mems");
             let all = fs::read_to_string(&of_parent)
                 .map_err(|error| TestbedError::io("read", &of_parent, error))?;
-            write(&nodes, all.trim())?;
+            list.push((cpuset.join("cpuset.mems"), all.trim().to_owned()));
         }
-        let list: Vec<String> = limits.pin.iter().map(u32::to_string).collect();
-        write(&cpuset.join("cpuset.cpus"), &list.join(","))?;
+        let pin: Vec<String> = limits.pin.iter().map(u32::to_string).collect();
+        list.push((cpuset.join("cpuset.cpus"), pin.join(",")));
     }
-    Ok(())
-}
-
-/// Memory and no swap beyond it: what does not fit into the memory of the machine that is asked for must be read again from its disk.
-fn set_memory(bytes: u64, memory: &Path, version: u32) -> Result<(), TestbedError> {
-    let bytes = bytes.to_string();
-    if version == 1 {
-        write(&memory.join("memory.limit_in_bytes"), &bytes)?;
-        let with_swap = memory.join("memory.memsw.limit_in_bytes");
-        if with_swap.exists() {
-            write(&with_swap, &bytes)?;
-        }
-        return Ok(());
-    }
-    write(&memory.join("memory.max"), &bytes)?;
-    let swap = memory.join("memory.swap.max");
-    if swap.exists() {
-        write(&swap, "0")?;
-    }
-    Ok(())
+    Ok(list)
 }
 
 fn share_and_period(cpus: f64) -> (u64, u64) {
@@ -169,7 +164,9 @@ mod tests {
             cpus: Some(0.5),
             pin: vec![0, 2],
         };
-        set(&asked, &paths, Some(&group)).unwrap();
+        for (file, value) in to_write(&asked, &paths, Some(&group)).unwrap() {
+            fs::write(file, value).unwrap();
+        }
         let read = |name: &str| fs::read_to_string(group.join(name)).unwrap();
         assert_eq!(read("memory.max"), "67108864");
         assert_eq!(read("memory.swap.max"), "0");

@@ -1,6 +1,8 @@
 use super::*;
 use crate::laboratory::is_root_or_skip;
+use crate::processes::started_ticks;
 use crate::{Journal, abandoned};
+use std::fs;
 
 fn limits() -> LimitsSpec {
     LimitsSpec {

@@ -1,13 +1,14 @@
 //! The file that says that a directory is ours.
 
+use super::held::{new_file_in, why_not_own, why_not_own_file};
 use crate::TestbedError;
-use rustix::fs::{self, FlockOperation, Mode, OFlags};
+use rustix::fs::{self, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -35,7 +36,7 @@ pub struct Marker {
     /// Random, so that no two markers are equal.
     token: String,
     /// Of the directory that this marker was written for.
-    inode: u64,
+    pub(crate) inode: u64,
 }
 
 /// What is known of an opened directory.
@@ -72,19 +73,16 @@ impl Marker {
         })
     }
 
-    /// Writes the marker to the disk, and returns it open and locked.
+    /// Writes the marker to the disk, and returns it open and locked. There is none yet.
     pub(crate) fn write(&self, directory: impl AsFd, path: &Path) -> Result<File, TestbedError> {
         let failed = |error: std::io::Error| TestbedError::io("mark", path, error);
-        let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = fs::openat(&directory, MARKER_NAME, flags, Mode::from_raw_mode(0o600));
-        let mut file = File::from(opened.map_err(|error| failed(error.into()))?);
+        let mut file = new_file_in(&directory, MARKER_NAME).map_err(failed)?;
         if !lock(&file, path)? {
             return Err(TestbedError::InUse {
                 path: path.to_owned(),
             });
         }
         let text = serde_json::to_string_pretty(self).expect("a marker has only plain fields");
-        file.set_len(0).map_err(failed)?;
         file.write_all(text.as_bytes()).map_err(failed)?;
         file.sync_all().map_err(failed)?;
         fs::fsync(directory).map_err(|error| failed(error.into()))?;
@@ -101,13 +99,17 @@ pub(crate) fn lock(marker: &File, path: &Path) -> Result<bool, TestbedError> {
     }
 }
 
-/// Looks at an open directory.
-pub(crate) fn examine(directory: &OwnedFd, path: &Path) -> Result<Contents, TestbedError> {
+/// Looks at an open directory. Ours is one that only this user can change, with a marker that only this user can change.
+pub(crate) fn examine(directory: impl AsFd, path: &Path) -> Result<Contents, TestbedError> {
     let failed = |error: std::io::Error| TestbedError::io("look into", path, error);
+    let status = fs::fstat(&directory).map_err(|error| failed(error.into()))?;
+    if let Some(reason) = why_not_own(&status) {
+        return Ok(Contents::Foreign(reason));
+    }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = match fs::openat(directory, MARKER_NAME, flags, Mode::empty()) {
+    let file = match fs::openat(&directory, MARKER_NAME, flags, Mode::empty()) {
         Ok(file) => File::from(file),
-        Err(Errno::NOENT) if is_bare(directory).map_err(|error| failed(error.into()))? => {
+        Err(Errno::NOENT) if is_bare(&directory).map_err(|error| failed(error.into()))? => {
             return Ok(Contents::Empty);
         }
         Err(Errno::NOENT) => {
@@ -116,26 +118,31 @@ pub(crate) fn examine(directory: &OwnedFd, path: &Path) -> Result<Contents, Test
             ));
         }
         Err(Errno::LOOP) => return Ok(Contents::Foreign("has a symbolic link for a marker")),
+        Err(Errno::ACCESS) => return Ok(Contents::Foreign("has a marker of another user")),
         Err(error) => return Err(failed(error.into())),
     };
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Ok(Contents::Foreign("has a marker that is no file"));
+    let of_marker = fs::fstat(&file).map_err(|error| failed(error.into()))?;
+    match FileType::from_raw_mode(of_marker.st_mode) {
+        FileType::RegularFile => {}
+        _ => return Ok(Contents::Foreign("has a marker that is no file")),
+    }
+    if why_not_own_file(&of_marker).is_some() {
+        return Ok(Contents::Foreign(
+            "has a marker that another user could have written",
+        ));
     }
     let mut text = String::new();
     let read = (&file).take(LONGEST_MARKER_BYTES).read_to_string(&mut text);
     match read {
-        Ok(0) if is_bare(directory).map_err(|error| failed(error.into()))? => {
+        Ok(0) if is_bare(&directory).map_err(|error| failed(error.into()))? => {
             return Ok(Contents::Empty);
         }
         Ok(_) => {}
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => text.clear(),
         Err(error) => return Err(failed(error)),
     }
-    let inode = fs::fstat(directory)
-        .map_err(|error| failed(error.into()))?
-        .st_ino;
     Ok(match parse(&text) {
-        Ok(marker) if marker.inode == inode => Contents::Marked(marker, file),
+        Ok(marker) if marker.inode == status.st_ino => Contents::Marked(marker, file),
         Ok(_) => {
             Contents::Foreign("has a marker that was written for another directory, as copies do")
         }
@@ -159,7 +166,7 @@ fn parse(text: &str) -> Result<Marker, &'static str> {
 }
 
 /// Whether nothing but perhaps a marker is in the directory.
-fn is_bare(directory: &OwnedFd) -> rustix::io::Result<bool> {
+fn is_bare(directory: impl AsFd) -> rustix::io::Result<bool> {
     for entry in fs::Dir::read_from(directory)? {
         let entry = entry?;
         if !matches!(entry.file_name().to_bytes(), b"." | b"..")

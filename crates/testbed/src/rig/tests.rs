@@ -91,7 +91,12 @@ struct Running(Child);
 
 impl Running {
     fn shell(script: &str) -> Self {
+        Self::marked(script, "")
+    }
+
+    fn marked(script: &str, mark: &str) -> Self {
         let child = Command::new("sh")
+            .env(crate::MARK_VARIABLE, mark)
             .args(["-c", script])
             .stdin(Stdio::piped())
             .spawn()
@@ -196,7 +201,7 @@ fn a_mount_that_vanishes_is_noticed_and_a_foreign_one_in_its_place_is_left_alone
         .on(&device, &filesystem(FilesystemKind::Ext4, &[]))
         .unwrap();
     let point = rig.mount_point().unwrap().to_owned();
-    assert!(mounts::unmount(&point, false).unwrap());
+    assert!(crate::privileged::unmount::unmount(&point, false).unwrap());
     let error = rig.is_sound().unwrap_err();
     assert!(
         error.to_string().starts_with("the mount vanished"),
@@ -300,10 +305,11 @@ fn memory_bounds_a_process_with_its_page_cache() {
     rustix::fs::fadvise(&opened, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     drop(opened);
 
-    let reader = Running::shell(&format!(
+    let script = format!(
         "read go; cat '{file}' '{file}' >/dev/null; read end",
         file = file.display()
-    ));
+    );
+    let reader = Running::marked(&script, &rig.mark());
     rig.admit(reader.0.id()).unwrap();
     let group = rig.group().unwrap().clone();
     let memory = group.memory.unwrap();

@@ -2,10 +2,12 @@
 
 use super::user::User;
 use crate::TestbedError;
-use crate::wait::until;
+use crate::tools::listen;
+use crate::wait::{bounded, until};
 use plimsoll_record::ServerSpec;
 use rustix::fs::Access;
-use std::fs::File;
+use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -14,6 +16,10 @@ use std::time::Duration;
 const SERVERS_VARIABLE: &str = "PLIMSOLL_SERVERS";
 /// How long a program may take to tell its version.
 const LONGEST_VERSION: Duration = Duration::from_secs(20);
+/// Bytes of what it says then that are read.
+const LONGEST_ANSWER: u64 = 64 << 10;
+/// What a server inherits of this program's environment: nothing that could hold a password.
+const INHERITED: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
 /// Characters of a version that are kept.
 const LONGEST_LINE: usize = 200;
 
@@ -70,6 +76,14 @@ fn is_program(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
+/// What a server inherits of this program's environment.
+pub(super) fn environment() -> Vec<(&'static str, OsString)> {
+    let inherited = INHERITED.into_iter();
+    inherited
+        .filter_map(|name| Some((name, std::env::var_os(name)?)))
+        .collect()
+}
+
 /// The first line that says which version it is. A server that does not tell is no worse for it.
 pub(super) fn version(
     spec: &ServerSpec,
@@ -80,30 +94,43 @@ pub(super) fn version(
     if spec.version_arguments.is_empty() {
         return None;
     }
-    let answer = run.join("version");
-    let output = File::create(&answer).ok()?;
-    let errors = output.try_clone().ok()?;
     let mut command = Command::new(program);
     command
         .args(&spec.version_arguments)
+        .env_clear()
+        .envs(environment())
         .env("HOME", run)
         .current_dir(run)
         .stdin(Stdio::null())
-        .stdout(output)
-        .stderr(errors);
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     if let Some(user) = user {
         user.take_on(&mut command);
     }
     let mut child = command.spawn().ok()?;
+    let said = [
+        listen(
+            child
+                .stdout
+                .take()
+                .map(|stream| stream.take(LONGEST_ANSWER)),
+        ),
+        listen(
+            child
+                .stderr
+                .take()
+                .map(|stream| stream.take(LONGEST_ANSWER)),
+        ),
+    ];
     let ended = until(LONGEST_VERSION, || !matches!(child.try_wait(), Ok(None)));
     if !ended {
         let _ = child.kill();
         let _ = child.wait();
     }
-    let bytes = std::fs::read(&answer).ok()?;
-    // Whatever happens, this is not needed any more.
-    let _ = std::fs::remove_file(&answer);
-    let text = String::from_utf8_lossy(&bytes);
+    // What it started may have kept the pipes; the threads stay with it.
+    let text: String = bounded(LONGEST_VERSION, || {
+        said.map(|said| said.join().unwrap_or_default()).join("\n")
+    })?;
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(LONGEST_LINE).collect())
 }

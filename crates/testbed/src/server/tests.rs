@@ -150,7 +150,8 @@ fn a_server_that_is_killed_is_missed_with_its_last_words() {
     let mut rig = site.rig(http()).unwrap();
     let (address, process) = rig.server().unwrap();
     fetch(address);
-    kill_process(pid_of(process).unwrap(), Signal::KILL).unwrap();
+    let pid = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, Signal::KILL).unwrap();
     assert!(until(LONGEST_END, || started_ticks(process).is_none()));
     let message = rig.is_sound().unwrap_err().to_string();
     assert!(
@@ -322,7 +323,10 @@ fn the_limits_are_those_of_the_server_and_not_of_its_client() {
     };
     let rig = site.rig_of(&rig).unwrap();
     let (_, server) = rig.server().unwrap();
-    let client = Command::new("sleep").arg("1000").spawn();
+    let client = Command::new("sleep")
+        .arg("1000")
+        .env(MARK_VARIABLE, rig.mark())
+        .spawn();
     let mut client = client.unwrap();
     rig.admit(client.id()).unwrap();
     let group = rig.group().unwrap().memory.clone().unwrap();

@@ -1,7 +1,9 @@
 //! The user under whom servers run, so that none of them is root.
 
 use crate::TestbedError;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use crate::privileged::held::hand_over;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -35,16 +37,14 @@ impl User {
         command.uid(self.user).gid(self.group);
     }
 
-    pub(super) fn own(&self, directory: &Path) -> Result<(), TestbedError> {
-        chown(directory, Some(self.user), Some(self.group))
-            .map_err(|error| TestbedError::io("hand over", directory, error))
+    /// Gives an open directory to this user.
+    pub(super) fn own(&self, directory: impl AsFd, path: &Path) -> Result<(), TestbedError> {
+        hand_over(directory, self.user, self.group)
+            .map_err(|error| TestbedError::io("hand over", path, error))
     }
 
-    /// Lets everybody pass through a directory of ours, and checks that the directories above can be passed through too.
-    pub(super) fn open_the_way(&self, home: &Path, server: &str) -> Result<(), TestbedError> {
-        let permissions = std::fs::Permissions::from_mode(0o711);
-        std::fs::set_permissions(home, permissions)
-            .map_err(|error| TestbedError::io("open", home, error))?;
+    /// Checks that this user can pass through a directory of ours and all above it.
+    pub(super) fn require_way(&self, home: &Path, server: &str) -> Result<(), TestbedError> {
         match self.barred_at(home) {
             None => Ok(()),
             Some(barrier) => Err(TestbedError::ServerBarred {
@@ -86,6 +86,7 @@ fn of_accounts(accounts: &str) -> User {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn nobody_is_found_among_the_accounts() {

@@ -1,0 +1,27 @@
+//! All that could harm another if it went to the wrong thing: deletions, writes, changes of owner and rights, kills, unmounts, and the words
+//! for mkfs. Nothing else of this crate calls the kernel for these; a test looks for it.
+//!
+//! The rules, with what they guard against, are in `docs/security.md`:
+//!
+//! - **Places.** A path is walked from the root, one component at a time, each opened below the one before ([`HeldDirectory`]). Each
+//!   component must be owned by root or by this user, and nobody else may be able to change it. From then on the open directory is used,
+//!   and not its path.
+//! - **Deletions.** Only a directory with our name and our marker, both owned by this user and writable for nobody else, and only where
+//!   a journal of this user names it.
+//! - **Files.** Made new, or not at all; read only where they are plain files of this user. No symbolic link is followed.
+//! - **Kills.** A process by its id, the time of its start and the mark in its environment.
+//! - **Control groups.** Only in a filesystem of control groups, under the name that the journal's token gives.
+//! - **Unmounts.** Only in a directory of ours.
+//! - **mkfs and mount.** Only options that are listed, with plain values (`plimsoll_record::filesystem_options`).
+
+pub(crate) mod group;
+pub(crate) mod held;
+pub(crate) mod kill;
+pub(crate) mod marker;
+pub(crate) mod removal;
+pub(crate) mod unmount;
+
+pub(crate) use held::HeldDirectory;
+
+#[cfg(test)]
+mod tests;
