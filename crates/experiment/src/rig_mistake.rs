@@ -181,7 +181,7 @@ pub enum RigMistake {
         runs: u64,
     },
     /// An option of mkfs or mount that is not known to be harmless.
-    #[error("{} is not among the options that {program} is given for {}", quoted(.option), .kind.name())]
+    #[error("{} is not an allowed {program} option for {}", quoted(.option), .kind.name())]
     FilesystemOption {
         /// Of which filesystem.
         kind: FilesystemKind,
@@ -318,7 +318,7 @@ impl RigMistake {
                 } else {
                     kind.mount_allows().join(", ")
                 };
-                format!("both run as root, so what names a path or a device is refused; there are {allowed}")
+                format!("mkfs and mount run as root, so options that name a path or a device are refused; allowed: {allowed}")
             }
             Self::WorkingSetWithoutCache { .. } => "write `records` or `size` instead".into(),
             Self::NotMeasured { .. } => "write `records` or `size` instead".into(),

@@ -21,7 +21,7 @@ use plimsoll_search::Known;
 use plimsoll_stats::looks;
 use plimsoll_store::{PointId, RunId, Store, StoreError};
 use plimsoll_telemetry::Host;
-use plimsoll_testbed::{Journal, abandoned, what_runs_here};
+use plimsoll_testbed::{Journal, abandoned, check_place, what_runs_here};
 use plimsoll_trace::ExtentMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -98,6 +98,7 @@ pub fn execute(
     let mut machine = host.machine();
     machine.foreign.clone_from(&execution.foreign);
     machine.program_clock = Some(plimsoll_loadgen::program_clock().into());
+    check_places(execution.plan)?;
     undo_what_was_left(execution, watcher)?;
     all_arms_can_run(execution.plan)?;
     let begun = begin_or_resume(execution, store, &machine)?;
@@ -404,6 +405,17 @@ fn all_arms_can_run(plan: &Plan) -> Result<(), RunnerError> {
         return Ok(());
     }
     Err(RunnerError::ArmsCannotRun { can, cannot })
+}
+
+/// Refuses places that other users could change, before anything is begun.
+fn check_places(plan: &Plan) -> Result<(), RunnerError> {
+    for arm in &plan.arms {
+        let keeps_data = kind(&arm.engine).is_some_and(|kind| kind.keeps_data);
+        if keeps_data || arm.rig.server.is_some() {
+            check_place(&parent_of(arm)?)?;
+        }
+    }
+    Ok(())
 }
 
 /// What programs left that were killed: mounts, loop devices, groups, processes, data directories.

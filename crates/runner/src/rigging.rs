@@ -12,6 +12,8 @@ use plimsoll_testbed::{
     Journal, Rig, RigOrder, TestbedError, default_parent, default_parent_of_servers, require_space,
 };
 use plimsoll_trace::ExtentMap;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A rig of a run, and what will be kept of it.
@@ -161,15 +163,24 @@ impl Rigging {
 
 fn keep_log(log: &Path, to: &Path) -> std::io::Result<()> {
     if let Some(folder) = to.parent() {
-        std::fs::create_dir_all(folder)?;
+        own_folder(folder)?;
     }
-    std::fs::copy(log, to).map(|_| ())
+    let mut kept = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(to)?;
+    std::io::copy(&mut File::open(log)?, &mut kept).map(drop)
+}
+
+/// Makes a folder that only this user looks into.
+fn own_folder(folder: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 fn keep(trace: &Path, to: &Path, extents: &[ExtentMap]) -> Result<TraceReference, String> {
     if let Some(folder) = to.parent() {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| format!("{}: {error}", folder.display()))?;
+        own_folder(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     let kept = plimsoll_trace::finish(trace, to, extents).map_err(|error| error.to_string())?;
     Ok(kept.reference)

@@ -199,7 +199,7 @@ fn in_the_way(
                     path: path.to_owned(),
                 });
             }
-            Contents::Marked(..) => "was left by an earlier run, and no journal says so any more",
+            Contents::Marked(..) => "was left by an earlier run whose journal is gone",
             Contents::Empty => "is there already",
             Contents::Foreign(reason) => reason,
         },

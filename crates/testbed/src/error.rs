@@ -32,12 +32,12 @@ pub enum TestbedError {
         path: PathBuf,
     },
     /// Another user could exchange what is made or removed in a place.
-    #[error("{}", untrusted(path, *owner))]
+    #[error("{}", untrusted(path, *why))]
     Untrusted {
         /// The component of the way.
         path: PathBuf,
-        /// Its owner, where it is that who makes it untrusted, and not its mode.
-        owner: Option<u32>,
+        /// What is wrong with it.
+        why: Untrust,
     },
     /// The mount is not ours to take away.
     #[error("did not unmount {}: it {reason}; look at it and unmount it by hand if nobody needs it", path.display())]
@@ -134,7 +134,9 @@ pub enum TestbedError {
         code: Option<i32>,
     },
     /// An option that a program of the system is not given.
-    #[error("{program} is not given `{option}`, which could name a path or a device")]
+    #[error(
+        "`{option}` is not an option that {program} may be given: only options that name no path and no device are allowed"
+    )]
     OptionRefused {
         /// The program.
         program: String,
@@ -219,7 +221,7 @@ pub enum TestbedError {
         process: u32,
     },
     /// The process does not say that it is ours.
-    #[error("the process {process} does not carry the mark of this run")]
+    #[error("process {process} does not carry the mark of this run")]
     ProcessUnmarked {
         /// Its id.
         process: u32,
@@ -359,23 +361,37 @@ impl TestbedError {
     }
 }
 
+/// Why another user could replace what is made in a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untrust {
+    /// It belongs to this user.
+    Owner(u32),
+    /// Its mode lets others change it.
+    Others,
+    /// Its mode lets others create files in it, though not remove those of others, as in `/tmp`.
+    Sticky,
+}
+
 /// Who could do what, and what to do about it.
-fn untrusted(path: &Path, owner: Option<u32>) -> String {
-    let who = match owner {
-        Some(user) => format!("belongs to the user {user}"),
-        None => "can be changed by other users".to_owned(),
+fn untrusted(path: &Path, why: Untrust) -> String {
+    let who = match why {
+        Untrust::Owner(user) => format!("belongs to user {user}"),
+        Untrust::Others | Untrust::Sticky => "can be changed by other users".to_owned(),
     };
-    let advice = if rustix::process::geteuid().is_root() {
-        let place = crate::place::PLACE_OF_ROOT;
-        format!("root works only where nobody else can change the way, such as {place}")
-    } else if owner.is_none() {
-        "name another place, or take the rights of others from this one with `chmod go-w`"
-            .to_owned()
-    } else {
-        "name a place of your own".to_owned()
+    let advice = match why {
+        Untrust::Sticky => format!(
+            "name a new directory in it, such as {}",
+            path.join("plimsoll").display()
+        ),
+        _ if rustix::process::geteuid().is_root() => format!(
+            "as root, name a directory that only root can change, such as {}",
+            crate::place::PLACE_OF_ROOT
+        ),
+        Untrust::Others => "name another directory, or run `chmod go-w` on this one".to_owned(),
+        Untrust::Owner(_) => "name a directory of your own".to_owned(),
     };
     format!(
-        "{} {who}, who could exchange what plimsoll makes and removes in it: {advice}",
+        "{} {who}, who could replace what plimsoll creates and removes there: {advice}",
         path.display()
     )
 }

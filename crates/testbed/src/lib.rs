@@ -72,10 +72,13 @@ mod wait;
 pub use abandoned::{Abandoned, abandoned};
 pub use bare_disk::BareDisk;
 pub use directory::DataDirectory;
-pub use error::TestbedError;
+pub use error::{TestbedError, Untrust};
 pub use groups::GroupPaths;
 pub use journal::Journal;
-pub use place::{default_parent, default_parent_of_servers, default_state_dir, require_space};
+pub use place::{
+    check_place, default_parent, default_parent_of_servers, default_state_dir, make_place,
+    require_space,
+};
 pub use privileged::marker::Marker;
 pub use processes::MARK_VARIABLE;
 pub use requirements::what_runs_here;

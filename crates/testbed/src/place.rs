@@ -1,6 +1,7 @@
 //! Where data directories go, and whether there is room.
 
 use crate::TestbedError;
+use crate::privileged::HeldDirectory;
 use crate::server::User;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,22 @@ pub fn default_parent_of_servers() -> Result<PathBuf, TestbedError> {
         }
         _ => Ok(parent),
     }
+}
+
+/// Checks that nobody else could change the way to a directory, as far as it is there: what is made and removed in it would not be safe.
+///
+/// # Errors
+/// [`TestbedError::Untrusted`] with the component that others can change, or [`TestbedError::InTheWay`] with what is no directory.
+pub fn check_place(directory: &Path) -> Result<(), TestbedError> {
+    HeldDirectory::open(directory).map(drop)
+}
+
+/// The same, with all that is missing of the directory made. Returns its path without symbolic links.
+///
+/// # Errors
+/// As [`check_place`], or what else keeps it from being made.
+pub fn make_place(directory: &Path) -> Result<PathBuf, TestbedError> {
+    Ok(HeldDirectory::make(directory)?.path().to_owned())
 }
 
 /// Where programs keep what they must remember: `$XDG_STATE_HOME/plimsoll`, by default `~/.local/state/plimsoll`, or of root

@@ -203,10 +203,7 @@ fn what_is_not_ours_is_refused_and_untouched() {
         ("empty", "is there already"),
         ("link", "is no directory"),
         ("file", "is no directory"),
-        (
-            "marked",
-            "was left by an earlier run, and no journal says so any more",
-        ),
+        ("marked", "was left by an earlier run whose journal is gone"),
     ] {
         let error = site.create(run).unwrap_err();
         let path = site.data().canonicalize().unwrap();

@@ -67,7 +67,7 @@ pub fn finish(path: &Path, destination: &Path, extents: &[ExtentMap]) -> Result<
     let failed = || TraceError::io("write", destination);
     let mut file = tempfile::Builder::new()
         .prefix(".trace-")
-        .permissions(Permissions::from_mode(0o666))
+        .permissions(Permissions::from_mode(0o600))
         .tempfile_in(folder)
         .map_err(failed())?;
     let mut prefix = Prefix {

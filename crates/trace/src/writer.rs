@@ -13,6 +13,7 @@ use crate::request::{
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -82,6 +83,7 @@ impl Writer {
             .read(true)
             .write(true)
             .create_new(true)
+            .mode(0o600)
             .open(path)
             .map_err(TraceError::io("make", path))?;
         let made = fallocate(&file, FallocateFlags::empty(), 0, length)

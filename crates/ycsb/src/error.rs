@@ -47,6 +47,9 @@ pub enum YcsbError {
         /// Which.
         path: PathBuf,
     },
+    /// Another user could change the place of the database.
+    #[error(transparent)]
+    Place(#[from] plimsoll_testbed::TestbedError),
     /// A file or folder.
     #[error("cannot use {path}: {source}", path = path.display())]
     Path {

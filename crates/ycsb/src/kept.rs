@@ -1,6 +1,7 @@
 //! The directory of an embedded database that stays from load to run: only one that is empty or that this command made is used.
 
 use crate::error::YcsbError;
+use plimsoll_testbed::make_place;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,12 +21,11 @@ pub(crate) struct KeptDirectory {
 impl KeptDirectory {
     /// Makes the directory if it is not there, marks it if it is empty, and takes it if nobody else holds it.
     pub(crate) fn take(path: &str) -> Result<Self, YcsbError> {
-        let path = PathBuf::from(path);
+        let path = make_place(Path::new(path))?;
         let failed = |source: io::Error| YcsbError::Path {
             path: path.clone(),
             source,
         };
-        fs::create_dir_all(&path).map_err(failed)?;
         let marker = path.join(MARKER);
         let is_marked = match fs::read_to_string(&marker) {
             Ok(words) => words == WORDS,
@@ -55,6 +55,21 @@ impl KeptDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As another user makes it first, with a marker that leads elsewhere.
+    #[test]
+    fn a_place_that_others_can_change_is_refused_and_nothing_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("place");
+        let letter = folder.path().join("letter");
+        fs::create_dir(&place).unwrap();
+        fs::write(&letter, "dear").unwrap();
+        std::os::unix::fs::symlink(&letter, place.join(MARKER)).unwrap();
+        fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        let error = refusal(&place);
+        assert!(matches!(error, YcsbError::Place(_)), "{error}");
+        assert_eq!(fs::read_to_string(&letter).unwrap(), "dear");
+    }
 
     fn refusal(path: &Path) -> YcsbError {
         KeptDirectory::take(path.to_str().unwrap())

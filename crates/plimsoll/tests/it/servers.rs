@@ -276,7 +276,7 @@ fn a_server_that_finds_its_disk_full_ends_with_that_reason() {
     let words = "#!/bin/sh\ncat /dev/zero > filler 2>/dev/null\nexit 3\n";
     let greedy = laboratory.write("greedy", words);
     fs::set_permissions(&greedy, fs::Permissions::from_mode(0o755)).unwrap();
-    let text = experiment("{program: ./greedy}", "directory: disk", "1s", 1);
+    let text = experiment("{program: ./greedy}", "directory: disk/data", "1s", 1);
     laboratory.write("experiment.yaml", text.replace("2k", "1"));
     let said = run(&laboratory, &["run", "experiment.yaml", "--anyway"]);
     assert_ne!(said.code, Some(0), "{said:?}");

@@ -1,6 +1,6 @@
 //! Directories that nobody else can exchange for others: walked to one component at a time, and held open.
 
-use crate::TestbedError;
+use crate::error::{TestbedError, Untrust};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid, getegid, geteuid};
@@ -252,11 +252,11 @@ impl Way {
         let status = fs::fstat(&directory)
             .map_err(|error| TestbedError::io("look at", &self.path, error))?;
         if !is_trusted_owner(status.st_uid) {
-            return Err(self.untrusted(Some(status.st_uid)));
+            return Err(self.untrusted(Untrust::Owner(status.st_uid)));
         }
         let is_sticky = is_open_to_others(&status);
         if is_sticky && status.st_mode & STICKY == 0 {
-            return Err(self.untrusted(None));
+            return Err(self.untrusted(Untrust::Others));
         }
         self.passed.push(Passed {
             directory,
@@ -265,10 +265,10 @@ impl Way {
         Ok(())
     }
 
-    fn untrusted(&self, owner: Option<u32>) -> TestbedError {
+    fn untrusted(&self, why: Untrust) -> TestbedError {
         TestbedError::Untrusted {
             path: self.path.clone(),
-            owner,
+            why,
         }
     }
 }
@@ -308,7 +308,7 @@ fn walk(path: &Path, make: bool) -> Result<HeldDirectory, TestbedError> {
             }
             if parent_is_sticky && !is_trusted_owner(status.st_uid) {
                 way.path.push(&name);
-                return Err(way.untrusted(Some(status.st_uid)));
+                return Err(way.untrusted(Untrust::Owner(status.st_uid)));
             }
             let target = fs::readlinkat(&here.directory, &name, Vec::new()).map_err(failed)?;
             let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
@@ -318,14 +318,21 @@ fn walk(path: &Path, make: bool) -> Result<HeldDirectory, TestbedError> {
             push_front(&mut names, &target);
             continue;
         }
-        let directory =
-            fs::openat(&here.directory, &name, FLAGS_OF_WAY, Mode::empty()).map_err(failed)?;
+        let opened = fs::openat(&here.directory, &name, FLAGS_OF_WAY, Mode::empty());
+        let in_the_way = || TestbedError::InTheWay {
+            path: way.path.join(&name),
+            reason: "is no directory",
+        };
+        let directory = opened.map_err(|error| match error {
+            Errno::NOTDIR => in_the_way(),
+            error => failed(error),
+        })?;
         way.path.push(&name);
         way.pass(directory)?;
     }
     // Being sticky protects what is ours in a directory, and keeps nobody from making what should be ours first.
     if way.last().is_sticky {
-        return Err(way.untrusted(None));
+        return Err(way.untrusted(Untrust::Sticky));
     }
     let directory = fs::openat(&way.last().directory, c".", FLAGS, Mode::empty())
         .map_err(|error| TestbedError::io("open", &way.path, error))?;

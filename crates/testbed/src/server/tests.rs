@@ -122,6 +122,25 @@ fn a_server_serves_its_data_and_ends() {
     assert!(fetch(address).ends_with("of the engine"));
     let is_root = rustix::process::geteuid().is_root();
     assert_eq!(user_of(process) != user_of(std::process::id()), is_root);
+    // Of the environment of this program it has what it needs; what stands there may be a secret.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap();
+    for variable in environment.split(|byte| *byte == 0) {
+        let name = String::from_utf8_lossy(variable.split(|byte| *byte == b'=').next().unwrap());
+        let known = [
+            "",
+            "PATH",
+            "LANG",
+            "LC_ALL",
+            "TZ",
+            "HOME",
+            "PWD",
+            "OLDPWD",
+            MARK_VARIABLE,
+        ];
+        let of_spec = http().environment.iter().any(|(given, _)| **given == *name);
+        assert!(known.contains(&&*name) || of_spec, "{name}");
+    }
     let record = rig.record().server.unwrap();
     assert!(record.version.unwrap().starts_with("Python "));
     assert!(
