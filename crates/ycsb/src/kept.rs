@@ -98,6 +98,6 @@ mod tests {
         assert!(matches!(refusal(folder.path()), YcsbError::NotOurs { .. }));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
         let file = folder.path().join("WiredTiger");
-        assert!(matches!(refusal(&file), YcsbError::Path { .. }));
+        assert!(matches!(refusal(&file), YcsbError::Place(_)));
     }
 }

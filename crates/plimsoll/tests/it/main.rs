@@ -8,6 +8,8 @@
     reason = "clippy.toml allows it in tests, but sees only functions that are tests themselves"
 )]
 
+#[cfg(feature = "wiredtiger")]
+mod attacks;
 mod deciding;
 mod disks;
 mod ending;
