@@ -1,8 +1,12 @@
 //! What has to be shown where a server can be reached from elsewhere.
 
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::io::Errno;
+use rustix::process::geteuid;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
 
@@ -27,6 +31,35 @@ pub enum TokenError {
         /// What the system says.
         source: io::Error,
     },
+    /// It is no file.
+    #[error(
+        "{} is no plain file: name the file of the token itself, no link, pipe or folder",
+        path.display()
+    )]
+    NotAFile {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// Others can read or change it, so it is no secret.
+    #[error(
+        "others can read or change the token file {0}: `chmod 600 {0}`, and write a new token into it",
+        path.display()
+    )]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Somebody else owns it, and so knows the token.
+    #[error(
+        "the token file {} belongs to user {owner}: it must belong to you or root",
+        path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Who owns it.
+        owner: u32,
+    },
     /// What is in the file is none.
     #[error(
         "the token file {} holds no token: write one line of 16 to 512 letters, digits, `-`, `_`, `.` or `~` into it, such as `openssl rand -hex 24` prints",
@@ -42,15 +75,17 @@ pub enum TokenError {
 }
 
 impl Token {
-    /// The one line of a file.
+    /// The one line of a file that nobody else can read.
     pub(crate) fn read(path: &Path) -> Result<Self, TokenError> {
+        let unreadable = |source: io::Error| TokenError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
         let mut text = String::new();
-        File::open(path)
-            .and_then(|file| file.take(LONGEST as u64 + 2).read_to_string(&mut text))
-            .map_err(|source| TokenError::Unreadable {
-                path: path.to_owned(),
-                source,
-            })?;
+        File::from(open_private(path)?)
+            .take(LONGEST as u64 + 2)
+            .read_to_string(&mut text)
+            .map_err(unreadable)?;
         let token = text.trim_ascii();
         // These stand for themselves in an address and in a cookie.
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
@@ -82,6 +117,38 @@ impl Token {
     }
 }
 
+/// A plain file that belongs to us or to root, and to nobody else. What is looked at is what was opened, and nothing keeps us waiting.
+fn open_private(path: &Path) -> Result<OwnedFd, TokenError> {
+    let unreadable = |errno: Errno| TokenError::Unreadable {
+        path: path.to_owned(),
+        source: errno.into(),
+    };
+    let not_a_file = || TokenError::NotAFile {
+        path: path.to_owned(),
+    };
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = open(path, flags, Mode::empty()).map_err(|errno| match errno {
+        Errno::LOOP | Errno::NXIO => not_a_file(),
+        other => unreadable(other),
+    })?;
+    let found = fstat(&file).map_err(unreadable)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(not_a_file());
+    }
+    if found.st_uid != 0 && found.st_uid != geteuid().as_raw() {
+        return Err(TokenError::Foreign {
+            path: path.to_owned(),
+            owner: found.st_uid,
+        });
+    }
+    if found.st_mode & 0o077 != 0 {
+        return Err(TokenError::Exposed {
+            path: path.to_owned(),
+        });
+    }
+    Ok(file)
+}
+
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")
@@ -89,8 +156,14 @@ impl fmt::Debug for Token {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use rustix::fs::{CWD, Uid, chmod, chown, mknodat};
+
+    /// Takes everybody else's rights away.
+    pub(crate) fn only_ours(path: &Path) {
+        chmod(path, Mode::RUSR | Mode::WUSR).unwrap();
+    }
 
     #[test]
     fn tokens_are_random_and_not_shown() {
@@ -106,6 +179,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
         std::fs::write(&path, "0123456789abcdef\n").unwrap();
+        only_ours(&path);
         assert_eq!(Token::read(&path).unwrap().text(), "0123456789abcdef");
         for unfit in [
             "",
@@ -124,5 +198,43 @@ mod tests {
         assert!(Token::read(&path).is_err());
         let missing = Token::read(&folder.path().join("none")).unwrap_err();
         assert!(missing.to_string().contains("none"), "{missing}");
+    }
+
+    /// It was taken whoever could read it, and a pipe in its place kept the program waiting for ever.
+    #[test]
+    fn a_file_that_is_no_secret_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        std::fs::write(&path, "0123456789abcdef\n").unwrap();
+        for mode in [0o644, 0o640, 0o604, 0o620, 0o602, 0o601] {
+            chmod(&path, Mode::from_raw_mode(mode)).unwrap();
+            let refused = Token::read(&path).unwrap_err();
+            assert!(matches!(refused, TokenError::Exposed { .. }), "{mode:o}");
+            let said = refused.to_string();
+            assert!(
+                said.contains(&format!("`chmod 600 {}`", path.display())),
+                "{said}"
+            );
+        }
+        for mode in [0o600, 0o400] {
+            chmod(&path, Mode::from_raw_mode(mode)).unwrap();
+            assert!(Token::read(&path).is_ok(), "{mode:o}");
+        }
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let pipe = folder.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        for odd in [link.as_path(), &pipe, folder.path(), Path::new("/dev/zero")] {
+            let refused = Token::read(odd).unwrap_err();
+            assert!(matches!(refused, TokenError::NotAFile { .. }), "{refused}");
+        }
+        if geteuid().is_root() {
+            chown(&path, Some(Uid::from_raw(65534)), None).unwrap();
+            let refused = Token::read(&path).unwrap_err();
+            assert!(
+                matches!(refused, TokenError::Foreign { owner: 65534, .. }),
+                "{refused}"
+            );
+        }
     }
 }
