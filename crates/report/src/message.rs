@@ -1,11 +1,21 @@
 //! A page that says what is not there, or what went wrong, with the way back.
+//!
+//! It is small, because anybody who is refused gets one: it has no script, a style of a few lines, and what is said is cut.
 
-use crate::shell::{self, Place, Shell};
+use crate::shell::{self, Place};
 use crate::text;
-use maud::html;
+use maud::{DOCTYPE, PreEscaped, html};
+use std::sync::LazyLock;
 
-/// Links that are shown.
-const LINKS: usize = 200;
+/// Links and letters of links that are shown.
+const LINKS: usize = 20;
+const LETTERS_OF_LINKS: usize = 2_000;
+/// Columns of what is said.
+const TEXT: usize = 800;
+
+const STYLE: &str = "body{max-width:44em;margin:2em auto;padding:0 1em;font:16px/1.55 system-ui,sans-serif;overflow-wrap:anywhere}\
+h1{font:500 1.8em/1.25 Georgia,serif}svg{width:26px;height:26px;fill:none;stroke:currentColor;stroke-width:2.2;vertical-align:middle;margin-right:.5em}\
+footer{margin-top:3em;opacity:.7;font-size:.85em}";
 
 /// What is said.
 #[derive(Clone, Copy, Debug)]
@@ -18,33 +28,55 @@ pub struct Message<'a> {
     pub links: &'a [(String, String)],
 }
 
-/// Makes the page. `version` is that of the program.
+/// What a browser lets such a page do, as [`shell::policy`] says it of the others: nothing but to look as it does.
 #[must_use]
-pub fn page(message: &Message<'_>, version: &str, place: Place) -> String {
-    let body = html! {
-        header.masthead { (shell::brand(place)) }
-        main {
-            section.verdict {
-                h1 { (message.title) }
-                p.more { (text::prose(message.text)) }
-                @if !message.links.is_empty() {
-                    ul.instead {
-                        @for (words, address) in message.links.iter().take(LINKS) {
-                            li { a href=(address) { (text::short(words, 120)) } }
+pub fn policy() -> String {
+    static STYLE_HASH: LazyLock<String> = LazyLock::new(|| shell::hash(STYLE));
+    let style = STYLE_HASH.as_str();
+    format!("default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'")
+}
+
+/// Makes the page for a server. `version` is that of the program.
+#[must_use]
+pub fn page(message: &Message<'_>, version: &str) -> String {
+    let mut letters = 0;
+    let fits = |(words, address): &&(String, String)| {
+        letters += words.len() + address.len();
+        letters <= LETTERS_OF_LINKS
+    };
+    let links: Vec<_> = message.links.iter().take(LINKS).take_while(fits).collect();
+    let more = message.links.len() - links.len();
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (message.title) " · Plimsoll" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header { (shell::brand(Place::Served)) }
+                main {
+                    h1 { (message.title) }
+                    p { (text::prose(&text::short(message.text, TEXT))) }
+                    @if !links.is_empty() {
+                        ul {
+                            @for (words, address) in &links {
+                                li { a href=(address) { (text::short(words, 120)) } }
+                            }
                         }
                     }
-                    @if message.links.len() > LINKS { p.remark { "and " (message.links.len() - LINKS) " more" } }
+                    @if more > 0 { p { "and " (more) " more" } }
+                    p { a href="/" { "All experiments" } }
                 }
-                @if place == Place::Served { p { a href="/" { "All experiments" } } }
+                footer { "plimsoll " (text::line(version)) }
             }
         }
     };
-    let shell = Shell {
-        title: message.title,
-        version,
-        place,
-    };
-    shell::document(&shell, &body)
+    markup.into_string()
 }
 
 #[cfg(test)]
@@ -62,9 +94,29 @@ mod tests {
             text: "the store has no experiment \"<script>alert(1)</script>\"",
             links: &links,
         };
-        let page = page(&message, "0.1.0", Place::Served);
+        let page = page(&message, "0.1.0");
         assert!(page.contains("&lt;script&gt;alert(1)") && page.contains("&lt;b&gt;one"));
         assert!(page.contains("href=\"/experiment/%22%3E%3Cscript%3E\""));
         assert!(page.contains("href=\"/\""));
+    }
+    #[test]
+    fn whatever_is_said_it_is_small_and_does_nothing() {
+        let links: Vec<_> = (0..5_000)
+            .map(|number| ("&".repeat(300), format!("/{number}/{}", "%22".repeat(100))))
+            .collect();
+        let message = Message {
+            title: "There is no such file",
+            text: &"& 1 ".repeat(100_000),
+            links: &links,
+        };
+        let page = page(&message, "0.1.0");
+        assert!(page.len() < 5_000, "{}", page.len());
+        assert!(
+            page.contains("and 4,99") || page.contains("and 499"),
+            "{page}"
+        );
+        let style = format!("<style>{STYLE}</style>");
+        assert!(page.contains(&style) && !page.contains("<script"));
+        assert!(policy().contains(&shell::hash(STYLE)) && page.contains(&policy()));
     }
 }

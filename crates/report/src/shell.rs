@@ -48,7 +48,7 @@ pub fn policy(place: Place) -> String {
     )
 }
 
-fn hash(text: &str) -> String {
+pub(crate) fn hash(text: &str) -> String {
     use base64::Engine;
     base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text))
 }

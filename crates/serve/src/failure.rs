@@ -5,15 +5,14 @@ use crate::lookup::LookupError;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use plimsoll_judge::{HistoryError, JudgeError};
-use plimsoll_report::message::{Message, page};
-use plimsoll_report::shell::Place;
+use plimsoll_report::message::{Message, page, policy};
 use plimsoll_store::StoreError;
 
 /// An answer that is not the page that was asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure(Kind);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Kind {
     Elsewhere(String),
     Said {
@@ -78,7 +77,9 @@ impl IntoResponse for Failure {
                     text: &text,
                     links: &links,
                 };
-                (status, Html(page(&message, VERSION, Place::Served))).into_response()
+                let page = Html(page(&message, VERSION));
+                let policy = [(header::CONTENT_SECURITY_POLICY, policy())];
+                (status, policy, page).into_response()
             }
         }
     }
