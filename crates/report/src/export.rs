@@ -113,7 +113,10 @@ impl ExportFile<'_> {
                     out,
                 )?;
             }
-            Content::Record(report) => writeln!(out, "{}", report.record.to_json())?,
+            Content::Record(report) => {
+                serde_json::to_writer(&mut *out, report.record).map_err(io::Error::from)?;
+                writeln!(out)?;
+            }
             Content::Analysis(report) => {
                 serde_json::to_writer_pretty(&mut *out, report.analysis)
                     .map_err(io::Error::from)?;

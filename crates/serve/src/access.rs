@@ -9,7 +9,10 @@ mod token;
 
 pub(crate) use token::Token;
 pub use token::TokenError;
+#[cfg(test)]
+pub(crate) use token::tests;
 
+use crate::connections::Asker;
 use crate::failure::Failure;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -35,6 +38,20 @@ pub(crate) struct Access {
     cookie: String,
 }
 
+/// What is answered to a request before anything is looked up for it.
+enum Answered {
+    /// It is allowed, and what is asked for is at another address.
+    Elsewhere(Response),
+    /// It is not allowed.
+    Refused(Response),
+}
+
+impl From<Failure> for Box<Answered> {
+    fn from(failure: Failure) -> Self {
+        Answered::Refused(failure.into_response()).into()
+    }
+}
+
 impl Access {
     pub(crate) fn new(port: u16, token: Option<Token>) -> Self {
         Self {
@@ -48,7 +65,7 @@ impl Access {
     }
 
     /// What is wrong with a request, before anything is looked up for it.
-    fn check(&self, request: &Request) -> Result<(), Box<Response>> {
+    fn check(&self, request: &Request) -> Result<(), Box<Answered>> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             let failure = Failure::new(
                 StatusCode::METHOD_NOT_ALLOWED,
@@ -58,7 +75,7 @@ impl Access {
             let mut response = failure.into_response();
             let allowed = HeaderValue::from_static("GET, HEAD");
             response.headers_mut().insert(header::ALLOW, allowed);
-            return Err(response.into());
+            return Err(Answered::Refused(response).into());
         }
         if request.uri().to_string().len() > LONGEST_ADDRESS {
             let failure = Failure::new(
@@ -66,7 +83,7 @@ impl Access {
                 "That address is too long",
                 "Go to the list of all experiments and choose there.",
             );
-            return Err(failure.into_response().into());
+            return Err(failure.into());
         }
         let taken_at = request.extensions().get::<TakenAt>().map(|at| at.0);
         let headers = request.headers();
@@ -76,7 +93,7 @@ impl Access {
                 "This server answers to its address only",
                 "Open it by the address that `plimsoll serve` printed. A name that points to this machine is refused, because any web site could have one.",
             );
-            return Err(failure.into_response().into());
+            return Err(failure.into());
         };
         if !is_asked_by_ourselves(headers, host) {
             let failure = Failure::new(
@@ -84,12 +101,12 @@ impl Access {
                 "Another web site asked for this page",
                 "Open it in a window of its own.",
             );
-            return Err(failure.into_response().into());
+            return Err(failure.into());
         }
         self.check_token(request)
     }
 
-    fn check_token(&self, request: &Request) -> Result<(), Box<Response>> {
+    fn check_token(&self, request: &Request) -> Result<(), Box<Answered>> {
         let Some(token) = &self.token else {
             return Ok(());
         };
@@ -108,7 +125,7 @@ impl Access {
         &self,
         request: &Request,
         needed: Option<&Token>,
-    ) -> Result<(), Box<Response>> {
+    ) -> Result<(), Box<Answered>> {
         let query = request.uri().query().unwrap_or_default();
         let mut rest = form_urlencoded::Serializer::new(String::new());
         let mut shown = None;
@@ -120,8 +137,10 @@ impl Access {
         }
         match (shown, needed) {
             (None, None) => Ok(()),
-            (Some(shown), Some(token)) if !token.is(&shown) => Err(needs_token().into()),
-            (None, Some(_)) => Err(needs_token().into()),
+            (Some(shown), Some(token)) if !token.is(&shown) => {
+                Err(Answered::Refused(needs_token()).into())
+            }
+            (None, Some(_)) => Err(Answered::Refused(needs_token()).into()),
             (Some(_), needed) => {
                 // `//host/` would lead to another server.
                 let path = request.uri().path().trim_start_matches(['/', '\\']);
@@ -143,7 +162,7 @@ impl Access {
                         response.headers_mut().insert(header::SET_COOKIE, cookie);
                     }
                 }
-                Err(response.into())
+                Err(Answered::Elsewhere(response).into())
             }
         }
     }
@@ -211,12 +230,29 @@ pub(crate) fn guard(routes: Router, access: Access) -> Router {
 }
 
 async fn guarded(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let mut response = match access.check(&request) {
-        Ok(()) => next.run(request).await,
-        Err(refused) => *refused,
+    let asker = request.extensions().get::<Asker>().cloned();
+    let admit = || asker.iter().for_each(Asker::admit);
+    let mut response = match access.check(&request).map_err(|answered| *answered) {
+        Ok(()) => {
+            admit();
+            next.run(request).await
+        }
+        Err(Answered::Elsewhere(response)) => {
+            admit();
+            response
+        }
+        Err(Answered::Refused(mut response)) => {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+            response
+        }
     };
-    let policy = format!("{}; frame-ancestors 'none'", shell::policy(Place::Served));
     let headers = response.headers_mut();
+    let policy = match headers.get(header::CONTENT_SECURITY_POLICY) {
+        Some(policy) => policy.to_str().unwrap_or_default().to_owned(),
+        None => shell::policy(Place::Served),
+    };
+    let policy = format!("{policy}; frame-ancestors 'none'");
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }

@@ -3,30 +3,44 @@
 
 use crate::App;
 use crate::failure::Failure;
-use crate::library::Judged;
+use crate::library::{Judged, SharedTrace};
 use crate::pages::aside;
+use crate::shared::patiently;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use plimsoll_record::ExperimentRecord;
-use plimsoll_report::export;
+use plimsoll_report::export::{self, Form};
 use plimsoll_trace::{Trace, iolog_v3};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 /// What is written at once, bytes.
 const PIECE: usize = 64 << 10;
 /// Pieces that wait for a slow reader.
 const WAITING: usize = 4;
 
+/// Files that are written at a time, each on a thread of its own while somebody takes it.
+pub(crate) const DOWNLOADS: usize = 16;
+
 /// What a file is made from.
 enum Source {
     Export { judged: Arc<Judged>, place: usize },
-    Trace(Box<Trace>),
+    Trace(Arc<SharedTrace>),
+}
+
+/// Which file it is.
+enum Found {
+    /// One that is made as a whole, by its place among the files of the export.
+    Whole(usize),
+    /// One that is written as it is taken.
+    Written(usize),
+    /// A trace of so many bytes.
+    Trace(PathBuf, u64),
 }
 
 /// `/experiment/ID/files/NAME`
@@ -34,8 +48,27 @@ pub(crate) async fn file(
     State(app): State<Arc<App>>,
     Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
-    let wanted = name.clone();
-    let source = aside(move || find(&app, &id, &wanted)).await?;
+    let judged = app.library.judged(&id).await?;
+    let found = {
+        let (judged, name) = (Arc::clone(&judged), name.clone());
+        aside(move || find(&judged, &name)).await?
+    };
+    let body = match found {
+        Found::Whole(place) => Body::from(app.library.file(judged, &name, place).await?),
+        Found::Written(place) => written(&app, Source::Export { judged, place }).await?,
+        Found::Trace(path, length) => {
+            drop(judged);
+            let named = path.clone();
+            let open = move || {
+                // What is wrong with it is not told: it may be anybody's file.
+                Trace::open(&named).map_err(|_| {
+                    gone(&named, "what is there is no trace that this server can read: it reads those that lie beside the store")
+                })
+            };
+            let trace = app.library.trace(path, length, open).await?;
+            written(&app, Source::Trace(trace)).await?
+        }
+    };
     let kind = match name.rsplit('.').next() {
         Some("csv") => "text/csv; charset=utf-8",
         Some("json") => "application/json",
@@ -43,7 +76,7 @@ pub(crate) async fn file(
         _ => "text/plain; charset=utf-8",
     };
     let disposition = format!("attachment; filename=\"{name}\"");
-    let mut response = Body::from_stream(written(source)).into_response();
+    let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     // Names of exports are plain, so this is no failure that anybody can bring about.
@@ -53,16 +86,17 @@ pub(crate) async fn file(
     Ok(response)
 }
 
-fn find(app: &App, id: &str, name: &str) -> Result<Source, Failure> {
-    let judged = app.library.judged(id)?;
+fn find(judged: &Judged, name: &str) -> Result<Found, Failure> {
     let files = export::files(&judged.report());
     if let Some(place) = files.iter().position(|file| file.name == name) {
-        drop(files);
-        return Ok(Source::Export { judged, place });
+        return Ok(match files[place].form {
+            Form::Parquet => Found::Whole(place),
+            _ => Found::Written(place),
+        });
     }
     let traces = traces(&judged.record);
     if let Some((_, path)) = traces.iter().find(|(known, _)| known == name) {
-        return open(path).map(|trace| Source::Trace(Box::new(trace)));
+        return length(path).map(|length| Found::Trace(path.clone(), length));
     }
     let names = files
         .iter()
@@ -95,58 +129,64 @@ pub(crate) fn traces(record: &ExperimentRecord) -> Vec<(String, PathBuf)> {
     traces
 }
 
-fn open(path: &PathBuf) -> Result<Trace, Failure> {
-    let gone = |why: &str| {
-        Failure::new(
-            StatusCode::NOT_FOUND,
-            "The trace of that run cannot be had",
-            format!(
-                "The record says that it is at {}; {why}. Traces stay on the machine that measured.",
-                path.display()
-            ),
-        )
-    };
+fn gone(path: &std::path::Path, why: &str) -> Failure {
+    Failure::new(
+        StatusCode::NOT_FOUND,
+        "The trace of that run cannot be had",
+        format!(
+            "The record says that it is at {}; {why}. Traces stay on the machine that measured.",
+            path.display()
+        ),
+    )
+}
+
+fn length(path: &std::path::Path) -> Result<u64, Failure> {
     // Anything but a plain file could keep whoever opens it waiting.
     match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(gone("what is there is no file")),
-        Err(_) => return Err(gone("it is there no more")),
+        Ok(metadata) if metadata.is_file() => Ok(metadata.len()),
+        Ok(_) => Err(gone(path, "what is there is no file")),
+        Err(_) => Err(gone(path, "it is there no more")),
     }
-    // What is wrong with it is not told: it may be anybody's file.
-    Trace::open(path).map_err(|_| gone("what is there is no trace that can be read"))
 }
 
 /// Writes on a thread of its own as fast as it is taken, and stops when nobody takes it any more.
-fn written(source: Source) -> impl stream::Stream<Item = io::Result<Bytes>> {
+async fn written(app: &App, source: Source) -> Result<Body, Failure> {
+    let place: OwnedSemaphorePermit = patiently(&app.downloads, 1, &app.places).await?;
     let (sender, receiver) = mpsc::channel(WAITING);
     tokio::task::spawn_blocking(move || {
+        let _place = place;
         let mut out = BufWriter::with_capacity(PIECE, Sent(sender.clone()));
         let written = match &source {
             Source::Export { judged, place } => match export::files(&judged.report()).get(*place) {
                 Some(file) => file.write_to(&mut out),
                 None => Ok(()),
             },
-            Source::Trace(trace) => iolog_v3(trace, &mut out),
+            Source::Trace(trace) => iolog_v3(&trace.trace, &mut out),
         };
         if let Err(error) = written.and_then(|()| out.flush()) {
             // The connection then breaks off, by which the other side knows that it has not got everything.
             let _ = sender.blocking_send(Err(error));
         }
     });
-    stream::unfold(receiver, |mut receiver| async {
-        let piece = receiver.recv().await?;
-        Some((piece, receiver))
-    })
+    Ok(Body::from_stream(stream::unfold(
+        receiver,
+        |mut receiver| async {
+            let piece = receiver.recv().await?;
+            Some((piece, receiver))
+        },
+    )))
 }
 
 struct Sent(mpsc::Sender<io::Result<Bytes>>);
 
 impl Write for Sent {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A long text comes at once.
+        let piece = &bytes[..bytes.len().min(PIECE)];
         self.0
-            .blocking_send(Ok(Bytes::copy_from_slice(bytes)))
+            .blocking_send(Ok(Bytes::copy_from_slice(piece)))
             .map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
-        Ok(bytes.len())
+        Ok(piece.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -5,14 +5,15 @@
 //! into the store; a reader of it sees each slice as it comes.
 //!
 //! ```text
-//! connections  listens, and limits how many may ask, how much and for how long
+//! connections  listens, and limits how many may ask, how much and for how long; who goes when places are short
 //!   access     who may ask: Host, Origin, token; and what a browser may do with the answer
 //!   pages      list, experiment, comparison, history, errors         ─► report draws them
 //!   files      what `plimsoll export` would write, and traces        ─► report::export
 //!   maps       disk maps: stills on the page, accesses for the player
 //!   live       an experiment that goes on, as server-sent events     ◄─ one reader for each, however many look
 //!   metrics    the latest figures for Prometheus
-//! library      records and analyses, judged once for each version of an experiment
+//! library      records and analyses, judged once for each version of an experiment, and what is drawn of them
+//! shared       what is made once for all who ask for it, a few things at a time, within a bound of memory
 //! lookup       what is meant by the words of an address, shared with the command line
 //! ```
 //!
@@ -41,6 +42,7 @@ pub mod lookup;
 mod maps;
 mod metrics;
 mod pages;
+mod shared;
 
 #[cfg(test)]
 mod tests;
@@ -50,6 +52,7 @@ pub use access::TokenError;
 use access::{Access, Token};
 use axum::Router;
 use axum::routing::get;
+use connections::Places;
 use library::Library;
 use live::Hub;
 use metrics::Metrics;
@@ -58,7 +61,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 /// Of the program, which every page names.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -104,12 +107,34 @@ pub enum ServeError {
 
 /// What all answers are made from.
 struct App {
-    library: Library,
+    library: Arc<Library>,
+    places: Arc<Places>,
+    /// Files that are written at this moment.
+    downloads: Arc<Semaphore>,
     hub: Hub,
     metrics: Metrics,
     engines: &'static [EngineKind],
     /// Turns true when the server ends.
     closing: watch::Receiver<bool>,
+}
+
+impl App {
+    fn new(
+        store: PathBuf,
+        engines: &'static [EngineKind],
+        closing: watch::Receiver<bool>,
+    ) -> Arc<Self> {
+        let places = Arc::default();
+        Arc::new(Self {
+            library: Arc::new(Library::new(store.clone(), &places)),
+            places,
+            downloads: Arc::new(Semaphore::new(files::DOWNLOADS)),
+            hub: Hub::new(store, engines),
+            metrics: Metrics::default(),
+            engines,
+            closing,
+        })
+    }
 }
 
 /// A server that listens and does not answer yet.
@@ -186,21 +211,18 @@ impl Server {
         // One thread for all connections: the machine may be measuring. What takes long happens on threads of its own.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .max_blocking_threads(connections::MOST)
+            .max_blocking_threads(
+                pages::LOOKS + library::AT_A_TIME + files::DOWNLOADS + live::MOST_STREAMS,
+            )
             .build()?;
         let (close, closing) = watch::channel(false);
-        let app = Arc::new(App {
-            library: Library::new(self.options.store.clone()),
-            hub: Hub::new(self.options.store, self.options.engines),
-            metrics: Metrics::default(),
-            engines: self.options.engines,
-            closing: closing.clone(),
-        });
+        let app = App::new(self.options.store, self.options.engines, closing.clone());
+        let places = Arc::clone(&app.places);
         let router = router(app, self.access);
         let served = runtime.block_on(async {
             let mut asked_to_end = connections::asked_to_end()?;
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let server = connections::serve(listener, router, closing);
+            let server = connections::serve(listener, router, places, closing);
             tokio::pin!(server);
             tokio::select! {
                 served = &mut server => return served,

@@ -1,27 +1,50 @@
-//! Records and analyses, judged once for each version of an experiment however many look at it.
+//! Records, analyses, and what is drawn of them: made once for each version of an experiment however many look at it.
 
 use crate::VERSION;
+use crate::connections::Places;
 use crate::failure::Failure;
+use crate::pages::aside;
+use crate::shared::{Made, Memory, Reserved, Shared, counted};
 use axum::body::Bytes;
-use plimsoll_judge::{Analysis, RecordComparison, analyse, baseline_of, compare_records, plan_of};
+use plimsoll_judge::{
+    Analysis, HistoryQuestion, RecordComparison, analyse, baseline_of, compare_records, plan_of,
+};
 use plimsoll_record::ExperimentRecord;
 use plimsoll_report::page::{Setting, render_in};
 use plimsoll_report::shell::Place;
-use plimsoll_report::{Report, compare};
+use plimsoll_report::{Report, compare, export};
 use plimsoll_store::{Filter, Store, StoreError, Summary, Version};
+use plimsoll_trace::Trace;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
 
-/// Pages kept, of at most 2 MB each.
-const PAGES_KEPT: usize = 16;
-/// Records kept with their analyses, of which each may take some hundred megabytes.
-const JUDGED_KEPT: usize = 2;
+/// Things that are judged or drawn at a time: few, because this machine may be measuring, and two, so that a small one need not wait for a
+/// large one.
+pub(crate) const AT_A_TIME: usize = 2;
+
+/// Records with their analyses and traces that there may be at a time, bytes.
+const MOST_JUDGED: usize = 1 << 30;
+/// Of those, what is kept when nobody reads it.
+const MOST_JUDGED_KEPT: usize = 512 << 20;
+/// Pages and maps that there may be at a time, bytes.
+const MOST_DRAWN: usize = 256 << 20;
+/// Of those, what is kept when nobody reads it.
+const MOST_DRAWN_KEPT: usize = 32 << 20;
+
+/// A record takes so many times the memory that it takes in the store, where it is packed.
+const UNPACKED: usize = 10;
+/// What a page takes at most, unless very much was measured.
+const PAGE: usize = 4 << 20;
+/// The same of a file that is made as a whole.
+const WHOLE_FILE: usize = 16 << 20;
 
 /// A record with what follows from it.
-#[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) record: ExperimentRecord,
     pub(crate) analysis: Analysis,
+    version: Version,
+    _reserved: Reserved,
 }
 
 impl Judged {
@@ -33,71 +56,48 @@ impl Judged {
     }
 }
 
-/// What was made last, by id and version of the experiment, the latest last.
-#[derive(Debug)]
-struct Kept<T> {
-    most: usize,
-    entries: Vec<(String, Version, Arc<T>)>,
-}
-
-impl<T> Kept<T> {
-    fn new(most: usize) -> Mutex<Self> {
-        Mutex::new(Self {
-            most,
-            entries: Vec::new(),
-        })
-    }
-
-    fn get(&mut self, id: &str, version: Version) -> Option<Arc<T>> {
-        let found = self
-            .entries
-            .iter()
-            .position(|(known, at, _)| known == id && *at == version)?;
-        let entry = self.entries.remove(found);
-        let value = Arc::clone(&entry.2);
-        self.entries.push(entry);
-        Some(value)
-    }
-
-    fn put(&mut self, id: &str, version: Version, value: &Arc<T>) {
-        self.entries.retain(|(known, ..)| known != id);
-        if self.entries.len() == self.most {
-            self.entries.remove(0);
-        }
-        self.entries
-            .push((id.to_owned(), version, Arc::clone(value)));
-    }
+/// What is drawn.
+#[derive(Clone, Debug, PartialEq)]
+enum Drawing {
+    Page(String, Version),
+    File(String, Version, String),
+    Map(String, Version, String, Option<u32>),
+    /// What is asked of the store as it is when it is begun to be drawn.
+    Comparison(String, String),
+    History(String, String),
 }
 
 /// The store, and what was made of it.
-#[derive(Debug)]
 pub(crate) struct Library {
     store: PathBuf,
-    pages: Mutex<Kept<Bytes>>,
-    judged: Mutex<Kept<Judged>>,
-    /// Held while something is judged: one thing at a time, because this machine may be measuring. Who comes second for the same thing finds it
-    /// made.
-    judging: Mutex<()>,
+    drawn: Shared<Drawing, Bytes>,
+    judged: Shared<(String, Version), Arc<Judged>>,
+    traces: Shared<PathBuf, Arc<SharedTrace>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Everything behind these locks is whole at every moment.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// A trace that is read by several.
+pub(crate) struct SharedTrace {
+    pub(crate) trace: Trace,
+    _reserved: Reserved,
+}
+
+/// An experiment as it was found in the store.
+struct Found {
+    id: String,
+    version: Version,
+    is_running: bool,
 }
 
 impl Library {
-    pub(crate) fn new(store: PathBuf) -> Self {
+    pub(crate) fn new(store: PathBuf, places: &Arc<Places>) -> Self {
+        let hands = Arc::new(Semaphore::new(AT_A_TIME));
+        let (judged, drawn) = (Memory::new(MOST_JUDGED), Memory::new(MOST_DRAWN));
         Self {
             store,
-            pages: Kept::new(PAGES_KEPT),
-            judged: Kept::new(JUDGED_KEPT),
-            judging: Mutex::new(()),
+            drawn: Shared::new(MOST_DRAWN_KEPT, drawn, &hands, places),
+            judged: Shared::new(MOST_JUDGED_KEPT, judged.clone(), &hands, places),
+            traces: Shared::new(0, judged, &hands, places),
         }
-    }
-
-    /// Waits until nothing else that takes long is made.
-    pub(crate) fn one_at_a_time(&self) -> MutexGuard<'_, ()> {
-        lock(&self.judging)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -117,50 +117,156 @@ impl Library {
         }
     }
 
+    async fn find(self: &Arc<Self>, wanted: &str) -> Result<Found, Failure> {
+        let (library, wanted) = (Arc::clone(self), wanted.to_owned());
+        aside(move || {
+            let store = library.open()?;
+            let (id, version) = store.version(&wanted)?;
+            let is_running = store.is_running(&id)?;
+            Ok(Found {
+                id,
+                version,
+                is_running,
+            })
+        })
+        .await
+    }
+
     /// The page of an experiment with exactly this id. Anything else by which it can be found leads there.
-    pub(crate) fn page(&self, wanted: &str) -> Result<Bytes, Failure> {
-        let store = self.open()?;
-        let (id, version) = store.version(wanted)?;
-        if id != wanted {
-            return Err(Failure::see_other(&plimsoll_report::link::experiment(&id)));
+    pub(crate) async fn page(self: &Arc<Self>, wanted: &str) -> Result<Bytes, Failure> {
+        let found = self.find(wanted).await?;
+        if found.id != wanted {
+            let address = plimsoll_report::link::experiment(&found.id);
+            return Err(Failure::see_other(&address));
         }
-        if let Some(page) = lock(&self.pages).get(&id, version) {
-            return Ok(Bytes::clone(&page));
+        let drawing = Drawing::Page(found.id.clone(), found.version);
+        if let Some(page) = self.drawn.kept(&drawing) {
+            return Ok(page);
         }
-        let live = store.is_running(&id)?;
-        let (judged, version) = self.judged_from(&store, &id)?;
-        let maps = {
-            let _one_at_a_time = self.one_at_a_time();
-            crate::maps::stills(&judged.record, &judged.analysis)
+        let judged = self.judged_as(&found).await?;
+        self.drawn.forget(
+            |known| matches!(known, Drawing::Page(id, at) if *id == found.id && *at != found.version),
+        );
+        let draw = move || {
+            let maps = crate::maps::stills(&judged.record, &judged.analysis);
+            let setting = Setting {
+                place: Place::Served,
+                live: found.is_running,
+                maps: &maps,
+            };
+            Ok(render_in(&judged.report(), &setting).into_bytes())
         };
-        let setting = Setting {
-            place: Place::Served,
-            live,
-            maps: &maps,
+        self.draw(drawing, PAGE, true, draw).await
+    }
+
+    /// Draws what is not drawn yet.
+    async fn draw(
+        &self,
+        drawing: Drawing,
+        bytes: usize,
+        is_kept: bool,
+        draw: impl FnOnce() -> Result<Vec<u8>, Failure> + Send + 'static,
+    ) -> Result<Bytes, Failure> {
+        let make = move |reserved| {
+            let drawn = draw()?;
+            let kept = is_kept.then_some(drawn.len());
+            let value = counted(drawn, reserved)?;
+            Ok(Made { value, kept })
         };
-        let page = Bytes::from(render_in(&judged.report(), &setting));
-        lock(&self.pages).put(&id, version, &Arc::new(page.clone()));
-        Ok(page)
+        self.drawn.get(drawing, bytes, make).await
     }
 
     /// An experiment, judged.
-    pub(crate) fn judged(&self, wanted: &str) -> Result<Arc<Judged>, Failure> {
-        let (judged, _) = self.judged_from(&self.open()?, wanted)?;
-        Ok(judged)
+    pub(crate) async fn judged(self: &Arc<Self>, wanted: &str) -> Result<Arc<Judged>, Failure> {
+        let found = self.find(wanted).await?;
+        self.judged_as(&found).await
     }
 
-    /// The same with the version that it has at least: when it was written to while it was read, it is made again the next time.
-    fn judged_from(&self, store: &Store, wanted: &str) -> Result<(Arc<Judged>, Version), Failure> {
-        let _one_at_a_time = lock(&self.judging);
-        let (id, version) = store.version(wanted)?;
-        if let Some(judged) = lock(&self.judged).get(&id, version) {
-            return Ok((judged, version));
+    /// Of at least that version: when it was written to while it was read, it is made again the next time.
+    async fn judged_as(self: &Arc<Self>, found: &Found) -> Result<Arc<Judged>, Failure> {
+        let key = (found.id.clone(), found.version);
+        if let Some(judged) = self.judged.kept(&key) {
+            return Ok(judged);
         }
-        let record = store.load(&id)?;
-        let analysis = analyse(&record)?;
-        let judged = Arc::new(Judged { record, analysis });
-        lock(&self.judged).put(&id, version, &judged);
-        Ok((judged, version))
+        self.judged
+            .forget(|(id, version)| *id == found.id && *version != found.version);
+        let (library, id) = (Arc::clone(self), found.id.clone());
+        let size = aside(move || Ok(library.open()?.size(&id)?)).await?;
+        let bytes = usize::try_from(size)
+            .unwrap_or(usize::MAX)
+            .saturating_mul(UNPACKED);
+        let (library, id, version) = (Arc::clone(self), found.id.clone(), found.version);
+        let make = move |reserved| {
+            let record = library.open()?.load(&id)?;
+            let analysis = analyse(&record)?;
+            Ok(Made {
+                value: Arc::new(Judged {
+                    record,
+                    analysis,
+                    version,
+                    _reserved: reserved,
+                }),
+                kept: Some(bytes),
+            })
+        };
+        self.judged.get(key, bytes, make).await
+    }
+
+    /// A file of the export that is made as a whole, by its place among them.
+    pub(crate) async fn file(
+        &self,
+        judged: Arc<Judged>,
+        name: &str,
+        place: usize,
+    ) -> Result<Bytes, Failure> {
+        let id = judged.record.id.clone();
+        let drawing = Drawing::File(id, judged.version, name.to_owned());
+        let write = move || {
+            let mut bytes = Vec::new();
+            if let Some(file) = export::files(&judged.report()).get(place) {
+                // Nothing fails that writes into memory.
+                let _ = file.write_to(&mut bytes);
+            }
+            Ok(bytes)
+        };
+        self.draw(drawing, WHOLE_FILE, true, write).await
+    }
+
+    /// What the player is given of a run.
+    pub(crate) async fn map(
+        &self,
+        judged: Arc<Judged>,
+        arm: String,
+        block: Option<u32>,
+    ) -> Result<Bytes, Failure> {
+        let id = judged.record.id.clone();
+        let drawing = Drawing::Map(id, judged.version, arm.clone(), block);
+        let draw = move || crate::maps::packed(&judged.record, &arm, block);
+        self.draw(drawing, crate::maps::MOST_BYTES, true, draw)
+            .await
+    }
+
+    /// The trace in a file of that many bytes, read once for all who read it at the same time.
+    pub(crate) async fn trace(
+        &self,
+        path: PathBuf,
+        length: u64,
+        open: impl FnOnce() -> Result<Trace, Failure> + Send + 'static,
+    ) -> Result<Arc<SharedTrace>, Failure> {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let make = move |mut reserved: Reserved| {
+            let trace = open()?;
+            reserved.fit(size_of_val(trace.requests()))?;
+            Ok(Made {
+                value: Arc::new(SharedTrace {
+                    trace,
+                    _reserved: reserved,
+                }),
+                kept: None,
+            })
+        };
+        let bytes = length.saturating_mul(UNPACKED);
+        self.traces.get(path, bytes, make).await
     }
 
     /// Two arms ticked in the list, each spelled `ID:ARM`: the one with which the other is compared, and the other. Within one experiment that is what its file says,
@@ -174,7 +280,9 @@ impl Library {
             (Some((id, first)), Some((same, second))) if id == same => (id, first, second),
             _ => return Ok(as_begun),
         };
-        let plan = plan_of(&self.open()?.load(id)?)?;
+        let store = self.open()?;
+        let (id, _) = store.version(id)?;
+        let plan = plan_of(&store.head(&id)?)?;
         Ok(match baseline_of(&plan, first, second) {
             Some(baseline) if baseline == second => as_begun,
             _ => as_sent,
@@ -182,40 +290,50 @@ impl Library {
     }
 
     /// The page of a comparison of two arms, each spelled `ID:ARM`.
-    pub(crate) fn comparison(&self, first: &str, second: &str) -> Result<String, Failure> {
-        let store = self.open()?;
-        let _one_at_a_time = lock(&self.judging);
-        let load = |wanted: &str| store.load(wanted).map_err(Failure::from);
-        let (a, arm_a) = crate::lookup::side(first, load)?;
-        let (b, arm_b) = crate::lookup::side(second, load)?;
-        let comparison: RecordComparison = compare_records(&a, &arm_a, &b, &arm_b)?;
-        let mut questions: Vec<&str> = Vec::new();
-        for question in [&a.question, &b.question].into_iter().flatten() {
-            if !questions.contains(&question.as_str()) {
-                questions.push(question);
+    pub(crate) async fn comparison(
+        self: &Arc<Self>,
+        first: String,
+        second: String,
+    ) -> Result<Bytes, Failure> {
+        let library = Arc::clone(self);
+        let drawing = Drawing::Comparison(first.clone(), second.clone());
+        let draw = move || {
+            let store = library.open()?;
+            let load = |wanted: &str| store.load(wanted).map_err(Failure::from);
+            let (a, arm_a) = crate::lookup::side(&first, load)?;
+            let (b, arm_b) = crate::lookup::side(&second, load)?;
+            let comparison: RecordComparison = compare_records(&a, &arm_a, &b, &arm_b)?;
+            let mut questions: Vec<&str> = Vec::new();
+            for question in [&a.question, &b.question].into_iter().flatten() {
+                if !questions.contains(&question.as_str()) {
+                    questions.push(question);
+                }
             }
-        }
-        Ok(compare::page(
-            &comparison,
-            &questions,
-            VERSION,
-            Place::Served,
-        ))
+            Ok(compare::page(&comparison, &questions, VERSION, Place::Served).into_bytes())
+        };
+        self.draw(drawing, PAGE, false, draw).await
     }
 
     /// The page of a history.
-    pub(crate) fn history(
-        &self,
-        wanted: &str,
-        question: &plimsoll_judge::HistoryQuestion,
-    ) -> Result<String, Failure> {
-        let store = self.open()?;
-        let _one_at_a_time = lock(&self.judging);
-        let history = crate::lookup::history(&store, wanted, question)?;
-        Ok(plimsoll_report::history::page(
-            &history,
-            VERSION,
-            Place::Served,
-        ))
+    pub(crate) async fn history(
+        self: &Arc<Self>,
+        wanted: String,
+        question: HistoryQuestion,
+    ) -> Result<Bytes, Failure> {
+        let library = Arc::clone(self);
+        let drawing = Drawing::History(wanted.clone(), format!("{question:?}"));
+        let draw = move || {
+            let store = library.open()?;
+            let history = crate::lookup::history(&store, &wanted, &question)?;
+            let page = plimsoll_report::history::page(&history, VERSION, Place::Served);
+            Ok(page.into_bytes())
+        };
+        self.draw(drawing, PAGE, false, draw).await
+    }
+
+    /// How often something was judged, and drawn.
+    #[cfg(test)]
+    pub(crate) fn made(&self) -> [usize; 2] {
+        [self.judged.made(), self.drawn.made()]
     }
 }

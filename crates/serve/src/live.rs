@@ -14,7 +14,7 @@ mod picture;
 mod tests;
 mod update;
 
-pub(crate) use hub::{Hub, now as seconds_now};
+pub(crate) use hub::{Hub, MOST_STREAMS, now as seconds_now};
 pub(crate) use picture::Picture;
 
 use crate::App;

@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::failure::Failure;
-use crate::pages::{Query, aside};
+use crate::pages::Query;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -15,7 +15,7 @@ use plimsoll_report::page::{DiskMap, telling_arms};
 use std::sync::Arc;
 
 /// What the player is given at most.
-const MOST_BYTES: usize = 16 << 20;
+pub(crate) const MOST_BYTES: usize = 16 << 20;
 
 /// Draws the last traced run of each arm, as far as the traces are on this machine; without the accesses, which the player asks for.
 pub(crate) fn stills(record: &ExperimentRecord, analysis: &Analysis) -> Vec<DiskMap> {
@@ -41,28 +41,32 @@ pub(crate) async fn map(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Failure> {
     let query = Query::of(query);
-    let packed = aside(move || {
-        let judged = app.library.judged(&id)?;
-        let arm = query.last("arm").unwrap_or_default();
-        let block: Option<u32> = query.last("block").and_then(|block| block.parse().ok());
-        let runs = judged.record.runs.iter();
-        let run = runs
-            .filter(|run| run.arm == arm && Some(run.block) == block && is_traced(run))
-            .max_by_key(|run| run.attempt);
-        let missing = |why: String| {
-            let title = "There is no disk map of that run";
-            Failure::new(StatusCode::NOT_FOUND, title, why)
-        };
-        let run = run.ok_or_else(|| {
-            missing("It kept no trace, or the trace is not on this machine any more.".to_owned())
-        })?;
-        let _one_at_a_time = app.library.one_at_a_time();
-        // What is wrong with the file is not told: it may be anybody's.
-        let drawn =
-            draw(run, MOST_BYTES).map_err(|_| missing("Its trace cannot be drawn.".to_owned()))?;
-        Ok(drawn.packed)
-    })
-    .await?;
+    let judged = app.library.judged(&id).await?;
+    let arm = query.last("arm").unwrap_or_default().to_owned();
+    let block: Option<u32> = query.last("block").and_then(|block| block.parse().ok());
+    let packed = app.library.map(judged, arm, block).await?;
     let kind = HeaderValue::from_static("application/octet-stream");
     Ok(([(header::CONTENT_TYPE, kind)], packed).into_response())
+}
+
+/// What the player is given of the last attempt at a run.
+pub(crate) fn packed(
+    record: &ExperimentRecord,
+    arm: &str,
+    block: Option<u32>,
+) -> Result<Vec<u8>, Failure> {
+    let runs = record.runs.iter();
+    let run = runs
+        .filter(|run| run.arm == arm && Some(run.block) == block && is_traced(run))
+        .max_by_key(|run| run.attempt);
+    let missing = |why: &str| {
+        let title = "There is no disk map of that run";
+        Failure::new(StatusCode::NOT_FOUND, title, why)
+    };
+    let run = run.ok_or_else(|| {
+        missing("It kept no trace, or the trace is not on this machine any more.")
+    })?;
+    // What is wrong with the file is not told: it may be anybody's.
+    let drawn = draw(run, MOST_BYTES).map_err(|_| missing("Its trace cannot be drawn."))?;
+    Ok(drawn.packed)
 }

@@ -12,6 +12,7 @@ use plimsoll_record::ExperimentState;
 use plimsoll_report::list::{self, Entry, Listed, State as Standing};
 use plimsoll_store::Summary;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// The parts of a query, in their order.
 pub(crate) struct Query(Vec<(String, String)>);
@@ -37,10 +38,22 @@ impl Query {
     }
 }
 
-/// Does what takes long on a thread of its own.
+/// Looks into the store at a time.
+pub(crate) const LOOKS: usize = 8;
+static LOOKING: Semaphore = Semaphore::const_new(LOOKS);
+
+/// Does what takes a moment, such as a look into the store, on a thread of its own. Who asks and goes away leaves nothing to do.
 pub(crate) async fn aside<T: Send + 'static>(
     task: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
+    let Ok(place) = LOOKING.acquire().await else {
+        return Err(Failure::of_the_program());
+    };
+    let task = move || {
+        let done = task();
+        drop(place);
+        done
+    };
     match tokio::task::spawn_blocking(task).await {
         Ok(result) => result,
         Err(_) => Err(Failure::of_the_program()),
@@ -91,15 +104,14 @@ pub(crate) async fn experiment(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
 ) -> Result<Html<Bytes>, Failure> {
-    let page = aside(move || app.library.page(&id));
-    Ok(Html(page.await?))
+    Ok(Html(app.library.page(&id).await?))
 }
 
 /// `/compare?first=ID[:ARM]&second=ID[:ARM]`, or `?arm=ID:ARM&arm=ID:ARM` as the list's form asks.
 pub(crate) async fn compare(
     State(app): State<Arc<App>>,
     RawQuery(query): RawQuery,
-) -> Result<Html<String>, Failure> {
+) -> Result<Html<Bytes>, Failure> {
     let query = Query::of(query);
     let (first, second) = match (query.last("first"), query.last("second")) {
         (Some(first), Some(second)) => (first.to_owned(), second.to_owned()),
@@ -126,8 +138,7 @@ pub(crate) async fn compare(
             return Err(Failure::see_other(&address));
         }
     };
-    let page = aside(move || app.library.comparison(&first, &second));
-    Ok(Html(page.await?))
+    Ok(Html(app.library.comparison(first, second).await?))
 }
 
 /// `/history/NAME?metric=M&arm=A&mix=X&at=L`
@@ -135,7 +146,7 @@ pub(crate) async fn history(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
-) -> Result<Html<String>, Failure> {
+) -> Result<Html<Bytes>, Failure> {
     let query = Query::of(query);
     // A form sends what was left empty, too.
     let said = |name: &str| {
@@ -161,8 +172,7 @@ pub(crate) async fn history(
         at: said("at"),
         any_plan: query.last("any_plan").is_some(),
     };
-    let page = aside(move || app.library.history(&name, &question));
-    Ok(Html(page.await?))
+    Ok(Html(app.library.history(name, question).await?))
 }
 
 /// Every other path.

@@ -1,9 +1,6 @@
 //! The routes, asked without a network.
 
 use crate::access::{Access, TakenAt, Token};
-use crate::library::Library;
-use crate::live::Hub;
-use crate::metrics::Metrics;
 use crate::{App, router};
 use axum::Router;
 use axum::body::Body;
@@ -32,13 +29,7 @@ pub(crate) fn place_with(token: Option<Token>) -> Place {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("plimsoll.db");
     let (close, closing) = watch::channel(false);
-    let app = Arc::new(App {
-        library: Library::new(store.clone()),
-        hub: Hub::new(store, &[]),
-        metrics: Metrics::default(),
-        engines: &[],
-        closing,
-    });
+    let app = App::new(store, &[], closing);
     Place {
         folder,
         router: router(Arc::clone(&app), Access::new(7546, token)),
@@ -581,14 +572,129 @@ async fn who_comes_second_finds_it_judged() {
     place.store().import(experiment("9b2c")).unwrap();
     let (one, other) = tokio::join!(place.get("/experiment/9b2c"), place.get("/experiment/9b2c"));
     assert_eq!(one.text, other.text);
-    let first = place.app.library.judged("9b2c").unwrap();
-    let second = place.app.library.judged("9b2c").unwrap();
+    let first = place.app.library.judged("9b2c").await.unwrap();
+    let second = place.app.library.judged("9b2c").await.unwrap();
     assert!(Arc::ptr_eq(&first, &second));
     // When something was measured, it is another page.
     let mut writer = place.store();
     writer.resume("9b2c").unwrap();
-    let third = place.app.library.judged("9b2c").unwrap();
+    let third = place.app.library.judged("9b2c").await.unwrap();
     assert!(!Arc::ptr_eq(&first, &third));
     let page = place.get("/experiment/9b2c").await;
     assert!(page.text.contains("data-live=\"/experiment/9b2c/live\""));
+}
+
+/// Each of fifty readers had a copy of its own of what they read, and of what it is made from.
+#[tokio::test]
+async fn fifty_readers_share_one_record_and_one_page() {
+    let place = place();
+    place.store().import(experiment("9b2c")).unwrap();
+    let library = &place.app.library;
+    let pages = (0..50).map(|_| library.page("9b2c"));
+    let pages = futures_util::future::try_join_all(pages).await.unwrap();
+    assert!(pages.iter().all(|page| page.as_ptr() == pages[0].as_ptr()));
+    assert_eq!(library.made(), [1, 1]);
+    let judged = library.judged("9b2c").await.unwrap();
+    let place = export_place(&judged, "points.parquet");
+    let files = (0..50).map(|_| library.file(Arc::clone(&judged), "points.parquet", place));
+    let files = futures_util::future::try_join_all(files).await.unwrap();
+    assert!(files.iter().all(|file| file.as_ptr() == files[0].as_ptr()));
+    let asked = |_| library.comparison("9b2c:small".to_owned(), "9b2c:large".to_owned());
+    let pages = futures_util::future::try_join_all((0..50).map(asked));
+    pages.await.unwrap();
+    assert_eq!(library.made(), [1, 3]);
+}
+
+fn export_place(judged: &crate::library::Judged, name: &str) -> usize {
+    let files = plimsoll_report::export::files(&judged.report());
+    files.iter().position(|file| file.name == name).unwrap()
+}
+
+/// Each reader that took nothing had a file in memory, and a thread.
+#[tokio::test]
+async fn files_are_written_as_they_are_taken_and_only_so_many() {
+    let place = place();
+    let mut record = experiment("9b2c");
+    // More than waits for a slow reader.
+    record.file_text = "#".repeat(4 << 20);
+    place.store().import(record).unwrap();
+    let ask = || {
+        let mut request = get("/experiment/9b2c/files/record.json")
+            .body(Body::empty())
+            .unwrap();
+        let here: IpAddr = [127, 0, 0, 1].into();
+        request.extensions_mut().insert(TakenAt(here));
+        place.router.clone().oneshot(request)
+    };
+    let mut untaken = Vec::new();
+    for _ in 0..crate::files::DOWNLOADS {
+        let response = ask().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        untaken.push(response);
+    }
+    assert_eq!(place.app.downloads.available_permits(), 0);
+    let mut one_more = Box::pin(ask());
+    assert!(
+        tokio::time::timeout(std::time::Duration::from_millis(200), &mut one_more)
+            .await
+            .is_err(),
+        "all are being written"
+    );
+    // Pages are not kept waiting by them.
+    assert_eq!(place.get("/").await.status, StatusCode::OK);
+    assert_eq!(place.get("/experiment/9b2c").await.status, StatusCode::OK);
+    untaken.pop();
+    let mut pieces = one_more.await.unwrap().into_body().into_data_stream();
+    let mut largest = 0;
+    while let Some(piece) = pieces.next().await {
+        largest = largest.max(piece.unwrap().len());
+    }
+    assert!(largest <= 64 << 10, "{largest}");
+    assert_eq!(place.app.library.made()[0], 1);
+}
+
+/// A page of 135 kB for each who was refused.
+#[tokio::test]
+async fn what_goes_wrong_is_said_in_few_bytes() {
+    let guarded = place_with(Some(Token::random().unwrap()));
+    let place = place();
+    let mut store = place.store();
+    for number in 0..40 {
+        store
+            .import(experiment(&format!("1f3a{number:04}")))
+            .unwrap();
+    }
+    let long = "x".repeat(8_000);
+    for (place, path, status) in [
+        (&guarded, "/", StatusCode::UNAUTHORIZED),
+        (&place, "/none", StatusCode::NOT_FOUND),
+        (&place, "/experiment/1f3a", StatusCode::MULTIPLE_CHOICES),
+        (
+            &place,
+            "/experiment/1f3a0000/files/none",
+            StatusCode::NOT_FOUND,
+        ),
+        (&place, "/compare", StatusCode::BAD_REQUEST),
+        (
+            &place,
+            &format!("/experiment/{long}"),
+            StatusCode::NOT_FOUND,
+        ),
+        (
+            &place,
+            &format!("/history/x?metric={long}"),
+            StatusCode::BAD_REQUEST,
+        ),
+        (&place, &format!("/{long}{long}"), StatusCode::URI_TOO_LONG),
+    ] {
+        let answer = place.get(path).await;
+        assert_eq!(answer.status, status, "{path}");
+        assert!(answer.text.len() < 5_000, "{path}: {}", answer.text.len());
+        let policy = answer.headers["content-security-policy"].to_str().unwrap();
+        assert!(
+            policy.contains("default-src 'none'; style-src 'sha256-"),
+            "{policy}"
+        );
+        assert!(policy.ends_with("frame-ancestors 'none'"), "{policy}");
+    }
 }

@@ -242,9 +242,12 @@ fn connect_for_reading(path: &Path) -> Result<Connection, StoreError> {
         Err(error) => return Err(sqlite(error)),
     };
     bring_up_to_date(path, &mut connection)?;
-    connection
-        .pragma_update(None, "query_only", true)
-        .map_err(sqlite)?;
+    // Who only reads makes no files elsewhere: what is sorted is small.
+    for (pragma, value) in [("query_only", "true"), ("temp_store", "memory")] {
+        connection
+            .pragma_update(None, pragma, value)
+            .map_err(sqlite)?;
+    }
     Ok(connection)
 }
 

@@ -53,6 +53,15 @@ const SUMMARY: &str = "
            CASE WHEN json_valid(record) THEN json_extract(record, '$.verdict') END
     FROM experiment e";
 
+const SIZE: &str = "
+    SELECT (SELECT octet_length(record) FROM experiment WHERE key = ?1)
+         + coalesce((SELECT sum(octet_length(record)) FROM run WHERE experiment = ?1), 0)
+         + coalesce((SELECT sum(octet_length(point.record) + coalesce(octet_length(point.ending), 0))
+                     FROM run JOIN point ON point.run = run.key WHERE run.experiment = ?1), 0)
+         + coalesce((SELECT sum(octet_length(slice.record))
+                     FROM run JOIN point ON point.run = run.key JOIN slice ON slice.point = point.key
+                     WHERE run.experiment = ?1), 0)";
+
 const NEWEST_FIRST: &str = "ORDER BY started_at DESC, key DESC";
 
 impl Store {
@@ -153,6 +162,18 @@ impl Store {
         }
         snapshot.finish().map_err(|error| self.sqlite(error))?;
         Ok(record)
+    }
+
+    /// How many bytes of the store an experiment takes, named as for [`Store::load`]. Loaded it takes more.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`], [`StoreError::Ambiguous`], or when the store cannot be read.
+    pub fn size(&self, wanted: &str) -> Result<u64, StoreError> {
+        let key = self.find(wanted)?;
+        self.connection
+            .query_row(SIZE, [key], |row| row.get(0))
+            .map(i64::unsigned_abs)
+            .map_err(|error| self.sqlite(error))
     }
 
     pub(crate) fn find(&self, wanted: &str) -> Result<i64, StoreError> {

@@ -13,7 +13,7 @@ use tokio::sync::broadcast;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Streams at a time, of all experiments together: fewer than connections, so that pages can always be asked for.
-pub(super) const MOST_STREAMS: usize = 40;
+pub(crate) const MOST_STREAMS: usize = 40;
 /// Between two looks into the store, so that ten slices a second are ten updates. A look that finds nothing takes microseconds.
 const LOOK: Duration = Duration::from_millis(50);
 /// So often it is told how long the rest takes, when nothing else is new.
