@@ -25,7 +25,7 @@ const PIECE: usize = 64 << 10;
 const WAITING: usize = 4;
 
 /// Files that are written at a time, each on a thread of its own while somebody takes it.
-pub(crate) const DOWNLOADS: usize = 16;
+pub(crate) const DOWNLOADS: usize = 8;
 
 /// What a file is made from.
 enum Source {

@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 /// Longest wait for something that others have.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 /// Between two attempts to take it from those who do not use it.
 const INSISTENCE: Duration = Duration::from_millis(500);
 /// What memory is counted in, bytes.

@@ -1,11 +1,11 @@
-//! A connection that hears only who listens: while what was sent is not taken, nothing more is read, so that no answers gather; and who takes
-//! too little for too long is cut off.
+//! A connection by which who takes too little of what is sent for too long is cut off. Meanwhile hyper reads no further requests from it, so that
+//! no answers gather.
 
 use super::places::Link;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -18,11 +18,7 @@ const ENOUGH: usize = 64 << 10;
 pub(super) struct Paced<S> {
     stream: S,
     link: Arc<Link>,
-    /// The last that was sent was not taken.
-    is_full: bool,
     behind: Option<Behind>,
-    /// Who would like to read.
-    reader: Option<Waker>,
 }
 
 /// Since somebody is slow.
@@ -36,9 +32,7 @@ impl<S> Paced<S> {
         Self {
             stream,
             link,
-            is_full: false,
             behind: None,
-            reader: None,
         }
     }
 
@@ -50,7 +44,6 @@ impl<S> Paced<S> {
     ) -> Poll<io::Result<usize>> {
         match &sent {
             Poll::Ready(Ok(bytes)) => {
-                self.is_full = false;
                 self.link.takes();
                 if let Some(behind) = &mut self.behind {
                     behind.taken += bytes;
@@ -58,13 +51,9 @@ impl<S> Paced<S> {
                         self.behind = None;
                     }
                 }
-                if let Some(reader) = self.reader.take() {
-                    reader.wake();
-                }
             }
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
-                self.is_full = true;
                 self.link.is_blocked();
                 let behind = self.behind.get_or_insert_with(|| Behind {
                     until: Box::pin(sleep_until(Instant::now() + LONGEST_SILENCE)),
@@ -84,10 +73,6 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.is_full {
-            self.reader = Some(cx.waker().clone());
-            return Poll::Pending;
-        }
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
