@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod clean;
+mod confine;
 mod describe;
 mod disk;
 mod diskmap;

@@ -1,11 +1,15 @@
 //! `plimsoll serve`.
 
 use crate::arguments;
+use crate::confine::{Confined, Reach, confine};
 use crate::exit::Exit;
 use crate::read::store_path;
 use crate::screen::print;
 use plimsoll_serve::{Options, Server};
-use std::path::Path;
+use plimsoll_store::Store;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 
 /// `plimsoll serve`: says where on the standard output when it can be reached, and answers until it is asked to end.
 pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Result<Exit> {
@@ -28,7 +32,41 @@ pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Resu
             server.local_ip()
         );
     }
+    // Whom it answers may mean harm, and so may whoever wrote the records. There is no other thread yet.
+    match confine(&reach(&store)) {
+        Ok(Confined::Wholly) => {}
+        Ok(Confined::Partly) => anstream::eprintln!(
+            "this kernel confines the server only in part: it is older than Linux 6.12"
+        ),
+        Ok(Confined::Not) => anstream::eprintln!(
+            "this kernel does not confine the server: it has no Landlock, or has it switched off"
+        ),
+        Err(error) => anstream::eprintln!("the server is not confined: {error}"),
+    }
     print(format_args!("{}\n", server.url()))?;
     server.run()?;
     Ok(Exit::Good)
+}
+
+/// The folder of the store, where SQLite keeps its log beside it, and where the runs of this user keep their traces: a store that was copied names
+/// those of the other.
+fn reach(store: &Path) -> Reach {
+    let folder = |path: &Path| match path.parent() {
+        Some(folder) if folder != Path::new("") => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    // A store that is not there yet is found in it as soon as a run makes it. Where no folder can be made nothing appears.
+    let _ = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder(store));
+    let mut write = vec![folder(store)];
+    // Where the store is a link, SQLite keeps its log beside the file.
+    write.extend(store.canonicalize().ok().map(|real| folder(&real)));
+    let stores = [Some(store.to_owned()), Store::default_path().ok()];
+    let traces = |store: PathBuf| store.with_file_name("traces");
+    Reach {
+        read: stores.into_iter().flatten().map(traces).collect(),
+        write,
+    }
 }

@@ -229,7 +229,6 @@ impl Drop for Laboratory {
 
 impl Running {
     /// The process id of the program.
-    #[cfg(feature = "wiredtiger")]
     pub fn id(&self) -> u32 {
         self.child.id()
     }

@@ -2,10 +2,15 @@
 
 use crate::laboratory::{Laboratory, Running, wait_until};
 use crate::stores::{TINY, with_a_record};
+use plimsoll_record::{RigRecord, TraceReference};
+use plimsoll_store::Store;
+use plimsoll_trace::{Head, Writer};
 use rustix::process::Signal;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
 /// Two arms in two blocks, each run some tenths of a second.
@@ -239,13 +244,20 @@ fn who_is_not_meant_is_refused() {
         foreign.err
     );
 
-    laboratory.write("token", "short");
+    let token = laboratory.write("token", "short");
+    fs::set_permissions(token, fs::Permissions::from_mode(0o600)).unwrap();
     let unfit = laboratory.run(&["serve", "--listen", "0", "--token-file", "token"]);
     assert_eq!(unfit.code, Some(1));
     assert!(unfit.err.contains("holds no token"), "{}", unfit.err);
 
-    // With a token, also for others.
-    laboratory.write("token", "0123456789abcdef0123\n");
+    // With a token, also for others: one that they cannot read.
+    let token = laboratory.write("token", "0123456789abcdef0123\n");
+    fs::set_permissions(token, fs::Permissions::from_mode(0o644)).unwrap();
+    let exposed = laboratory.run(&["serve", "--listen", "0", "--token-file", "token"]);
+    assert_eq!(exposed.code, Some(1));
+    assert!(exposed.err.contains("`chmod 600 token`"), "{}", exposed.err);
+    let private = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(laboratory.path("token"), private).unwrap();
     let serving = Serving::start(
         &laboratory,
         &["--token-file", "token", "--listen", "0.0.0.0:0"],
@@ -261,6 +273,79 @@ fn who_is_not_meant_is_refused() {
             .0,
         200
     );
+    serving.end();
+}
+
+/// A record from elsewhere may name any file as a trace, and whoever finds a mistake in the server would have all files of its user.
+#[test]
+fn the_server_reaches_nothing_but_its_store() {
+    let (laboratory, record) = with_a_record();
+    let traces = laboratory.store().with_file_name("traces");
+    fs::create_dir_all(&traces).unwrap();
+    let (ours, other) = (traces.join("disk.trace"), laboratory.path("disk.trace"));
+    let mut foreign = record.clone();
+    foreign.id = "foreign".to_owned();
+    for path in [&ours, &other] {
+        let disk = plimsoll_record::DiskSpec::unlimited(1 << 30);
+        drop(Writer::create(path, 10, &Head::new(&disk)).unwrap());
+        let mut run = record.runs[0].clone();
+        run.block = foreign.runs.len() as u32;
+        run.rig = Some(RigRecord {
+            trace: Some(TraceReference {
+                path: path.clone(),
+                requests: 0,
+                overwritten: 0,
+            }),
+            ..RigRecord::default()
+        });
+        foreign.runs.push(run);
+    }
+    Store::open(&laboratory.store())
+        .unwrap()
+        .import(foreign)
+        .unwrap();
+    let serving = Serving::start(&laboratory, &[]);
+    let process = Path::new("/proc").join(serving.running.id().to_string());
+    for thread in fs::read_dir(process.join("task")).unwrap() {
+        let status = fs::read_to_string(thread.unwrap().path().join("status")).unwrap();
+        assert!(status.contains("NoNewPrivs:\t1"), "{status}");
+    }
+    // The run before them kept none.
+    let file = |number: usize| {
+        let name = format!("trace-{number}-block-{number}-one.iolog");
+        serving.get(&format!("/experiment/foreign/files/{name}"))
+    };
+    let (status, answer) = file(2);
+    assert_eq!(status, 200, "{answer}");
+    let (status, answer) = file(3);
+    let said = fs::read_to_string(laboratory.path("serve-err")).unwrap();
+    if said.contains("confine") {
+        eprintln!("SKIPPED: {said}");
+    } else {
+        assert_eq!(status, 404, "{answer}");
+        assert!(answer.contains("beside the store"), "{answer}");
+    }
+    serving.end();
+}
+
+/// What a program left in the log of the store when it was killed is found, also by a server that may write nowhere else.
+#[test]
+fn a_store_whose_writer_was_killed_is_served() {
+    let (laboratory, record) = with_a_record();
+    let mut writer = Store::open(&laboratory.store()).unwrap();
+    let mut other = record;
+    other.id = "9b2c".to_owned();
+    writer.import(other).unwrap();
+    let copy = laboratory.path("copy");
+    fs::create_dir(&copy).unwrap();
+    for name in ["plimsoll.db", "plimsoll.db-wal"] {
+        fs::copy(laboratory.store().with_file_name(name), copy.join(name)).unwrap();
+    }
+    drop(writer);
+    let copied = copy.join("plimsoll.db");
+    let serving = Serving::start(&laboratory, &["--store", copied.to_str().unwrap()]);
+    assert!(serving.page("/").contains("/experiment/9b2c"));
+    assert!(serving.page("/experiment/9b2c").contains("<svg"));
     serving.end();
 }
 
