@@ -5,18 +5,25 @@
 //! process ids, which differ between containers. The locks belong to the open file and not to the process ("open file description
 //! locks", fcntl(2)), so two stores opened by one process exclude each other too, and a child that was started does not keep them.
 //! Byte 0 is held while a store is being created or migrated. The file itself has no content and stays.
+//!
+//! Who may read the file can hold a lock of it, so it is for its owner alone, and nobody waits for a lock without end.
 
 use crate::StoreError;
+use crate::holder::Holder;
+use crate::place::Place;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// The byte that guards creation and migration. Keys of experiments start at 1.
 const SETTING_UP: i64 = 0;
+
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
 pub(crate) struct Claims {
@@ -28,36 +35,54 @@ pub(crate) struct Claims {
 
 impl Claims {
     /// For a program that writes.
-    pub(crate) fn open(store: &Path) -> Result<Self, StoreError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(lock_path(store))
-            .map_err(|error| StoreError::from_io(store, error))?;
+    pub(crate) fn open(place: &Place) -> Result<Self, StoreError> {
+        let file = place
+            .folder
+            .open(&place.beside("-lock"))
+            .map_err(|error| StoreError::from_io(&place.path, error))?;
         Ok(Self {
-            store: store.to_owned(),
+            store: place.path.clone(),
             file: Some(file),
             held: BTreeSet::new(),
         })
     }
 
     /// For a program that only looks.
-    pub(crate) fn look(store: &Path) -> Self {
-        let file = File::open(lock_path(store)).ok();
+    pub(crate) fn look(place: &Place) -> Self {
+        let file = place.folder.open_to_read(&place.beside("-lock")).ok();
         Self {
-            store: store.to_owned(),
+            store: place.path.clone(),
             file,
             held: BTreeSet::new(),
         }
     }
 
     /// Waits until no other program is creating or migrating the store, and keeps others out until [`Self::end_set_up`].
-    pub(crate) fn begin_set_up(&self) -> Result<(), StoreError> {
+    pub(crate) fn begin_set_up(&self, patience: Duration) -> Result<(), StoreError> {
         let lock = byte(SETTING_UP, libc::F_WRLCK);
-        fcntl(self.file()?, FcntlArg::F_OFD_SETLKW(&lock)).map_err(|errno| self.failed(errno))?;
-        Ok(())
+        let started = Instant::now();
+        loop {
+            match fcntl(self.file()?, FcntlArg::F_OFD_SETLK(&lock)) {
+                Ok(_) => return Ok(()),
+                Err(Errno::EAGAIN | Errno::EACCES) if started.elapsed() < patience => {
+                    std::thread::sleep(BETWEEN_TRIES);
+                }
+                Err(Errno::EAGAIN | Errno::EACCES) => {
+                    return Err(StoreError::Locked {
+                        path: self.store.clone(),
+                        holder: self.holder(SETTING_UP),
+                    });
+                }
+                Err(errno) => return Err(self.failed(errno)),
+            }
+        }
+    }
+
+    /// Who works on the experiment with this key, as far as this user can see.
+    pub(crate) fn holder(&self, key: i64) -> Holder {
+        self.file
+            .as_ref()
+            .map_or(Holder::default(), |file| Holder::of(file, key))
     }
 
     pub(crate) fn end_set_up(&self) -> Result<(), StoreError> {
@@ -124,12 +149,6 @@ impl Claims {
     }
 }
 
-fn lock_path(store: &Path) -> PathBuf {
-    let mut name = store.as_os_str().to_owned();
-    name.push("-lock");
-    PathBuf::from(name)
-}
-
 fn byte(offset: i64, kind: i32) -> libc::flock {
     libc::flock {
         l_type: i16::try_from(kind).expect("lock types are 0 to 2"),
@@ -137,5 +156,34 @@ fn byte(offset: i64, kind: i32) -> libc::flock {
         l_start: offset,
         l_len: 1,
         l_pid: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_for_ever_and_the_holder_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::to_write(&directory.path().join("plimsoll.db")).unwrap();
+        let mut first = Claims::open(&place).unwrap();
+        let second = Claims::open(&place).unwrap();
+        first.begin_set_up(Duration::ZERO).unwrap();
+        first.take(7).unwrap();
+        let refused = second.begin_set_up(Duration::from_millis(1)).unwrap_err();
+        let name = std::fs::read_to_string("/proc/self/comm").unwrap();
+        let this = format!("process {} ({})", std::process::id(), name.trim_end());
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "{this} keeps the store {} locked: wait until it is done, or end it",
+                place.path.display()
+            )
+        );
+        assert_eq!(second.holder(7).to_string(), this);
+        assert_eq!(second.holder(8).to_string(), "another program");
+        first.end_set_up().unwrap();
+        second.begin_set_up(Duration::ZERO).unwrap();
     }
 }

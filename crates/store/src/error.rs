@@ -1,5 +1,6 @@
 //! What can go wrong with a store, and what to do about it.
 
+use crate::holder::Holder;
 use plimsoll_record::FormatError;
 use rusqlite::ErrorCode;
 use std::io;
@@ -63,20 +64,22 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Another program held the store's write lock for too long.
-    #[error("another program keeps the store {} locked: wait until it is done", path.display())]
+    #[error("{holder} keeps the store {} locked: wait until it is done, or end it", path.display())]
     Locked {
         /// The file.
         path: PathBuf,
+        /// The other program.
+        holder: Holder,
     },
     /// Another live program is working on the experiment.
-    #[error(
-        "experiment {id} ({name}) is being run by another plimsoll: wait for it or stop it first"
-    )]
+    #[error("experiment {id} ({name}) is being run by {holder}: wait for it or stop it first")]
     Busy {
         /// Id of the experiment.
         id: String,
         /// Name of the experiment.
         name: String,
+        /// The other program.
+        holder: Holder,
     },
     /// A run was to be written to an experiment that this store has neither begun nor resumed.
     #[error("experiment {id} was neither begun nor resumed here")]
@@ -158,7 +161,10 @@ impl StoreError {
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 Self::ReadOnly { path }
             }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked {
+                path,
+                holder: Holder::default(),
+            },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged {
                 path,
                 what: source.to_string(),

@@ -22,6 +22,10 @@
 //! [`Store::finish`], or until the program ends, however it ends. Another program that wants to resume it meanwhile gets
 //! [`StoreError::Busy`]. Reading is always possible.
 //!
+//! **For its owner alone.** All files are made so, and those of earlier versions become so when they are opened for writing. No symbolic link
+//! is followed but on the way to the folder. Root writes only where no other user can put something in the place of what it writes
+//! ([`OwnFolder`](plimsoll_files::OwnFolder)); a store elsewhere it reads without writing.
+//!
 //! **Versions.** The file says which program it belongs to (`application_id`) and which schema it has (`user_version`). Older schemas
 //! are brought forward when the store is opened, later ones are refused, and so is any file that is something else.
 //!
@@ -61,7 +65,9 @@ mod blob;
 mod claim;
 mod error;
 mod follow;
+mod holder;
 mod open;
+mod place;
 mod read;
 mod rows;
 mod schema;
@@ -69,6 +75,7 @@ mod write;
 
 pub use error::StoreError;
 pub use follow::{Following, NewPoint, News, PointKey, RunKey, Version};
+pub use holder::Holder;
 pub use open::Store;
 pub use read::{Filter, Summary};
 pub use write::{PointId, RunId};

@@ -2,11 +2,12 @@
 
 use crate::StoreError;
 use crate::claim::Claims;
+use crate::place::Place;
 use crate::schema::{self, APPLICATION_ID, SCHEMA_VERSION};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rustix::fs::FileType;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -43,11 +44,14 @@ impl Store {
     /// [`StoreError::NotAStore`] or [`StoreError::Newer`], both without touching the file, [`StoreError::ReadOnly`],
     /// [`StoreError::Full`], or what else keeps it from being opened.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let place = Place::to_write(path)?;
+        let path = &place.path;
         let mut open_stores = open_stores();
-        if inspect(path, &open_stores)? == Found::Nothing {
-            create_empty(path)?;
+        if inspect(&place, &open_stores)? == Found::Nothing {
+            create_empty(&place)?;
         }
-        let claims = Claims::open(path)?;
+        let claims = Claims::open(&place)?;
+        place.make_private()?;
         let sqlite = |error| StoreError::from_sqlite(path, error);
         let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
         // SQLite opens a file that it may not write for reading, without a word.
@@ -56,7 +60,7 @@ impl Store {
                 path: path.to_owned(),
             });
         }
-        claims.begin_set_up()?;
+        claims.begin_set_up(PATIENCE)?;
         bring_up_to_date(path, &mut connection)?;
         connection
             .pragma_update(None, "journal_mode", "WAL")
@@ -87,14 +91,20 @@ impl Store {
     /// [`StoreError::Missing`] when there is none, [`StoreError::NotAStore`], [`StoreError::Newer`], [`StoreError::Unmerged`], or what
     /// else keeps it from being opened.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        let place = Place::to_read(path)?;
+        let path = &place.path;
         let mut open_stores = open_stores();
-        if inspect(path, &open_stores)? == Found::Nothing {
+        if inspect(&place, &open_stores)? == Found::Nothing {
             return Err(StoreError::Missing {
                 path: path.to_owned(),
             });
         }
-        let connection = connect_for_reading(path)?;
-        let claims = Claims::look(path);
+        let connection = if place.folder.is_safe() {
+            connect_for_reading(path)?
+        } else {
+            connect_immutable(path)?
+        };
+        let claims = Claims::look(&place);
         let registration = register(path, &mut open_stores)?;
         Ok(Self {
             connection,
@@ -139,30 +149,33 @@ enum Found {
 }
 
 /// Looks at a file without SQLite, which would already write beside it.
-fn inspect(path: &Path, open_stores: &OpenStores) -> Result<Found, StoreError> {
+fn inspect(place: &Place, open_stores: &OpenStores) -> Result<Found, StoreError> {
+    let path = &place.path;
     let not_a_store = |reason| StoreError::NotAStore {
         path: path.to_owned(),
         reason,
     };
-    let metadata = match path.metadata() {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-        Err(error) => return Err(StoreError::from_io(path, error)),
+    let io = |error| StoreError::from_io(path, error);
+    let Some(about) = place.folder.stat(place.name()).map_err(io)? else {
+        return Ok(Found::Nothing);
     };
-    if metadata.is_dir() {
-        return Err(not_a_store("is a directory"));
+    match FileType::from_raw_mode(about.st_mode) {
+        FileType::RegularFile => {}
+        FileType::Directory => return Err(not_a_store("is a directory")),
+        FileType::Symlink => return Err(not_a_store("is a symbolic link")),
+        _ => return Err(not_a_store("is a device, pipe or socket")),
     }
-    if !metadata.is_file() {
-        return Err(not_a_store("is a device, pipe or socket"));
-    }
-    if open_stores.contains_key(&(metadata.dev(), metadata.ino())) {
+    if open_stores.contains_key(&(about.st_dev, about.st_ino)) {
         return Ok(Found::Store);
     }
-    if metadata.len() == 0 {
+    if about.st_size == 0 {
         return Ok(Found::Nothing);
     }
     let mut bytes = [0; 100];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
+    let read = place
+        .folder
+        .open_to_read(place.name())
+        .and_then(|mut file| file.read_exact(&mut bytes));
     match read {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -199,21 +212,16 @@ fn check_version(path: &Path, found: u32) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes an empty file and its directory, for the sake of a clear error where that is not possible.
-fn create_empty(path: &Path) -> Result<(), StoreError> {
-    if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory).map_err(|error| StoreError::from_io(path, error))?;
-    }
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path)
-        .map_err(|error| StoreError::from_io(path, error))?;
+/// Makes an empty file, for the sake of a clear error where that is not possible, and so that it is for its owner alone.
+fn create_empty(place: &Place) -> Result<(), StoreError> {
+    let made = place.folder.open(place.name());
+    made.map_err(|error| StoreError::from_io(&place.path, error))?;
     Ok(())
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     Ok(connection)

@@ -44,6 +44,7 @@ impl Store {
             return Err(StoreError::Busy {
                 id,
                 name: record.name.clone(),
+                holder: self.claims.holder(key),
             });
         }
         if let Err(error) = transaction.commit() {
@@ -64,6 +65,7 @@ impl Store {
             return Err(StoreError::Busy {
                 id: id.to_owned(),
                 name,
+                holder: self.claims.holder(key),
             });
         }
         let path = self.path.clone();
@@ -325,6 +327,7 @@ impl Store {
             return Err(StoreError::Busy {
                 id: id.to_owned(),
                 name,
+                holder: self.claims.holder(key),
             });
         }
         let deleted = self

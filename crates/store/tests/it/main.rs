@@ -6,6 +6,7 @@ mod claims;
 mod following;
 mod listing;
 mod old_records;
+mod other_users;
 mod refusals;
 mod round_trip;
 mod sample;

@@ -1,0 +1,93 @@
+//! Files where somebody else may have had a hand: read without waiting and without end, written without being led elsewhere.
+//!
+//! **Reading** ([`open`], [`read`], [`read_text`]): what a user, a record or a server names. Only regular files are opened, and files that are
+//! read whole have a limit. A FIFO that nobody writes into, or a device without an end, is an error at once.
+//!
+//! **Writing** ([`OwnFolder`]): what this program places by itself, such as the store and its pages. Files are made for their owner alone, in a
+//! folder that is held open, and no symbolic link is followed. For root, nobody else may be able to change any folder on the way there.
+//!
+//! ```
+//! use plimsoll_files::{OwnFolder, read_text};
+//!
+//! # let place = tempfile::tempdir()?;
+//! # let place = place.path();
+//! let folder = OwnFolder::make(&place.join("pages"))?;
+//! folder.write_whole("result.html".as_ref(), b"better")?;
+//! assert_eq!(read_text(&folder.path().join("result.html"), 1 << 20)?, "better");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod foreign;
+mod own;
+mod walk;
+mod whole;
+
+pub use foreign::{open, read, read_text};
+pub use own::OwnFolder;
+pub use whole::write_whole;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a path is not used although the operating system would allow it. Found in [`io::Error::get_ref`].
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// Something else than a regular file.
+    #[error("{} is {kind}, not a regular file", path.display())]
+    NotAFile {
+        /// Where.
+        path: PathBuf,
+        /// As in "is …".
+        kind: &'static str,
+    },
+    /// More than was allowed.
+    #[error("{} has more than {} MiB, and it is read whole", path.display(), most >> 20)]
+    TooLarge {
+        /// Where.
+        path: PathBuf,
+        /// Bytes that are allowed.
+        most: u64,
+    },
+    /// A file or folder of another user, where ours is needed.
+    #[error("{} belongs to user {owner}: run plimsoll as that user", path.display())]
+    Foreign {
+        /// Where.
+        path: PathBuf,
+        /// The user's number.
+        owner: u32,
+    },
+    /// A folder in which others can put something else in the place of what root writes.
+    #[error("root writes nothing below {}, because other users can write there", path.display())]
+    Exposed {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file with further names, which may be those of another file.
+    #[error("{} has several names (hard links)", path.display())]
+    SeveralNames {
+        /// Where.
+        path: PathBuf,
+    },
+}
+
+impl From<Refusal> for io::Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::other(refusal)
+    }
+}
+
+fn not_a_file(path: &Path, kind: rustix::fs::FileType) -> Refusal {
+    use rustix::fs::FileType;
+    Refusal::NotAFile {
+        path: path.to_owned(),
+        kind: match kind {
+            FileType::Symlink => "a symbolic link",
+            FileType::Directory => "a directory",
+            FileType::Fifo => "a FIFO",
+            FileType::Socket => "a socket",
+            FileType::CharacterDevice => "a character device",
+            FileType::BlockDevice => "a block device",
+            _ => "something unknown",
+        },
+    }
+}
