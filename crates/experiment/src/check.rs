@@ -24,7 +24,7 @@ use crate::{
     Arm, EngineKind, LoadPhase, Measurement, PLAN_VERSION, Plan, Point, PointRole, Source, order,
 };
 use plimsoll_workload::Mix;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What a file is checked against besides itself.
@@ -84,22 +84,12 @@ pub struct Overrides {
     pub scale: Option<String>,
 }
 
-/// Reads a text file of at most 1 MiB that is a plain file: what [`Surroundings::read_file`] should be outside of tests.
+/// Reads a text file of at most 1 MiB: what [`Surroundings::read_file`] should be outside of tests.
 ///
 /// # Errors
-/// When there is no such file, it is too large, not a plain file or not UTF-8.
+/// As [`plimsoll_files::read_text`].
 pub fn read_text_file(path: &Path) -> io::Result<String> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("not a plain file"));
-    }
-    let mut text = String::new();
-    std::fs::File::open(path)?
-        .take(document::MOST_BYTES as u64 + 1)
-        .read_to_string(&mut text)?;
-    if text.len() > document::MOST_BYTES {
-        return Err(io::Error::other("the file has more than 1 MiB"));
-    }
-    Ok(text)
+    plimsoll_files::read_text(path, document::MOST_BYTES as u64)
 }
 
 /// Checks the text of an experiment file and makes the plan of it.

@@ -1,6 +1,6 @@
 //! Reading what somebody else may have placed.
 
-use crate::{Refusal, not_a_file};
+use crate::{Refusal, kind};
 use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, open as open_at};
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,14 +12,14 @@ use std::path::Path;
 /// but a regular file is opened, so that nothing can keep the program waiting.
 ///
 /// # Errors
-/// [`Refusal::NotAFile`], or what the operating system says.
+/// [`Refusal::Unreadable`], or what the operating system says.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = open_at(path, flags, Mode::empty())?;
-    let kind = FileType::from_raw_mode(fstat(&file)?.st_mode);
-    if kind != FileType::RegularFile {
-        if kind == FileType::Directory || !is_open_already(path) {
-            return Err(not_a_file(path, kind).into());
+    let found = FileType::from_raw_mode(fstat(&file)?.st_mode);
+    if found != FileType::RegularFile {
+        if found == FileType::Directory || !is_open_already(path) {
+            return Err(Refusal::Unreadable { kind: kind(found) }.into());
         }
         fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     }
@@ -45,18 +45,14 @@ fn is_open_already(path: &Path) -> bool {
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let length = file.metadata()?.len();
-    let too_large = || Refusal::TooLarge {
-        path: path.to_owned(),
-        most,
-    };
     if length > most {
-        return Err(too_large().into());
+        return Err(Refusal::TooLarge { most }.into());
     }
     let mut bytes = Vec::new();
     // The length of a pipe or device is 0, and a file may grow meanwhile.
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        return Err(too_large().into());
+        return Err(Refusal::TooLarge { most }.into());
     }
     Ok(bytes)
 }
@@ -89,7 +85,7 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).unwrap();
         let shown = refusal(&fifo);
         assert!(
-            shown.ends_with("fifo is a FIFO, not a regular file"),
+            shown.starts_with("it is a FIFO, not a regular file"),
             "{shown}"
         );
         assert!(refusal(Path::new("/dev/zero")).contains("is a character device"));

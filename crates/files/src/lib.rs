@@ -26,27 +26,32 @@ pub use foreign::{open, read, read_text};
 pub use own::OwnFolder;
 pub use whole::write_whole;
 
+use rustix::fs::FileType;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Why a path is not used although the operating system would allow it. Found in [`io::Error::get_ref`].
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// Something else than a regular file.
+    /// Something to be read that could keep the reader waiting.
+    #[error("it is {kind}, not a regular file; what a program says is read as /dev/stdin or <(…)")]
+    Unreadable {
+        /// As in "it is …".
+        kind: &'static str,
+    },
+    /// More than was allowed.
+    #[error("it has more than {} MiB", most >> 20)]
+    TooLarge {
+        /// Bytes that are allowed.
+        most: u64,
+    },
+    /// Something else than a regular file where one of our own belongs.
     #[error("{} is {kind}, not a regular file", path.display())]
     NotAFile {
         /// Where.
         path: PathBuf,
         /// As in "is …".
         kind: &'static str,
-    },
-    /// More than was allowed.
-    #[error("{} has more than {} MiB, and it is read whole", path.display(), most >> 20)]
-    TooLarge {
-        /// Where.
-        path: PathBuf,
-        /// Bytes that are allowed.
-        most: u64,
     },
     /// A file or folder of another user, where ours is needed.
     #[error("{} belongs to user {owner}: run plimsoll as that user", path.display())]
@@ -76,18 +81,14 @@ impl From<Refusal> for io::Error {
     }
 }
 
-fn not_a_file(path: &Path, kind: rustix::fs::FileType) -> Refusal {
-    use rustix::fs::FileType;
-    Refusal::NotAFile {
-        path: path.to_owned(),
-        kind: match kind {
-            FileType::Symlink => "a symbolic link",
-            FileType::Directory => "a directory",
-            FileType::Fifo => "a FIFO",
-            FileType::Socket => "a socket",
-            FileType::CharacterDevice => "a character device",
-            FileType::BlockDevice => "a block device",
-            _ => "something unknown",
-        },
+fn kind(kind: FileType) -> &'static str {
+    match kind {
+        FileType::Symlink => "a symbolic link",
+        FileType::Directory => "a directory",
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice => "a character device",
+        FileType::BlockDevice => "a block device",
+        _ => "something unknown",
     }
 }

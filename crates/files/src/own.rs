@@ -2,7 +2,7 @@
 
 use crate::walk::walk;
 use crate::whole::replace;
-use crate::{Refusal, not_a_file};
+use crate::{Refusal, kind};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, Stat, chmod, fchmod, fstat, mkdirat, openat, statat,
@@ -143,7 +143,7 @@ impl OwnFolder {
         let about = fstat(&file)?;
         match FileType::from_raw_mode(about.st_mode) {
             FileType::RegularFile => Ok((file, about)),
-            kind => Err(not_a_file(&path(), kind).into()),
+            found => Err(not_a_file(&path(), found).into()),
         }
     }
 
@@ -172,9 +172,9 @@ impl OwnFolder {
         };
         let about = fstat(&file)?;
         let path = self.path.join(name);
-        let kind = FileType::from_raw_mode(about.st_mode);
-        if kind != FileType::RegularFile {
-            return Err(not_a_file(&path, kind).into());
+        let found = FileType::from_raw_mode(about.st_mode);
+        if found != FileType::RegularFile {
+            return Err(not_a_file(&path, found).into());
         }
         ours(&path, &about)?;
         if about.st_mode & OTHERS != 0 {
@@ -211,6 +211,13 @@ fn is_refusal(error: &io::Error) -> bool {
 fn open_folder(from: impl rustix::fd::AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(from, name, flags, Mode::empty())
+}
+
+fn not_a_file(path: &Path, found: FileType) -> Refusal {
+    Refusal::NotAFile {
+        path: path.to_owned(),
+        kind: kind(found),
+    }
 }
 
 fn ours(path: &Path, about: &Stat) -> Result<(), Refusal> {

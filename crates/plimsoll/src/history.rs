@@ -25,7 +25,7 @@ pub fn history(arguments: &arguments::History, store: Option<&Path>) -> anyhow::
     let found = lookup::history(&store, &arguments.experiment, &question)?;
     if let Some(file) = &arguments.page {
         let page = history::page(&found, env!("CARGO_PKG_VERSION"), Place::File);
-        std::fs::write(file, page)
+        plimsoll_files::write_whole(file, page.as_bytes())
             .with_context(|| format!("cannot write the page {}", file.display()))?;
     }
     if arguments.json {

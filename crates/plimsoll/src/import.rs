@@ -11,7 +11,6 @@ use plimsoll_import::{
 };
 use plimsoll_record::Program;
 use plimsoll_store::Store;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -142,11 +141,10 @@ fn outputs(files: &[PathBuf], options: &Options) -> anyhow::Result<Vec<Measured>
 
 fn one(path: &Path, options: &Options) -> anyhow::Result<Vec<Measured>> {
     let shown = redact_command(&path.display().to_string());
-    let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
-    let is_directory = file.metadata().is_ok_and(|of| of.is_dir());
-    if is_directory {
+    if path.is_dir() {
         bail!("{shown} is a directory: name the files in it");
     }
+    let file = plimsoll_files::open(path).with_context(|| format!("cannot open {shown}"))?;
     let outputs: Result<Vec<Measured>, ImportError> =
         read(&shown, BufReader::with_capacity(1 << 16, file), options);
     outputs.context("nothing was imported")

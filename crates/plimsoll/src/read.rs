@@ -5,6 +5,9 @@ use plimsoll_record::ExperimentRecord;
 use plimsoll_store::{Filter, Store, StoreError};
 use std::path::{Path, PathBuf};
 
+/// Bytes of an exported record, which is held in memory.
+const MOST_OF_A_RECORD: u64 = 1 << 30;
+
 /// The store's file, named or by default.
 pub fn store_path(named: Option<&Path>) -> Result<PathBuf, StoreError> {
     match named {
@@ -16,7 +19,7 @@ pub fn store_path(named: Option<&Path>) -> Result<PathBuf, StoreError> {
 /// The record that is meant by an id, its beginning, a name, `last`, or the path of an exported record.
 pub fn record(wanted: &str, store: Option<&Path>) -> anyhow::Result<ExperimentRecord> {
     if wanted.ends_with(".json") {
-        let text = std::fs::read_to_string(wanted)
+        let text = plimsoll_files::read_text(wanted.as_ref(), MOST_OF_A_RECORD)
             .with_context(|| format!("cannot read the record {wanted}"))?;
         return ExperimentRecord::from_json(&text).with_context(|| format!("cannot use {wanted}"));
     }

@@ -6,6 +6,7 @@ use crate::maps::maps;
 use crate::read::{is_empty, nothing_in, record, store_path};
 use crate::screen::{print, screen};
 use anyhow::Context;
+use plimsoll_files::{OwnFolder, write_whole};
 use plimsoll_judge::{Analysis, Outcome, analyse, compare_records};
 use plimsoll_record::{ExperimentRecord, ExperimentState};
 use plimsoll_report::{Report, junit, page, terminal};
@@ -64,13 +65,12 @@ pub fn result(
             "{}\n",
             serde_json::to_string_pretty(&analysis)?
         ))?;
-        if let Some(file) = wanted.page {
-            write_page(&report, file)?;
+        if wanted.page.is_some() {
+            write_page(&report, wanted.page, store)?;
         }
     } else {
         print(terminal::summary(&report, &screen()))?;
-        let file = page_path(wanted.page, store, record)?;
-        write_page(&report, &file)?;
+        let file = write_page(&report, wanted.page, store)?;
         print(terminal::closing(&analysis, &screen()))?;
         print(format_args!("Page: {}\n", link(&file)))?;
     }
@@ -109,22 +109,6 @@ fn exit_of(analysis: &Analysis) -> Exit {
     }
 }
 
-/// Where the page goes: as asked, or beside the store.
-fn page_path(
-    asked: Option<&Path>,
-    store: Option<&Path>,
-    record: &ExperimentRecord,
-) -> anyhow::Result<PathBuf> {
-    if let Some(file) = asked {
-        return Ok(file.to_owned());
-    }
-    let store = store_path(store)?;
-    let pages = store.parent().unwrap_or(Path::new(".")).join("pages");
-    std::fs::create_dir_all(&pages)
-        .with_context(|| format!("cannot make {}; name a file with --page", pages.display()))?;
-    Ok(pages.join(format!("{}.html", file_stem(record))))
-}
-
 /// A plain file name for an experiment: its name with anything but letters, digits, `-` and `_` replaced, and its id.
 pub fn file_stem(record: &ExperimentRecord) -> String {
     let name: String = record
@@ -156,16 +140,34 @@ fn drawn(report: &Report<'_>) -> String {
     page::render_in(report, &setting)
 }
 
-/// Writes a page as a whole or not at all.
-fn write_page(report: &Report<'_>, file: &Path) -> anyhow::Result<()> {
-    let part = file.with_extension("html.part");
-    let written = std::fs::write(&part, drawn(report)).and_then(|()| std::fs::rename(&part, file));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
+/// Writes a page as a whole or not at all: where the user wants it, with the permissions that are usual there, or beside the store and as private.
+fn write_page(
+    report: &Report<'_>,
+    asked: Option<&Path>,
+    store: Option<&Path>,
+) -> anyhow::Result<PathBuf> {
+    let page = drawn(report);
+    if let Some(file) = asked {
+        write_whole(file, page.as_bytes()).with_context(|| not_written(file))?;
+        return Ok(file.to_owned());
     }
-    written.with_context(|| {
-        format!("cannot write the page {}; the result is in the store, `plimsoll report --page FILE` writes it elsewhere", file.display())
-    })
+    let store = store_path(store)?;
+    let name = format!("{}.html", file_stem(report.record));
+    let folder = store.parent().unwrap_or(Path::new(""));
+    let pages = OwnFolder::make(folder).and_then(|folder| folder.make_inside("pages".as_ref()));
+    let pages = pages.with_context(|| not_written(&folder.join("pages").join(&name)))?;
+    let file = pages.path().join(&name);
+    pages
+        .write_whole(name.as_ref(), page.as_bytes())
+        .with_context(|| not_written(&file))?;
+    Ok(file)
+}
+
+fn not_written(file: &Path) -> String {
+    format!(
+        "cannot write the page {}; the result is in the store, `plimsoll report --page FILE` writes it elsewhere",
+        file.display()
+    )
 }
 
 /// `plimsoll compare`.

@@ -3,7 +3,9 @@
 use crate::arguments;
 use crate::exit::Exit;
 use anyhow::Context;
-use plimsoll_ycsb::{Command, CommandError, Ended, Surroundings, USAGE, YcsbError, execute};
+use plimsoll_ycsb::{
+    Command, CommandError, Ended, MOST_OF_A_FILE, Surroundings, USAGE, YcsbError, execute,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +17,9 @@ pub fn ycsb(arguments: &arguments::Ycsb) -> anyhow::Result<Exit> {
         |exit| exit
     };
     let phase = arguments.phase.as_deref().unwrap_or_default();
-    let command = Command::read(phase, &arguments.words, &|path| std::fs::read(path));
+    let command = Command::read(phase, &arguments.words, &|path| {
+        plimsoll_files::read(path, MOST_OF_A_FILE)
+    });
     let command = match command {
         Ok(command) => command,
         Err(error) => {

@@ -232,9 +232,7 @@ fn mix(
     remarks: &mut Vec<String>,
 ) -> Result<Mix, PropertyError> {
     let share = |name: &str, default: f64| -> Result<f64, PropertyError> {
-        let share = properties.double(name)?.unwrap_or(default);
-        // What is not above 0 takes no part.
-        Ok(if share > 0.0 { share } else { 0.0 })
+        Ok(properties.double(name)?.unwrap_or(default))
     };
     let shortest = properties.small_count("minscanlength")?.unwrap_or(1);
     let longest = properties.small_count("maxscanlength")?.unwrap_or(1_000);
@@ -342,11 +340,33 @@ mod tests {
     fn a_proportion_that_is_not_given_keeps_its_default() {
         let core = read("readproportion=0.5").unwrap();
         assert_eq!((core.mix.read, core.mix.update), (0.5, 0.05));
-        let core = read("readproportion=-1\nupdateproportion=NaN\nscanproportion=1").unwrap();
-        assert_eq!(
-            (core.mix.read, core.mix.update, core.mix.scan),
-            (0.0, 0.0, 1.0)
-        );
+        for name in [
+            "readproportion",
+            "updateproportion",
+            "insertproportion",
+            "scanproportion",
+            "readmodifywriteproportion",
+            "hotspotdatafraction",
+            "hotspotopnfraction",
+            "exponential.percentile",
+            "exponential.frac",
+        ] {
+            let law = if name.starts_with("hotspot") {
+                "hotspot"
+            } else {
+                "exponential"
+            };
+            for (value, fault) in [
+                ("NaN", "NaN is no finite number"),
+                ("Infinity", "inf is no finite number"),
+                ("-1", "-1 is below 0"),
+            ] {
+                assert_eq!(
+                    message(&format!("requestdistribution={law}\n{name}={value}")),
+                    format!("`{name}`: {fault}")
+                );
+            }
+        }
     }
 
     #[test]

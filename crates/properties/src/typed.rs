@@ -119,12 +119,26 @@ impl Properties {
         }
     }
 
-    /// A number with or without a fraction, white space around it, or the letter of a Java type behind it.
+    /// A number from 0 on, with or without a fraction, white space around it, or the letter of a Java type behind it. Java reads `NaN`,
+    /// infinite and negative numbers too, with which no property has a meaning.
     ///
     /// # Errors
     /// When the value is none.
     pub fn double(&self, name: &str) -> Result<Option<f64>, PropertyError> {
-        self.number(name, "number", read_double)
+        let Some(value) = self.number(name, "number", read_double)? else {
+            return Ok(None);
+        };
+        if !value.is_finite() {
+            let words = format!("{value} is no finite number");
+            return Err(PropertyError::impossible(name, words));
+        }
+        if value < 0.0 {
+            return Err(PropertyError::impossible(
+                name,
+                format!("{value} is below 0"),
+            ));
+        }
+        Ok(Some(value))
     }
 
     /// Whether the value is `true`, in large or small letters: as in Java everything else is not.
@@ -233,15 +247,23 @@ mod tests {
             (" .5 ", 0.5),
             ("5.", 5.0),
             ("1e-3", 1e-3),
-            ("-2E2", -200.0),
+            ("2E2", 200.0),
             ("1d", 1.0),
             ("1.5F", 1.5),
-            ("Infinity", f64::INFINITY),
-            ("-Infinity", f64::NEG_INFINITY),
+            ("-0", 0.0),
         ] {
             assert_eq!(with(text).double("n").unwrap(), Some(number), "{text:?}");
         }
-        assert!(with("NaN").double("n").unwrap().unwrap().is_nan());
+        for (text, fault) in [
+            ("NaN", "NaN is no finite number"),
+            ("Infinity", "inf is no finite number"),
+            ("-Infinity", "-inf is no finite number"),
+            ("1e400", "inf is no finite number"),
+            ("-1", "-1 is below 0"),
+        ] {
+            let refused = with(text).double("n").unwrap_err().to_string();
+            assert_eq!(refused, format!("`n`: {fault}"), "{text:?}");
+        }
         for text in [
             "", "inf", "nan", "infinity", "1,5", "x", ".", "1_0", "-", "NaNd",
         ] {

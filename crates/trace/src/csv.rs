@@ -48,9 +48,10 @@ pub fn csv(trace: &Trace, resolver: &Resolver<'_>, out: &mut impl Write) -> io::
 }
 
 fn quoted(path: &str) -> String {
+    let path = plimsoll_table::harmless(path);
     if path.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", path.replace('"', "\"\""))
     } else {
-        path.to_owned()
+        path.into_owned()
     }
 }

@@ -187,7 +187,9 @@ impl Walk<'_> {
     }
 
     fn file(&mut self, path: &Path) -> Result<(), TraceError> {
-        let Some(file) = present(File::open(path)).map_err(TraceError::io("open", path))? else {
+        let Some(file) =
+            present(plimsoll_files::open(path)).map_err(TraceError::io("open", path))?
+        else {
             return Ok(());
         };
         let about = file.metadata().map_err(TraceError::io("look at", path))?;

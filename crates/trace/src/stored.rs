@@ -9,9 +9,8 @@ use crate::request::{Kind, Request};
 use crate::trace::{Mark, Trace};
 use plimsoll_record::TraceReference;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Requests of a block.
@@ -50,7 +49,7 @@ struct AboutRef<'a> {
 }
 
 /// Writes what a trace holds, with the places of the files, as a compact file that is only read from then on. The destination appears at once and
-/// whole; the trace itself is left as it is, for the caller to remove.
+/// whole, for this user alone; the trace itself is left as it is, for the caller to remove.
 ///
 /// # Errors
 ///
@@ -67,7 +66,6 @@ pub fn finish(path: &Path, destination: &Path, extents: &[ExtentMap]) -> Result<
     let failed = || TraceError::io("write", destination);
     let mut file = tempfile::Builder::new()
         .prefix(".trace-")
-        .permissions(Permissions::from_mode(0o600))
         .tempfile_in(folder)
         .map_err(failed())?;
     let mut prefix = Prefix {

@@ -5,7 +5,6 @@ use crate::live;
 use crate::request::Request;
 use crate::stored;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -40,7 +39,7 @@ impl Trace {
     ///
     /// When the file cannot be read, is something else, of a later version, or damaged.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let file = File::open(path).map_err(TraceError::io("open", path))?;
+        let file = plimsoll_files::open(path).map_err(TraceError::io("open", path))?;
         let mut beginning = Vec::new();
         (&file)
             .take(HEAD_LIMIT)

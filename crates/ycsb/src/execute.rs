@@ -1,5 +1,6 @@
 //! Carries a command out.
 
+use crate::MOST_OF_A_FILE;
 use crate::binding::Plan;
 use crate::command::{Command, Phase};
 use crate::error::YcsbError;
@@ -51,7 +52,9 @@ pub struct Surroundings<'a> {
 /// When a property is impossible, the database cannot be opened, or the report cannot be written. Operations that fail are no errors: they
 /// are counted, reported, and named in what is returned.
 pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<Ended, YcsbError> {
-    let settings = Settings::read(command, &|path| std::fs::read_to_string(path))?;
+    let settings = Settings::read(command, &|path| {
+        plimsoll_files::read_text(path.as_ref(), MOST_OF_A_FILE)
+    })?;
     let plan = Plan::read(command.binding, &command.properties, command.is_async)?;
     let data = match settings.phase {
         Phase::Load => settings.core.to_load().0,

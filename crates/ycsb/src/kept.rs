@@ -27,7 +27,7 @@ impl KeptDirectory {
             source,
         };
         let marker = path.join(MARKER);
-        let is_marked = match fs::read_to_string(&marker) {
+        let is_marked = match plimsoll_files::read_text(&marker, 4096) {
             Ok(words) => words == WORDS,
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
             Err(error) => return Err(failed(error)),

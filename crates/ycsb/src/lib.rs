@@ -43,3 +43,6 @@ pub use catalogue::{Known, PROPERTIES, Treatment};
 pub use command::{Binding, Command, CommandError, Phase, USAGE};
 pub use error::YcsbError;
 pub use execute::{Ended, Surroundings, execute};
+
+/// Bytes of a property file, or of a file that a property names.
+pub const MOST_OF_A_FILE: u64 = 16 << 20;

@@ -111,7 +111,7 @@ fn show(
         rows: found.rows.iter().flat_map(rows).collect(),
     };
     if let Some(file) = &arguments.page {
-        std::fs::write(file, disk::page(&picture))
+        plimsoll_files::write_whole(file, disk::page(&picture).as_bytes())
             .with_context(|| format!("cannot write the page {}", file.display()))?;
     }
     if arguments.json {

@@ -32,5 +32,6 @@ mod seconds;
 mod servers;
 mod serving;
 mod stores;
+mod untrusted;
 mod whole;
 mod ycsb;
