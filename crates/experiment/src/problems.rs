@@ -6,7 +6,7 @@ use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
     MietteSpanContents, SourceCode, SourceSpan, SpanContents,
 };
-use plimsoll_redact::{covered, redact};
+use plimsoll_redact::{covered, line, lines, redact, visible};
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -144,7 +144,7 @@ impl Problems {
             .with_width(width.max(40))
             .with_links(false);
         let excerpt = Excerpt {
-            name: &self.file_name,
+            name: &line(&self.file_name),
             shown: shown(&covered(self.source.text())),
             source: &self.source,
         };
@@ -197,7 +197,7 @@ impl Problems {
         } else {
             format!("{}: {}", problem.path, problem.mistake)
         };
-        redact(&text)
+        lines(&redact(&text)).into_owned()
     }
 
     fn line_of(&self, problem: &Problem) -> String {
@@ -224,7 +224,7 @@ impl Problems {
         };
         format!(
             "{count} {things} in {}{left_out}: nothing was run",
-            self.file_name
+            line(&self.file_name)
         )
     }
 }
@@ -262,7 +262,7 @@ impl Diagnostic for Shown<'_> {
         self.problem
             .mistake
             .help()
-            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
+            .map(|help| Box::new(lines(&help).into_owned()) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -375,14 +375,11 @@ fn floor_char_boundary(text: &str, at: usize) -> usize {
 fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        // Marks that change the direction of writing could show another text than the program reads.
-        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-        if turns || (c.is_control() && c != '\n' && c != '\t' && c != '\r') {
-            shown.extend(std::iter::repeat_n('?', c.len_utf8()));
-        } else if c == '\r' {
-            shown.push(' ');
-        } else {
-            shown.push(c);
+        match c {
+            '\n' | '\t' => shown.push(c),
+            '\r' => shown.push(' '),
+            _ if visible(c) != c => shown.extend(std::iter::repeat_n('?', c.len_utf8())),
+            _ => shown.push(c),
         }
     }
     shown

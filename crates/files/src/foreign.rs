@@ -19,7 +19,12 @@ pub fn open(path: &Path) -> io::Result<File> {
     let found = FileType::from_raw_mode(fstat(&file)?.st_mode);
     if found != FileType::RegularFile {
         if found == FileType::Directory || !is_open_already(path) {
-            return Err(Refusal::Unreadable { kind: kind(found) }.into());
+            let advice = match found {
+                FileType::Fifo => ": give what is written into it as /dev/stdin",
+                _ => "",
+            };
+            let kind = kind(found);
+            return Err(Refusal::Unreadable { kind, advice }.into());
         }
         fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     }
@@ -63,7 +68,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// As [`read`]; [`io::ErrorKind::InvalidData`] where it is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 #[cfg(test)]

@@ -34,10 +34,12 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// Something to be read that could keep the reader waiting.
-    #[error("it is {kind}, not a regular file; what a program says is read as /dev/stdin or <(…)")]
+    #[error("it is {kind}, not a regular file{advice}")]
     Unreadable {
         /// As in "it is …".
         kind: &'static str,
+        /// What to do instead, if there is something; begins with a colon.
+        advice: &'static str,
     },
     /// More than was allowed.
     #[error("it has more than {} MiB", most >> 20)]

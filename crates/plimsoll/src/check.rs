@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::store_path;
-use crate::screen::print;
+use crate::screen::{print, print_json};
 use plimsoll_telemetry::{FindingSeverity, Survey, findings};
 use std::path::Path;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub fn check(arguments: &arguments::Check, store: Option<&Path>) -> anyhow::Resu
     let findings = findings(&survey);
     if arguments.json {
         let all = serde_json::json!({ "survey": survey, "findings": findings });
-        print(format_args!("{}\n", serde_json::to_string_pretty(&all)?))?;
+        print_json(&all)?;
         return Ok(Exit::Good);
     }
     for finding in &findings {

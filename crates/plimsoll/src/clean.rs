@@ -2,8 +2,9 @@
 
 use crate::arguments;
 use crate::exit::Exit;
-use crate::screen::print;
+use crate::screen::{print, print_json, tell};
 use anyhow::bail;
+use plimsoll_redact::line;
 use plimsoll_testbed::{abandoned, default_state_dir};
 use serde_json::json;
 use std::io;
@@ -33,12 +34,11 @@ pub fn clean(arguments: &arguments::Clean) -> anyhow::Result<Exit> {
         shown?;
     }
     if arguments.json {
-        let all = json!({
+        print_json(&json!({
             "dry_run": arguments.dry_run, "done": told.lines, "failed": failures,
-        });
-        print(format_args!("{}\n", serde_json::to_string_pretty(&all)?))?;
+        }))?;
     } else if told.lines.is_empty() && failures.is_empty() {
-        anstream::eprintln!("nothing was left behind");
+        tell("nothing was left behind");
     }
     if !failures.is_empty() {
         bail!("{}", failures.join("\n"));
@@ -58,6 +58,6 @@ impl Told {
         if self.json {
             return Ok(());
         }
-        print(format_args!("{before}{what}\n"))
+        print(format_args!("{before}{}\n", line(what)))
     }
 }

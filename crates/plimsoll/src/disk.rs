@@ -9,6 +9,7 @@ mod trace;
 
 use crate::arguments::Disk;
 use crate::exit::Exit;
+use crate::screen::tell;
 use plimsoll_fio::FioError;
 
 /// `plimsoll disk`.
@@ -21,7 +22,7 @@ pub fn disk(command: &Disk) -> anyhow::Result<Exit> {
     };
     match ended {
         Err(error) if matches!(error.downcast_ref(), Some(FioError::Interrupted)) => {
-            anstream::eprintln!("interrupted; everything that was made is removed");
+            tell("interrupted; everything that was made is removed");
             Ok(Exit::Interrupted)
         }
         ended => ended,

@@ -1,8 +1,10 @@
 //! Exit codes.
 
 use crate::plan::NoExperiment;
+use crate::screen::tell;
 use plimsoll_experiment::Problems;
 use plimsoll_fio::FioError;
+use plimsoll_redact::lines;
 use plimsoll_runner::RunnerError;
 use std::process::ExitCode;
 
@@ -55,6 +57,16 @@ pub fn code_of(error: &anyhow::Error) -> Exit {
         }
         _ => Exit::Failed,
     }
+}
+
+/// Says what is wrong with the command line, or helps with it. A word that a shell took from a folder may be a stranger's.
+pub fn wrong_usage(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    if lines(&text) == text {
+        error.exit();
+    }
+    tell(text.trim_end());
+    ExitCode::from(Exit::Usage as u8)
 }
 
 /// The error with its causes. Many errors name their cause in their own words, and it is not said twice.

@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::record;
-use crate::screen::print;
+use crate::screen::{print, print_json};
 use crate::show::file_stem;
 use anyhow::{Context, bail};
 use plimsoll_judge::analyse;
@@ -40,9 +40,7 @@ pub fn export(arguments: &arguments::Export, store: Option<&Path>) -> anyhow::Re
         }
     }
     if arguments.json {
-        let text =
-            serde_json::to_string_pretty(&json!({ "experiment": record.id, "files": written }))?;
-        print(format_args!("{text}\n"))?;
+        print_json(&json!({ "experiment": record.id, "files": written }))?;
     }
     Ok(Exit::Good)
 }

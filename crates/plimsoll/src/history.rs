@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::store_path;
-use crate::screen::{print, screen};
+use crate::screen::{print_drawn, print_json, screen};
 use anyhow::Context;
 use plimsoll_judge::HistoryQuestion;
 use plimsoll_report::history;
@@ -29,9 +29,9 @@ pub fn history(arguments: &arguments::History, store: Option<&Path>) -> anyhow::
             .with_context(|| format!("cannot write the page {}", file.display()))?;
     }
     if arguments.json {
-        print(format_args!("{}\n", serde_json::to_string_pretty(&found)?))?;
+        print_json(&found)?;
     } else {
-        print(history::terminal(&found, &screen()))?;
+        print_drawn(&history::terminal(&found, &screen()))?;
     }
     Ok(Exit::Good)
 }

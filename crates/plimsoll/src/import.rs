@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::exit::Exit;
 use crate::read::store_path;
 use crate::run::command_line;
+use crate::screen::tell;
 use crate::show::{Wanted, result};
 use anyhow::{Context, bail};
 use plimsoll_import::{
@@ -60,7 +61,11 @@ pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Re
     let mut record = record(&frame, arms)?;
     let mut open = Store::open(&store_path(store)?)?;
     record.id = open.import(record.clone())?;
-    anstream::eprintln!("imported as {}: {}", record.id, arms_in_words(&record.runs));
+    tell(format_args!(
+        "imported as {}: {}",
+        record.id,
+        arms_in_words(&record.runs)
+    ));
     let wanted = Wanted {
         json: arguments.json,
         page: arguments.page.as_deref(),

@@ -4,9 +4,10 @@ use crate::screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plimsoll_experiment::explain;
 use plimsoll_record::{PointLabel, RunState, Slice};
+use plimsoll_redact::lines;
 use plimsoll_report::progress::{Left, Moment, Phase, Span};
 use plimsoll_runner::{Event, Watcher};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -49,11 +50,8 @@ pub fn counted(count: usize, noun: &str) -> String {
 /// Above the live line, if there is one.
 fn say(bar: Option<&ProgressBar>, line: &str) {
     match bar {
-        Some(bar) => bar.println(line),
-        None => {
-            // Nobody may be able to read it any more: that must not end the measuring.
-            let _ = writeln!(anstream::stderr(), "{line}");
-        }
+        Some(bar) => bar.println(lines(line)),
+        None => screen::tell(line),
     }
 }
 

@@ -1,5 +1,8 @@
 //! The `plimsoll` program: command line, exit codes, progress, wiring. How anything is done is in the other crates.
 
+// All that is said goes through `screen`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod arguments;
 mod check;
 mod clean;
@@ -25,6 +28,7 @@ mod ycsb;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use exit::Exit;
+use screen::tell;
 use std::process::ExitCode;
 
 /// WiredTiger allocates through this too: with the system's allocator it stores and updates up to 1.8 times slower.
@@ -43,11 +47,14 @@ const FRUGAL: [(&str, &str); 3] = [
 ];
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::wrong_usage(&error),
+    };
     match dispatch(&arguments) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            anstream::eprintln!("plimsoll: {}", exit::message(&error));
+            tell(format_args!("plimsoll: {}", exit::message(&error)));
             exit::code_of(&error).into()
         }
     }

@@ -1,5 +1,6 @@
 //! The disk maps of a page: of the runs whose traces lie on this machine.
 
+use crate::screen::tell;
 use plimsoll_diskmap::{
     DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, last_of_each_arm,
 };
@@ -41,9 +42,9 @@ pub fn maps(report: &Report<'_>, room_bytes: usize) -> Vec<DiskMap> {
 }
 
 fn told(run: &RunRecord, error: &DiskmapError) {
-    anstream::eprintln!(
+    tell(format_args!(
         "the page has no disk map of {} in block {}: {error}",
         run.arm,
         u64::from(run.block) + 1
-    );
+    ));
 }

@@ -4,7 +4,7 @@ use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
 use crate::live::counted;
 use crate::read::store_path;
-use crate::screen::{self, print};
+use crate::screen::{self, print, print_json, tell_drawn};
 use plimsoll_experiment::{
     Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
 };
@@ -97,11 +97,11 @@ pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
 }
 
 /// Shows what is wrong with a file.
-pub fn complain(problems: &Problems, json: bool) -> std::io::Result<Exit> {
+pub fn complain(problems: &Problems, json: bool) -> anyhow::Result<Exit> {
     if json {
-        print(format_args!("{:#}\n", problems.to_json()))?;
+        print_json(&problems.to_json())?;
     } else {
-        anstream::eprintln!("{}", problems.render(screen::colours(), screen::columns()));
+        tell_drawn(&problems.render(screen::colours(), screen::columns()));
     }
     Ok(Exit::InvalidExperiment)
 }
@@ -139,14 +139,14 @@ fn measured(plan: &Plan, store: Option<&Path>) -> anyhow::Result<Option<String>>
 pub fn plan(arguments: &arguments::Plan, store: Option<&Path>) -> anyhow::Result<Exit> {
     let plan = match read(&arguments.experiment)?.plan {
         Ok(plan) => plan,
-        Err(problems) => return Ok(complain(&problems, arguments.json)?),
+        Err(problems) => return complain(&problems, arguments.json),
     };
     let explanation = explain(&plan, plimsoll_engine::kinds());
     let too_few = too_few_blocks(&plan);
     if arguments.json {
         let mut explained = serde_json::to_value(&explanation)?;
         explained["too_few_blocks"] = serde_json::to_value(too_few)?;
-        print(format_args!("{explained:#}\n"))?;
+        print_json(&explained)?;
     } else {
         if let Some(too_few) = too_few {
             print(format_args!("{too_few}\n\n"))?;

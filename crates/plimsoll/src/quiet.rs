@@ -1,5 +1,6 @@
 //! Whether the machine is quiet enough to measure, before `plimsoll run` starts.
 
+use crate::screen::tell;
 use anyhow::bail;
 use plimsoll_record::{FOREIGN_CAUTION, ForeignCpu};
 use plimsoll_telemetry::{ForeignSampler, Host};
@@ -31,13 +32,13 @@ pub fn before_a_run(wait_ns: Option<u64>, quiet: bool) -> anyhow::Result<Foreign
         )
     };
     if is_busy(&seen) && !quiet {
-        anstream::eprintln!("{}", said(&seen));
+        tell(said(&seen));
     }
     let Some(wait_ns) = wait_ns else {
         return Ok(seen);
     };
     if is_busy(&seen) && !quiet {
-        anstream::eprintln!("waiting for a quiet machine");
+        tell("waiting for a quiet machine");
     }
     while is_busy(&seen) {
         if begun.elapsed() >= Duration::from_nanos(wait_ns) {

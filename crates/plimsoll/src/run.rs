@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::live::Live;
 use crate::plan::{complain, read};
 use crate::read::store_path;
+use crate::screen::tell;
 use crate::show;
 use anyhow::Context;
 use plimsoll_experiment::{needs, redact};
@@ -23,7 +24,7 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
     let checked = read(&arguments.experiment)?;
     let plan = match checked.plan {
         Ok(plan) => plan,
-        Err(problems) => return Ok(complain(&problems, arguments.json)?),
+        Err(problems) => return complain(&problems, arguments.json),
     };
     if let Some(too_few) = too_few_blocks(&plan) {
         let needs = needs(&plan, plimsoll_engine::kinds());
@@ -31,10 +32,10 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
         let is_long = plan.measurement.operations.is_none() && needs.total_ns() > LONG_NS;
         let is_asked = arguments.anyway || arguments.experiment.pilot;
         if !arguments.quiet || is_long && !is_asked {
-            anstream::eprintln!("{too_few}");
+            tell(too_few);
         }
         if is_long && !is_asked {
-            anstream::eprintln!("It would take more than ten minutes; --anyway starts it.");
+            tell("It would take more than ten minutes; --anyway starts it.");
             return Ok(Exit::Usage);
         }
     }
@@ -88,12 +89,12 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
         } else {
             "some runs failed"
         };
-        anstream::eprintln!(
+        tell(format_args!(
             "{why}: {} of {} runs are missing; the same command makes them: {}",
             ended.missing,
             plan.runs.len(),
             redact(execution.command)
-        );
+        ));
     }
     if ended.interrupted {
         return Ok(Exit::Interrupted);

@@ -4,7 +4,7 @@ use crate::arguments;
 use crate::confine::{Confined, Reach, confine};
 use crate::exit::Exit;
 use crate::read::store_path;
-use crate::screen::print;
+use crate::screen::{print, tell};
 use plimsoll_serve::{Options, Server};
 use plimsoll_store::Store;
 use std::fs::DirBuilder;
@@ -21,16 +21,16 @@ pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Resu
         engines: plimsoll_engine::kinds(),
     })?;
     if !store.exists() {
-        anstream::eprintln!(
+        tell(format_args!(
             "there is no store at {} yet: experiments appear on the page when one is run",
             store.display()
-        );
+        ));
     }
     if server.address().ip().is_unspecified() {
-        anstream::eprintln!(
+        tell(format_args!(
             "from other machines: the same address with the address of this machine in place of {}",
             server.local_ip()
-        );
+        ));
     }
     // Whom it answers may mean harm, and so may whoever wrote the records. There is no other thread yet.
     match confine(&reach(&store)) {

@@ -4,11 +4,12 @@ use crate::arguments;
 use crate::exit::Exit;
 use crate::maps::maps;
 use crate::read::{is_empty, nothing_in, record, store_path};
-use crate::screen::{print, screen};
+use crate::screen::{print, print_drawn, print_json, screen, tell};
 use anyhow::Context;
 use plimsoll_files::{OwnFolder, write_whole};
 use plimsoll_judge::{Analysis, Outcome, analyse, compare_records};
 use plimsoll_record::{ExperimentRecord, ExperimentState};
+use plimsoll_redact::line;
 use plimsoll_report::{Report, junit, page, terminal};
 use plimsoll_serve::lookup::side;
 use plimsoll_store::{Filter, Store};
@@ -54,24 +55,21 @@ pub fn result(
         std::fs::write(file, junit::render(&report))
             .with_context(|| format!("cannot write the JUnit report {}", file.display()))?;
         if analysis.thresholds.is_empty() {
-            anstream::eprintln!(
+            tell(format_args!(
                 "{} has no test cases: the experiment has no thresholds",
                 file.display()
-            );
+            ));
         }
     }
     if wanted.json {
-        print(format_args!(
-            "{}\n",
-            serde_json::to_string_pretty(&analysis)?
-        ))?;
+        print_json(&analysis)?;
         if wanted.page.is_some() {
             write_page(&report, wanted.page, store)?;
         }
     } else {
-        print(terminal::summary(&report, &screen()))?;
+        print_drawn(&terminal::summary(&report, &screen()))?;
         let file = write_page(&report, wanted.page, store)?;
-        print(terminal::closing(&analysis, &screen()))?;
+        print_drawn(&terminal::closing(&analysis, &screen()))?;
         print(format_args!("Page: {}\n", link(&file)))?;
     }
     Ok(exit_of(&analysis))
@@ -175,12 +173,9 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
     let Some(second) = &arguments.second else {
         let analysis = analyse(&record(&arguments.first, store)?)?;
         if arguments.json {
-            print(format_args!(
-                "{}\n",
-                serde_json::to_string_pretty(&analysis.comparisons)?
-            ))?;
+            print_json(&analysis.comparisons)?;
         } else {
-            print(terminal::comparisons(&analysis, &screen()))?;
+            print_drawn(&terminal::comparisons(&analysis, &screen()))?;
         }
         return Ok(Exit::Good);
     };
@@ -189,12 +184,9 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
     let (b, arm_b) = side(second, load)?;
     let comparison = compare_records(&a, &arm_a, &b, &arm_b)?;
     if arguments.json {
-        print(format_args!(
-            "{}\n",
-            serde_json::to_string_pretty(&comparison)?
-        ))?;
+        print_json(&comparison)?;
     } else {
-        print(terminal::record_comparison(&comparison, &screen()))?;
+        print_drawn(&terminal::record_comparison(&comparison, &screen()))?;
     }
     Ok(Exit::Good)
 }
@@ -208,17 +200,17 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
     };
     let summaries = store.list(&filter)?;
     if arguments.json {
-        print(format_args!(
-            "{}\n",
-            serde_json::to_string_pretty(&summaries)?
-        ))?;
+        print_json(&summaries)?;
         return Ok(Exit::Good);
     }
     if summaries.is_empty() {
         if is_empty(&store)? {
-            anstream::eprintln!("{}", nothing_in(&store));
+            tell(nothing_in(&store));
         } else {
-            anstream::eprintln!("no such experiment in {}", store.path().display());
+            tell(format_args!(
+                "no such experiment in {}",
+                store.path().display()
+            ));
         }
         return Ok(Exit::Good);
     }
@@ -243,10 +235,10 @@ pub fn list(arguments: &arguments::List, store: Option<&Path>) -> anyhow::Result
         }
         print(format_args!(
             "{:<10} {begun:<20} {state:<12} {runs:<15} {:<26} {}: {}\n",
-            summary.id,
-            summary.verdict.as_deref().unwrap_or("-"),
-            summary.name,
-            summary.arms.join(", ")
+            line(&summary.id),
+            line(summary.verdict.as_deref().unwrap_or("-")),
+            line(&summary.name),
+            line(&summary.arms.join(", "))
         ))?;
     }
     Ok(Exit::Good)

@@ -2,6 +2,7 @@
 
 use crate::arguments;
 use crate::exit::Exit;
+use crate::screen::tell;
 use anyhow::Context;
 use plimsoll_ycsb::{
     Command, CommandError, Ended, MOST_OF_A_FILE, Surroundings, USAGE, YcsbError, execute,
@@ -24,9 +25,9 @@ pub fn ycsb(arguments: &arguments::Ycsb) -> anyhow::Result<Exit> {
         Ok(command) => command,
         Err(error) => {
             if matches!(error, CommandError::Usage(_)) {
-                anstream::eprintln!("{USAGE}\n");
+                tell(format_args!("{USAGE}\n"));
             }
-            anstream::eprintln!("plimsoll ycsb: {error}");
+            tell(format_args!("plimsoll ycsb: {error}"));
             return Ok(end(Exit::Usage));
         }
     };
@@ -47,7 +48,7 @@ pub fn ycsb(arguments: &arguments::Ycsb) -> anyhow::Result<Exit> {
     match execute(&command, &surroundings) {
         Ok(ended) => Ok(end(exit(&ended))),
         Err(error) => {
-            anstream::eprintln!("plimsoll ycsb: {error}");
+            tell(format_args!("plimsoll ycsb: {error}"));
             Ok(end(code(&error)))
         }
     }
@@ -65,10 +66,10 @@ fn as_ycsb(exit: Exit) -> Exit {
 
 fn exit(ended: &Ended) -> Exit {
     for complaint in &ended.complaints {
-        anstream::eprintln!("plimsoll ycsb: {complaint}");
+        tell(format_args!("plimsoll ycsb: {complaint}"));
     }
     if ended.is_interrupted {
-        anstream::eprintln!("plimsoll ycsb: interrupted; the report is of what was measured");
+        tell("plimsoll ycsb: interrupted; the report is of what was measured");
         Exit::Interrupted
     } else if ended.complaints.is_empty() {
         Exit::Good

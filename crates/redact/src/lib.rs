@@ -1,9 +1,9 @@
-//! Secrets, kept out of records and off screens.
+//! Foreign text, made fit to be shown: without secrets, and without what a terminal would obey.
 //!
 //! [`redact`] is what everything goes through that is kept, shown, logged, exported or served: files, plans, messages, what servers and drivers say.
 //! In an address it hides the password, and of the options behind the `?` every value that is not known to be harmless: what may be *shown* is
 //! listed here, and not what must be hidden, so that an option of tomorrow shows nothing. [`redact_command`] hides besides what a command line gives to
-//! a name like a password.
+//! a name like a password. [`line()`] and [`lines()`] show control characters as pictures of themselves.
 //!
 //! ```
 //! use plimsoll_redact::{redact, redact_command};
@@ -16,10 +16,12 @@
 //! ```
 
 mod command;
+mod visible;
 
 pub use command::{redact_command, redact_value};
 use percent_encoding::percent_decode_str;
 use std::ops::Range;
+pub use visible::{line, lines, visible};
 
 /// What stands for a secret.
 pub const HIDDEN: &str = "***";

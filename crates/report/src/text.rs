@@ -3,45 +3,8 @@
 //! Names and messages come from outside. Here they lose what could move a terminal's cursor or turn the reading order of a page around;
 //! escaping for HTML is done by the markup library on top of that.
 
-use std::borrow::Cow;
+pub(crate) use plimsoll_redact::{line, lines};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-/// One line of foreign text: control characters become pictures of themselves, signs that turn the direction of writing are replaced.
-pub(crate) fn line(text: &str) -> Cow<'_, str> {
-    if text
-        .chars()
-        .all(|character| visible(character) == character)
-    {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.chars().map(visible).collect())
-}
-
-/// Foreign text of several lines: as [`line()`], but line feeds and tabs stay.
-pub(crate) fn lines(text: &str) -> String {
-    let keep = |character| matches!(character, '\n' | '\t');
-    text.replace("\r\n", "\n")
-        .chars()
-        .map(|character| {
-            if keep(character) {
-                character
-            } else {
-                visible(character)
-            }
-        })
-        .collect()
-}
-
-fn visible(character: char) -> char {
-    match character {
-        '\0'..='\x1f' => char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'),
-        '\x7f' => '\u{2421}',
-        '\u{80}'..='\u{9f}' => '\u{fffd}',
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' => '\u{fffd}',
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => '\u{fffd}',
-        other => other,
-    }
-}
 
 /// One line of foreign text, cut to `width` columns with an ellipsis in the middle, since names tend to differ at their ends.
 pub(crate) fn short(text: &str, width: usize) -> String {
@@ -178,16 +141,6 @@ pub(crate) fn padded(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn control_characters_are_shown_not_obeyed() {
-        assert_eq!(
-            line("a\x1b[2Jb\nc\u{202e}d\u{9b}e"),
-            "a␛[2Jb␊c\u{fffd}d\u{fffd}e"
-        );
-        assert_eq!(lines("a: 1\r\n\tb\x07"), "a: 1\n\tb␇");
-        assert!(matches!(line("日本語 наука"), Cow::Borrowed(_)));
-    }
 
     #[test]
     fn shortening_keeps_both_ends_and_the_width() {

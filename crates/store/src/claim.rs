@@ -39,9 +39,9 @@ impl Claims {
         let file = place
             .folder
             .open(&place.beside("-lock"))
-            .map_err(|error| StoreError::from_io(&place.path, error))?;
+            .map_err(|error| StoreError::from_io(&place.shown, error))?;
         Ok(Self {
-            store: place.path.clone(),
+            store: place.shown.clone(),
             file: Some(file),
             held: BTreeSet::new(),
         })
@@ -51,7 +51,7 @@ impl Claims {
     pub(crate) fn look(place: &Place) -> Self {
         let file = place.folder.open_to_read(&place.beside("-lock")).ok();
         Self {
-            store: place.path.clone(),
+            store: place.shown.clone(),
             file,
             held: BTreeSet::new(),
         }
@@ -178,7 +178,7 @@ mod tests {
             refused.to_string(),
             format!(
                 "{this} keeps the store {} locked: wait until it is done, or end it",
-                place.path.display()
+                place.shown.display()
             )
         );
         assert_eq!(second.holder(7).to_string(), this);

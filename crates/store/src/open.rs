@@ -45,7 +45,6 @@ impl Store {
     /// [`StoreError::Full`], or what else keeps it from being opened.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let place = Place::to_write(path)?;
-        let path = &place.path;
         let mut open_stores = open_stores();
         if inspect(&place, &open_stores)? == Found::Nothing {
             create_empty(&place)?;
@@ -53,7 +52,8 @@ impl Store {
         let claims = Claims::open(&place)?;
         place.make_private()?;
         let sqlite = |error| StoreError::from_sqlite(path, error);
-        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+        let mut connection =
+            connect(&place.path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
         // SQLite opens a file that it may not write for reading, without a word.
         if connection.is_readonly("main").map_err(sqlite)? {
             return Err(StoreError::ReadOnly {
@@ -76,7 +76,7 @@ impl Store {
         connection
             .pragma_update(None, "wal_autocheckpoint", 0)
             .map_err(sqlite)?;
-        let registration = register(path, &mut open_stores)?;
+        let registration = register(&place, &mut open_stores)?;
         Ok(Self {
             connection,
             claims,
@@ -92,7 +92,6 @@ impl Store {
     /// else keeps it from being opened.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
         let place = Place::to_read(path)?;
-        let path = &place.path;
         let mut open_stores = open_stores();
         if inspect(&place, &open_stores)? == Found::Nothing {
             return Err(StoreError::Missing {
@@ -100,12 +99,12 @@ impl Store {
             });
         }
         let connection = if place.folder.is_safe() {
-            connect_for_reading(path)?
+            connect_for_reading(&place)?
         } else {
-            connect_immutable(path)?
+            connect_immutable(&place)?
         };
         let claims = Claims::look(&place);
-        let registration = register(path, &mut open_stores)?;
+        let registration = register(&place, &mut open_stores)?;
         Ok(Self {
             connection,
             claims,
@@ -150,7 +149,7 @@ enum Found {
 
 /// Looks at a file without SQLite, which would already write beside it.
 fn inspect(place: &Place, open_stores: &OpenStores) -> Result<Found, StoreError> {
-    let path = &place.path;
+    let path = &place.shown;
     let not_a_store = |reason| StoreError::NotAStore {
         path: path.to_owned(),
         reason,
@@ -191,7 +190,7 @@ fn inspect(place: &Place, open_stores: &OpenStores) -> Result<Found, StoreError>
     let header =
         schema::read_header(&bytes).ok_or_else(|| not_a_store("is not a SQLite database"))?;
     // A store that is being made at this moment, or whose maker died. While it is made it has no log.
-    if header.is_empty() && !has_log(path) {
+    if header.is_empty() && !has_log(place) {
         return Ok(Found::Nothing);
     }
     if header.application_id != APPLICATION_ID {
@@ -215,7 +214,7 @@ fn check_version(path: &Path, found: u32) -> Result<(), StoreError> {
 /// Makes an empty file, for the sake of a clear error where that is not possible, and so that it is for its owner alone.
 fn create_empty(place: &Place) -> Result<(), StoreError> {
     let made = place.folder.open(place.name());
-    made.map_err(|error| StoreError::from_io(&place.path, error))?;
+    made.map_err(|error| StoreError::from_io(&place.shown, error))?;
     Ok(())
 }
 
@@ -238,15 +237,16 @@ fn bring_up_to_date(path: &Path, connection: &mut Connection) -> Result<(), Stor
     Ok(())
 }
 
-fn connect_for_reading(path: &Path) -> Result<Connection, StoreError> {
+fn connect_for_reading(place: &Place) -> Result<Connection, StoreError> {
+    let path = &place.shown;
     let sqlite = |error| StoreError::from_sqlite(path, error);
     // Readers of a write-ahead log register in a shared file beside it. Opened for writing where that is allowed, SQLite also tidies
     // these files away again.
-    let opened = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+    let opened = connect(&place.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
         .and_then(|connection| schema::version(&connection).map(|_| connection));
     let mut connection = match opened {
         Ok(connection) => connection,
-        Err(error) if needs_write_access(&error) => return connect_immutable(path),
+        Err(error) if needs_write_access(&error) => return connect_immutable(place),
         Err(error) => return Err(sqlite(error)),
     };
     bring_up_to_date(path, &mut connection)?;
@@ -267,25 +267,24 @@ fn needs_write_access(error: &rusqlite::Error) -> bool {
 }
 
 /// For a file in a place where nothing can be written. SQLite then reads the file alone, so its log must be empty.
-fn connect_immutable(path: &Path) -> Result<Connection, StoreError> {
-    if has_log(path) {
+fn connect_immutable(place: &Place) -> Result<Connection, StoreError> {
+    let path = &place.shown;
+    if has_log(place) {
         return Err(StoreError::Unmerged {
             path: path.to_owned(),
         });
     }
     let sqlite = |error| StoreError::from_sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    let mut connection = connect(Path::new(&immutable_uri(path)), flags).map_err(sqlite)?;
+    let mut connection = connect(Path::new(&immutable_uri(&place.path)), flags).map_err(sqlite)?;
     bring_up_to_date(path, &mut connection)?;
     Ok(connection)
 }
 
 /// Whether there is something in the write-ahead log.
-fn has_log(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let metadata = Path::new(&log).metadata();
-    metadata.is_ok_and(|metadata| metadata.len() > 0)
+fn has_log(place: &Place) -> bool {
+    let about = place.folder.stat(&place.beside("-wal"));
+    about.is_ok_and(|about| about.is_some_and(|about| about.st_size > 0))
 }
 
 /// <https://sqlite.org/uri.html>: everything but letters, digits and a few signs is written as a percent sign and two digits.
@@ -320,10 +319,11 @@ fn open_stores() -> MutexGuard<'static, OpenStores> {
 #[derive(Debug)]
 struct Registration(u64, u64);
 
-fn register(path: &Path, open_stores: &mut OpenStores) -> Result<Registration, StoreError> {
-    let metadata = path
+fn register(place: &Place, open_stores: &mut OpenStores) -> Result<Registration, StoreError> {
+    let metadata = place
+        .path
         .metadata()
-        .map_err(|error| StoreError::from_io(path, error))?;
+        .map_err(|error| StoreError::from_io(&place.shown, error))?;
     let file = (metadata.dev(), metadata.ino());
     *open_stores.entry(file).or_default() += 1;
     Ok(Registration(file.0, file.1))

@@ -13,8 +13,10 @@ const ENDS: [&str; 5] = ["", "-wal", "-shm", "-journal", "-lock"];
 pub(crate) struct Place {
     pub(crate) folder: OwnFolder,
     name: OsString,
-    /// The file, in a folder without symbolic links.
+    /// The file, in a folder without symbolic links: what is opened.
     pub(crate) path: PathBuf,
+    /// The same as the user wrote it: what messages name.
+    pub(crate) shown: PathBuf,
 }
 
 impl Place {
@@ -46,6 +48,7 @@ impl Place {
             path: folder.path().join(name),
             folder,
             name: name.to_owned(),
+            shown: path.to_owned(),
         })
     }
 
@@ -65,7 +68,7 @@ impl Place {
         for end in ENDS {
             self.folder
                 .make_private(&self.beside(end))
-                .map_err(|error| StoreError::from_io(&self.path, error))?;
+                .map_err(|error| StoreError::from_io(&self.shown, error))?;
         }
         Ok(())
     }

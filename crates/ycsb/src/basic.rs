@@ -1,11 +1,11 @@
 //! The binding `basic`: no database, with a delay and a voice if they are asked for.
 
+use crate::execute::say;
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_properties::{Properties, PropertyError};
 use plimsoll_record::EngineDescription;
 use plimsoll_workload::{FieldChoice, Fields, Stream};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -92,8 +92,7 @@ impl BasicSession {
             std::thread::sleep(Duration::from_nanos(nanos));
         }
         if let Some(table) = &self.voice {
-            // Nobody may be listening any more.
-            let _ = writeln!(std::io::stdout(), "{}", what(table));
+            say(&what(table));
         }
         Outcome::Ok
     }

@@ -134,13 +134,13 @@ pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<End
 }
 
 /// A line on the standard error. Nobody may be listening any more.
-fn talk(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+pub(crate) fn talk(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", plimsoll_redact::lines(line));
 }
 
 /// A line on the standard output, before the report.
-fn say(line: &str) {
-    let _ = writeln!(io::stdout(), "{line}");
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stdout(), "{}", plimsoll_redact::lines(line));
 }
 
 struct Run<'a> {

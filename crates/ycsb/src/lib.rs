@@ -19,6 +19,9 @@
 //! # Ok::<(), plimsoll_ycsb::CommandError>(())
 //! ```
 
+// All that is said goes through `talk` and `say`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod address;
 mod basic;
 mod binding;

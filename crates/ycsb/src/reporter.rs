@@ -1,6 +1,7 @@
 //! Gathers what the sessions counted, prints status lines and writes HDR logs, on a thread of its own.
 
 use crate::error::YcsbError;
+use crate::execute::{say, talk};
 use crate::hdr_log::HdrLogs;
 use crate::report::blocks;
 use crate::settings::Settings;
@@ -8,7 +9,6 @@ use crate::status::Status;
 use crate::tally::Tally;
 use crate::watcher::{Message, Watch};
 use jiff::Zoned;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -221,10 +221,9 @@ impl<'a> Reporter<'a> {
             kinds: self.settings.layout.kinds,
         };
         let line = status.line();
-        // Nobody may be listening any more.
-        let _ = writeln!(std::io::stderr(), "{line}");
+        talk(&line);
         if self.settings.layout.kinds.series_ms.is_some() {
-            let _ = writeln!(std::io::stdout(), "{line}");
+            say(&line);
         }
         self.interval_operations = operations;
     }

@@ -3,6 +3,7 @@
 //! Counts what one session does, and hands it over when a status line is due.
 
 use crate::command::Phase;
+use crate::execute::talk;
 use crate::metric::{Metric, Return};
 use crate::settings::{Retries, Settings};
 use crate::tally::{Layout, Micros, Tally};
@@ -145,17 +146,17 @@ impl Watcher {
     #[cold]
     fn failed_insert(&mut self, retries: Retries, attempts: u32) -> After {
         if u64::from(attempts) <= retries.limit {
-            eprintln!("Retrying insertion, retry count: {attempts}");
+            talk(&format!("Retrying insertion, retry count: {attempts}"));
             // From four to six fifths.
             let share = 0.8 + 0.4 * self.random.unit();
             return After::Again {
                 pause_ns: (retries.pause_ns as f64 * share) as u64,
             };
         }
-        eprintln!(
+        talk(&format!(
             "Error inserting, not retrying any more. number of attempts: {attempts}Insertion Retry Limit: {}",
             retries.limit
-        );
+        ));
         self.failed += 1;
         if !retries.keep_going {
             return After::Stop;

@@ -4,7 +4,7 @@ use super::emulated::{by_text, name, with_disk};
 use super::progress::Shown;
 use crate::arguments;
 use crate::exit::Exit;
-use crate::screen::print;
+use crate::screen::{print, print_json};
 use plimsoll_fio::FioError;
 use plimsoll_record::{Calibration, CalibrationCheck, DiskSpec};
 use serde_json::json;
@@ -46,7 +46,7 @@ pub fn calibrate(arguments: &arguments::Calibrate) -> anyhow::Result<Exit> {
         }
     }
     if arguments.json {
-        print(format_args!("{}\n", serde_json::to_string_pretty(&all)?))?;
+        print_json(&all)?;
     }
     Ok(if good {
         Exit::Good

@@ -4,7 +4,7 @@ use super::emulated::{by_text, is_disk, name, with_disk};
 use super::progress::Shown;
 use crate::arguments;
 use crate::exit::Exit;
-use crate::screen::{print, screen};
+use crate::screen::{print, print_drawn, print_json, screen};
 use anyhow::{Context, bail};
 use plimsoll_fio::{
     Characterisation, Latencies, Measured, Permission, Profile, Row, Target,
@@ -115,10 +115,10 @@ fn show(
             .with_context(|| format!("cannot write the page {}", file.display()))?;
     }
     if arguments.json {
-        print(format_args!("{}\n", serde_json::to_string_pretty(found)?))?;
+        print_json(found)?;
         return Ok(());
     }
-    print(disk::terminal(&picture, &screen()))?;
+    print_drawn(&disk::terminal(&picture, &screen()))?;
     if let Some(file) = &arguments.page {
         print(format_args!("\nPage: {}\n", crate::show::link(file)))?;
     }

@@ -1,5 +1,6 @@
 //! Emulated disks of commands that need one for a while.
 
+use crate::screen::tell;
 use anyhow::Context;
 use plimsoll_disk::{Control, DaemonProgram};
 use plimsoll_experiment::{disk_by_text, disk_presets};
@@ -43,7 +44,7 @@ pub fn with_disk<T>(
     let torn_down = disk.tear_down(&mut journal);
     let used = used?;
     for note in torn_down? {
-        anstream::eprintln!("{note}");
+        tell(note);
     }
     Ok(used)
 }

@@ -2,7 +2,7 @@
 
 use crate::arguments;
 use crate::exit::Exit;
-use crate::screen::{self, print};
+use crate::screen::{self, print, print_json};
 use plimsoll_experiment::{DiskPreset, MachinePreset, disk_presets, machine_presets, units};
 use plimsoll_record::{DiskLatency, DiskRates};
 use serde_json::json;
@@ -15,7 +15,7 @@ pub fn presets(arguments: &arguments::Presets) -> anyhow::Result<Exit> {
         let disks: Vec<_> = disk_presets().iter().map(disk_json).collect();
         let machines: Vec<_> = machine_presets().iter().map(machine_json).collect();
         let all = json!({ "disks": disks, "machines": machines });
-        print(format_args!("{}\n", serde_json::to_string_pretty(&all)?))?;
+        print_json(&all)?;
         return Ok(Exit::Good);
     }
     let mut out = String::from("Disks, as `disk: NAME` in an experiment\n\n");

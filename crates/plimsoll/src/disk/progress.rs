@@ -1,8 +1,10 @@
 //! fio's progress on the standard error, and the user's wish to stop.
 
+use crate::screen::tell;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_fio::Progress;
+use plimsoll_redact::lines;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -33,8 +35,8 @@ impl Shown {
     pub fn watch(&mut self, progress: &Progress<'_>) -> ControlFlow<()> {
         let line = format!("[{}/{}] {}", progress.part, progress.parts, progress.label);
         match &self.bar {
-            Some(bar) => bar.set_message(line),
-            None if self.told != progress.part => anstream::eprintln!("{line}"),
+            Some(bar) => bar.set_message(lines(&line).into_owned()),
+            None if self.told != progress.part => tell(&line),
             None => {}
         }
         self.told = progress.part;
@@ -49,8 +51,8 @@ impl Shown {
     pub fn next(&mut self, what: &str) {
         self.told = 0;
         match &self.bar {
-            Some(bar) => bar.println(what),
-            None => anstream::eprintln!("{what}"),
+            Some(bar) => bar.println(lines(what)),
+            None => tell(what),
         }
     }
 }

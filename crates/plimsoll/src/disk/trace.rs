@@ -2,7 +2,7 @@
 
 use crate::arguments;
 use crate::exit::Exit;
-use crate::screen::print;
+use crate::screen::{print, print_json};
 use anyhow::Context;
 use plimsoll_experiment::units;
 use plimsoll_trace::{Kind, Place, Request, Resolver, Trace, csv, iolog_v3};
@@ -50,10 +50,7 @@ pub fn trace(arguments: &arguments::Trace) -> anyhow::Result<Exit> {
     }
     let summary = summary(&trace, &resolver);
     if arguments.json {
-        print(format_args!(
-            "{}\n",
-            serde_json::to_string_pretty(&summary)?
-        ))?;
+        print_json(&summary)?;
     } else {
         print(told(&summary))?;
     }

@@ -329,7 +329,13 @@ impl Mounted {
     pub fn tmpfs(path: &Path, size: &str) -> Self {
         fs::create_dir_all(path).unwrap();
         mount(
-            &["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"],
+            &[
+                "-t",
+                "tmpfs",
+                "-o",
+                &format!("size={size},mode=755"),
+                "tmpfs",
+            ],
             path,
         );
         Self(path.to_owned())

@@ -314,7 +314,8 @@ fn an_experiment_is_run_by_one_program_at_a_time() {
     assert_eq!(
         second.err.lines().last().unwrap(),
         format!(
-            "plimsoll: experiment {id} (long-run) is being run by another plimsoll: wait for it or stop it first"
+            "plimsoll: experiment {id} (long-run) is being run by process {} (plimsoll): wait for it or stop it first",
+            running.id()
         )
     );
     assert_eq!(

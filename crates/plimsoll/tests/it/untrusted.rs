@@ -155,3 +155,204 @@ measurement: {warm_up: 0s, duration: 20ms, blocks: 1}
     assert!(output.status.success());
     assert!(String::from_utf8(output.stdout).unwrap().contains("piped"));
 }
+
+/// What a terminal would obey: a title, colours that we have not, a cleared screen, the same as one character, and the direction of writing.
+const OBEYED: &str = "\u{1b}]0;owned\u{7}\u{1b}[7m\u{1b}[2J\r\u{9b}2J\u{8}\u{7f}\u{202e}";
+
+/// Fails where a text has anything but our own colours that a terminal would obey.
+fn assert_harmless(said: &str, of: &str) {
+    let ours = [
+        "\u{1b}[0m",
+        "\u{1b}[1m",
+        "\u{1b}[2m",
+        "\u{1b}[4m",
+        "\u{1b}[39m",
+        "\u{1b}[24m",
+    ];
+    let mut plain = said.to_owned();
+    for style in ours {
+        plain = plain.replace(style, "");
+    }
+    for colour in (31..38).chain(91..98) {
+        plain = plain.replace(&format!("\u{1b}[{colour}m"), "");
+        for more in ["1", "4", "1;4"] {
+            plain = plain.replace(&format!("\u{1b}[{colour};{more}m"), "");
+        }
+    }
+    let obeyed = |c: &char| (c.is_control() && !matches!(c, '\n' | '\t')) || *c == '\u{202e}';
+    assert_eq!(plain.chars().find(obeyed), None, "{of}: {said:?}");
+}
+
+/// Runs a command on a terminal that wants colours.
+fn coloured(laboratory: &Laboratory, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = laboratory.command(arguments);
+    let output = command.env("CLICOLOR_FORCE", "1").output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(said).unwrap())
+}
+
+/// Puts the text behind every string of a record in whose place any other text may stand.
+fn with_hostile_strings(record: &serde_json::Value) -> (serde_json::Value, usize) {
+    fn places(value: &serde_json::Value, here: &str, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::String(_) => found.push(here.to_owned()),
+            serde_json::Value::Array(values) => {
+                for (number, value) in values.iter().enumerate() {
+                    places(value, &format!("{here}/{number}"), found);
+                }
+            }
+            serde_json::Value::Object(values) => {
+                for (name, value) in values {
+                    let name = name.replace('~', "~0").replace('/', "~1");
+                    places(value, &format!("{here}/{name}"), found);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    places(record, "", &mut found);
+    let mut hostile = record.clone();
+    let mut count = 0;
+    for place in found {
+        let mut tried = hostile.clone();
+        let Some(serde_json::Value::String(text)) = tried.pointer_mut(&place) else {
+            continue;
+        };
+        text.push_str(OBEYED);
+        let is_record = plimsoll_record::ExperimentRecord::from_json(&tried.to_string())
+            .is_ok_and(|record| plimsoll_judge::analyse(&record).is_ok());
+        if is_record {
+            hostile = tried;
+            count += 1;
+        }
+    }
+    (hostile, count)
+}
+
+#[test]
+fn no_terminal_obeys_a_record() {
+    let (laboratory, record) = with_a_record();
+    let mut value = serde_json::to_value(&record).unwrap();
+    // A name is the same wherever it stands.
+    for (place, name) in [("/name", "tiny"), ("/plan/name", "tiny")] {
+        assert_eq!(value.pointer(place).unwrap(), name);
+    }
+    value["runs"][0]["warnings"] = serde_json::json!([]);
+    let (mut hostile, count) = with_hostile_strings(&value);
+    assert!(count > 20, "{count} strings");
+    hostile["id"] = "hostile".into();
+    laboratory.write("hostile.json", hostile.to_string());
+    let named = plimsoll_record::ExperimentRecord::from_json(&hostile.to_string()).unwrap();
+    let name = named.name.clone();
+    plimsoll_store::Store::open(&laboratory.store())
+        .unwrap()
+        .import(named)
+        .unwrap();
+    for arguments in [
+        &["report", "hostile.json", "--page", "page.html"][..],
+        &["compare", "hostile.json"],
+        &["compare", "hostile.json", "last"],
+        &["report", "hostile"],
+        &["list"],
+        &["list", "--json"],
+        &["report", "hostile", "--json"],
+        &["history", &name],
+        &["export", "hostile.json", "--to", "exported"],
+        &["diskmap", "hostile.json", "--to", "map.png"],
+    ] {
+        let (_, said) = coloured(&laboratory, arguments);
+        assert_harmless(&said, &format!("{arguments:?}"));
+    }
+    let (code, json) = coloured(&laboratory, &["list", "--json"]);
+    assert_eq!(code, Some(0));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let names: Vec<&serde_json::Value> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["name"])
+        .collect();
+    assert!(
+        names.contains(&&name.clone().into()),
+        "JSON keeps every name: {names:?}"
+    );
+}
+
+#[test]
+fn no_terminal_obeys_a_file_a_path_or_a_message() {
+    let laboratory = Laboratory::new();
+    let folder = format!("f{OBEYED}");
+    fs::create_dir(laboratory.path(&folder)).unwrap();
+    let file = |name: &str| format!("{folder}/{name}");
+    let quoted = serde_json::to_string(OBEYED).unwrap();
+    laboratory.write(
+        &file("good.yaml"),
+        format!(
+            "
+plimsoll: 1
+name: {quoted}
+question: {quoted}
+workload: {{records: 10, mixes: {{{quoted}: {{read: 1}}}}}}
+arms: {{{quoted}: {{engine: noop}}, other: {{engine: noop}}}}
+load: {{closed: {{threads: 1}}}}
+measurement: {{warm_up: 0s, duration: 20ms, blocks: 1}}
+"
+        ),
+    );
+    laboratory.write(&file("wrong.yaml"), format!("plimsoll: 1\n{quoted}: 1\nname: {quoted}\narms: {{a: {{engine: {quoted}}}}}\n# {OBEYED}"));
+    laboratory.write(&file("broken.yaml"), format!("plimsoll: [1\n{OBEYED}"));
+    laboratory.write(
+        &file("broken.json"),
+        format!("{{\"plimsoll_record\": 1, {quoted}: {quoted}}}"),
+    );
+    laboratory.write(
+        &file("unknown.json"),
+        format!("{{\"plimsoll_record\": {quoted}}}"),
+    );
+    laboratory.write(&file("output"), format!("{OBEYED} is no output"));
+    laboratory.write(&file("ycsb"), format!("workload=x\nrecordcount=10\noperationcount=1\nlabel={OBEYED}\n{OBEYED}=1\nbasicdb.verbose=true\ntable={OBEYED}\n"));
+    laboratory.write(
+        &file("wrong"),
+        format!("workload={OBEYED}\nrecordcount={OBEYED}\n"),
+    );
+    laboratory.write(
+        &file("law"),
+        format!("requestdistribution={OBEYED}\nrecordcount=1\n"),
+    );
+    let store = file("no.db");
+    for arguments in [
+        &["plan", &file("good.yaml")][..],
+        &["run", &file("good.yaml")],
+        &["list"],
+        &["report", "last"],
+        &["plan", &file("wrong.yaml")],
+        &["plan", &file("wrong.yaml"), "--json"],
+        &["plan", &file("broken.yaml")],
+        &["plan", &file("missing.yaml")],
+        &["report", &file("broken.json")],
+        &["report", &file("unknown.json")],
+        &["report", OBEYED],
+        &["import", &file("output")],
+        &["import", &file("missing")],
+        &["--store", &store, "list"],
+        &["disk", "trace", &file("output")],
+        &["ycsb", "load", "basic", "-s", "-P", &file("ycsb")],
+        &["ycsb", "load", "basic", "-P", &file("wrong")],
+        &["ycsb", "load", "basic", "-P", &file("law")],
+        &["ycsb", "load", OBEYED],
+        &["export", "last", "--only", OBEYED],
+        &[OBEYED],
+        &["clean", "--dry-run", "--directory", &file("leftovers")],
+        &[
+            "clean",
+            "--dry-run",
+            "--json",
+            "--directory",
+            &file("leftovers"),
+        ],
+    ] {
+        let (_, said) = coloured(&laboratory, arguments);
+        assert_harmless(&said, &format!("{arguments:?}"));
+    }
+}
