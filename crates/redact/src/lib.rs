@@ -2,7 +2,8 @@
 //!
 //! [`redact`] is what everything goes through that is kept, shown, logged, exported or served: files, plans, messages, what servers and drivers say.
 //! In an address it hides the password, and of the options behind the `?` every value that is not known to be harmless: what may be *shown* is
-//! listed here, and not what must be hidden, so that an option of tomorrow shows nothing. [`redact_command`] hides besides what a command line gives to
+//! listed here, and not what must be hidden, so that an option of tomorrow shows nothing. What only looks like an address, because its scheme or the
+//! slashes behind it were forgotten, is treated as one. [`redact_command`] hides besides what a command line gives to
 //! a name like a password. [`line()`] and [`lines()`] show control characters as pictures of themselves.
 //!
 //! ```
@@ -173,6 +174,7 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut done = 0;
     while let Some(at) = text[done..].find("://") {
         let begin = done + at + 3;
+        without_scheme(text, done..begin - 3, &mut found);
         let behind = &text[begin..];
         // A single quotation mark may stand in a password: it closes only what one has opened.
         let scheme = text[..begin - 3]
@@ -187,15 +189,33 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
         }
         let end = begin + length;
         let word = &text[begin..end];
-        let password = password_in(word);
-        let options_from = password.as_ref().map_or(0, |password| password.end);
-        found.extend(password.map(|place| begin + place.start..begin + place.end));
-        for option in options_in(word, options_from) {
-            found.push(begin + option.start..begin + option.end);
-        }
+        in_word(word, begin, &mut found);
         done = end;
     }
+    without_scheme(text, done..text.len(), &mut found);
     found
+}
+
+/// Those of an address that stands at a place, without its scheme.
+fn in_word(word: &str, begin: usize, found: &mut Vec<Range<usize>>) {
+    let password = password_in(word);
+    let options_from = password.as_ref().map_or(0, |password| password.end);
+    found.extend(password.map(|place| begin + place.start..begin + place.end));
+    for option in options_in(word, options_from) {
+        found.push(begin + option.start..begin + option.end);
+    }
+}
+
+/// Those in words like `user:password@host` and `host/?password=word`. Here an image with its digest, `mongo:8@sha256:…`, is none.
+fn without_scheme(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
+    let mut begin = part.start;
+    for word in text[part].split(ends_word) {
+        if !word.contains("@sha256:") {
+            in_word(word, begin, found);
+        }
+        begin += word.len();
+        begin += text[begin..].chars().next().map_or(0, char::len_utf8);
+    }
 }
 
 fn ends_word(character: char) -> bool {
@@ -322,6 +342,29 @@ mod tests {
                 "mongodb.url=mongodb://u:p@h -p b=c@d",
                 "mongodb.url=mongodb://u:***@h -p b=c@d",
             ),
+            // Where the slashes, or the whole scheme, were forgotten.
+            ("u:pw@h", "u:***@h"),
+            ("//u:pw@h/d?w=1", "//u:***@h/d?w=1"),
+            ("mongodb:u:pw@h", "mongodb:***@h"),
+            ("mongodb:/u:pw@h", "mongodb:***@h"),
+            (
+                "{uri: u:pw@h, b: 'x:p@w@i'}",
+                "{uri: u:***@h, b: 'x:***@i'}",
+            ),
+            (
+                "u:pw@h mongodb://a:b@h v:qw@i",
+                "u:***@h mongodb://a:***@h v:***@i",
+            ),
+            ("é u:pé@h", "é u:***@h"),
+            ("u:${P}@h", "u:${P}@h"),
+            ("mongo:8@sha256:0a1b", "mongo:8@sha256:0a1b"),
+            (
+                "me@example.org at 10:30, git@h:path",
+                "me@example.org at 10:30, git@h:path",
+            ),
+            ("h:1/d?password=pw&w=1", "h:1/d?password=***&w=1"),
+            ("?password=pw", "?password=***"),
+            ("why? a=b", "why? a=b"),
             ("://", "://"),
             ("", ""),
         ] {
@@ -358,9 +401,15 @@ mod tests {
             "sslClientCertificateKeyPassword",
             "sslPEMKeyFile",
             "sslPEMKeyPassword",
+            "sslPEMPassword",
             "tlsCAFile",
             "tlsCertificateKeyFile",
             "tlsCertificateKeyFilePassword",
+            "tls%43ertificateKeyFilePassword",
+            "%70assword",
+            // A name that may show its values otherwise.
+            "%77",
+            "password",
             "tomorrow",
         ];
         let names = ALLOWED.iter().map(|(name, _)| *name).chain(others);
@@ -369,6 +418,8 @@ mod tests {
                 let shown = redact(&format!("mongodb://u@h/?w=1&{name}={value}{rest}"));
                 assert_eq!(shown, format!("mongodb://u@h/?w=1&{name}=***{rest}"));
                 assert_eq!(redact(&shown), shown, "once is enough");
+                let bare = redact(&format!("u@h/?w=1&{name}={value}{rest}"));
+                assert_eq!(bare, format!("u@h/?w=1&{name}=***{rest}"));
             }
         }
     }
@@ -437,6 +488,14 @@ mod tests {
             let hidden = redact(&text);
             prop_assert!(!hidden.contains('§'), "{} became {}", text, hidden);
             prop_assert!(hidden.ends_with("\nnext line"));
+            // Without a scheme an address ends where a word ends.
+            prop_assume!(!password.contains(ends_word));
+            for scheme in ["", "mongodb:", "mongodb:/", "//", "mongodb.url="] {
+                let text = format!("uri: {scheme}{user}:{password}§{password}@{rest} and more");
+                let hidden = redact(&text);
+                prop_assert!(!hidden.contains('§'), "{} became {}", text, hidden);
+                prop_assert!(hidden.ends_with(" and more"));
+            }
         }
     }
 }

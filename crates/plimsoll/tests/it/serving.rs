@@ -359,7 +359,7 @@ const OPTIONS: &str = "appName authMechanism authMechanismProperties authSource 
     sslClientCertificateKeyPassword sslPEMKeyPassword timeoutMS tls tlsAllowInvalidCertificates \
     tlsAllowInvalidHostnames tlsCAFile tlsCertificateKeyFile tlsCertificateKeyFilePassword \
     tlsDisableCertificateRevocationCheck tlsDisableOCSPEndpointCheck tlsInsecure w waitQueueTimeoutMS wTimeoutMS \
-    zlibCompressionLevel tomorrow";
+    zlibCompressionLevel sslPEMPassword tls%43ertificateKeyFilePassword %70assword password tomorrow";
 
 /// What a URI holds is redacted before it is stored, said or written, so nothing can show it: neither a password, nor what any option holds, which
 /// each driver's message about it may quote.
@@ -377,6 +377,21 @@ fn nothing_shows_a_secret() {
             "a{number}: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?{name}={SECRET}'}}, "
         ));
     }
+    // Where the scheme or its slashes were forgotten.
+    let slips = [
+        format!("ada:{SECRET}@127.0.0.1:9"),
+        format!("mongodb:ada:{SECRET}@127.0.0.1:9"),
+        format!("mongodb:/ada:{SECRET}@127.0.0.1:9/?w=1"),
+        format!("//ada:{SECRET}@127.0.0.1:9"),
+        format!("127.0.0.1:9/?password={SECRET}"),
+        format!("?password={SECRET}"),
+    ];
+    let slipped: String = slips
+        .iter()
+        .enumerate()
+        .map(|(number, uri)| format!("s{number}: {{engine: mongodb, uri: '{uri}'}}, "))
+        .collect();
+    arms.push_str(&slipped);
     let password = format!("mongodb://ada:{SECRET}@127.0.0.1:9/?serverSelectionTimeoutMS=100");
     arms.push_str(&format!(
         "b: {{engine: mongodb, uri: '{password}'}}, c: {{engine: mongodb, uri: '{password}{all}'}}}}"
@@ -397,7 +412,7 @@ measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
 
     // Mistakes are underlined in the text of the file.
     let mistaken = laboratory.experiment(&text(&format!(
-        "{{one: {{engine: mongodb, uri: '{password}{all}', colour: red}}}}"
+        "{{{slipped}one: {{engine: mongodb, uri: '{password}{all}', colour: red}}}}"
     )));
     assert_eq!(mistaken.code, Some(104), "{mistaken:?}");
     shows("the mistake", &format!("{mistaken:?}"));
@@ -415,7 +430,7 @@ measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
          d: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?authMechanismProperties={SECRET}'}},
          e: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?readPreference={SECRET}'}},
          f: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?serverMonitoringMode={SECRET}'}},
-         g: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?compressors={SECRET}'}}}}"
+         {slipped}g: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?compressors={SECRET}'}}}}"
     )));
     assert_eq!(said.code, Some(106), "{said:?}");
     shows("the run", &format!("{said:?}"));
@@ -450,16 +465,18 @@ measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
     }
     serving.end();
 
-    let url = format!("mongodb.url={password}{all}");
-    let said = laboratory.run(&[
-        "ycsb",
-        "load",
-        "mongodb",
-        "-p",
-        "workload=site.ycsb.workloads.CoreWorkload",
-        "-p",
-        &url,
-    ]);
-    assert_ne!(said.code, Some(0), "{said:?}");
-    shows("the drop-in for YCSB", &format!("{said:?}"));
+    for url in slips.into_iter().chain([format!("{password}{all}")]) {
+        let url = format!("mongodb.url={url}");
+        let said = laboratory.run(&[
+            "ycsb",
+            "load",
+            "mongodb",
+            "-p",
+            "workload=site.ycsb.workloads.CoreWorkload",
+            "-p",
+            &url,
+        ]);
+        assert_ne!(said.code, Some(0), "{said:?}");
+        shows("the drop-in for YCSB", &format!("{said:?}"));
+    }
 }
