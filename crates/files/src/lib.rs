@@ -24,6 +24,7 @@ mod whole;
 
 pub use foreign::{open, read, read_text};
 pub use own::OwnFolder;
+pub use walk::{is_open_to_others, walk};
 pub use whole::write_whole;
 
 use rustix::fs::FileType;
@@ -63,11 +64,13 @@ pub enum Refusal {
         /// The user's number.
         owner: u32,
     },
-    /// A folder in which others can put something else in the place of what root writes.
-    #[error("root writes nothing below {}, because other users can write there", path.display())]
+    /// A folder in which others can put something else in the place of what is ours.
+    #[error("nothing is written below {}, because other users can write there", path.display())]
     Exposed {
         /// The folder.
         path: PathBuf,
+        /// Others can make files in it and not take away ours, as in `/tmp`.
+        is_sticky: bool,
     },
     /// A file with further names, which may be those of another file.
     #[error("{} has several names (hard links)", path.display())]

@@ -33,7 +33,7 @@ impl OwnFolder {
     pub fn make(path: &Path) -> io::Result<Self> {
         let path = or_here(path);
         if geteuid().is_root() {
-            let (descriptor, path) = walk(path, true)?;
+            let (descriptor, path) = walk(path, Some(Mode::RWXU))?;
             return Ok(Self {
                 descriptor,
                 path,
@@ -51,7 +51,7 @@ impl OwnFolder {
     pub fn look(path: &Path) -> io::Result<Self> {
         let path = or_here(path);
         if geteuid().is_root() {
-            match walk(path, false) {
+            match walk(path, None) {
                 Ok((descriptor, path)) => {
                     return Ok(Self {
                         descriptor,

@@ -1,9 +1,10 @@
-//! The way to a folder in which root may write.
+//! The way to a folder that nobody else can exchange for another.
 
 use crate::Refusal;
 use rustix::fd::OwnedFd;
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkdirat, openat, readlinkat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, mkdirat, openat, readlinkat};
 use rustix::io::Errno;
+use rustix::process::{getegid, geteuid};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,30 +15,36 @@ use std::path::{Component, Path, PathBuf};
 const MOST_LINKS: u32 = 40;
 
 const STICKY: u32 = 0o1000;
-const WRITABLE_BY_OTHERS: u32 = 0o022;
+const WRITABLE_BY_OTHERS: u32 = 0o002;
+const WRITABLE_BY_GROUP: u32 = 0o020;
 
-/// Goes to a folder step by step from `/`, and refuses to where a user who is not root could lead us: each folder on the way belongs to root
-/// and can be written by root alone, or is sticky, where nobody can rename what is root's. The last one is not sticky either, because others
-/// could make files in it. Returns the folder and its path without links; with `make`, folders that are missing are made, for root alone.
-pub(crate) fn walk(path: &Path, make: bool) -> io::Result<(OwnedFd, PathBuf)> {
+/// Goes to a folder step by step from `/`, and refuses to where another user could lead us: each folder and each link on the way belongs to
+/// root or to us, and nobody else can write to the folder, or it is sticky, where nobody can rename what is ours. The last one is not sticky
+/// either, because others could make files in it. Returns the folder and its path without links. Folders that are missing are made where
+/// a mode for them is given.
+///
+/// # Errors
+/// [`Refusal::Foreign`] or [`Refusal::Exposed`] with the folder or link on the way, or what the operating system says.
+pub fn walk(path: &Path, missing: Option<Mode>) -> io::Result<(OwnedFd, PathBuf)> {
     let path = std::path::absolute(path)?;
     let mut here = step(CWD, "/".as_ref())?;
     let root = fstat(&here)?.st_uid;
     let mut shown = PathBuf::from("/");
-    let mut mode = checked(&here, &shown, root)?;
+    let mut is_shared = checked(&here, &shown, root)?;
     let mut steps: VecDeque<OsString> = names(&path).collect();
     let mut links = 0;
     while let Some(name) = steps.pop_front() {
         if name == ".." {
             here = step(&here, &name)?;
             shown.pop();
-            mode = checked(&here, &shown, root)?;
+            is_shared = checked(&here, &shown, root)?;
             continue;
         }
         let there = shown.join(&name);
         let next = match step(&here, &name) {
-            Err(Errno::NOENT) if make => {
-                match mkdirat(&here, &name, Mode::RWXU) {
+            Err(Errno::NOENT) if missing.is_some() => {
+                match mkdirat(&here, &name, missing.unwrap_or(Mode::RWXU)) {
+                    // Another program of ours may have been quicker; whose it is, is looked at.
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -47,7 +54,7 @@ pub(crate) fn walk(path: &Path, make: bool) -> io::Result<(OwnedFd, PathBuf)> {
         };
         let about = fstat(&next)?;
         if FileType::from_raw_mode(about.st_mode) == FileType::Symlink {
-            if !is_root(about.st_uid, root) {
+            if !is_trusted(about.st_uid, root) {
                 return Err(foreign(&there, about.st_uid));
             }
             links += 1;
@@ -59,19 +66,21 @@ pub(crate) fn walk(path: &Path, make: bool) -> io::Result<(OwnedFd, PathBuf)> {
             if target.is_absolute() {
                 here = step(CWD, "/".as_ref())?;
                 shown = PathBuf::from("/");
-                mode = checked(&here, &shown, root)?;
+                is_shared = checked(&here, &shown, root)?;
             }
             for name in names(&target).collect::<Vec<_>>().into_iter().rev() {
                 steps.push_front(name);
             }
             continue;
         }
-        mode = checked(&next, &there, root)?;
+        is_shared = checked(&next, &there, root)?;
         here = next;
         shown = there;
     }
-    if mode & WRITABLE_BY_OTHERS != 0 {
-        return Err(Refusal::Exposed { path: shown }.into());
+    if is_shared {
+        let is_sticky = true;
+        let path = shown;
+        return Err(Refusal::Exposed { path, is_sticky }.into());
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok((openat(&here, ".", flags, Mode::empty())?, shown))
@@ -90,9 +99,17 @@ fn names(path: &Path) -> impl Iterator<Item = OsString> + '_ {
     })
 }
 
-/// Who owns `/` can do everything anyway: root, or nobody that is known here where a user namespace has no number for root.
-fn is_root(owner: u32, root: u32) -> bool {
-    owner == 0 || owner == root
+/// Ourselves and root. Who owns `/` can do everything anyway: root, or nobody that is known here where a user namespace has no number for root.
+fn is_trusted(owner: u32, root: u32) -> bool {
+    owner == 0 || owner == root || owner == geteuid().as_raw()
+}
+
+/// Whether anybody but its owner and root can write to it. A group that belongs to this user alone, as many systems give one to each, is no other.
+#[must_use]
+pub fn is_open_to_others(about: &Stat) -> bool {
+    let is_private_group = about.st_gid == geteuid().as_raw() && about.st_gid == getegid().as_raw();
+    about.st_mode & WRITABLE_BY_OTHERS != 0
+        || (about.st_mode & WRITABLE_BY_GROUP != 0 && !is_private_group)
 }
 
 fn foreign(path: &Path, owner: u32) -> io::Error {
@@ -103,20 +120,20 @@ fn foreign(path: &Path, owner: u32) -> io::Error {
     .into()
 }
 
-/// The mode of a folder on the way.
-fn checked(folder: &OwnedFd, path: &Path, root: u32) -> io::Result<u32> {
+/// Checks a folder on the way. Returns whether others can make files in it.
+fn checked(folder: &OwnedFd, path: &Path, root: u32) -> io::Result<bool> {
     let about = fstat(folder)?;
     if FileType::from_raw_mode(about.st_mode) != FileType::Directory {
         return Err(Errno::NOTDIR.into());
     }
-    if !is_root(about.st_uid, root) {
+    if !is_trusted(about.st_uid, root) {
         return Err(foreign(path, about.st_uid));
     }
-    if about.st_mode & WRITABLE_BY_OTHERS != 0 && about.st_mode & STICKY == 0 {
-        return Err(Refusal::Exposed {
-            path: path.to_owned(),
-        }
-        .into());
+    let is_shared = is_open_to_others(&about);
+    if is_shared && about.st_mode & STICKY == 0 {
+        let is_sticky = false;
+        let path = path.to_owned();
+        return Err(Refusal::Exposed { path, is_sticky }.into());
     }
-    Ok(about.st_mode)
+    Ok(is_shared)
 }

@@ -377,7 +377,10 @@ mod tests {
         let metrics = directory.path().join("metrics.interim");
         rustix::fs::mkfifoat(rustix::fs::CWD, &metrics, rustix::fs::Mode::RUSR).unwrap();
         let error = samples(directory.path()).unwrap_err();
-        assert!(matches!(&error, FtdcError::Path { path, .. } if *path == metrics), "{error}");
+        assert!(
+            matches!(&error, FtdcError::Path { path, .. } if *path == metrics),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,32 +1,22 @@
 //! Directories that nobody else can exchange for others: walked to one component at a time, and held open.
 
 use crate::error::{TestbedError, Untrust};
+use plimsoll_files::{Refusal, is_open_to_others};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
-use rustix::process::{Gid, Uid, getegid, geteuid};
-use std::collections::VecDeque;
+use rustix::process::{Gid, Uid, geteuid};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Component, Path, PathBuf};
-
-/// As many symbolic links as the kernel follows in a path.
-const MOST_LINKS: usize = 40;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// Of directories that are made on the way: others may pass through, as servers must, and not look around.
 const MODE_OF_PLACES: Mode = Mode::from_raw_mode(0o711);
 
-const WRITABLE_FOR_OTHERS: u32 = 0o002;
-const WRITABLE_FOR_GROUP: u32 = 0o020;
-const STICKY: u32 = 0o1000;
-
 pub(super) const FLAGS: OFlags = OFlags::DIRECTORY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
-
-/// Of directories on the way, which need not be readable.
-const FLAGS_OF_WAY: OFlags = FLAGS.union(OFlags::PATH);
 
 /// A directory that is open, to which no component of the way could have been changed by another user.
 #[derive(Debug)]
@@ -48,7 +38,7 @@ impl HeldDirectory {
     /// # Errors
     /// [`TestbedError::Untrusted`] with the component that another user owns or can change, or what else keeps it from being opened.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, TestbedError> {
-        match walk(path, false) {
+        match walk(path, None) {
             Ok(held) => Ok(Some(held)),
             Err(TestbedError::Io { source, .. })
                 if source.kind() == std::io::ErrorKind::NotFound =>
@@ -61,7 +51,7 @@ impl HeldDirectory {
 
     /// The same, with all that is missing of it made.
     pub(crate) fn make(path: &Path) -> Result<Self, TestbedError> {
-        walk(path, true)
+        walk(path, Some(MODE_OF_PLACES))
     }
 
     /// Its path, without symbolic links.
@@ -198,156 +188,36 @@ pub(crate) fn why_not_own_file(status: &Stat) -> Option<&'static str> {
     }
 }
 
-/// Whether anybody but its owner and root can write to it. A group that belongs to this user alone, as many systems give one to each, is no other.
-fn is_open_to_others(status: &Stat) -> bool {
-    let is_private_group =
-        status.st_gid == geteuid().as_raw() && status.st_gid == getegid().as_raw();
-    status.st_mode & WRITABLE_FOR_OTHERS != 0
-        || (status.st_mode & WRITABLE_FOR_GROUP != 0 && !is_private_group)
-}
-
-fn is_trusted_owner(user: u32) -> bool {
-    user == 0 || user == geteuid().as_raw()
-}
-
-/// A directory on the way.
-struct Passed {
-    directory: OwnedFd,
-    /// Everybody can make things in it, and only owners take them away: what is found in it must be ours.
-    is_sticky: bool,
-}
-
-/// The way to a directory, from the root.
-struct Way {
-    passed: Vec<Passed>,
-    path: PathBuf,
-}
-
-impl Way {
-    fn from_root() -> Result<Self, TestbedError> {
-        let path = PathBuf::from("/");
-        let root = fs::openat(fs::CWD, &path, FLAGS_OF_WAY, Mode::empty())
-            .map_err(|error| TestbedError::io("open", &path, error))?;
-        let mut way = Self {
-            passed: Vec::new(),
-            path,
-        };
-        way.pass(root)?;
-        Ok(way)
-    }
-
-    fn last(&self) -> &Passed {
-        self.passed.last().expect("the root stays")
-    }
-
-    fn back(&mut self) {
-        if self.passed.len() > 1 {
-            self.passed.pop();
-            self.path.pop();
-        }
-    }
-
-    /// Checks the directory whose path this is by now.
-    fn pass(&mut self, directory: OwnedFd) -> Result<(), TestbedError> {
-        let status = fs::fstat(&directory)
-            .map_err(|error| TestbedError::io("look at", &self.path, error))?;
-        if !is_trusted_owner(status.st_uid) {
-            return Err(self.untrusted(Untrust::Owner(status.st_uid)));
-        }
-        let is_sticky = is_open_to_others(&status);
-        if is_sticky && status.st_mode & STICKY == 0 {
-            return Err(self.untrusted(Untrust::Others));
-        }
-        self.passed.push(Passed {
-            directory,
-            is_sticky,
-        });
-        Ok(())
-    }
-
-    fn untrusted(&self, why: Untrust) -> TestbedError {
-        TestbedError::Untrusted {
-            path: self.path.clone(),
-            why,
-        }
+/// Goes there step by step, as `plimsoll_files` does.
+fn walk(path: &Path, missing: Option<Mode>) -> Result<HeldDirectory, TestbedError> {
+    match plimsoll_files::walk(path, missing) {
+        Ok((directory, path)) => Ok(HeldDirectory { directory, path }),
+        Err(error) => Err(explained(path, error)),
     }
 }
 
-fn walk(path: &Path, make: bool) -> Result<HeldDirectory, TestbedError> {
-    let absolute = std::path::absolute(path)
-        .map_err(|error| TestbedError::io("find the place of", path, error))?;
-    let mut names: VecDeque<OsString> = VecDeque::new();
-    push_front(&mut names, &absolute);
-    let mut way = Way::from_root()?;
-    let mut links = 0;
-    while let Some(name) = names.pop_front() {
-        if name == ".." {
-            way.back();
-            continue;
+fn explained(path: &Path, error: std::io::Error) -> TestbedError {
+    let refusal = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let (path, why) = match refusal {
+        Some(Refusal::Foreign { path, owner }) => (path, Untrust::Owner(*owner)),
+        Some(Refusal::Exposed { path, is_sticky }) => {
+            let why = if *is_sticky {
+                Untrust::Sticky
+            } else {
+                Untrust::Others
+            };
+            (path, why)
         }
-        let here = way.last();
-        let parent_is_sticky = here.is_sticky;
-        let failed = |error: Errno| TestbedError::io("open", &way.path.join(&name), error);
-        let status = match fs::statat(&here.directory, &name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) if make => {
-                match fs::mkdirat(&here.directory, &name, MODE_OF_PLACES) {
-                    // Another program of ours may have been quicker; whose it is, is looked at.
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(error) => {
-                        return Err(TestbedError::io("make", &way.path.join(&name), error));
-                    }
-                }
-                fs::statat(&here.directory, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?
-            }
-            found => found.map_err(failed)?,
-        };
-        if FileType::from_raw_mode(status.st_mode) == FileType::Symlink {
-            links += 1;
-            if links > MOST_LINKS {
-                return Err(failed(Errno::LOOP));
-            }
-            if parent_is_sticky && !is_trusted_owner(status.st_uid) {
-                way.path.push(&name);
-                return Err(way.untrusted(Untrust::Owner(status.st_uid)));
-            }
-            let target = fs::readlinkat(&here.directory, &name, Vec::new()).map_err(failed)?;
-            let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
-            if target.is_absolute() {
-                way = Way::from_root()?;
-            }
-            push_front(&mut names, &target);
-            continue;
+        _ if error.kind() == std::io::ErrorKind::NotADirectory => {
+            return TestbedError::InTheWay {
+                path: path.to_owned(),
+                reason: "is no directory",
+            };
         }
-        let opened = fs::openat(&here.directory, &name, FLAGS_OF_WAY, Mode::empty());
-        let in_the_way = || TestbedError::InTheWay {
-            path: way.path.join(&name),
-            reason: "is no directory",
-        };
-        let directory = opened.map_err(|error| match error {
-            Errno::NOTDIR => in_the_way(),
-            error => failed(error),
-        })?;
-        way.path.push(&name);
-        way.pass(directory)?;
-    }
-    // Being sticky protects what is ours in a directory, and keeps nobody from making what should be ours first.
-    if way.last().is_sticky {
-        return Err(way.untrusted(Untrust::Sticky));
-    }
-    let directory = fs::openat(&way.last().directory, c".", FLAGS, Mode::empty())
-        .map_err(|error| TestbedError::io("open", &way.path, error))?;
-    Ok(HeldDirectory {
-        directory,
-        path: way.path,
-    })
-}
-
-fn push_front(names: &mut VecDeque<OsString>, path: &Path) {
-    for component in path.components().rev() {
-        match component {
-            Component::Normal(name) => names.push_front(name.to_owned()),
-            Component::ParentDir => names.push_front(OsStr::from_bytes(b"..").to_owned()),
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-        }
+        _ => return TestbedError::io("open", path, error),
+    };
+    TestbedError::Untrusted {
+        path: path.clone(),
+        why,
     }
 }
