@@ -4,6 +4,7 @@ use crate::StoreError;
 use crate::claim::Claims;
 use crate::place::Place;
 use crate::schema::{self, APPLICATION_ID, SCHEMA_VERSION};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::FileType;
 use std::collections::BTreeMap;
@@ -221,6 +222,9 @@ fn create_empty(place: &Place) -> Result<(), StoreError> {
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags)?;
+    // A store may come from a stranger: what its schema says runs nothing that could harm, and nothing writes past SQLite's own rules.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     Ok(connection)

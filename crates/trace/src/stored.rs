@@ -18,6 +18,8 @@ const BLOCK: usize = 65_536;
 /// No request takes more: ten bytes for each of three numbers of 64 bits, at most five for the others.
 const REQUEST_LIMIT: usize = 3 * 10 + 4 * 5;
 const COMPRESSION: i32 = 9;
+/// The text beside the requests holds marks and maps of files, of which there are thousands at most.
+const LONGEST_ABOUT_BYTES: u64 = 256 << 20;
 
 /// What [`finish`] kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,6 +140,12 @@ pub(crate) fn read(mut file: File, prefix: Prefix, path: &Path) -> Result<Trace,
     let mut length = [0; 8];
     body.read_exact(&mut length).map_err(damaged)?;
     let length = u64::from_le_bytes(length);
+    if length > LONGEST_ABOUT_BYTES {
+        return Err(TraceError::damaged(
+            path,
+            "its description is larger than descriptions are",
+        ));
+    }
     let mut about = Vec::new();
     (&mut body)
         .take(length)
@@ -145,9 +153,14 @@ pub(crate) fn read(mut file: File, prefix: Prefix, path: &Path) -> Result<Trace,
         .map_err(damaged)?;
     let about: About = serde_json::from_slice(&about)
         .map_err(|error| TraceError::damaged(path, error.to_string()))?;
-    let requests = requests(&mut body).map_err(damaged)?;
-    // Reading to the very end checks the checksum.
-    io::copy(&mut body, &mut io::sink()).map_err(damaged)?;
+    let requests = requests(&mut body, prefix.requests).map_err(damaged)?;
+    // Reading to the very end checks the checksum. A small file can unfold to a very large one, so nothing more is read than belongs there.
+    if body.read(&mut [0]).map_err(damaged)? > 0 {
+        return Err(TraceError::damaged(
+            path,
+            "something follows the last request",
+        ));
+    }
     if requests.len() as u64 != prefix.requests {
         let what = format!(
             "it holds {} requests and says {}",
@@ -171,7 +184,7 @@ fn trace(head: Head, about: About, requests: Vec<Request>) -> Trace {
     }
 }
 
-fn requests(body: &mut impl Read) -> io::Result<Vec<Request>> {
+fn requests(body: &mut impl Read, most: u64) -> io::Result<Vec<Request>> {
     let mut requests = Vec::new();
     let mut before = Before::default();
     let mut columns = Vec::new();
@@ -183,6 +196,9 @@ fn requests(body: &mut impl Read) -> io::Result<Vec<Request>> {
         }
         if count > BLOCK || length > count * REQUEST_LIMIT {
             return Err(invalid("a block is larger than blocks are"));
+        }
+        if requests.len() as u64 + count as u64 > most {
+            return Err(invalid("it holds more requests than it says"));
         }
         columns.resize(length, 0);
         body.read_exact(&mut columns)?;
@@ -335,6 +351,27 @@ mod tests {
                 decode(block.len(), &columns, &mut decoding, &mut found).unwrap();
             }
             prop_assert_eq!(found, asked);
+        }
+
+        /// A small file can unfold to any number of requests.
+        #[test]
+        fn no_more_is_read_than_was_announced(asked in vec(request(), 2..50), split in 1..10_usize) {
+            let mut asked = asked;
+            asked.sort_by_key(|request| request.time_ns);
+            let mut body = Vec::new();
+            let mut before = Before::default();
+            for block in asked.chunks(split) {
+                let mut columns = Vec::new();
+                encode(block, &mut before, &mut columns);
+                body.extend((block.len() as u32).to_le_bytes());
+                body.extend((columns.len() as u32).to_le_bytes());
+                body.extend(columns);
+            }
+            body.extend([0; 8]);
+            let announced = asked.len() as u64;
+            prop_assert_eq!(requests(&mut &*body, announced).unwrap(), asked);
+            let error = requests(&mut &*body, announced - 1).unwrap_err();
+            prop_assert_eq!(error.to_string(), "it holds more requests than it says");
         }
 
         #[test]
