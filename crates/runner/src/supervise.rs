@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const SILENCE: Duration = Duration::from_secs(1_800);
 /// How often the wish to stop is looked for.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long a worker that is killed may take until its output ends.
+const GOING: Duration = Duration::from_secs(1);
 /// How often it is looked whether what the run stands on is still there.
 const SOUNDING: Duration = Duration::from_millis(500);
 /// Lines of the worker's standard error that are kept for the message when it dies.
@@ -60,7 +62,14 @@ pub(crate) fn supervise(
     let is_limited = order.arm.rig.limits.memory_bytes.is_some() && order.standing.server.is_none();
     let mut worker = Worker::start(start, is_limited)?;
     // Before it has its order it does nothing, so all that it will ever use is counted and limited.
-    admit(worker.child.id())?;
+    if let Err(error) = admit(worker.child.id()) {
+        if !worker.is_going() {
+            return Err(error);
+        }
+        // It was killed just then, which fails its run and nothing else.
+        let (status, last_words) = worker.wait();
+        return Ok(WorkerEnd::Failed(died(status, &last_words)));
+    }
     worker.write_line(&serde_json::to_string(order).expect("an order is plain data"));
     let mut asked_to_stop = false;
     let mut last_heard = Instant::now();
@@ -177,6 +186,16 @@ impl Worker {
     fn write_line(&mut self, line: &str) {
         if let Some(input) = &mut self.input {
             let _ = input.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+
+    /// Whether it is about to be gone, or is: its output ends.
+    fn is_going(&self) -> bool {
+        loop {
+            match self.frames.recv_timeout(GOING) {
+                Ok(_) => {}
+                Err(end) => return matches!(end, RecvTimeoutError::Disconnected),
+            }
         }
     }
 

@@ -7,8 +7,13 @@ use crate::privileged::removal::remove_abandoned;
 use crate::privileged::unmount::unmount;
 use crate::step::{Making, MountedFrom, Step};
 use crate::tools::Tools;
+use crate::wait::until;
 use crate::{groups, mounts, processes};
 use std::path::Path;
+use std::time::Duration;
+
+/// How long a process that is ending may take to be gone.
+const LONGEST_GOING: Duration = Duration::from_secs(1);
 
 /// What became of a thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +54,10 @@ fn undo_process(process: u32, started: u64, mark: &str) -> Result<Undone, Testbe
     if end(process, started, || is_marked() == Some(true)) {
         return Ok(Undone::Gone);
     }
+    // Of a process that is just ending the environment goes first.
+    let is_gone = || processes::started_ticks(process) != Some(started);
     match is_marked() {
+        Some(false) if until(LONGEST_GOING, is_gone) => Ok(Undone::WasGone),
         Some(false) => Ok(Undone::Foreign(format!(
             "the process {process} has no mark of ours; it is left alone"
         ))),
