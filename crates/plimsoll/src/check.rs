@@ -3,6 +3,7 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::store_path;
+use crate::rights::rights;
 use crate::screen::{print, print_json};
 use plimsoll_telemetry::{FindingSeverity, Survey, findings};
 use std::path::Path;
@@ -19,8 +20,11 @@ pub fn check(arguments: &arguments::Check, store: Option<&Path>) -> anyhow::Resu
     }
     let survey = Survey::take(Some(&store_path(store)?), &directories, LOOK);
     let findings = findings(&survey);
+    let rights = rights(rustix::process::geteuid().is_root());
     if arguments.json {
-        let all = serde_json::json!({ "survey": survey, "findings": findings });
+        let all = serde_json::json!({
+            "survey": survey, "findings": findings, "rights": rights,
+        });
         print_json(&all)?;
         return Ok(Exit::Good);
     }
@@ -47,5 +51,12 @@ pub fn check(arguments: &arguments::Check, store: Option<&Path>) -> anyhow::Resu
         count(FindingSeverity::Note),
         count(FindingSeverity::Bad)
     ))?;
+    print("\nWhat runs with which rights; none of it can gain more:\n")?;
+    for right in rights {
+        print(format_args!(
+            "  {:<6}  {:<41}  {}\n",
+            right.user, right.what, right.why
+        ))?;
+    }
     Ok(Exit::Good)
 }

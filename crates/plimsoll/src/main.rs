@@ -19,6 +19,7 @@ mod maps;
 mod plan;
 mod quiet;
 mod read;
+mod rights;
 mod run;
 mod screen;
 mod serve;
@@ -47,6 +48,7 @@ const FRUGAL: [(&str, &str); 3] = [
 ];
 
 fn main() -> ExitCode {
+    rights::gain_none();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return exit::wrong_usage(&error),

@@ -1,7 +1,8 @@
 //! What other users of a machine, and authors of files, have tried on a program that runs as root (`docs/security.md`). Each of these
 //! worked once.
 
-use crate::laboratory::{Laboratory, Said, is_root_or_skip};
+use crate::laboratory::{Laboratory, Said, is_root_or_skip, wait_until};
+use rustix::process::Signal;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
@@ -94,6 +95,52 @@ fn a_directory_of_another_user_is_refused_before_anything_runs() {
     let said = laboratory.experiment(&text);
     refused_place(&said);
     assert_eq!(fs::read_dir(laboratory.path("theirs")).unwrap().count(), 0);
+}
+
+/// The value of a line of `/proc/PID/status`.
+fn status_of(process: u32, name: &str) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.trim_start_matches(':').trim().to_owned())
+}
+
+#[test]
+fn nothing_that_is_started_can_gain_rights() {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", EXPERIMENT.replace("20ms", "10m"));
+    let running = laboratory.start(&["run", "experiment.yaml", "--anyway"]);
+    let mut found = None;
+    wait_until("the worker", || {
+        found = running
+            .worker()
+            .and_then(|worker| status_of(worker, "NoNewPrivs"));
+        found.is_some()
+    });
+    assert_eq!(found.as_deref(), Some("1"));
+    running.send(Signal::INT);
+    running.end();
+}
+
+#[test]
+fn check_lists_what_runs_with_which_rights() {
+    let laboratory = Laboratory::new();
+    let said = laboratory.run(&["check"]);
+    let (_, rights) = said.out.split_once("What runs with which rights").unwrap();
+    let is_root = rustix::process::geteuid().is_root();
+    let expected = if is_root {
+        ["root    mkfs, mount", "nobody  servers under test"]
+    } else {
+        ["you     everything", "sudo plimsoll run"]
+    };
+    for line in expected {
+        assert!(rights.contains(line), "{rights}");
+    }
+    let said = laboratory.run(&["check", "--json"]);
+    let all: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(
+        all["rights"].as_array().unwrap().len(),
+        if is_root { 5 } else { 1 }
+    );
 }
 
 /// A process that only waits, ended with the test.

@@ -181,19 +181,15 @@ impl Laboratory {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// The living processes of this laboratory.
+    /// The living processes of this laboratory: those that know its folder, by the mark in their environment or, as servers do that inherit none, by
+    /// their home or their arguments.
     pub fn processes(&self) -> Vec<u32> {
-        let mark = [
-            MARK.as_bytes(),
-            b"=",
-            self.folder.path().as_os_str().as_bytes(),
-        ]
-        .concat();
+        let folder = self.folder.path().as_os_str().as_bytes();
         let is_ours = |process: &u32| {
-            let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-            environment
-                .split(|byte| *byte == 0)
-                .any(|variable| variable == mark)
+            ["environ", "cmdline"].iter().any(|file| {
+                let known = fs::read(format!("/proc/{process}/{file}")).unwrap_or_default();
+                known.windows(folder.len()).any(|part| part == folder)
+            })
         };
         all_processes().into_iter().filter(is_ours).collect()
     }
