@@ -108,9 +108,9 @@ object! {
     "kind" = FILESYSTEM_KIND, Need::Default("xfs"), "xfs";
         "Which.";
     "mkfs" = Shape::Text { most: 500 }, Optional, "-m reflink=0";
-        "More words for mkfs. They reach it as they are, through no shell.";
+        "More options for mkfs: any that name no path and no device.";
     "mount" = Shape::Text { most: 500 }, Optional, "noatime";
-        "More mount options, with commas between them.";
+        "More mount options, with commas between them: any that name no path and no device.";
 }
 
 /// A server by its name or its program, or with more.
