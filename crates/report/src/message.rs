@@ -15,7 +15,7 @@ const TEXT: usize = 360;
 
 const STYLE: &str = "body{max-width:44em;margin:2em auto;padding:0 1em;font:16px/1.55 system-ui,sans-serif;overflow-wrap:anywhere}\
 h1{font:500 1.8em/1.25 Georgia,serif}svg{width:26px;height:26px;fill:none;stroke:currentColor;stroke-width:2.2;vertical-align:middle;margin-right:.5em}\
-footer{margin-top:3em;opacity:.7;font-size:.85em}";
+a{color:inherit}footer{margin-top:3em;opacity:.7;font-size:.85em}";
 
 /// What is said.
 #[derive(Clone, Copy, Debug)]
