@@ -327,10 +327,8 @@ impl FilesystemKind {
     /// The option that a word begins with, and the value that stands in the same word.
     fn mkfs_option(self, word: &str) -> Option<(&'static MkfsOption, Option<&str>)> {
         let named = |name: &str| {
-            let options = self.mkfs_options().iter();
-            options
-                .into_iter()
-                .find(|option| option.names.contains(&name))
+            let mut options = self.mkfs_options().iter();
+            options.find(|option| option.names.contains(&name))
         };
         if word.starts_with("--") {
             return match word.split_once('=') {

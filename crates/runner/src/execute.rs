@@ -7,7 +7,7 @@ use crate::clock_time::now;
 use crate::decided::{Decided, Made};
 use crate::error::RunnerError;
 use crate::frames::{Frame, Order, Standing};
-use crate::rigging::{Rigging, parent_of};
+use crate::rigging::{Rigging, needs_rig, parent_of};
 use crate::supervise::{Start, WorkerEnd, WorkerProgram, supervise};
 use crate::watcher::{Event, Watcher};
 use plimsoll_disk::DaemonProgram;
@@ -409,11 +409,8 @@ fn all_arms_can_run(plan: &Plan) -> Result<(), RunnerError> {
 
 /// Refuses places that other users could change, before anything is begun.
 fn check_places(plan: &Plan) -> Result<(), RunnerError> {
-    for arm in &plan.arms {
-        let keeps_data = kind(&arm.engine).is_some_and(|kind| kind.keeps_data);
-        if keeps_data || arm.rig.server.is_some() {
-            check_place(&parent_of(arm)?)?;
-        }
+    for arm in plan.arms.iter().filter(|arm| needs_rig(arm)) {
+        check_place(&parent_of(arm)?)?;
     }
     Ok(())
 }

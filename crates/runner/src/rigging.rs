@@ -6,14 +6,15 @@ use crate::execute::Execution;
 use crate::frames::{RunningServer, Standing};
 use plimsoll_disk::Control;
 use plimsoll_experiment::{Arm, explain, keeps_data_here};
+use plimsoll_files::OwnFolder;
 use plimsoll_record::{RigRecord, RunRecord, Storage, TraceReference};
 use plimsoll_telemetry::Host;
 use plimsoll_testbed::{
     Journal, Rig, RigOrder, TestbedError, default_parent, default_parent_of_servers, require_space,
 };
 use plimsoll_trace::ExtentMap;
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// A rig of a run, and what will be kept of it.
@@ -34,9 +35,7 @@ impl Rigging {
         head: &RunRecord,
         journal: &mut Journal,
     ) -> Result<Option<Self>, RunnerError> {
-        let keeps_data = plimsoll_engine::kind(&arm.engine)
-            .is_some_and(|kind| keeps_data_here(kind, arm.rig.server.as_ref()));
-        if !keeps_data && arm.rig.limits.is_empty() {
+        if !needs_rig(arm) {
             return Ok(None);
         }
         let parent = parent_of(arm)?;
@@ -163,7 +162,7 @@ impl Rigging {
 
 fn keep_log(log: &Path, to: &Path) -> std::io::Result<()> {
     if let Some(folder) = to.parent() {
-        own_folder(folder)?;
+        OwnFolder::make(folder)?;
     }
     let mut kept = OpenOptions::new()
         .write(true)
@@ -173,17 +172,19 @@ fn keep_log(log: &Path, to: &Path) -> std::io::Result<()> {
     std::io::copy(&mut File::open(log)?, &mut kept).map(drop)
 }
 
-/// Makes a folder that only this user looks into.
-fn own_folder(folder: &Path) -> std::io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
 fn keep(trace: &Path, to: &Path, extents: &[ExtentMap]) -> Result<TraceReference, String> {
     if let Some(folder) = to.parent() {
-        own_folder(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        OwnFolder::make(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     let kept = plimsoll_trace::finish(trace, to, extents).map_err(|error| error.to_string())?;
     Ok(kept.reference)
+}
+
+/// Whether something is made for the runs of an arm: data is kept here, or something is limited.
+pub(crate) fn needs_rig(arm: &Arm) -> bool {
+    let keeps_data = plimsoll_engine::kind(&arm.engine)
+        .is_some_and(|kind| keeps_data_here(kind, arm.rig.server.as_ref()));
+    keeps_data || !arm.rig.limits.is_empty()
 }
 
 /// Where an arm's data directories are made.

@@ -80,7 +80,7 @@ fn open(
 ) -> Result<Option<Abandoned>, TestbedError> {
     let path = folder.path().join(&name);
     let failed = |error: std::io::Error| TestbedError::io("open the journal", &path, error);
-    let mut file = match folder.own_file(&name, true) {
+    let mut file = match folder.own_file(&name) {
         Ok(OwnFile::Open(file)) => file,
         Ok(OwnFile::Foreign(reason)) => {
             return Err(TestbedError::InTheWay { path, reason });

@@ -64,14 +64,10 @@ impl HeldDirectory {
         new_file_in(&self.directory, name)
     }
 
-    /// Opens a plain file of this user's for reading, and where it is said for appending. `Err` with what else it is.
-    pub(crate) fn own_file(&self, name: &OsStr, appended: bool) -> std::io::Result<OwnFile> {
-        let access = if appended {
-            OFlags::RDWR | OFlags::APPEND
-        } else {
-            OFlags::RDONLY
-        };
-        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    /// Opens a plain file of this user's for reading and appending, or says what else it is.
+    pub(crate) fn own_file(&self, name: &OsStr) -> std::io::Result<OwnFile> {
+        let flags =
+            OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match fs::openat(&self.directory, name, flags, Mode::empty()) {
             Ok(file) => file,
             Err(Errno::LOOP) => return Ok(OwnFile::Foreign("is a symbolic link")),
