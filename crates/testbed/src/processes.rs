@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const PROC: &str = "/proc";
 
@@ -17,6 +17,10 @@ const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
 /// The same, where one is asked that must be ours or not.
 const LONGEST_LOOK_AT_ONE: Duration = Duration::from_secs(10);
+
+/// How long all processes may take together until their programs are begun, where they are looked through. A program that took its
+/// arguments and environment away looks the same, and must not hold everybody up.
+const LONGEST_BEGINNING: Duration = Duration::from_millis(200);
 
 /// Another with every start of the kernel. Empty where there is none.
 pub(crate) fn boot_id() -> String {
@@ -36,14 +40,26 @@ pub(crate) fn own_start() -> u64 {
 }
 
 fn started_in(proc: &Path, process: u32) -> Option<u64> {
-    let stat = fs::read_to_string(proc.join(process.to_string()).join("stat")).ok()?;
+    let fields = living(&proc.join(process.to_string()))?;
+    fields.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+/// What the kernel says of a process behind its name; `None` when it is gone, or has ended and only waits to be reaped.
+fn living(process: &Path) -> Option<String> {
+    let stat = fs::read_to_string(process.join("stat")).ok()?;
     // The name before may contain anything.
     let (_, fields) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
-    if matches!(*fields.first()?, "Z" | "X") {
-        return None;
-    }
-    fields.get(19)?.parse().ok()
+    let is_over = fields.trim_start().starts_with(['Z', 'X']);
+    (!is_over).then(|| fields.to_owned())
+}
+
+/// Whether a thread of the kernel, which has neither arguments nor an environment.
+fn is_of_the_kernel(fields: &str) -> bool {
+    const PF_KTHREAD: u64 = 0x0020_0000;
+    let flags = fields.split_ascii_whitespace().nth(6);
+    flags
+        .and_then(|flags| flags.parse::<u64>().ok())
+        .is_some_and(|flags| flags & PF_KTHREAD != 0)
 }
 
 /// The processes that were started with this mark, by a program that was started at `since` itself, with the time of their start.
@@ -67,8 +83,9 @@ fn marked_in(proc: &Path, mark: &str, since: u64) -> Vec<(u32, u64)> {
         let assignment = format!("{MARK_VARIABLE}={mark}");
         let (proc, looked_at) = (proc.to_owned(), candidates.clone());
         std::thread::spawn(move || {
+            let until = Instant::now() + LONGEST_BEGINNING;
             for (process, _) in looked_at {
-                let is_marked = carries(&proc.join(process.to_string()), &assignment);
+                let is_marked = carries(&proc.join(process.to_string()), &assignment, until);
                 if tell.send(is_marked).is_err() {
                     return;
                 }
@@ -96,18 +113,31 @@ fn marked_in(proc: &Path, mark: &str, since: u64) -> Vec<(u32, u64)> {
 pub(crate) fn is_marked(process: u32, mark: &str) -> Option<bool> {
     let folder = Path::new(PROC).join(process.to_string());
     let assignment = format!("{MARK_VARIABLE}={mark}");
-    bounded(LONGEST_LOOK_AT_ONE, move || carries(&folder, &assignment))
+    let until = Instant::now() + LONGEST_LOOK_AT_ONE;
+    bounded(LONGEST_LOOK_AT_ONE, move || {
+        carries(&folder, &assignment, until)
+    })
 }
 
-fn carries(process: &Path, assignment: &str) -> bool {
-    // It is among the arguments until `env` has put it into the environment.
-    ["environ", "cmdline"].iter().any(|file| {
-        fs::read(process.join(file)).is_ok_and(|bytes| {
-            bytes
-                .split(|byte| *byte == 0)
-                .any(|entry| entry == assignment.as_bytes())
-        })
-    })
+/// Whoever starts a program goes on before the kernel has given it arguments and environment; until then both are empty, and are looked
+/// at again.
+fn carries(process: &Path, assignment: &str, until: Instant) -> bool {
+    let read = |file| fs::read(process.join(file)).unwrap_or_default();
+    loop {
+        // It is among the arguments until `env` has put it into the environment. Both are set at once: where there are arguments, what
+        // is read afterwards is the environment.
+        let texts = [read("cmdline"), read("environ")];
+        let mut entries = texts.iter().flat_map(|text| text.split(|byte| *byte == 0));
+        if entries.any(|entry| entry == assignment.as_bytes()) {
+            return true;
+        }
+        let is_beginning = texts.iter().all(Vec::is_empty)
+            && living(process).is_some_and(|fields| !is_of_the_kernel(&fields));
+        if !is_beginning || Instant::now() >= until {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn all(proc: &Path) -> Vec<u32> {
@@ -148,6 +178,58 @@ mod tests {
         assert_eq!(end_marked("plimsoll-test-1", since), Ok(1));
         child.wait().unwrap();
         assert_eq!(end_marked("plimsoll-test-1", since), Ok(0));
+    }
+
+    /// Its starter is quicker than the kernel most of the time.
+    #[test]
+    fn a_process_is_known_from_its_first_instant() {
+        for turn in 0..200 {
+            let mark = format!("plimsoll-test-first-{turn}");
+            let mut child = Command::new("/bin/sleep")
+                .arg("1000")
+                .env(MARK_VARIABLE, &mark)
+                .spawn()
+                .unwrap();
+            let seen = is_marked(child.id(), &mark);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert_eq!(seen, Some(true), "turn {turn}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_environment_yet_is_looked_at_again() {
+        let proc = tempfile::tempdir().unwrap();
+        let process = |id: u32, flags: u64, mark: &str| {
+            let folder = proc.path().join(id.to_string());
+            fs::create_dir(&folder).unwrap();
+            let nothing = "0 ".repeat(12);
+            let stat = format!("{id} (a) S 1 1 1 0 -1 {flags} {nothing}700");
+            fs::write(folder.join("stat"), stat).unwrap();
+            fs::write(folder.join("cmdline"), "").unwrap();
+            fs::write(folder.join("environ"), mark).unwrap();
+            folder
+        };
+        let assignment = format!("{MARK_VARIABLE}=mine");
+        let long = Duration::from_secs(60);
+        let begins = process(10, 0x0040_0000, "");
+        let other = begins.clone();
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            fs::write(other.join("environ"), format!("{MARK_VARIABLE}=mine\0")).unwrap();
+        });
+        assert!(carries(&begins, &assignment, Instant::now() + long));
+        writer.join().unwrap();
+        // Neither a thread of the kernel nor one that has another environment is waited for.
+        let asked = Instant::now();
+        let kernel = process(20, 0x0020_8040, "");
+        assert!(!carries(&kernel, &assignment, asked + long));
+        let another = process(30, 0x0040_0000, "A=b\0");
+        assert!(!carries(&another, &assignment, asked + long));
+        assert!(asked.elapsed() < long);
+        // One that never shows any is given up.
+        let never = process(40, 0x0040_0000, "");
+        assert!(!carries(&never, &assignment, asked));
     }
 
     /// Whose environment is a pipe that nobody writes into, as a process that is stuck in the kernel.
