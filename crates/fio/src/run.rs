@@ -4,6 +4,7 @@ use crate::measured::Measured;
 use crate::target::Ready;
 use crate::{FioError, Job, Target, job};
 use plimsoll_record::FioResult;
+use serde::{Deserialize, Serialize};
 use std::io::{ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
@@ -14,10 +15,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How far fio is; handed to the caller several times a second. The caller answers with [`ControlFlow::Break`] to stop.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress<'a> {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
     /// The job, in words.
-    pub label: &'a str,
+    pub label: String,
     /// Its number, from 1.
     pub part: u32,
     /// Jobs in all.
@@ -29,7 +30,7 @@ pub struct Progress<'a> {
 }
 
 /// Whoever is told, and asked whether to go on.
-pub type Watch<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + 'a;
+pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
 /// How often the child is looked at.
 const LOOK: Duration = Duration::from_millis(50);
@@ -221,7 +222,7 @@ fn fio(
             });
         }
         let progress = Progress {
-            label,
+            label: label.to_owned(),
             part,
             parts,
             elapsed_ms: millis(begun.elapsed()),

@@ -22,7 +22,7 @@ fn has_fio_or_skip(test: &str) -> bool {
     here
 }
 
-fn go_on(_: &plimsoll_fio::Progress<'_>) -> ControlFlow<()> {
+fn go_on(_: &plimsoll_fio::Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 

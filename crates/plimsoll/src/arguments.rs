@@ -90,6 +90,9 @@ pub enum Command {
     /// One emulated disk, on orders from the program that needs it.
     #[command(hide = true)]
     DiskDaemon,
+    /// What needs root, on orders from the program that needs it.
+    #[command(hide = true)]
+    Rig,
 }
 
 /// An experiment file with values that win over it.

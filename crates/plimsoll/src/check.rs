@@ -3,6 +3,7 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::store_path;
+use crate::rig::Rigs;
 use crate::rights::rights;
 use crate::screen::{print, print_json};
 use plimsoll_telemetry::{FindingSeverity, Survey, findings};
@@ -13,14 +14,18 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(500);
 
 /// `plimsoll check`: findings with advice. Always good: a machine that is not perfect is no failure of this command.
-pub fn check(arguments: &arguments::Check, store: Option<&Path>) -> anyhow::Result<Exit> {
+pub fn check(
+    arguments: &arguments::Check,
+    store: Option<&Path>,
+    rigs: &Rigs,
+) -> anyhow::Result<Exit> {
     let mut directories = arguments.directory.clone();
     if directories.is_empty() {
-        directories.push(plimsoll_testbed::default_parent()?);
+        directories.push(rigs.get()?.look(None)?);
     }
     let survey = Survey::take(Some(&store_path(store)?), &directories, LOOK);
     let findings = findings(&survey);
-    let rights = rights(rustix::process::geteuid().is_root());
+    let rights = rights();
     if arguments.json {
         let all = serde_json::json!({
             "survey": survey, "findings": findings, "rights": rights,

@@ -2,37 +2,32 @@
 
 use crate::arguments;
 use crate::exit::Exit;
+use crate::rig::Rigs;
 use crate::screen::{print, print_json, tell};
 use anyhow::bail;
 use plimsoll_redact::line;
-use plimsoll_testbed::{abandoned, default_state_dir};
 use serde_json::json;
 use std::io;
 
 /// `plimsoll clean`: undoes what the journals say that programs had made which are gone: mounts, loop devices, groups, processes, data
 /// directories. One journal that cannot be undone keeps no other from being.
-pub fn clean(arguments: &arguments::Clean) -> anyhow::Result<Exit> {
+pub fn clean(arguments: &arguments::Clean, rigs: &Rigs) -> anyhow::Result<Exit> {
     let mut told = Told {
         json: arguments.json,
         lines: Vec::new(),
     };
-    let mut failures = Vec::new();
-    for left in abandoned(&default_state_dir()?)? {
-        if arguments.dry_run {
-            for line in left.describe() {
-                told.tell("would undo: ", &line)?;
-            }
-            continue;
+    let before = if arguments.dry_run {
+        "would undo: "
+    } else {
+        ""
+    };
+    let mut shown = Ok(());
+    let failures = rigs.get()?.clean(arguments.dry_run, &mut |what| {
+        if shown.is_ok() {
+            shown = told.tell(before, what);
         }
-        let mut shown = Ok(());
-        let undone = left.undo(&mut |what| {
-            if shown.is_ok() {
-                shown = told.tell("", what);
-            }
-        });
-        failures.extend(undone.err().map(|error| error.to_string()));
-        shown?;
-    }
+    })?;
+    shown?;
     if arguments.json {
         print_json(&json!({
             "dry_run": arguments.dry_run, "done": told.lines, "failed": failures,

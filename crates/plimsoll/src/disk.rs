@@ -9,19 +9,20 @@ mod trace;
 
 use crate::arguments::Disk;
 use crate::exit::Exit;
+use crate::rig::Rigs;
 use crate::screen::tell;
-use plimsoll_fio::FioError;
+use plimsoll_rig::RigError;
 
 /// `plimsoll disk`.
-pub fn disk(command: &Disk) -> anyhow::Result<Exit> {
+pub fn disk(command: &Disk, rigs: &Rigs) -> anyhow::Result<Exit> {
     let ended = match command {
         Disk::Presets(presets) => presets::presets(presets),
-        Disk::Characterise(characterise) => characterise::characterise(characterise),
-        Disk::Calibrate(calibrate) => calibrate::calibrate(calibrate),
+        Disk::Characterise(characterise) => characterise::characterise(characterise, rigs),
+        Disk::Calibrate(calibrate) => calibrate::calibrate(calibrate, rigs),
         Disk::Trace(trace) => trace::trace(trace),
     };
     match ended {
-        Err(error) if matches!(error.downcast_ref(), Some(FioError::Interrupted)) => {
+        Err(error) if matches!(error.downcast_ref(), Some(RigError::Interrupted)) => {
             tell("interrupted; everything that was made is removed");
             Ok(Exit::Interrupted)
         }

@@ -3,8 +3,8 @@
 use crate::plan::NoExperiment;
 use crate::screen::tell;
 use plimsoll_experiment::Problems;
-use plimsoll_fio::FioError;
 use plimsoll_redact::lines;
+use plimsoll_rig::RigError;
 use plimsoll_runner::RunnerError;
 use std::process::ExitCode;
 
@@ -52,7 +52,7 @@ pub fn code_of(error: &anyhow::Error) -> Exit {
         return Exit::InvalidExperiment;
     }
     match error.downcast_ref::<RunnerError>() {
-        Some(RunnerError::NotCalibrated(_) | RunnerError::Fio(FioError::NotCarried { .. })) => {
+        Some(RunnerError::NotCalibrated(_) | RunnerError::Rig(RigError::NotCarried(_))) => {
             Exit::InvalidMeasurement
         }
         _ => Exit::Failed,

@@ -19,6 +19,7 @@ mod maps;
 mod plan;
 mod quiet;
 mod read;
+mod rig;
 mod rights;
 mod run;
 mod screen;
@@ -53,10 +54,17 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return exit::wrong_usage(&error),
     };
+    if let Err(error) = rights::give_up_root(&arguments.command) {
+        tell(format_args!("plimsoll: {}", exit::message(&error)));
+        return Exit::Failed.into();
+    }
     match dispatch(&arguments) {
         Ok(exit) => exit.into(),
         Err(error) => {
             tell(format_args!("plimsoll: {}", exit::message(&error)));
+            if let Some(advice) = rights::advice(&error) {
+                tell(advice);
+            }
             exit::code_of(&error).into()
         }
     }
@@ -64,11 +72,12 @@ fn main() -> ExitCode {
 
 fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
     let store = arguments.store.as_deref();
+    let rigs = rig::Rigs::default();
     match &arguments.command {
-        Command::Run(run) => run::run(run, store),
-        Command::Plan(plan) => plan::plan(plan, store),
-        Command::Check(check) => check::check(check, store),
-        Command::Disk(disk) => disk::disk(disk),
+        Command::Run(run) => run::run(run, store, rigs),
+        Command::Plan(plan) => plan::plan(plan, store, &rigs),
+        Command::Check(check) => check::check(check, store, &rigs),
+        Command::Disk(disk) => disk::disk(disk, &rigs),
         Command::Diskmap(map) => diskmap::diskmap(map, store),
         Command::Report(report) => show::report(report, store),
         Command::Compare(compare) => show::compare(compare, store),
@@ -78,7 +87,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::List(list) => show::list(list, store),
         Command::Export(export) => export::export(export, store),
         Command::Ycsb(ycsb) => ycsb::ycsb(ycsb),
-        Command::Clean(clean) => clean::clean(clean),
+        Command::Clean(clean) => clean::clean(clean, &rigs),
         Command::Schema(schema) => describe::schema(schema),
         Command::Completions { shell } => describe::completions(*shell),
         Command::Man => describe::man(),
@@ -95,5 +104,6 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
             Ok(if finished { Exit::Good } else { Exit::Failed })
         }
         Command::DiskDaemon => disk::daemon(),
+        Command::Rig => rig::rig(),
     }
 }

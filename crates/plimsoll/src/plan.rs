@@ -4,6 +4,7 @@ use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
 use crate::live::counted;
 use crate::read::store_path;
+use crate::rig::Rigs;
 use crate::screen::{self, print, print_json, tell_drawn};
 use plimsoll_experiment::{
     Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
@@ -12,7 +13,6 @@ use plimsoll_judge::too_few_blocks;
 use plimsoll_runner::{Sizing, bytes_per_record, took_seconds};
 use plimsoll_store::Store;
 use plimsoll_telemetry::Host;
-use plimsoll_testbed::default_state_dir;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -35,7 +35,7 @@ impl std::fmt::Display for NoExperiment {
 }
 
 /// Reads and checks an experiment file.
-pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
+pub fn read(experiment: &ExperimentFile, rigs: &Rigs) -> anyhow::Result<Checked> {
     let file = &experiment.file;
     let text = read_text_file(file).map_err(|why| {
         let no_such = matches!(
@@ -88,7 +88,7 @@ pub fn read(experiment: &ExperimentFile) -> anyhow::Result<Checked> {
                 server,
                 data,
                 allocator: crate::ALLOCATOR_NAME,
-                state: &default_state_dir().map_err(|error| error.to_string())?,
+                rigs: rigs.get().map_err(|error| error.to_string())?,
             })
         },
     };
@@ -136,8 +136,12 @@ fn measured(plan: &Plan, store: Option<&Path>) -> anyhow::Result<Option<String>>
 }
 
 /// `plimsoll plan`.
-pub fn plan(arguments: &arguments::Plan, store: Option<&Path>) -> anyhow::Result<Exit> {
-    let plan = match read(&arguments.experiment)?.plan {
+pub fn plan(
+    arguments: &arguments::Plan,
+    store: Option<&Path>,
+    rigs: &Rigs,
+) -> anyhow::Result<Exit> {
+    let plan = match read(&arguments.experiment, rigs)?.plan {
         Ok(plan) => plan,
         Err(problems) => return complain(&problems, arguments.json),
     };

@@ -5,23 +5,24 @@ use crate::exit::Exit;
 use crate::live::Live;
 use crate::plan::{complain, read};
 use crate::read::store_path;
+use crate::rig::Rigs;
 use crate::screen::tell;
 use crate::show;
 use anyhow::Context;
 use plimsoll_experiment::{needs, redact};
 use plimsoll_judge::{analyse, plan_of, sharp, too_few_blocks};
 use plimsoll_record::{ExperimentRecord, Program};
-use plimsoll_runner::{DaemonProgram, Execution, WorkerProgram, execute};
+use plimsoll_rig::RigError;
+use plimsoll_runner::{Execution, RunnerError, WorkerProgram, execute};
 use plimsoll_store::Store;
-use plimsoll_testbed::default_state_dir;
 use std::path::Path;
 
 /// An experiment that takes longer and can have no verdict is only started where that is asked for.
 const LONG_NS: u64 = 600_000_000_000;
 
 /// `plimsoll run`.
-pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<Exit> {
-    let checked = read(&arguments.experiment)?;
+pub fn run(arguments: &arguments::Run, store: Option<&Path>, rigs: Rigs) -> anyhow::Result<Exit> {
+    let checked = read(&arguments.experiment, &rigs)?;
     let plan = match checked.plan {
         Ok(plan) => plan,
         Err(problems) => return complain(&problems, arguments.json),
@@ -44,26 +45,23 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
     let path = std::env::current_exe()
         .context("cannot find this program's own file to start workers from")?;
     let foreign = crate::quiet::before_a_run(arguments.wait_quiet, arguments.quiet)?;
+    let command = command_line();
     let execution = Execution {
         plan: &plan,
         file_text: &checked.text,
-        command: &command_line(),
+        command: &command,
         program: Program {
             version: env!("CARGO_PKG_VERSION").into(),
             commit: env!("PLIMSOLL_COMMIT").into(),
         },
         worker: WorkerProgram {
-            path: path.clone(),
+            path,
             arguments: vec!["worker".into()],
             frugal: crate::FRUGAL
                 .map(|(name, value)| (name.into(), value.into()))
                 .into(),
         },
-        daemon: DaemonProgram {
-            path,
-            arguments: vec!["disk-daemon".into()],
-        },
-        state: default_state_dir()?,
+        rigs: rigs.get()?,
         traces: store_file.with_file_name("traces"),
         server_logs: store_file.with_file_name("servers"),
         calibrate: !arguments.no_calibration,
@@ -74,6 +72,13 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
     let mut live = Live::new(arguments.quiet)?;
     let ended = execute(&execution, &mut open, &mut live);
     live.end();
+    if let Err(RunnerError::Rig(RigError::Gone(_))) = &ended
+        && let Some(rigs) = rigs.restarted()
+    {
+        for line in undo_what_it_left(&rigs)? {
+            tell(line);
+        }
+    }
     let ended = ended?;
     let record = open.load(&ended.id)?;
     drop(open);
@@ -93,13 +98,23 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>) -> anyhow::Result<E
             "{why}: {} of {} runs are missing; the same command makes them: {}",
             ended.missing,
             plan.runs.len(),
-            redact(execution.command)
+            redact(&command)
         ));
     }
     if ended.interrupted {
         return Ok(Exit::Interrupted);
     }
     Ok(exit)
+}
+
+/// What the process that makes rigs had made when it was killed.
+fn undo_what_it_left(rigs: &Rigs) -> anyhow::Result<Vec<String>> {
+    let mut lines = Vec::new();
+    let stays = rigs
+        .get()?
+        .clean(false, &mut |what| lines.push(what.to_owned()))?;
+    lines.extend(stays);
+    Ok(lines)
 }
 
 /// Whether every interval that decides is as narrow as asked.

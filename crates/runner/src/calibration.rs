@@ -1,14 +1,12 @@
 //! Every emulated disk is held against its description before anything is measured with it.
 
 use crate::error::RunnerError;
-use crate::rigging::parent_of;
 use crate::watcher::{Event, Watcher};
-use plimsoll_disk::{Control, DaemonProgram};
 use plimsoll_experiment::{Arm, Plan};
-use plimsoll_fio::{FioError, Progress, Watch, calibrate};
+use plimsoll_fio::Progress;
 use plimsoll_record::{Calibration, DiskChoice, DiskSpec};
+use plimsoll_rig::{RigError, RigProcess};
 use plimsoll_store::Store;
-use plimsoll_testbed::{BareDisk, Journal};
 use std::ops::ControlFlow;
 
 /// A machine can be disturbed for a moment; a disk that is wrong is wrong again.
@@ -20,8 +18,7 @@ const CAPACITY_BYTES: u64 = 1 << 30;
 pub(crate) fn calibrate_disks(
     plan: &Plan,
     id: &str,
-    daemon: &DaemonProgram,
-    journal: &mut Journal,
+    rigs: &RigProcess,
     store: &mut Store,
     watcher: &mut dyn Watcher,
 ) -> Result<(), RunnerError> {
@@ -42,13 +39,28 @@ pub(crate) fn calibrate_disks(
                 "calibrating the disk of arm {} with fio",
                 arm.name
             )));
-            let watched = &mut |_: &Progress<'_>| match watcher.interruptions() {
-                0 => ControlFlow::Continue(()),
-                _ => ControlFlow::Break(()),
+            let mut notes = Vec::new();
+            let asked = DiskSpec {
+                capacity_bytes: CAPACITY_BYTES,
+                trace_requests: 0,
+                ..spec.clone()
             };
-            let calibration = match one_disk(arm, spec, id, daemon, journal, watched) {
+            let calibrated = rigs.calibrate(
+                asked,
+                arm.directory.clone(),
+                id,
+                &mut |note| notes.push(note.to_owned()),
+                &mut |_: &Progress| match watcher.interruptions() {
+                    0 => ControlFlow::Continue(()),
+                    _ => ControlFlow::Break(()),
+                },
+            );
+            for note in &notes {
+                watcher.event(&Event::Note(note));
+            }
+            let calibration = match calibrated {
                 // The user stops it; no run was begun.
-                Err(RunnerError::Fio(FioError::Interrupted)) => return Ok(()),
+                Err(RigError::Interrupted) => return Ok(()),
                 calibrated => calibrated?,
             };
             store.add_calibration(id, &calibration)?;
@@ -63,34 +75,6 @@ pub(crate) fn calibrate_disks(
         }
     }
     Ok(())
-}
-
-fn one_disk(
-    arm: &Arm,
-    spec: &DiskSpec,
-    id: &str,
-    daemon: &DaemonProgram,
-    journal: &mut Journal,
-    watch: &mut Watch<'_>,
-) -> Result<Calibration, RunnerError> {
-    let spec = DiskSpec {
-        capacity_bytes: CAPACITY_BYTES,
-        trace_requests: 0,
-        ..spec.clone()
-    };
-    let parent = parent_of(arm)?;
-    let disk = BareDisk::build(&spec, &parent, id, daemon, journal)?;
-    let mut control = Control::connect(disk.control_socket())?;
-    let found = calibrate(
-        &disk.device_path(),
-        &spec,
-        &mut |shaped| control.shape(shaped).map_err(|error| error.to_string()),
-        watch,
-    );
-    let torn_down = disk.tear_down(journal);
-    let calibration = found?;
-    torn_down?;
-    Ok(calibration)
 }
 
 fn explain(arm: &Arm, calibration: &Calibration) -> String {

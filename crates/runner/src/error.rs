@@ -1,9 +1,7 @@
 //! Why an experiment cannot go on.
 
-use plimsoll_disk::DiskError;
-use plimsoll_fio::FioError;
+use plimsoll_rig::RigError;
 use plimsoll_store::StoreError;
-use plimsoll_testbed::TestbedError;
 use std::path::PathBuf;
 
 /// Why an experiment cannot be begun or go on. A failed run is no such reason: it is recorded and the next one begins.
@@ -12,9 +10,9 @@ pub enum RunnerError {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A data directory.
+    /// What a run stands on.
     #[error(transparent)]
-    Testbed(#[from] TestbedError),
+    Rig(#[from] RigError),
     /// The worker process cannot be started.
     #[error("the worker process {} cannot be started: {source}", path.display())]
     Spawn {
@@ -23,12 +21,6 @@ pub enum RunnerError {
         /// Why.
         source: std::io::Error,
     },
-    /// An emulated disk.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
-    /// fio.
-    #[error(transparent)]
-    Fio(#[from] FioError),
     /// Some arms need what this machine or this user does not have.
     #[error("{}", cannot_run(can, cannot))]
     ArmsCannotRun {

@@ -2,30 +2,28 @@
 
 use crate::afterwards::Seen;
 use crate::calibration::calibrate_disks;
-use crate::canary::time_canary;
+use crate::canary::{DiskPlace, time_canary};
 use crate::clock_time::now;
 use crate::decided::{Decided, Made};
 use crate::error::RunnerError;
 use crate::frames::{Frame, Order, Standing};
-use crate::rigging::{Rigging, needs_rig, parent_of};
+use crate::rigging::{Rigging, needs_rig};
 use crate::supervise::{Start, WorkerEnd, WorkerProgram, supervise};
 use crate::watcher::{Event, Watcher};
-use plimsoll_disk::DaemonProgram;
 use plimsoll_engine::kind;
-use plimsoll_experiment::{Plan, PlannedRun, redact, redact_json, text_hash};
+use plimsoll_experiment::{Arm, Plan, PlannedRun, keeps_data_here, redact, redact_json, text_hash};
 use plimsoll_record::{
     CanaryPlace, EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Machine,
     Program, RECORD_VERSION, RunRecord, RunState,
 };
+use plimsoll_rig::{RigError, RigProcess};
 use plimsoll_search::Known;
 use plimsoll_stats::looks;
 use plimsoll_store::{PointId, RunId, Store, StoreError};
 use plimsoll_telemetry::Host;
-use plimsoll_testbed::{Journal, abandoned, check_place, what_runs_here};
-use plimsoll_trace::ExtentMap;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// An arm that failed in so many blocks and never succeeded is not tried again.
 const TRIES_OF_A_BROKEN_ARM: u32 = 2;
@@ -43,10 +41,8 @@ pub struct Execution<'a> {
     pub program: Program,
     /// How workers are started.
     pub worker: WorkerProgram,
-    /// How daemons of emulated disks are started.
-    pub daemon: DaemonProgram,
-    /// Where journals of all that is made are kept until it is undone.
-    pub state: PathBuf,
+    /// Who makes what the runs stand on.
+    pub rigs: &'a RigProcess,
     /// Where traces of emulated disks are kept.
     pub traces: PathBuf,
     /// Where logs of servers are kept.
@@ -98,9 +94,9 @@ pub fn execute(
     let mut machine = host.machine();
     machine.foreign.clone_from(&execution.foreign);
     machine.program_clock = Some(plimsoll_loadgen::program_clock().into());
-    check_places(execution.plan)?;
-    undo_what_was_left(execution, watcher)?;
-    all_arms_can_run(execution.plan)?;
+    check_places(execution)?;
+    undo_what_was_left(execution.rigs, watcher)?;
+    all_arms_can_run(execution)?;
     let begun = begin_or_resume(execution, store, &machine)?;
     let (id, earlier) = (begun.id, begun.runs);
     let before = if earlier.is_empty() || !Decided::is_needed(&begun.plan) {
@@ -114,7 +110,7 @@ pub fn execute(
     };
     let plan = execution.plan;
     let mut decided = Decided::of(plan, before.as_ref());
-    let mut journal = Journal::open(&execution.state, &id)?;
+    execution.rigs.open(&id)?;
     let mut attempts: BTreeMap<(u32, &str), u32> = BTreeMap::new();
     let mut finished: Vec<(u32, &str)> = Vec::new();
     for run in &earlier {
@@ -140,13 +136,12 @@ pub fn execute(
     });
 
     if missing > 0 && execution.calibrate {
-        let daemon = &execution.daemon;
-        calibrate_disks(plan, &id, daemon, &mut journal, store, watcher)?;
+        calibrate_disks(plan, &id, execution.rigs, store, watcher)?;
     }
     let mut successes: Vec<u32> = vec![0; plan.arms.len()];
     let mut failures: Vec<u32> = vec![0; plan.arms.len()];
     let mut interrupted = false;
-    let canary_folder = canary_folder(plan)?;
+    let disk = canary_place(plan);
     let mut block_begun = None;
     for (index, run) in plan.runs.iter().enumerate() {
         let arm = run.arm as usize;
@@ -177,10 +172,8 @@ pub fn execute(
         let mut canaries = Vec::new();
         if block_begun != Some(run.block) {
             block_begun = Some(run.block);
-            canaries.push(time_canary(
-                CanaryPlace::BeforeBlock,
-                canary_folder.as_deref(),
-            ));
+            let place = CanaryPlace::BeforeBlock;
+            canaries.push(time_canary(place, disk.as_ref(), execution.rigs)?);
         }
         let rest = plan.runs[index + 1..].iter();
         let mut rest_of_block = rest.take_while(|later| later.block == run.block);
@@ -206,7 +199,7 @@ pub fn execute(
             canaries,
             warnings: Vec::new(),
         };
-        let after_block = ends_block.then_some(canary_folder.as_deref());
+        let after_block = ends_block.then_some(disk.as_ref());
         let known = decided.known(run);
         let mut made = Made::default();
         let attempt = Attempt {
@@ -215,15 +208,7 @@ pub fn execute(
             known,
             after_block,
         };
-        let state = one_run(
-            execution,
-            &id,
-            attempt,
-            &mut made,
-            &mut journal,
-            store,
-            watcher,
-        )?;
+        let state = one_run(execution, &id, attempt, &mut made, store, watcher)?;
         watcher.event(&Event::RunEnds { state: &state });
         match state {
             RunState::Finished => {
@@ -257,17 +242,12 @@ pub fn execute(
 }
 
 /// Where the disk task of the canaries is done: where the first arm that keeps data keeps it.
-fn canary_folder(plan: &Plan) -> Result<Option<PathBuf>, RunnerError> {
-    for arm in &plan.arms {
-        let keeps_data = kind(&arm.engine).is_some_and(|kind| kind.keeps_data);
-        if keeps_data || arm.rig.server.is_some() {
-            let parent = parent_of(arm)?;
-            // The program makes its own place with the first data directory.
-            let there = parent.ancestors().find(|folder| folder.is_dir());
-            return Ok(there.map(Path::to_owned));
-        }
-    }
-    Ok(None)
+fn canary_place(plan: &Plan) -> Option<DiskPlace> {
+    let keeps_data = |arm: &&Arm| {
+        kind(&arm.engine).is_some_and(|kind| keeps_data_here(kind, arm.rig.server.as_ref()))
+    };
+    let first = plan.arms.iter().find(keeps_data)?;
+    Some(first.directory.clone())
 }
 
 /// Whether an experiment that may end by looks has enough blocks before this one: at this look and at the one before, every interval was narrow enough. It follows
@@ -392,13 +372,15 @@ fn keep_sizes(plan: &mut Plan, begun: &serde_json::Value) {
 }
 
 /// Says at the beginning what could only fail later.
-fn all_arms_can_run(plan: &Plan) -> Result<(), RunnerError> {
+fn all_arms_can_run(execution: &Execution<'_>) -> Result<(), RunnerError> {
+    let arms = &execution.plan.arms;
     let mut can = Vec::new();
     let mut cannot = Vec::new();
-    for arm in &plan.arms {
-        match what_runs_here(&arm.rig) {
-            Ok(()) => can.push(arm.name.clone()),
-            Err(why) => cannot.push((arm.name.clone(), why.to_string())),
+    let rigs = arms.iter().map(|arm| arm.rig.clone()).collect();
+    for (arm, why) in arms.iter().zip(execution.rigs.what_runs(rigs)?) {
+        match why {
+            None => can.push(arm.name.clone()),
+            Some(why) => cannot.push((arm.name.clone(), why)),
         }
     }
     if cannot.is_empty() {
@@ -408,22 +390,21 @@ fn all_arms_can_run(plan: &Plan) -> Result<(), RunnerError> {
 }
 
 /// Refuses places that other users could change, before anything is begun.
-fn check_places(plan: &Plan) -> Result<(), RunnerError> {
-    for arm in plan.arms.iter().filter(|arm| needs_rig(arm)) {
-        check_place(&parent_of(arm)?)?;
+fn check_places(execution: &Execution<'_>) -> Result<(), RunnerError> {
+    let arms = execution.plan.arms.iter();
+    for arm in arms.filter(|arm| needs_rig(arm)) {
+        execution.rigs.look(arm.directory.clone())?;
     }
     Ok(())
 }
 
 /// What programs left that were killed: mounts, loop devices, groups, processes, data directories.
-fn undo_what_was_left(
-    execution: &Execution<'_>,
-    watcher: &mut dyn Watcher,
-) -> Result<(), RunnerError> {
-    for left in abandoned(&execution.state)? {
-        left.undo(&mut |what| watcher.event(&Event::Note(what)))?;
+fn undo_what_was_left(rigs: &RigProcess, watcher: &mut dyn Watcher) -> Result<(), RunnerError> {
+    let stays = rigs.clean(false, &mut |what| watcher.event(&Event::Note(what)))?;
+    if stays.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    Err(RigError::Refused(stays.join("\n")).into())
 }
 
 /// A run that is to be made.
@@ -433,8 +414,8 @@ struct Attempt<'a> {
     head: RunRecord,
     /// What earlier runs decided.
     known: Known,
-    /// Where the canary is timed that follows the last run of a block, if this is one; the disk's only where there is a folder.
-    after_block: Option<Option<&'a Path>>,
+    /// Where the canary is timed that follows the last run of a block, if this is one; the disk's only where data is kept.
+    after_block: Option<Option<&'a DiskPlace>>,
 }
 
 /// Makes one run and returns how it ended. Fails only when the store fails, or a worker cannot be started at all.
@@ -443,7 +424,6 @@ fn one_run(
     id: &str,
     attempt: Attempt<'_>,
     made: &mut Made,
-    journal: &mut Journal,
     store: &mut Store,
     watcher: &mut dyn Watcher,
 ) -> Result<RunState, RunnerError> {
@@ -455,13 +435,14 @@ fn one_run(
     } = attempt;
     let run_id = store.begin_run(id, &head)?;
     let arm = &execution.plan.arms[run.arm as usize];
-    let rigging = match Rigging::build(execution, arm, id, &head, journal) {
+    let rigging = match Rigging::build(execution, arm, id, &head) {
         Ok(rigging) => rigging,
         Err(error) => {
             head.state = RunState::Failed {
                 message: redact(&error.to_string()),
             };
-            return end_run(store, run_id, head, after_block);
+            let ended = end_run(store, run_id, head, after_block, execution.rigs);
+            return if is_gone(&error) { Err(error) } else { ended };
         }
     };
     let mut standing = Standing::default();
@@ -481,34 +462,27 @@ fn one_run(
         plan: execution.plan,
         made,
         seen: arm.rig.server.is_some().then(Seen::default),
-        extents: Vec::new(),
     };
     let end = {
         // The watcher is both told of frames and asked for interruptions, so it is shared between the two for the time of the run.
         let watcher = RefCell::new(&mut *watcher);
         let interruptions = || watcher.borrow().interruptions();
-        let is_sound = || {
-            let rigging = rigging.as_ref();
-            rigging.is_none_or(|rigging| rigging.is_sound().is_ok())
-        };
-        let admit = |pid| {
-            let rigging = rigging.as_ref();
-            rigging.map_or(Ok(()), |rigging| rigging.admit(pid))
-        };
         let take = |frame| stored.take(frame, &mut **watcher.borrow_mut());
-        let mark = rigging.as_ref().map(Rigging::mark);
         let start = Start {
             program: &execution.worker,
-            mark: mark.as_deref(),
+            rig: rigging.as_ref().map(Rigging::built),
         };
-        supervise(&start, &order, &interruptions, &is_sound, admit, take)
+        supervise(&start, &order, &interruptions, &rigging, take)
     };
     watcher.event(&Event::Closing);
-    let Stored { extents, seen, .. } = stored;
+    let Stored { seen, .. } = stored;
     let mut unsound = None;
+    let mut gone = None;
     if let Some(mut rigging) = rigging {
-        unsound = rigging.is_sound().err();
-        rigging.extents = extents;
+        unsound = rigging.soundness().err();
+        gone = unsound
+            .clone()
+            .filter(|error| matches!(error, RigError::Gone(_)));
         let mut notes = Vec::new();
         let stopped = rigging.stop_server(&mut notes);
         // A server that had to be killed has not written what it was asked to keep.
@@ -521,7 +495,7 @@ fn one_run(
                 }
             }
         }
-        let (record, more) = rigging.tear_down(journal);
+        let (record, more) = rigging.tear_down();
         head.rig = Some(record);
         notes.extend(more);
         for note in notes {
@@ -531,9 +505,10 @@ fn one_run(
     head.state = match (end?, unsound) {
         (WorkerEnd::Stopped, _) => RunState::Interrupted,
         (WorkerEnd::Done, None) => RunState::Finished,
-        (WorkerEnd::Done, Some(message)) | (WorkerEnd::Failed(message), None) => {
-            RunState::Failed { message }
-        }
+        (WorkerEnd::Done, Some(cause)) => RunState::Failed {
+            message: cause.to_string(),
+        },
+        (WorkerEnd::Failed(message), None) => RunState::Failed { message },
         (WorkerEnd::Failed(worker), Some(cause)) => RunState::Failed {
             message: format!("{cause}; then {worker}"),
         },
@@ -541,7 +516,16 @@ fn one_run(
     if let RunState::Failed { message } = &mut head.state {
         *message = redact(message);
     }
-    end_run(store, run_id, head, after_block)
+    let ended = end_run(store, run_id, head, after_block, execution.rigs);
+    match gone {
+        Some(gone) => Err(gone.into()),
+        None => ended,
+    }
+}
+
+/// Whether nobody is left to make another rig.
+fn is_gone(error: &RunnerError) -> bool {
+    matches!(error, RunnerError::Rig(RigError::Gone(_)))
 }
 
 /// However a run ended, the machine is timed after the last one of a block.
@@ -549,14 +533,17 @@ fn end_run(
     store: &mut Store,
     run_id: RunId,
     mut head: RunRecord,
-    after_block: Option<Option<&Path>>,
+    after_block: Option<Option<&DiskPlace>>,
+    rigs: &RigProcess,
 ) -> Result<RunState, RunnerError> {
-    if let Some(folder) = after_block {
-        head.canaries
-            .push(time_canary(CanaryPlace::AfterBlock, folder));
-    }
+    let canary = after_block.map(|disk| time_canary(CanaryPlace::AfterBlock, disk, rigs));
+    let canary = canary.transpose();
+    head.canaries
+        .extend(canary.as_ref().ok().cloned().flatten());
     head.ended_at = Some(now());
     store.update_run(run_id, &head)?;
+    // The run is kept even where nobody is left to make another.
+    canary?;
     Ok(head.state)
 }
 
@@ -581,13 +568,16 @@ struct Stored<'a> {
     point: Option<PointId>,
     /// To be filled up after the run, where a server may have written about itself.
     seen: Option<Seen>,
-    extents: Vec<ExtentMap>,
 }
 
 impl Stored<'_> {
     fn take(&mut self, frame: Frame, watcher: &mut dyn Watcher) -> Result<(), RunnerError> {
         match frame {
-            Frame::Hello { .. } | Frame::Done | Frame::Stopped | Frame::Failed { .. } => {}
+            Frame::Hello { .. }
+            | Frame::LieStill
+            | Frame::Done
+            | Frame::Stopped
+            | Frame::Failed { .. } => {}
             Frame::Opened { engine } => {
                 self.head.engine = Some(redacted(engine));
                 self.write_head()?;
@@ -648,7 +638,6 @@ impl Stored<'_> {
                 self.head.data_bytes = data_bytes;
                 self.write_head()?;
             }
-            Frame::Extents { map } => self.extents.push(*map),
             Frame::Closing => watcher.event(&Event::Closing),
         }
         Ok(())

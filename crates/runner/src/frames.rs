@@ -5,21 +5,23 @@
 
 use plimsoll_experiment::{Arm, Measurement, Objective, Plan, PlannedRun, Point};
 use plimsoll_record::{EngineDescription, PointEnd, PointLabel, Slice};
+use plimsoll_rig::{GroupPaths, RunningServer};
 use plimsoll_search::Known;
-use plimsoll_testbed::GroupPaths;
-use plimsoll_trace::ExtentMap;
 use plimsoll_workload::Mix;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 4;
+pub const FRAMES_VERSION: u32 = 5;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
 
 /// The line that asks a worker to stop.
 pub(crate) const STOP: &str = "stop";
+
+/// The line that answers [`Frame::LieStill`].
+pub(crate) const GO_ON: &str = "go on";
 
 /// Everything that a worker needs to make one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,15 +63,6 @@ pub struct Standing {
     pub group: Option<GroupPaths>,
     /// The server that was started for the run.
     pub server: Option<RunningServer>,
-}
-
-/// A server that was started for a run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct RunningServer {
-    /// Under which it is reached.
-    pub address: String,
-    /// Its process.
-    pub process: u32,
 }
 
 impl Order {
@@ -151,11 +144,8 @@ pub enum Frame {
         /// Bytes of data and indexes, by the engine.
         data_bytes: Option<u64>,
     },
-    /// Where the files lie on a traced disk.
-    Extents {
-        /// As of now.
-        map: Box<ExtentMap>,
-    },
+    /// The files on a traced disk lie still until the line `go on`: it can be seen where.
+    LieStill,
     /// The engine is being closed.
     Closing,
     /// Everything was measured and the engine is closed.

@@ -15,7 +15,8 @@
 //! [`execute`] needs a program that calls [`work`] when it is started as a worker; the `plimsoll` binary is one:
 //!
 //! ```no_run
-//! use plimsoll_runner::{DaemonProgram, Event, Execution, Watcher, WorkerProgram, execute};
+//! use plimsoll_rig::{RigProcess, RigProgram};
+//! use plimsoll_runner::{Event, Execution, Watcher, WorkerProgram, execute};
 //! # fn plan() -> plimsoll_experiment::Plan { unimplemented!() }
 //! struct Quiet;
 //! impl Watcher for Quiet {
@@ -23,14 +24,15 @@
 //!     fn interruptions(&self) -> u32 { 0 }
 //! }
 //! let mut store = plimsoll_store::Store::open("plimsoll.db".as_ref())?;
+//! let rig = RigProgram { path: "plimsoll".into(), arguments: vec!["rig".into()] };
+//! let rigs = RigProcess::over(rig.start()?);
 //! let execution = Execution {
 //!     plan: &plan(),
 //!     file_text: "plimsoll: 1 …",
 //!     command: "plimsoll run file.yaml",
 //!     program: Default::default(),
 //!     worker: WorkerProgram { path: "plimsoll".into(), arguments: vec!["worker".into()], frugal: Vec::new() },
-//!     daemon: DaemonProgram { path: "plimsoll".into(), arguments: vec!["disk-daemon".into()] },
-//!     state: "/var/lib/plimsoll".into(),
+//!     rigs: &rigs,
 //!     traces: "/var/lib/plimsoll/traces".into(),
 //!     server_logs: "/var/lib/plimsoll/servers".into(),
 //!     foreign: None,
@@ -60,8 +62,7 @@ mod worker;
 
 pub use error::RunnerError;
 pub use execute::{Ended, Execution, execute, took_seconds};
-pub use frames::{FRAMES_VERSION, Frame, Order, RunningServer, Standing};
-pub use plimsoll_disk::DaemonProgram;
+pub use frames::{FRAMES_VERSION, Frame, Order, Standing};
 pub use sizing::{Sizing, bytes_per_record};
 pub use supervise::WorkerProgram;
 pub use watcher::{Event, Watcher};

@@ -1,15 +1,12 @@
 //! How much a record takes on the disk, measured with a small load, so that a file can give the size of its data as a share of the cache.
 
-use plimsoll_disk::DaemonProgram;
 use plimsoll_engine::{Opening, open};
 use plimsoll_experiment::Settings;
 use plimsoll_loadgen::{Observer, run_load};
 use plimsoll_record::{RigSpec, ServerSpec, Slice};
-use plimsoll_testbed::{
-    DataDirectory, Journal, Rig, RigOrder, TestbedError, default_parent, default_parent_of_servers,
-};
+use plimsoll_rig::{Order, RigError, RigProcess};
 use plimsoll_workload::{DataSpec, KeySpace};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Enough for thousands of pages, and stored in less than a second.
 const RECORDS: u64 = 20_000;
@@ -30,8 +27,8 @@ pub struct Sizing<'a> {
     pub data: &'a DataSpec,
     /// Name of this program's memory allocator.
     pub allocator: &'a str,
-    /// Where journals of all that is made are kept until it is undone.
-    pub state: &'a Path,
+    /// Who makes the directory, and starts the server.
+    pub rigs: &'a RigProcess,
 }
 
 /// Bytes of data and indexes for each record, as the engine keeps them, in a directory of its own.
@@ -39,42 +36,26 @@ pub struct Sizing<'a> {
 /// # Errors
 /// In words: when the engine or its server cannot be started or filled, or does not tell its size.
 pub fn bytes_per_record(sizing: &Sizing<'_>) -> Result<f64, String> {
-    let parent = match sizing.server {
-        Some(_) => default_parent_of_servers(),
-        None => default_parent(),
-    };
-    let parent = parent.map_err(|error| error.to_string())?;
     let label = format!("sizing-{}", std::process::id());
-    let words = |error: TestbedError| error.to_string();
-    let mut journal = Journal::open(sizing.state, &label).map_err(words)?;
-    if sizing.server.is_none() {
-        let directory = DataDirectory::create(&journal, &parent, &label, "0").map_err(words)?;
-        let measured = measure(sizing, directory.path(), None);
-        directory.remove().map_err(words)?;
-        return measured;
-    }
-    let spec = RigSpec {
-        server: sizing.server.cloned(),
-        ..RigSpec::default()
-    };
-    let order = RigOrder {
-        spec: &spec,
-        parent: &parent,
-        owner: &label,
-        label: "0",
+    let words = |error: RigError| error.to_string();
+    sizing.rigs.open(&label).map_err(words)?;
+    let order = Order::Build {
+        spec: Box::new(RigSpec {
+            server: sizing.server.cloned(),
+            ..RigSpec::default()
+        }),
+        directory: None,
+        owner: label,
+        label: "0".into(),
         needs_bytes: 0,
-        // There is no emulated disk.
-        daemon: &DaemonProgram {
-            path: PathBuf::new(),
-            arguments: Vec::new(),
-        },
     };
-    let mut rig = Rig::build(&order, &mut journal).map_err(words)?;
-    let address = rig.server().map(|(address, _)| address.to_owned());
-    let measured = measure(sizing, rig.data_directory(), address.as_deref());
+    let mut rig = sizing.rigs.build(&order).map_err(words)?;
+    let server = rig.built().server.clone();
+    let address = server.as_ref().map(|server| server.address.as_str());
+    let measured = measure(sizing, rig.data_directory(), address);
     let stopped = rig.stop_server().map_err(words);
-    let torn_down = rig.tear_down(&mut journal).map_err(words)?;
-    torn_down.remove(&mut journal).map_err(words)?;
+    rig.tear_down().map_err(words)?;
+    rig.remove().map_err(words)?;
     // A server that is gone is why nothing could be measured.
     stopped.and(measured)
 }

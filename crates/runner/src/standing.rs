@@ -4,7 +4,6 @@ use crate::frames::Standing;
 use plimsoll_disk::{Control, DiskError};
 use plimsoll_record::ShapedFrom;
 use plimsoll_telemetry::{DeviceSource, DeviceTotals, Diskstats, GroupSource, Host, SliceSampler};
-use plimsoll_trace::ExtentMap;
 
 /// Where a run has got to, in the order in which it gets there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,14 +55,9 @@ fn is_shaped(from: ShapedFrom, stage: Stage) -> bool {
     (first..Stage::Over).contains(&stage)
 }
 
-/// Where the files lie now, if the disk below them is traced.
-pub(crate) fn extents(standing: &Standing) -> Result<Option<ExtentMap>, String> {
-    match (&standing.control, &standing.mount_point) {
-        (Some(_), Some(mount_point)) => ExtentMap::take(mount_point)
-            .map(Some)
-            .map_err(|error| error.to_string()),
-        _ => Ok(None),
-    }
+/// Whether the files lie on a disk that is traced.
+pub(crate) fn is_traced(standing: &Standing) -> bool {
+    standing.control.is_some() && standing.mount_point.is_some()
 }
 
 /// Watches all that can be watched of the machine, the device, the control group and the server.

@@ -1,11 +1,12 @@
 //! One worker process: started, listened to, stopped, and explained when it dies.
 
 use crate::error::RunnerError;
-use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, STOP};
+use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
+use plimsoll_rig::{Built, RigError};
 use plimsoll_testbed::MARK_VARIABLE;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
@@ -33,11 +34,30 @@ pub struct WorkerProgram {
     pub frugal: Vec<(String, String)>,
 }
 
+impl WorkerProgram {
+    /// What the system is to run. The file of this program itself may be where the user of the worker has no way to.
+    fn to_run(&self) -> &Path {
+        let own = Path::new("/proc/self/exe");
+        let is_own = std::env::current_exe().is_ok_and(|this| this == self.path);
+        if is_own { own } else { &self.path }
+    }
+}
+
 /// How one worker is started.
 pub(crate) struct Start<'a> {
     pub(crate) program: &'a WorkerProgram,
-    /// By which it is known again when it outlives this program, where it stands on a rig.
-    pub(crate) mark: Option<&'a str>,
+    /// What it stands on: it has a mark, by which it is known again when it outlives this program, and runs as who owns the data.
+    pub(crate) rig: Option<&'a Built>,
+}
+
+/// What the rig below a worker does for it.
+pub(crate) trait Below {
+    /// Puts the process where it belongs.
+    fn admit(&self, process: u32) -> Result<(), RigError>;
+    /// Whether all is still there.
+    fn is_sound(&self) -> bool;
+    /// Looks where the files lie, which lie still.
+    fn map(&self) -> Result<(), RigError>;
 }
 
 /// How the worker ended.
@@ -47,24 +67,23 @@ pub(crate) enum WorkerEnd {
     Failed(String),
 }
 
-/// Starts a worker, lets `admit` put the process where it belongs, gives it this order, and hands every frame to `take`. A worker that stands on something
+/// Starts a worker, has its process put where it belongs, gives it this order, and hands every frame to `take`. A worker that stands on something
 /// that is no longer sound is ended at once. `interruptions` of 1 stops it cleanly, of 2 at once. When `take`
 /// fails, the worker is ended at once and the failure returned.
 pub(crate) fn supervise(
     start: &Start<'_>,
     order: &Order,
     interruptions: &dyn Fn() -> u32,
-    is_sound: &dyn Fn() -> bool,
-    admit: impl FnOnce(u32) -> Result<(), RunnerError>,
+    below: &dyn Below,
     mut take: impl FnMut(Frame) -> Result<(), RunnerError>,
 ) -> Result<WorkerEnd, RunnerError> {
     // The limits are those of what is under test.
     let is_limited = order.arm.rig.limits.memory_bytes.is_some() && order.standing.server.is_none();
     let mut worker = Worker::start(start, is_limited)?;
     // Before it has its order it does nothing, so all that it will ever use is counted and limited.
-    if let Err(error) = admit(worker.child.id()) {
+    if let Err(error) = below.admit(worker.child.id()) {
         if !worker.is_going() {
-            return Err(error);
+            return Err(error.into());
         }
         // It was killed just then, which fails its run and nothing else.
         let (status, last_words) = worker.wait();
@@ -84,6 +103,14 @@ pub(crate) fn supervise(
             Ok(Frame::Done) => end = Some(WorkerEnd::Done),
             Ok(Frame::Stopped) => end = Some(WorkerEnd::Stopped),
             Ok(Frame::Failed { message }) => end = Some(WorkerEnd::Failed(message)),
+            Ok(Frame::LieStill) => {
+                last_heard = Instant::now();
+                if let Err(error) = below.map() {
+                    worker.kill();
+                    return Ok(WorkerEnd::Failed(error.to_string()));
+                }
+                worker.write_line(GO_ON);
+            }
             Ok(frame) => {
                 last_heard = Instant::now();
                 take(frame)?;
@@ -105,7 +132,7 @@ pub(crate) fn supervise(
         }
         if last_sounded.elapsed() > SOUNDING {
             last_sounded = Instant::now();
-            if !is_sound() {
+            if !below.is_sound() {
                 // An engine whose disk is gone may try for ever.
                 worker.kill();
                 return Ok(WorkerEnd::Failed("the worker was ended".into()));
@@ -135,16 +162,21 @@ impl Worker {
         let program = start.program;
         let frugal: &[_] = if is_limited { &program.frugal } else { &[] };
         // A group of its own: an interruption typed at the terminal goes to the runner alone, which ends the worker in order.
-        let spawned = Command::new(&program.path)
+        let mut command = Command::new(program.to_run());
+        command
+            .arg0(&program.path)
             .args(&program.arguments)
             .envs(frugal.iter().map(|(name, value)| (name, value)))
-            .envs(start.mark.map(|mark| (MARK_VARIABLE, mark)))
+            .envs(start.rig.map(|rig| (MARK_VARIABLE, &rig.mark)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn();
-        let mut child = spawned.map_err(|source| RunnerError::Spawn {
+            .process_group(0);
+        let user = start.rig.and_then(|rig| rig.user);
+        if let Some(user) = user.filter(|_| rustix::process::geteuid().is_root()) {
+            command.uid(user.user).gid(user.group);
+        }
+        let mut child = command.spawn().map_err(|source| RunnerError::Spawn {
             path: program.path.clone(),
             source,
         })?;

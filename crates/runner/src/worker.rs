@@ -1,8 +1,8 @@
 //! The worker process: one run, from opening the engine to closing it.
 
 use crate::clock_time::now;
-use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, STOP};
-use crate::standing::{Disk, Stage, extents, sampler};
+use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
+use crate::standing::{Disk, Stage, is_traced, sampler};
 use percent_encoding::percent_decode_str;
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point, run_point_noting};
@@ -18,6 +18,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 /// How long a worker that has lost its runner may take to close its engine.
@@ -41,8 +42,10 @@ pub fn work(input: impl Read + Send + 'static, output: impl Write, allocator: &s
     };
     let stop = Arc::new(AtomicBool::new(false));
     let listener = Arc::clone(&stop);
-    std::thread::spawn(move || listen(lines, &listener));
-    let frame = match order.and_then(|order| run(&order, allocator, &stop, &mut speaker)) {
+    let (tell, told) = channel();
+    std::thread::spawn(move || listen(lines, &listener, tell));
+    let runner = Runner { stop, told };
+    let frame = match order.and_then(|order| run(&order, allocator, &runner, &mut speaker)) {
         Ok(true) => Frame::Done,
         Ok(false) => Frame::Stopped,
         Err(message) => Frame::Failed { message },
@@ -61,16 +64,30 @@ fn read_order(line: &str) -> Result<Order, String> {
     serde_json::from_str(line).map_err(|error| format!("the order cannot be read: {error}"))
 }
 
-/// Waits for the wish to stop, or for the end of the runner.
-fn listen(lines: impl Iterator<Item = std::io::Result<String>>, stop: &AtomicBool) {
+/// What is heard from the runner.
+struct Runner {
+    /// It is to be stopped.
+    stop: Arc<AtomicBool>,
+    /// It may go on.
+    told: Receiver<()>,
+}
+
+/// Waits for the wish to stop, for the word to go on, or for the end of the runner.
+fn listen(
+    lines: impl Iterator<Item = std::io::Result<String>>,
+    stop: &AtomicBool,
+    tell: Sender<()>,
+) {
     for line in lines {
         match line {
             Ok(line) if line.trim() == STOP => stop.store(true, Ordering::Relaxed),
+            Ok(line) if line.trim() == GO_ON => drop(tell.send(())),
             Ok(_) => {}
             Err(_) => break,
         }
     }
     stop.store(true, Ordering::Relaxed);
+    drop(tell);
     // Nobody is left to report to. The engine gets time to close; a call that never returns must not keep this process alive.
     std::thread::sleep(ORPHAN_GRACE);
     std::process::exit(1);
@@ -97,7 +114,7 @@ impl<W: Write> Speaker<W> {
 fn run<W: Write>(
     order: &Order,
     allocator: &str,
-    stop: &AtomicBool,
+    runner: &Runner,
     speaker: &mut Speaker<W>,
 ) -> Result<bool, String> {
     let opening = Opening {
@@ -113,7 +130,7 @@ fn run<W: Write>(
         allocator,
     };
     let engine = open(&order.arm.engine, &opening).map_err(|error| error.to_string())?;
-    let measured = measure(order, &*engine, stop, speaker);
+    let measured = measure(order, &*engine, runner, speaker);
     speaker.say(&Frame::Closing);
     // However the measuring ended, what the engine still has to write need not wait for a slow disk.
     if let Ok(Some(mut disk)) = Disk::connect(&order.standing, order.measurement.shaped_from) {
@@ -128,7 +145,7 @@ fn run<W: Write>(
 fn measure<W: Write>(
     order: &Order,
     engine: &dyn Engine,
-    stop: &AtomicBool,
+    runner: &Runner,
     speaker: &mut Speaker<W>,
 ) -> Result<bool, String> {
     speaker.say(&Frame::Opened {
@@ -138,7 +155,7 @@ fn measure<W: Write>(
     let host = Host::here();
     let mut reporter = Reporter {
         speaker,
-        stop,
+        runner,
         engine,
         sampler: WorkerSampler::new(),
         figures: sampler(&order.standing, &host)?,
@@ -323,7 +340,7 @@ fn load_kind(load: &Load, window_ns: u64) -> LoadKind {
 /// Passes slices on, with what this process used.
 struct Reporter<'a, W> {
     speaker: &'a mut Speaker<W>,
-    stop: &'a AtomicBool,
+    runner: &'a Runner,
     engine: &'a dyn Engine,
     sampler: WorkerSampler,
     figures: SliceSampler,
@@ -346,7 +363,7 @@ struct Reporter<'a, W> {
 
 impl<W: Write> Reporter<'_, W> {
     fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.speaker.lost || self.failure.is_some()
+        self.runner.stop.load(Ordering::Relaxed) || self.speaker.lost || self.failure.is_some()
     }
 
     /// Whether the running trial has missed the objective already, whatever comes.
@@ -366,8 +383,10 @@ impl<W: Write> Reporter<'_, W> {
     }
 
     fn tell_extents(&mut self, order: &Order) -> Result<(), String> {
-        if let Some(map) = extents(&order.standing)? {
-            self.speaker.say(&Frame::Extents { map: Box::new(map) });
+        if is_traced(&order.standing) {
+            self.speaker.say(&Frame::LieStill);
+            let answered = self.runner.told.recv();
+            answered.map_err(|_| "the program that started this worker is gone".to_owned())?;
         }
         Ok(())
     }

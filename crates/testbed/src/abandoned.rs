@@ -16,12 +16,18 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 /// Longest journal that is read, bytes. A line is a few hundred long, and there are some twenty for each run.
 const LONGEST_JOURNAL_BYTES: u64 = 64 << 20;
+
+const LONGEST_FIRST_LINE: usize = 4 << 10;
+
+/// How long a process may take to undo what a program had ordered that is gone. It may be waiting for a server to begin.
+const LONGEST_TIDYING: Duration = Duration::from_secs(180);
 
 /// The journal of a program that is gone, with what it had not undone. Nobody else can undo it while this lives.
 #[derive(Debug)]
@@ -88,10 +94,8 @@ fn open(
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => return Ok(None),
-        Err(error) => return Err(failed(error.into())),
+    if !lock(&file).map_err(failed)? {
+        return Ok(None);
     }
     // Its owner may have deleted it before it let go of the lock.
     let inode = file.metadata().map_err(failed)?.ino();
@@ -119,6 +123,41 @@ fn open(
         end: text.rfind('\n').map_or(0, |end| end as u64 + 1),
         found,
     }))
+}
+
+/// Whether nobody else holds it. What works on the orders of a program that is gone is about to undo everything itself, and is waited for.
+fn lock(file: &File) -> std::io::Result<bool> {
+    let mut is_ending = None;
+    let begun = Instant::now();
+    loop {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if !*is_ending.get_or_insert_with(|| client_is_gone(file)) {
+            return Ok(false);
+        }
+        if begun.elapsed() > LONGEST_TIDYING {
+            return Err(std::io::Error::other(
+                "the process that works on it has lost its program, and does not end",
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn client_is_gone(file: &File) -> bool {
+    let mut bytes = [0; LONGEST_FIRST_LINE];
+    let Ok(length) = file.read_at(&mut bytes, 0) else {
+        return false;
+    };
+    let first = bytes[..length].split(|byte| *byte == b'\n').next();
+    let owner = match first.map(serde_json::from_slice) {
+        Some(Ok(Line::Opened(owner))) => owner,
+        _ => return false,
+    };
+    owner.client.is_some_and(|client| !client.lives())
 }
 
 impl Abandoned {

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Longest path of a directory that an emulated disk is in, bytes: the path of a socket may have 107.
 pub(crate) const LONGEST_DIRECTORY_BYTES: usize = 107 - SOCKET.len() - 1;
 
-const SOCKET: &str = "control.sock";
+pub(crate) const SOCKET: &str = "control.sock";
 
 /// How long the daemon may take to answer.
 const LONGEST_ANSWER: Duration = Duration::from_secs(2);

@@ -283,12 +283,10 @@ pub enum TestbedError {
         /// The directory or file that bars the way.
         path: PathBuf,
     },
-    /// The user under whom servers run has no way to the data.
-    #[error("the server {server} runs as the user {user}, who may not pass through {}: name a directory with `directory` in the experiment file that everybody may pass through, such as /var/lib/plimsoll", path.display())]
-    ServerBarred {
-        /// Of the preset.
-        server: String,
-        /// Of the server.
+    /// The user under whom workers and servers run has no way to the data.
+    #[error("engines and servers run as the user {user}, who may not pass through {}: name a directory with `directory` in the experiment file that everybody may pass through, such as /var/lib/plimsoll", path.display())]
+    Barred {
+        /// Its name.
         user: String,
         /// The directory on the way.
         path: PathBuf,

@@ -52,6 +52,39 @@ pub(crate) struct Owner {
     /// Random; in the names and environments of what it makes.
     pub(crate) token: String,
     pub(crate) opened_unix_s: u64,
+    /// The program on whose orders it is made: while it lives, or this program undoes what it had ordered, everything is in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) client: Option<Client>,
+}
+
+/// A program that orders rigs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    process: u32,
+    started_ticks: u64,
+}
+
+impl Client {
+    /// A process that lives; `None` of one that is gone.
+    #[must_use]
+    pub fn of(process: u32) -> Option<Self> {
+        Some(Self {
+            process,
+            started_ticks: started_ticks(process)?,
+        })
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// Whether it still runs.
+    #[must_use]
+    pub fn lives(&self) -> bool {
+        started_ticks(self.process) == Some(self.started_ticks)
+    }
 }
 
 /// The journal of this program. It is deleted when it is closed and everything in it is undone.
@@ -73,6 +106,18 @@ impl Journal {
     /// # Errors
     /// [`TestbedError::Untrusted`] when another user could exchange it, or when the file cannot be made.
     pub fn open(state_dir: &Path, label: &str) -> Result<Self, TestbedError> {
+        Self::open_for(state_dir, label, None)
+    }
+
+    /// The same, of a program that works on the orders of another.
+    ///
+    /// # Errors
+    /// As [`Journal::open`].
+    pub fn open_for(
+        state_dir: &Path,
+        label: &str,
+        client: Option<Client>,
+    ) -> Result<Self, TestbedError> {
         let folder = HeldDirectory::make(&folder(state_dir))?;
         let failed =
             |error: std::io::Error| TestbedError::io("make a journal in", folder.path(), error);
@@ -89,6 +134,7 @@ impl Journal {
                 .duration_since(UNIX_EPOCH)
                 .unwrap_or_default()
                 .as_secs(),
+            client,
         };
         let name = format!("{}-{token}.{EXTENSION}", owner.opened_unix_s);
         let file = create(&folder, &name, &owner).map_err(failed)?;

@@ -4,6 +4,7 @@ use crate::loops::{self, BackingFile};
 use crate::tools::Tools;
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Whether this is root, which `test` needs; otherwise it is said, past the capture of the test harness, that it is left out.
@@ -16,6 +17,13 @@ pub(crate) fn is_root_or_skip(test: &str) -> bool {
         "SKIPPED {test}: it needs root and loop devices"
     );
     false
+}
+
+/// A folder through which others may pass, as workers and servers of root must.
+pub(crate) fn passable_folder() -> tempfile::TempDir {
+    let passable = std::fs::Permissions::from_mode(0o711);
+    let mut folder = tempfile::Builder::new();
+    folder.permissions(passable).tempdir().unwrap()
 }
 
 /// A loop device over a sparse file.

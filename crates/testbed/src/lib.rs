@@ -10,7 +10,9 @@
 //! use plimsoll_record::RigSpec;
 //! use plimsoll_testbed::{Journal, Rig, RigOrder, abandoned};
 //!
-//! let parent = tempfile::tempdir()?;
+//! # use std::os::unix::fs::PermissionsExt;
+//! # let passable = std::fs::Permissions::from_mode(0o711);
+//! let parent = tempfile::Builder::new().permissions(passable).tempdir()?;
 //! let state = tempfile::tempdir()?;
 //! # let daemon = plimsoll_disk::DaemonProgram { path: "plimsoll".into(), arguments: Vec::new() };
 //! let mut journal = Journal::open(state.path(), "an experiment")?;
@@ -67,6 +69,7 @@ mod server;
 mod step;
 mod tools;
 mod undo;
+mod user;
 mod wait;
 
 pub use abandoned::{Abandoned, abandoned};
@@ -74,12 +77,10 @@ pub use bare_disk::BareDisk;
 pub use directory::DataDirectory;
 pub use error::{TestbedError, Untrust};
 pub use groups::GroupPaths;
-pub use journal::Journal;
-pub use place::{
-    check_place, default_parent, default_parent_of_servers, default_state_dir, make_place,
-    require_space,
-};
+pub use journal::{Client, Journal};
+pub use place::{check_place, default_parent, default_state_dir, make_place, require_space};
 pub use privileged::marker::Marker;
 pub use processes::MARK_VARIABLE;
 pub use requirements::what_runs_here;
 pub use rig::{Rig, RigOrder, TornDown};
+pub use user::RunUser;

@@ -2,29 +2,20 @@
 
 use crate::TestbedError;
 use crate::privileged::HeldDirectory;
-use crate::server::User;
+use crate::user::RunUser;
 use std::path::{Path, PathBuf};
 
 /// Where root keeps what is its own: only root can make it.
 pub(crate) const PLACE_OF_ROOT: &str = "/var/lib/plimsoll";
 
 /// Where data directories go when the experiment does not say: `$XDG_CACHE_HOME/plimsoll/data`, by default below `~/.cache`; those of root
-/// below `/var/lib/plimsoll`, whosever home the environment names.
+/// below `/var/lib/plimsoll`, whosever home the environment names, and also where the user who works on the data has no way to another.
 ///
 /// # Errors
 /// [`TestbedError::NoHome`] when the environment names neither.
 pub fn default_parent() -> Result<PathBuf, TestbedError> {
-    parent_from(&Environment::here())
-}
-
-/// Where data directories of servers go when the experiment does not say: the same, unless servers run as another user who has no way
-/// there.
-///
-/// # Errors
-/// [`TestbedError::NoHome`] when the environment names no place and this is not root.
-pub fn default_parent_of_servers() -> Result<PathBuf, TestbedError> {
-    let parent = default_parent()?;
-    match User::for_servers() {
+    let parent = parent_from(&Environment::here())?;
+    match RunUser::here() {
         Some(user) if user.barred_at(&parent).is_some() => {
             Ok(Path::new(PLACE_OF_ROOT).join("data"))
         }

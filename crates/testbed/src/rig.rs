@@ -1,7 +1,7 @@
 //! Everything that an arm stands on, made and undone.
 
 use crate::device::{self, Device};
-use crate::emulated::{EmulatedDisk, LONGEST_DIRECTORY_BYTES};
+use crate::emulated::{EmulatedDisk, LONGEST_DIRECTORY_BYTES, SOCKET};
 use crate::filesystem;
 use crate::ground::Ground;
 use crate::groups::{Group, GroupPaths};
@@ -14,10 +14,11 @@ use crate::requirements::{require_memory, what_runs_here};
 use crate::server::{Server, ServerPlace};
 use crate::step::{MountedFrom, Step};
 use crate::tools::Tools;
+use crate::user::RunUser;
 use crate::{DataDirectory, TestbedError, loops, require_space};
 use plimsoll_disk::DaemonProgram;
 use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec};
-use std::os::fd::{AsFd, OwnedFd};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// What a rig is made from.
@@ -47,8 +48,8 @@ pub struct Rig {
     ground: Ground,
     place: DataDirectory,
     data: PathBuf,
-    /// The same, open, until a server has it, where it was made on a filesystem.
-    data_directory: Option<OwnedFd>,
+    /// Who works on the data, where that is not this user.
+    user: Option<RunUser>,
     mounted: Option<MountedOn>,
     group: Option<Group>,
     record: RigRecord,
@@ -86,7 +87,12 @@ impl Rig {
     fn on_plain_directory(order: &RigOrder<'_>, journal: &Journal) -> Result<Self, TestbedError> {
         require_space(order.parent, order.needs_bytes)?;
         let place = DataDirectory::create(journal, order.parent, order.owner, order.label)?;
-        let mut rig = Self::begin(place, journal);
+        let mut rig = Self::begin(place, journal)?;
+        let (data, directory) = rig.place.make("data")?;
+        if let Some(user) = &rig.user {
+            user.own(&directory, &data)?;
+        }
+        rig.data = data;
         rig.limit(order)?;
         Ok(rig)
     }
@@ -107,9 +113,12 @@ impl Rig {
             require_space(order.parent, order.needs_bytes)?;
         }
         let place = place_of_disk(journal, order.parent, order.owner, order.label)?;
-        let mut rig = Self::begin(place, journal);
+        let mut rig = Self::begin(place, journal)?;
         let disk = EmulatedDisk::make(disk, &rig.place, order.daemon, &rig.ground.made)?;
         let (device, name) = (disk.device_path(), disk.device.clone());
+        if let Some(user) = &rig.user {
+            user.own_entry(&rig.place, SOCKET, &disk.socket)?;
+        }
         let from = MountedFrom::LoopOver(disk.image.clone());
         rig.ground.disk = Some(disk);
         rig.mount(order, device, name, from)?;
@@ -131,24 +140,29 @@ impl Rig {
             });
         }
         let place = DataDirectory::create(journal, order.parent, order.owner, order.label)?;
-        let mut rig = Self::begin(place, journal);
+        let mut rig = Self::begin(place, journal)?;
         let from = MountedFrom::Device(device.path.clone());
         rig.mount(order, device.path.clone(), device.name.clone(), from)?;
         rig.limit(order)?;
         Ok(rig)
     }
 
-    fn begin(place: DataDirectory, journal: &Journal) -> Self {
-        Self {
+    fn begin(place: DataDirectory, journal: &Journal) -> Result<Self, TestbedError> {
+        let user = RunUser::here();
+        if let Some(user) = &user {
+            place.open_to_pass()?;
+            user.require_way(place.path())?;
+        }
+        Ok(Self {
             server: None,
             ground: Ground::new(journal),
             data: place.path().to_owned(),
             place,
-            data_directory: None,
+            user,
             mounted: None,
             group: None,
             record: RigRecord::default(),
-        }
+        })
     }
 
     fn mount(
@@ -177,8 +191,11 @@ impl Rig {
         })?;
         let data_directory = new_directory_in(&root, "data")
             .map_err(|error| TestbedError::io("make", &data, error))?;
+        if let Some(user) = &self.user {
+            user.own(&data_directory, &data)?;
+        }
         // It keeps the filesystem in use.
-        self.data_directory = order.spec.server.as_ref().map(|_| data_directory);
+        drop(data_directory);
         require_space(&data, order.needs_bytes)?;
         self.record.device = Some(device.display().to_string());
         self.record.mkfs = Some(made.command);
@@ -209,18 +226,9 @@ impl Rig {
         let Some(spec) = &order.spec.server else {
             return Ok(());
         };
-        let data_directory = match self.data_directory.take() {
-            Some(directory) => directory,
-            None => {
-                let (data, directory) = self.place.make("data")?;
-                self.data = data;
-                directory
-            }
-        };
         let place = ServerPlace {
             home: &self.place,
             data: &self.data,
-            data_directory: data_directory.as_fd(),
             group: self.group.as_ref(),
         };
         let server = Server::start(spec, &place, &self.ground.made)?;
@@ -236,7 +244,13 @@ impl Rig {
         Some((&server.address, server.process()))
     }
 
-    /// Where the data go: an empty directory, or that of the server.
+    /// Who is to work on the data, where that is not the user of this program.
+    #[must_use]
+    pub fn user(&self) -> Option<&RunUser> {
+        self.user.as_ref()
+    }
+
+    /// Where the data go: an empty directory of that user, or that of the server.
     #[must_use]
     pub fn data_directory(&self) -> &Path {
         &self.data
@@ -344,7 +358,18 @@ impl Rig {
         if let Some(disk) = &self.ground.disk {
             disk.hurry();
         }
-        server.stop()
+        let stopped = server.stop();
+        self.hand_back(&Server::log_in(self.place.path()))?;
+        stopped
+    }
+
+    /// Gives a file of this program's to who called `sudo`, who keeps it. It is only read from now on.
+    fn hand_back(&self, file: &Path) -> Result<(), TestbedError> {
+        let name = file.file_name().and_then(OsStr::to_str);
+        match (&self.user, name) {
+            (Some(user), Some(name)) if user.is_invoker => user.own_entry(&self.place, name, file),
+            _ => Ok(()),
+        }
     }
 
     /// The log of the server, if there is one: a file in the directory of the run, gone with it.
@@ -362,11 +387,20 @@ impl Rig {
     pub fn tear_down(self, journal: &mut Journal) -> Result<TornDown, TestbedError> {
         let mut this = self;
         let stopped = this.stop_server();
+        let trace = this
+            .ground
+            .disk
+            .as_ref()
+            .and_then(|disk| disk.trace.clone());
+        let handed_back = trace
+            .as_deref()
+            .map_or(Ok(()), |trace| this.hand_back(trace));
         let Self {
             mut ground, place, ..
         } = this;
-        let trace = ground.disk.as_ref().and_then(|disk| disk.trace.clone());
-        let mut notes: Vec<String> = stopped.err().iter().map(ToString::to_string).collect();
+        let failed = [stopped, handed_back];
+        let failed = failed.into_iter().filter_map(Result::err);
+        let mut notes: Vec<String> = failed.map(|error| error.to_string()).collect();
         notes.extend(ground.undo());
         journal.sync()?;
         Ok(TornDown {

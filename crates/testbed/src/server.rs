@@ -2,12 +2,11 @@
 //!
 //! It is started through a shell that waits for one word before it becomes the server: so the process is journaled, and is under its
 //! limits, before it does anything that counts, and a program that dies in between leaves nothing behind. Where this program is root, the
-//! server is not: it runs as the user `nobody`, who owns its data.
+//! server is not: it runs as the [`RunUser`], who owns its data.
 
 mod address;
 mod log;
 mod program;
-mod user;
 
 use crate::DataDirectory;
 use crate::TestbedError;
@@ -17,6 +16,7 @@ use crate::privileged::held::new_file_in;
 use crate::privileged::kill::{ask, end_group};
 use crate::processes::{MARK_VARIABLE, marked, own_start, started_ticks};
 use crate::step::Step;
+use crate::user::RunUser;
 use crate::wait::until;
 use address::Places;
 use plimsoll_record::{ServerRecord, ServerSpec};
@@ -24,13 +24,11 @@ pub(crate) use program::find_server;
 use rustix::process::Signal;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::BorrowedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-pub(crate) use user::User;
 
 /// What the shell does. Servers hold a file open for each connection and table, of which the usual limit allows too few. A program in the background inherits
 /// that SIGINT is ignored, and with it a server that is to be ended by that: a shell cannot change it back, `env` can (it takes a name with `=` for a variable).
@@ -55,8 +53,6 @@ pub(crate) struct ServerPlace<'a> {
     pub home: &'a DataDirectory,
     /// An empty directory on what is measured.
     pub data: &'a Path,
-    /// The same, open.
-    pub data_directory: BorrowedFd<'a>,
     /// Its limits.
     pub group: Option<&'a Group>,
 }
@@ -84,17 +80,14 @@ impl Server {
         made: &Made,
     ) -> Result<Self, TestbedError> {
         let program = find_server(spec)?;
-        let user = User::for_servers();
+        let user = RunUser::here();
         let home = place.home.path();
         let log = Self::log_in(home);
         let log_file = new_file_in(place.home, LOG)
             .map_err(|error| TestbedError::io("make the log of the server", &log, error))?;
         let (run, run_directory) = place.home.make("run")?;
         if let Some(user) = &user {
-            place.home.open_to_pass()?;
-            user.require_way(home, &spec.name)?;
             user.own(&run_directory, &run)?;
-            user.own(place.data_directory, place.data)?;
         }
         let version = program::version(spec, &program, user.as_ref(), &run);
         let mut starting = Starting {
@@ -208,7 +201,7 @@ struct Starting<'a> {
     place: &'a ServerPlace<'a>,
     made: &'a Made,
     program: &'a Path,
-    user: Option<&'a User>,
+    user: Option<&'a RunUser>,
     run: &'a Path,
     log: &'a Path,
     log_file: File,

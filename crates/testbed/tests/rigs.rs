@@ -10,6 +10,7 @@ use plimsoll_testbed::{BareDisk, Journal, MARK_VARIABLE, Rig, RigOrder, TestbedE
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -102,6 +103,13 @@ fn builds_rigs_until_it_is_killed() {
     }
 }
 
+/// A folder through which others may pass, as workers of root must.
+fn passable_folder() -> tempfile::TempDir {
+    let passable = fs::Permissions::from_mode(0o711);
+    let mut folder = tempfile::Builder::new();
+    folder.permissions(passable).tempdir().unwrap()
+}
+
 fn disk(capacity_bytes: u64) -> DiskSpec {
     DiskSpec {
         trace_requests: 1_000,
@@ -129,7 +137,7 @@ struct Site {
 
 impl Site {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = passable_folder();
         let journal = Journal::open(&folder.path().join("state"), "a test").unwrap();
         Self { folder, journal }
     }
@@ -484,7 +492,7 @@ fn a_program_killed_at_any_moment_leaves_what_the_next_one_undoes() {
     }
     let kills: u64 =
         std::env::var("PLIMSOLL_TEST_KILLS").map_or(20, |kills| kills.parse().unwrap());
-    let folder = tempfile::tempdir().unwrap();
+    let folder = passable_folder();
     let (state, parent) = (folder.path().join("state"), folder.path().join("data"));
     let journals = state.join("journal");
     let mut left_something = 0;

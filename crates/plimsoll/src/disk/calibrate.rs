@@ -1,37 +1,37 @@
 //! `plimsoll disk calibrate`.
 
-use super::emulated::{by_text, name, with_disk};
+use super::emulated::{by_text, name};
 use super::progress::Shown;
 use crate::arguments;
 use crate::exit::Exit;
-use crate::screen::{print, print_json};
-use plimsoll_fio::FioError;
+use crate::rig::Rigs;
+use crate::screen::{print, print_json, tell};
 use plimsoll_record::{Calibration, CalibrationCheck, DiskSpec};
+use plimsoll_rig::{RigError, RigProcess};
 use serde_json::json;
 
 /// Of a disk that is only calibrated: its parts are all alike.
 const CAPACITY_BYTES: u64 = 1 << 30;
 
 /// `plimsoll disk calibrate`: asked, measured, allowed, and the verdict. 106 when a disk is not as asked.
-pub fn calibrate(arguments: &arguments::Calibrate) -> anyhow::Result<Exit> {
+pub fn calibrate(arguments: &arguments::Calibrate, rigs: &Rigs) -> anyhow::Result<Exit> {
     // A mistake in the last is told before the first is built.
     let specs: Vec<DiskSpec> = arguments
         .disks
         .iter()
         .map(|text| by_text(text))
         .collect::<anyhow::Result<_>>()?;
+    let process = rigs.get()?;
+    process.open("calibrate")?;
     let mut shown = Shown::new()?;
     let mut good = true;
     let mut all = Vec::new();
     for (spec, text) in specs.iter().zip(&arguments.disks) {
         let name = name(spec, text);
         shown.next(name);
-        let found = match one(spec, &mut shown) {
-            Ok(calibration) => Ok(calibration),
-            Err(error) => match error.downcast::<FioError>()? {
-                error @ FioError::NotCarried { .. } => Err(error),
-                error => return Err(error.into()),
-            },
+        let found = match one(spec, &mut shown, process) {
+            Err(error) if !matches!(error, RigError::NotCarried(_)) => return Err(error.into()),
+            found => found,
         };
         good &= found.as_ref().is_ok_and(Calibration::passed);
         match (arguments.json, found) {
@@ -55,19 +55,18 @@ pub fn calibrate(arguments: &arguments::Calibrate) -> anyhow::Result<Exit> {
     })
 }
 
-fn one(spec: &DiskSpec, shown: &mut Shown) -> anyhow::Result<Calibration> {
+fn one(spec: &DiskSpec, shown: &mut Shown, process: &RigProcess) -> Result<Calibration, RigError> {
     let spec = DiskSpec {
         capacity_bytes: CAPACITY_BYTES,
         ..spec.clone()
     };
-    with_disk(&spec, "calibrate", |device, control| {
-        Ok(plimsoll_fio::calibrate(
-            device,
-            &spec,
-            &mut |shaped| control.shape(shaped).map_err(|error| error.to_string()),
-            &mut |progress| shown.watch(progress),
-        )?)
-    })
+    process.calibrate(
+        spec,
+        None,
+        "calibrate",
+        &mut |note| tell(note),
+        &mut |progress| shown.watch(progress),
+    )
 }
 
 fn table(name: &str, calibration: &Calibration) -> String {

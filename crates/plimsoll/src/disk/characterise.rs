@@ -1,50 +1,39 @@
 //! `plimsoll disk characterise`.
 
-use super::emulated::{by_text, is_disk, name, with_disk};
+use super::emulated::{by_text, is_disk, name};
 use super::progress::Shown;
 use crate::arguments;
 use crate::exit::Exit;
-use crate::screen::{print, print_drawn, print_json, screen};
+use crate::rig::Rigs;
+use crate::screen::{print, print_drawn, print_json, screen, tell};
 use anyhow::{Context, bail};
-use plimsoll_fio::{
-    Characterisation, Latencies, Measured, Permission, Profile, Row, Target,
-    characterise as measure,
-};
-use plimsoll_record::{DiskChoice, RigSpec};
+use plimsoll_fio::{Characterisation, Latencies, Measured, Permission, Profile, Row, Target};
 use plimsoll_report::disk::{self, DiskLatencies, DiskPicture, DiskRow};
-use plimsoll_testbed::{default_state_dir, what_runs_here};
+use plimsoll_rig::Characterised;
 use std::path::Path;
 
 /// `plimsoll disk characterise`: IOPS and latency against block size and requests in flight.
-pub fn characterise(arguments: &arguments::Characterise) -> anyhow::Result<Exit> {
+pub fn characterise(arguments: &arguments::Characterise, rigs: &Rigs) -> anyhow::Result<Exit> {
     let profile = profile(arguments);
-    let state = default_state_dir()?;
     let text = arguments.target.as_str();
-    let (name, found) = if is_disk(text) {
+    let (name, what) = if is_disk(text) {
         if arguments.erase {
             bail!("--erase is for block devices; an emulated disk is the program's own");
         }
         let spec = by_text(text)?;
-        let mut shown = Shown::new()?;
-        let found = with_disk(&spec, "characterise", |device, control| {
-            control.shape(true)?;
-            let target = Target::Device {
-                path: device.to_owned(),
-                permission: Permission::MadeHere,
-            };
-            Ok(measure(&target, &profile, &state, &mut |progress| {
-                shown.watch(progress)
-            })?)
-        })?;
-        (name(&spec, text).to_owned(), found)
+        let name = name(&spec, text).to_owned();
+        (name, Characterised::Emulated(Box::new(spec)))
     } else {
         let target = target(Path::new(text), arguments.erase)?;
-        let mut shown = Shown::new()?;
-        let found = measure(&target, &profile, &state, &mut |progress| {
-            shown.watch(progress)
-        })?;
-        (text.to_owned(), found)
+        (text.to_owned(), Characterised::Target(target))
     };
+    let process = rigs.get()?;
+    process.open("characterise")?;
+    let mut shown = Shown::new()?;
+    let found = process.characterise(what, profile, &mut |note| tell(note), &mut |progress| {
+        shown.watch(progress)
+    })?;
+    drop(shown);
     show(arguments, &name, &found)?;
     Ok(Exit::Good)
 }
@@ -77,17 +66,10 @@ fn target(path: &Path, erase: bool) -> anyhow::Result<Target> {
     }
     let target = Target::read_only(path)?;
     match target {
-        Target::Device { path, .. } if erase => {
-            let choice = DiskChoice::Device { path: path.clone() };
-            what_runs_here(&RigSpec {
-                disk: Some(choice),
-                ..RigSpec::default()
-            })?;
-            Ok(Target::Device {
-                path,
-                permission: Permission::MayBeErased,
-            })
-        }
+        Target::Device { path, .. } if erase => Ok(Target::Device {
+            path,
+            permission: Permission::MayBeErased,
+        }),
         Target::Directory { .. } if erase => {
             bail!(
                 "--erase is for block devices; in a directory, only the program's own file is written"

@@ -32,7 +32,7 @@ impl Shown {
     }
 
     /// What fio is at.
-    pub fn watch(&mut self, progress: &Progress<'_>) -> ControlFlow<()> {
+    pub fn watch(&mut self, progress: &Progress) -> ControlFlow<()> {
         let line = format!("[{}/{}] {}", progress.part, progress.parts, progress.label);
         match &self.bar {
             Some(bar) => bar.set_message(lines(&line).into_owned()),

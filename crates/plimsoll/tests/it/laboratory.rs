@@ -6,6 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -49,8 +50,11 @@ pub fn page_of(out: &str) -> PathBuf {
 
 impl Laboratory {
     pub fn new() -> Self {
+        // Workers and servers of root are nobody, who must pass through.
+        let passable = fs::Permissions::from_mode(0o711);
+        let mut folder = tempfile::Builder::new();
         Self {
-            folder: tempfile::tempdir().unwrap(),
+            folder: folder.permissions(passable).tempdir().unwrap(),
         }
     }
 
@@ -231,8 +235,21 @@ impl Running {
 
     /// The worker process, if there is one at this moment.
     pub fn worker(&self) -> Option<u32> {
-        let is_child = |process: &u32| parent(*process) == Some(self.child.id());
-        all_processes().into_iter().find(is_child)
+        self.child_of("worker")
+    }
+
+    /// The process that makes rigs, if there is one.
+    pub fn rig(&self) -> Option<u32> {
+        self.child_of("rig")
+    }
+
+    fn child_of(&self, command: &str) -> Option<u32> {
+        let is_it = |process: &u32| {
+            let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+            let word = words.split(|byte| *byte == 0).nth(1);
+            parent(*process) == Some(self.child.id()) && word == Some(command.as_bytes())
+        };
+        all_processes().into_iter().find(is_it)
     }
 
     pub fn send(&self, signal: Signal) {

@@ -157,6 +157,24 @@ pub(crate) fn hand_over(directory: impl AsFd, user: u32, group: u32) -> std::io:
     Ok(fs::fchown(directory, Some(user), Some(group))?)
 }
 
+/// Gives what has this name in an open directory to another user; of a symbolic link, the link itself.
+pub(crate) fn hand_over_entry(
+    directory: impl AsFd,
+    name: &str,
+    user: u32,
+    group: u32,
+) -> std::io::Result<()> {
+    let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    Ok(fs::chownat(
+        directory,
+        name,
+        Some(user),
+        Some(group),
+        flags,
+    )?)
+}
+
 /// Lets everybody pass through an open directory, and not look around in it.
 pub(crate) fn open_to_pass(directory: impl AsFd) -> std::io::Result<()> {
     Ok(fs::fchmod(directory, MODE_OF_PLACES)?)

@@ -12,7 +12,7 @@ struct Site {
 
 impl Site {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::laboratory::passable_folder();
         let journal = Journal::open(&folder.path().join("state"), "a test").unwrap();
         Self { folder, journal }
     }

@@ -1,8 +1,8 @@
 //! The program of a server: where it is, which version it is, and how it is started.
 
-use super::user::User;
 use crate::TestbedError;
 use crate::tools::listen;
+use crate::user::RunUser;
 use crate::wait::{bounded, until};
 use plimsoll_record::ServerSpec;
 use rustix::fs::Access;
@@ -26,7 +26,7 @@ const LONGEST_LINE: usize = 200;
 /// Where the program of a server is: as named, or on PATH, or in the folder that the variable `PLIMSOLL_SERVERS` names. One that the user
 /// under whom servers run cannot reach is passed over where there is another.
 pub(crate) fn find_server(spec: &ServerSpec) -> Result<PathBuf, TestbedError> {
-    let user = User::for_servers();
+    let user = RunUser::here();
     let is_path = spec.program.contains('/');
     let (candidates, looked): (Vec<PathBuf>, Vec<PathBuf>) = if is_path {
         let path = PathBuf::from(&spec.program);
@@ -88,7 +88,7 @@ pub(super) fn environment() -> Vec<(&'static str, OsString)> {
 pub(super) fn version(
     spec: &ServerSpec,
     program: &Path,
-    user: Option<&User>,
+    user: Option<&RunUser>,
     run: &Path,
 ) -> Option<String> {
     if spec.version_arguments.is_empty() {

@@ -52,10 +52,7 @@ struct Site {
 
 impl Site {
     fn new() -> Self {
-        let folder = tempfile::Builder::new()
-            .permissions(std::fs::Permissions::from_mode(0o755))
-            .tempdir()
-            .unwrap();
+        let folder = crate::laboratory::passable_folder();
         let journal = Journal::open(&folder.path().join("state"), "a test").unwrap();
         Self { folder, journal }
     }
@@ -314,7 +311,7 @@ fn a_directory_that_the_server_may_not_reach_is_named() {
     std::fs::set_permissions(site.folder.path(), closed).unwrap();
     let message = site.rig(http()).unwrap_err().to_string();
     assert!(
-        message.contains("runs as the user nobody, who may not pass through"),
+        message.contains("run as the user nobody, who may not pass through"),
         "{message}"
     );
     site.nothing_is_left();

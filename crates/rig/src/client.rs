@@ -1,0 +1,327 @@
+//! The side of the program: orders, and waits for the answers.
+
+use crate::RigError;
+use crate::orders::{Answer, Built, Characterised, Go, Order, TornDown};
+use plimsoll_fio::{Characterisation, Profile, Watch};
+use plimsoll_record::{Calibration, DiskSpec, RigSpec};
+use plimsoll_trace::ExtentMap;
+use rustix::io::FdFlags;
+use rustix::net::Shutdown as Direction;
+use serde::de::DeserializeOwned;
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::ops::ControlFlow;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How long the process may take to undo what is left when it is let go.
+const LONGEST_END: Duration = Duration::from_secs(60);
+
+/// How the process is started: this program with a hidden command.
+#[derive(Clone, Debug)]
+pub struct RigProgram {
+    /// The program.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+impl RigProgram {
+    /// Starts the process, and returns the socket that it listens to.
+    ///
+    /// # Errors
+    /// When the operating system refuses it.
+    pub fn start(&self) -> std::io::Result<UnixStream> {
+        let (ours, theirs) = UnixStream::pair()?;
+        Command::new(&self.path)
+            .args(&self.arguments)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            // An interruption typed at the terminal is for the program, which has everything undone in order.
+            .process_group(0)
+            .spawn()?;
+        Ok(ours)
+    }
+}
+
+/// The process that makes rigs.
+#[derive(Debug)]
+pub struct RigProcess {
+    socket: RefCell<BufReader<UnixStream>>,
+}
+
+impl RigProcess {
+    /// The process at the other end of a socket.
+    #[must_use]
+    pub fn over(socket: UnixStream) -> Self {
+        Self {
+            socket: RefCell::new(BufReader::new(socket)),
+        }
+    }
+
+    /// The process at the other end of a socket that this program inherited when it gave up root's rights.
+    ///
+    /// # Errors
+    /// When it is no such socket.
+    ///
+    /// # Safety
+    /// Nobody else may own this file descriptor.
+    pub unsafe fn inherited(descriptor: RawFd) -> std::io::Result<Self> {
+        // SAFETY: as the caller says.
+        let socket = UnixStream::from(unsafe { OwnedFd::from_raw_fd(descriptor) });
+        rustix::io::fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+        let peer = rustix::net::sockopt::socket_peercred(&socket);
+        // What is no socket is somebody else's after all.
+        match peer {
+            Ok(_) => Ok(Self::over(socket)),
+            Err(error) => {
+                std::mem::forget(socket);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Why each of some rigs cannot be made here; `None` of those that can.
+    ///
+    /// # Errors
+    /// [`RigError::Gone`].
+    pub fn what_runs(&self, rigs: Vec<RigSpec>) -> Result<Vec<Option<String>>, RigError> {
+        self.ask(&Order::WhatRuns { rigs })
+    }
+
+    /// Checks that no other user could change a place, and returns it; that of data directories where none is named.
+    ///
+    /// # Errors
+    /// With the component that others can change.
+    pub fn look(&self, directory: Option<PathBuf>) -> Result<PathBuf, RigError> {
+        self.ask(&Order::Look { directory })
+    }
+
+    /// Undoes what programs left behind that are gone, or tells what would be undone. Returns the reasons of what stays.
+    ///
+    /// # Errors
+    /// When it cannot be looked for.
+    pub fn clean(
+        &self,
+        dry_run: bool,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Vec<String>, RigError> {
+        self.ask_watched(&Order::Clean { dry_run }, tell, &mut |_| {
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Opens the journal for all that follows; `label` says what it is for.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn open(&self, label: &str) -> Result<(), RigError> {
+        let label = label.to_owned();
+        self.ask(&Order::Open { label })
+    }
+
+    /// Makes a rig, by an [`Order::Build`].
+    ///
+    /// # Errors
+    /// What is missing, or could not be made and why.
+    pub fn build(&self, order: &Order) -> Result<BuiltRig<'_>, RigError> {
+        Ok(BuiltRig {
+            built: self.ask(order)?,
+            process: self,
+            left: Left::Everything,
+        })
+    }
+
+    /// Holds an emulated disk against its description.
+    ///
+    /// # Errors
+    /// [`RigError::NotCarried`] when this machine is too slow for it; [`RigError::Interrupted`]; or why fio gave no figures.
+    pub fn calibrate(
+        &self,
+        spec: DiskSpec,
+        directory: Option<PathBuf>,
+        owner: &str,
+        tell: &mut dyn FnMut(&str),
+        watch: &mut Watch<'_>,
+    ) -> Result<Calibration, RigError> {
+        let order = Order::Calibrate {
+            spec: Box::new(spec),
+            directory,
+            owner: owner.to_owned(),
+        };
+        self.ask_watched(&order, tell, watch)
+    }
+
+    /// Finds out what a disk can do.
+    ///
+    /// # Errors
+    /// [`RigError::Interrupted`], or why fio gave no figures.
+    pub fn characterise(
+        &self,
+        what: Characterised,
+        profile: Profile,
+        tell: &mut dyn FnMut(&str),
+        watch: &mut Watch<'_>,
+    ) -> Result<Characterisation, RigError> {
+        self.ask_watched(&Order::Characterise { what, profile }, tell, watch)
+    }
+
+    /// What a megabyte takes until it is durable in a place, nanoseconds; `None` where nothing can be written there.
+    ///
+    /// # Errors
+    /// [`RigError::Gone`].
+    pub fn disk_task(&self, directory: Option<PathBuf>) -> Result<Option<u64>, RigError> {
+        self.ask(&Order::DiskTask { directory })
+    }
+
+    fn ask<T: DeserializeOwned>(&self, order: &Order) -> Result<T, RigError> {
+        self.ask_watched(order, &mut |_| {}, &mut |_| ControlFlow::Continue(()))
+    }
+
+    fn ask_watched<T: DeserializeOwned>(
+        &self,
+        order: &Order,
+        tell: &mut dyn FnMut(&str),
+        watch: &mut Watch<'_>,
+    ) -> Result<T, RigError> {
+        let mut socket = self.socket.borrow_mut();
+        let gone = |error: std::io::Error| {
+            RigError::Gone(format!(
+                "the process that makes disks, filesystems and servers (plimsoll rig) is gone: {error}; run the same command again"
+            ))
+        };
+        write(&mut socket, order).map_err(gone)?;
+        loop {
+            let mut line = String::new();
+            socket.read_line(&mut line).map_err(gone)?;
+            if !line.ends_with('\n') {
+                return Err(gone(std::io::Error::other("it ended")));
+            }
+            match serde_json::from_str(&line).map_err(|error| gone(error.into()))? {
+                Answer::Told(what) => tell(&what),
+                Answer::At(progress) => {
+                    let goes_on = watch(&progress).is_continue();
+                    write(&mut socket, &Go(goes_on)).map_err(gone)?;
+                }
+                Answer::Done(value) => {
+                    return serde_json::from_value(value).map_err(|error| gone(error.into()));
+                }
+                Answer::Failed(error) => return Err(error),
+            }
+        }
+    }
+}
+
+fn write(socket: &mut BufReader<UnixStream>, what: &impl serde::Serialize) -> std::io::Result<()> {
+    let mut text = serde_json::to_string(what)?;
+    text.push('\n');
+    socket.get_mut().write_all(text.as_bytes())
+}
+
+impl Drop for RigProcess {
+    fn drop(&mut self) {
+        let mut socket = self.socket.borrow_mut();
+        // It undoes what is left, and ends.
+        let _ = socket.get_ref().set_read_timeout(Some(LONGEST_END));
+        if rustix::net::shutdown(socket.get_ref(), Direction::Write).is_ok() {
+            let _ = socket.read_to_end(&mut Vec::new());
+        }
+    }
+}
+
+/// A rig that stands. It is undone when it is dropped.
+#[derive(Debug)]
+pub struct BuiltRig<'a> {
+    built: Built,
+    process: &'a RigProcess,
+    left: Left,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    Everything,
+    Directory,
+    Nothing,
+}
+
+impl BuiltRig<'_> {
+    /// What it is.
+    #[must_use]
+    pub fn built(&self) -> &Built {
+        &self.built
+    }
+
+    /// Where the data go.
+    #[must_use]
+    pub fn data_directory(&self) -> &Path {
+        &self.built.data_directory
+    }
+
+    /// Puts a process that this one has started under the limits, before it does anything that counts.
+    ///
+    /// # Errors
+    /// When it is gone, is not known by its mark, or is none of ours.
+    pub fn admit(&self, process: u32) -> Result<(), RigError> {
+        self.process.ask(&Order::Admit { process })
+    }
+
+    /// Checks that all that was made is still there.
+    ///
+    /// # Errors
+    /// What is not.
+    pub fn is_sound(&self) -> Result<(), RigError> {
+        self.process.ask(&Order::IsSound)
+    }
+
+    /// Where the files lie, if the disk is traced.
+    ///
+    /// # Errors
+    /// When the filesystem does not tell.
+    pub fn extents(&self) -> Result<Option<ExtentMap>, RigError> {
+        self.process.ask(&Order::Extents)
+    }
+
+    /// Ends the server, if there is one.
+    ///
+    /// # Errors
+    /// When it had ended before, or had to be killed.
+    pub fn stop_server(&mut self) -> Result<(), RigError> {
+        self.process.ask(&Order::StopServer)
+    }
+
+    /// Undoes everything but the directory, in which the trace of an emulated disk is.
+    ///
+    /// # Errors
+    /// When the journal has gone.
+    pub fn tear_down(&mut self) -> Result<TornDown, RigError> {
+        self.left = Left::Nothing;
+        let torn_down = self.process.ask(&Order::TearDown)?;
+        self.left = Left::Directory;
+        Ok(torn_down)
+    }
+
+    /// Removes the directory of a rig that was torn down.
+    ///
+    /// # Errors
+    /// What keeps it from being removed.
+    pub fn remove(mut self) -> Result<(), RigError> {
+        self.left = Left::Nothing;
+        self.process.ask(&Order::Remove)
+    }
+}
+
+impl Drop for BuiltRig<'_> {
+    fn drop(&mut self) {
+        // Nobody is left to tell. What could not be undone is in the journal.
+        if self.left == Left::Everything {
+            let _ = self.tear_down();
+        }
+        if self.left == Left::Directory {
+            let _: Result<(), RigError> = self.process.ask(&Order::Remove);
+        }
+    }
+}

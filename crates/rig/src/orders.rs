@@ -1,0 +1,164 @@
+//! What is ordered, and what is answered.
+
+use crate::RigError;
+use plimsoll_fio::{Profile, Progress, Target};
+use plimsoll_record::{DiskSpec, RigRecord, RigSpec};
+use plimsoll_testbed::GroupPaths;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// What is to be done. At most one rig stands at a time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "kebab-case")]
+pub enum Order {
+    /// Which rigs cannot be made on this machine or by this user. Answered with `Vec<Option<String>>`, the reasons.
+    WhatRuns {
+        /// What would be asked.
+        rigs: Vec<RigSpec>,
+    },
+    /// Checks that no other user could change a place. Answered with its path.
+    Look {
+        /// As the user says; `None` for the usual one.
+        directory: Option<PathBuf>,
+    },
+    /// Undoes what programs left behind that are gone, or tells what would be undone. Tells lines; answered with the reasons of what stays.
+    Clean {
+        /// Only tells.
+        dry_run: bool,
+    },
+    /// Opens the journal in which all that follows is written down.
+    Open {
+        /// What it is for, in words.
+        label: String,
+    },
+    /// Makes a rig. Answered with [`Built`].
+    Build {
+        /// What is asked.
+        spec: Box<RigSpec>,
+        /// In which its data directory is made; `None` for the usual place.
+        directory: Option<PathBuf>,
+        /// Id of the experiment.
+        owner: String,
+        /// The run, in the words of the experiment.
+        label: String,
+        /// Room that the data need, bytes.
+        needs_bytes: u64,
+    },
+    /// Puts a process that the client has started under the limits of the rig.
+    Admit {
+        /// Its id.
+        process: u32,
+    },
+    /// Whether all of the rig is still there.
+    IsSound,
+    /// Where the files on a traced disk lie. Answered with `Option<ExtentMap>`.
+    Extents,
+    /// Ends the server of the rig.
+    StopServer,
+    /// Undoes the rig but for its directory. Answered with [`TornDown`].
+    TearDown,
+    /// Removes the directory.
+    Remove,
+    /// Holds an emulated disk against its description. Tells progress; answered with a `Calibration`.
+    Calibrate {
+        /// The disk.
+        spec: Box<DiskSpec>,
+        /// In which it is made; `None` for the usual place.
+        directory: Option<PathBuf>,
+        /// What it is for, in words.
+        owner: String,
+    },
+    /// Finds out what a disk can do. Tells progress; answered with a `Characterisation`.
+    Characterise {
+        /// Which.
+        what: Characterised,
+        /// What is asked of it.
+        profile: Profile,
+    },
+    /// Writes a megabyte and makes it durable, some times. Answered with `Option<u64>`, the median in nanoseconds.
+    DiskTask {
+        /// Where data directories are made; `None` for the usual place.
+        directory: Option<PathBuf>,
+    },
+}
+
+/// What is characterised.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Characterised {
+    /// An emulated disk, made for it.
+    Emulated(Box<DiskSpec>),
+    /// A directory, or a block device.
+    Target(Target),
+}
+
+/// A user of this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct User {
+    /// Its number.
+    pub user: u32,
+    /// The number of its group.
+    pub group: u32,
+}
+
+/// A server that was started for a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningServer {
+    /// Under which it is reached.
+    pub address: String,
+    /// Its process.
+    pub process: u32,
+}
+
+/// A rig that stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Built {
+    /// An empty directory, or that of the server.
+    pub data_directory: PathBuf,
+    /// Who works on the data, where that is not the client itself.
+    pub user: Option<User>,
+    /// Of the filesystem that was made.
+    pub mount_point: Option<PathBuf>,
+    /// Where an emulated disk takes commands.
+    pub control_socket: Option<PathBuf>,
+    /// Of the device below the filesystem, as under `/sys/class/block`.
+    pub device: Option<String>,
+    /// The control group of the limits.
+    pub group: Option<GroupPaths>,
+    /// The server.
+    pub server: Option<RunningServer>,
+    /// Its log.
+    pub server_log: Option<PathBuf>,
+    /// What a process must have in its environment to be admitted.
+    pub mark: String,
+    /// For the record of the run.
+    pub record: RigRecord,
+}
+
+/// What is left of a rig.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TornDown {
+    /// The trace of the emulated disk, in the directory that is left.
+    pub trace: Option<PathBuf>,
+    /// What people should know.
+    pub notes: Vec<String>,
+}
+
+/// A line from the process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Answer {
+    /// What was done, for people. The order goes on.
+    Told(String),
+    /// How far fio is. It waits for a line that says [`Go`].
+    At(Progress),
+    /// The order is carried out.
+    Done(Value),
+    /// It is not.
+    Failed(RigError),
+}
+
+/// Whether fio is to go on.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Go(pub(crate) bool);

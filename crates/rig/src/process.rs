@@ -1,0 +1,357 @@
+//! The process: takes orders one at a time, and keeps what it has made until it is told otherwise or its client is gone.
+
+use crate::RigError;
+use crate::disk_task::median_ns;
+use crate::orders::{Answer, Built, Characterised, Go, Order, RunningServer, TornDown, User};
+use plimsoll_disk::{Control, DaemonProgram};
+use plimsoll_fio::{
+    Characterisation, Permission, Profile, Progress, Target, Watch, calibrate, characterise,
+};
+use plimsoll_record::{DiskChoice, DiskSpec, RigSpec};
+use plimsoll_testbed::{
+    BareDisk, Client, Journal, Rig, RigOrder, abandoned, check_place, default_parent,
+    default_state_dir, what_runs_here,
+};
+use plimsoll_trace::ExtentMap;
+use serde::Serialize;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::ops::ControlFlow;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+/// Longest order, bytes: a disk that is described in full has a few thousand.
+const LONGEST_ORDER: u64 = 4 << 20;
+
+/// Carries out orders until the client is gone, then undoes what is left. `daemon` is the program of emulated disks.
+///
+/// # Errors
+/// When the client does not speak as it should.
+pub fn serve(stream: UnixStream, daemon: DaemonProgram) -> std::io::Result<()> {
+    let credentials = rustix::net::sockopt::socket_peercred(&stream)?;
+    let client = Client::of(credentials.pid.as_raw_nonzero().get().cast_unsigned());
+    let Some(client) = client else {
+        return Ok(());
+    };
+    let mut line = Line {
+        input: BufReader::new(stream.try_clone()?),
+        output: stream,
+    };
+    let mut process = Process {
+        client,
+        daemon,
+        rig: None,
+        torn_down: None,
+        journal: None,
+    };
+    while let Some(text) = line.read()? {
+        let answer = match serde_json::from_str(&text) {
+            Ok(order) => match process.carry_out(order, &mut line) {
+                Ok(value) => Answer::Done(value),
+                Err(error) => Answer::Failed(error),
+            },
+            Err(error) => Answer::Failed(RigError::Refused(format!(
+                "the order cannot be read: {error}"
+            ))),
+        };
+        line.write(&answer)?;
+    }
+    Ok(())
+}
+
+/// The socket.
+struct Line {
+    input: BufReader<UnixStream>,
+    output: UnixStream,
+}
+
+impl Line {
+    /// `None` when the client is gone.
+    fn read(&mut self) -> std::io::Result<Option<String>> {
+        let mut text = String::new();
+        let mut bounded = (&mut self.input).take(LONGEST_ORDER);
+        match bounded.read_line(&mut text) {
+            Ok(_) if text.ends_with('\n') => Ok(Some(text)),
+            Ok(_) if text.len() as u64 >= LONGEST_ORDER => {
+                Err(std::io::Error::other("an order has no end"))
+            }
+            Ok(_) => Ok(None),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write(&mut self, answer: &Answer) -> std::io::Result<()> {
+        let mut text = serde_json::to_string(answer)?;
+        text.push('\n');
+        self.output.write_all(text.as_bytes())
+    }
+
+    /// Whoever is gone meanwhile hears nothing.
+    fn tell(&mut self, lines: &[String]) {
+        for line in lines {
+            let _ = self.write(&Answer::Told(line.clone()));
+        }
+    }
+
+    /// Tells how far fio is, and hears whether it is to go on. A client that is gone wants nothing any more.
+    fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let told = self.write(&Answer::At(progress.clone()));
+        let heard = told.and_then(|()| self.read()).ok().flatten();
+        match heard.and_then(|text| serde_json::from_str(&text).ok()) {
+            Some(Go(true)) => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    }
+}
+
+/// What stands. What is declared first is dropped first.
+struct Process {
+    rig: Option<Rig>,
+    torn_down: Option<plimsoll_testbed::TornDown>,
+    journal: Option<Journal>,
+    client: Client,
+    daemon: DaemonProgram,
+}
+
+impl Process {
+    fn carry_out(&mut self, order: Order, line: &mut Line) -> Result<Value, RigError> {
+        match order {
+            Order::WhatRuns { rigs } => {
+                let why = rigs
+                    .iter()
+                    .map(|rig| what_runs_here(rig).err().map(|error| error.to_string()));
+                value(&why.collect::<Vec<_>>())
+            }
+            Order::Look { directory } => {
+                let place = place_of(directory)?;
+                check_place(&place)?;
+                value(&place)
+            }
+            Order::Clean { dry_run } => clean(dry_run, line),
+            Order::Open { label } => {
+                let state = default_state_dir()?;
+                self.journal = Some(Journal::open_for(&state, &label, Some(self.client))?);
+                value(&())
+            }
+            Order::Build {
+                spec,
+                directory,
+                owner,
+                label,
+                needs_bytes,
+            } => {
+                if self.rig.is_some() || self.torn_down.is_some() {
+                    return Err(refused("there is a rig already"));
+                }
+                let parent = place_of(directory)?;
+                let order = RigOrder {
+                    spec: &spec,
+                    parent: &parent,
+                    owner: &owner,
+                    label: &label,
+                    needs_bytes,
+                    daemon: &self.daemon,
+                };
+                let journal = self.journal.as_mut().ok_or_else(no_journal)?;
+                let rig = Rig::build(&order, journal)?;
+                let built = built(&rig);
+                self.rig = Some(rig);
+                value(&built)
+            }
+            Order::Admit { process } => {
+                let rig = self.rig()?;
+                if parent_of(process) != Some(self.client.process()) {
+                    return Err(refused("the process is none that the client has started"));
+                }
+                value(&rig.admit(process)?)
+            }
+            Order::IsSound => value(&self.rig()?.is_sound()?),
+            Order::Extents => {
+                let rig = self.rig()?;
+                let map = match (rig.control_socket(), rig.mount_point()) {
+                    (Some(_), Some(mount_point)) => ExtentMap::take(mount_point).map(Some),
+                    _ => Ok(None),
+                };
+                value(&map.map_err(|error| RigError::Refused(error.to_string()))?)
+            }
+            Order::StopServer => {
+                let rig = self.rig.as_mut().ok_or_else(no_rig)?;
+                value(&rig.stop_server()?)
+            }
+            Order::TearDown => {
+                let rig = self.rig.take().ok_or_else(no_rig)?;
+                let journal = self.journal.as_mut().ok_or_else(no_journal)?;
+                let left = rig.tear_down(journal)?;
+                let told = TornDown {
+                    trace: left.trace.clone(),
+                    notes: left.notes.clone(),
+                };
+                self.torn_down = Some(left);
+                value(&told)
+            }
+            Order::Remove => {
+                let left = self.torn_down.take().ok_or_else(no_rig)?;
+                let journal = self.journal.as_mut().ok_or_else(no_journal)?;
+                value(&left.remove(journal)?)
+            }
+            Order::Calibrate {
+                spec,
+                directory,
+                owner,
+            } => {
+                let watch = &mut |progress: &Progress| line.goes_on(progress);
+                let used = self.with_disk(&spec, directory, &owner, |device, control| {
+                    let shape = &mut |shaped| shape(control, shaped);
+                    Ok(calibrate(device, &spec, shape, watch)?)
+                });
+                let (found, notes) = used?;
+                line.tell(&notes);
+                value(&found)
+            }
+            Order::Characterise { what, profile } => {
+                let watch = &mut |progress: &Progress| line.goes_on(progress);
+                let (found, notes) = self.characterise(what, &profile, watch)?;
+                line.tell(&notes);
+                value(&found)
+            }
+            Order::DiskTask { directory } => {
+                // The usual place may not be there yet.
+                let place = place_of(directory)?;
+                let there = place.ancestors().find(|folder| folder.is_dir());
+                value(&there.and_then(median_ns))
+            }
+        }
+    }
+
+    fn rig(&self) -> Result<&Rig, RigError> {
+        self.rig.as_ref().ok_or_else(no_rig)
+    }
+
+    fn characterise(
+        &mut self,
+        what: Characterised,
+        profile: &Profile,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Characterisation, Vec<String>), RigError> {
+        let state = default_state_dir()?;
+        match what {
+            Characterised::Emulated(spec) => {
+                self.with_disk(&spec, None, "characterise", |device, control| {
+                    shape(control, true).map_err(RigError::Refused)?;
+                    let target = Target::Device {
+                        path: device.to_owned(),
+                        permission: Permission::MadeHere,
+                    };
+                    Ok(characterise(&target, profile, &state, watch)?)
+                })
+            }
+            Characterised::Target(Target::Device {
+                permission: Permission::MadeHere,
+                ..
+            }) => Err(refused("only this process knows what it has made")),
+            Characterised::Target(target) => {
+                if let Target::Device {
+                    path,
+                    permission: Permission::MayBeErased,
+                } = &target
+                {
+                    what_runs_here(&RigSpec {
+                        disk: Some(DiskChoice::Device { path: path.clone() }),
+                        ..RigSpec::default()
+                    })?;
+                }
+                let found = characterise(&target, profile, &state, watch)?;
+                Ok((found, Vec::new()))
+            }
+        }
+    }
+
+    /// Makes an emulated disk, lets `use_it` have its device and control, and undoes it. Returns what people should know beside.
+    fn with_disk<T>(
+        &mut self,
+        spec: &DiskSpec,
+        directory: Option<PathBuf>,
+        owner: &str,
+        use_it: impl FnOnce(&Path, &mut Control) -> Result<T, RigError>,
+    ) -> Result<(T, Vec<String>), RigError> {
+        let parent = place_of(directory)?;
+        let journal = self.journal.as_mut().ok_or_else(no_journal)?;
+        let disk = BareDisk::build(spec, &parent, owner, &self.daemon, journal)?;
+        let used = Control::connect(disk.control_socket())
+            .map_err(|error| RigError::Refused(error.to_string()))
+            .and_then(|mut control| use_it(&disk.device_path(), &mut control));
+        let torn_down = disk.tear_down(journal);
+        Ok((used?, torn_down?))
+    }
+}
+
+fn shape(control: &mut Control, shaped: bool) -> Result<(), String> {
+    control.shape(shaped).map_err(|error| error.to_string())
+}
+
+fn clean(dry_run: bool, line: &mut Line) -> Result<Value, RigError> {
+    let mut failures = Vec::new();
+    for left in abandoned(&default_state_dir()?)? {
+        if dry_run {
+            line.tell(&left.describe());
+        } else if let Err(error) = left.undo(&mut |what| line.tell(&[what.to_owned()])) {
+            failures.push(error.to_string());
+        }
+    }
+    value(&failures)
+}
+
+/// Where data directories are made.
+fn place_of(directory: Option<PathBuf>) -> Result<PathBuf, RigError> {
+    match directory {
+        Some(directory) => Ok(directory),
+        None => Ok(default_parent()?),
+    }
+}
+
+fn built(rig: &Rig) -> Built {
+    Built {
+        data_directory: rig.data_directory().to_owned(),
+        user: rig.user().map(|user| User {
+            user: user.user,
+            group: user.group,
+        }),
+        mount_point: rig.mount_point().map(Path::to_owned),
+        control_socket: rig.control_socket().map(Path::to_owned),
+        device: rig.device().map(str::to_owned),
+        group: rig.group().cloned(),
+        server: rig.server().map(|(address, process)| RunningServer {
+            address: address.to_owned(),
+            process,
+        }),
+        server_log: rig.server_log(),
+        mark: rig.mark(),
+        record: rig.record(),
+    }
+}
+
+/// The process that started another.
+fn parent_of(process: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name before may contain anything.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+fn value(answer: &impl Serialize) -> Result<Value, RigError> {
+    serde_json::to_value(answer)
+        .map_err(|error| RigError::Refused(format!("the answer cannot be written: {error}")))
+}
+
+fn refused(why: &str) -> RigError {
+    RigError::Refused(why.to_owned())
+}
+
+fn no_rig() -> RigError {
+    refused("there is no rig")
+}
+
+fn no_journal() -> RigError {
+    refused("no journal was opened")
+}
