@@ -6,6 +6,7 @@ use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::rights::rights;
 use crate::screen::{print, print_json};
+use plimsoll_redact::line;
 use plimsoll_telemetry::{FindingSeverity, Survey, findings};
 use std::path::Path;
 use std::time::Duration;
@@ -57,10 +58,14 @@ pub fn check(
         count(FindingSeverity::Bad)
     ))?;
     print("\nWhat runs with which rights; none of it can gain more:\n")?;
+    let width = rights.iter().map(|right| right.user.chars().count()).max();
+    let width = width.unwrap_or_default();
     for right in rights {
         print(format_args!(
-            "  {:<6}  {:<41}  {}\n",
-            right.user, right.what, right.why
+            "  {:<width$}  {:<37}  {}\n",
+            line(&right.user),
+            right.what,
+            right.why
         ))?;
     }
     Ok(Exit::Good)

@@ -4,7 +4,7 @@ use crate::arguments::Command as Asked;
 use crate::rig;
 use anyhow::Context;
 use nix::unistd::{Gid, Uid, User, initgroups, setgid, setuid};
-use plimsoll_testbed::RunUser;
+use plimsoll_rig::RunUser;
 use serde::Serialize;
 use std::ffi::CString;
 use std::io::ErrorKind;

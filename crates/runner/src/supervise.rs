@@ -2,8 +2,7 @@
 
 use crate::error::RunnerError;
 use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
-use plimsoll_rig::{Built, RigError};
-use plimsoll_testbed::MARK_VARIABLE;
+use plimsoll_rig::{Built, MARK_VARIABLE, RigError};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};

@@ -31,13 +31,22 @@ pub struct RunUser {
 }
 
 impl RunUser {
-    /// The user; `None` where this program is no root, and all runs as it does.
+    /// The user; `None` where this program is no root, or that of a namespace without other users, and all runs as it does.
     #[must_use]
     pub fn here() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
         }
-        Some(invoker().unwrap_or_else(|| Self::of(User::from_name(NAME).ok().flatten())))
+        let user = invoker().unwrap_or_else(|| Self::of(User::from_name(NAME).ok().flatten()));
+        let maps = [
+            ("/proc/self/uid_map", user.user),
+            ("/proc/self/gid_map", user.group),
+        ];
+        let is_known = maps.iter().all(|(map, number)| {
+            // Kernels without namespaces have no such file.
+            std::fs::read_to_string(map).map_or(true, |map| has(&map, *number))
+        });
+        is_known.then_some(user)
     }
 
     fn of(nobody: Option<User>) -> Self {
@@ -101,6 +110,18 @@ impl RunUser {
     }
 }
 
+/// Whether a user namespace has a number: user_namespaces(7), lines of the first number inside, the first outside, and how many.
+fn has(map: &str, number: u32) -> bool {
+    map.lines().any(|line| {
+        let fields: Vec<u64> = line
+            .split_ascii_whitespace()
+            .filter_map(|field| field.parse().ok())
+            .collect();
+        let number = u64::from(number);
+        matches!(fields[..], [inside, _, count] if (inside..inside + count).contains(&number))
+    })
+}
+
 /// Who called `sudo`, if it was somebody else than root.
 fn invoker() -> Option<RunUser> {
     let number: u32 = std::env::var(INVOKER).ok()?.parse().ok()?;
@@ -124,6 +145,17 @@ mod tests {
         assert_eq!((user.user, user.group), (USUAL_NUMBER, USUAL_NUMBER));
         let here = RunUser::of(User::from_name(NAME).unwrap());
         assert_ne!(here.user, 0);
+    }
+
+    #[test]
+    fn the_numbers_of_a_namespace_are_known() {
+        let whole = "         0          0 4294967295\n";
+        assert!(has(whole, 0) && has(whole, 65_534));
+        let alone = "         0       1000          1\n";
+        assert!(has(alone, 0) && !has(alone, 1) && !has(alone, 65_534));
+        let several = "0 1000 1\n1 100000 65536\n";
+        assert!(has(several, 65_534) && !has(several, 70_000));
+        assert!(!has("", 0) && !has("a b c", 0));
     }
 
     #[test]

@@ -128,7 +128,10 @@ fn check_lists_what_runs_with_which_rights() {
     let (_, rights) = said.out.split_once("What runs with which rights").unwrap();
     let is_root = rustix::process::geteuid().is_root();
     let expected = if is_root {
-        ["root    mkfs, mount", "nobody  servers under test"]
+        [
+            "root    plimsoll rig: mkfs, mount",
+            "nobody  servers under test",
+        ]
     } else {
         ["you     everything", "sudo plimsoll run"]
     };
@@ -139,7 +142,7 @@ fn check_lists_what_runs_with_which_rights() {
     let all: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(
         all["rights"].as_array().unwrap().len(),
-        if is_root { 5 } else { 1 }
+        if is_root { 7 } else { 1 }
     );
 }
 

@@ -239,6 +239,7 @@ impl Running {
     }
 
     /// The process that makes rigs, if there is one.
+    #[cfg(feature = "wiredtiger")]
     pub fn rig(&self) -> Option<u32> {
         self.child_of("rig")
     }

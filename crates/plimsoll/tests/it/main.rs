@@ -26,6 +26,8 @@ mod published;
 mod quiet;
 mod records;
 mod resume;
+#[cfg(feature = "wiredtiger")]
+mod rights;
 mod screens;
 mod seconds;
 #[cfg(feature = "mongodb")]

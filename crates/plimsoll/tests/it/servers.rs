@@ -5,6 +5,7 @@ use crate::laboratory::{
 };
 use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
 use plimsoll_record::{RunRecord, RunState, figures};
+use plimsoll_rig::{RigProcess, RigProgram};
 use plimsoll_runner::{Sizing, bytes_per_record};
 use rustix::process::Signal;
 use std::ffi::OsString;
@@ -306,18 +307,29 @@ fn a_record_is_sized_on_a_server() {
         };
         let plan = check(&text, "experiment.yaml", &surroundings).unwrap();
         let arm = &plan.arms[0];
+        let rig = RigProgram {
+            path: "/usr/bin/env".into(),
+            arguments: vec![
+                format!("XDG_STATE_HOME={}", laboratory.path("state").display()),
+                format!("XDG_CACHE_HOME={}", laboratory.path("cache").display()),
+                env!("CARGO_BIN_EXE_plimsoll").into(),
+                "rig".into(),
+            ],
+        };
+        let rigs = RigProcess::over(rig.start().unwrap());
         let bytes = bytes_per_record(&Sizing {
             engine: &arm.engine,
             settings: &arm.settings,
             server: arm.rig.server.as_ref(),
             data: &arm.data,
             allocator: "system",
-            state: &laboratory.path("state"),
+            rigs: &rigs,
         });
         // Ten fields of 100 bytes, whose names and ends a compressor may squeeze.
         let bytes = bytes.unwrap();
         assert!((300.0..20_000.0).contains(&bytes), "{bytes}");
-        let journals = fs::read_dir(laboratory.path("state/journal")).unwrap();
+        drop(rigs);
+        let journals = fs::read_dir(laboratory.path("state/plimsoll/journal")).unwrap();
         assert_eq!(journals.count(), 0, "all of it was undone");
     }
 }
