@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::ControlFlow;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -69,20 +69,17 @@ impl RigProcess {
     /// When it is no such socket.
     ///
     /// # Safety
-    /// Nobody else may own this file descriptor.
+    /// Nobody else may own this file descriptor, if it is one.
     pub unsafe fn inherited(descriptor: RawFd) -> std::io::Result<Self> {
-        // SAFETY: as the caller says.
-        let socket = UnixStream::from(unsafe { OwnedFd::from_raw_fd(descriptor) });
-        rustix::io::fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
-        let peer = rustix::net::sockopt::socket_peercred(&socket);
+        // SAFETY: it is only asked what it is, and is not -1.
+        let found = unsafe { BorrowedFd::borrow_raw(descriptor.max(0)) };
         // What is no socket is somebody else's after all.
-        match peer {
-            Ok(_) => Ok(Self::over(socket)),
-            Err(error) => {
-                std::mem::forget(socket);
-                Err(error.into())
-            }
-        }
+        rustix::net::sockopt::socket_peercred(found)?;
+        rustix::io::fcntl_setfd(found, FdFlags::CLOEXEC)?;
+        // SAFETY: as the caller says.
+        Ok(Self::over(UnixStream::from(unsafe {
+            OwnedFd::from_raw_fd(descriptor)
+        })))
     }
 
     /// Why each of some rigs cannot be made here; `None` of those that can.

@@ -239,9 +239,19 @@ impl Running {
     }
 
     /// The process that makes rigs, if there is one.
-    #[cfg(feature = "wiredtiger")]
     pub fn rig(&self) -> Option<u32> {
         self.child_of("rig")
+    }
+
+    /// Kills the program and the process that would undo what it has made.
+    pub fn crash(self) -> Said {
+        // So that it does not undo it itself meanwhile.
+        self.send(Signal::STOP);
+        if let Some(rig) = self.rig() {
+            send(rig, Signal::KILL);
+        }
+        self.send(Signal::KILL);
+        self.end()
     }
 
     fn child_of(&self, command: &str) -> Option<u32> {

@@ -101,8 +101,7 @@ fn slices_outlive_the_runner_and_its_data_is_removed_by_the_next() {
     });
     let seen = seen.expect("ten minutes are not over");
     assert_eq!(state(&seen.runs[0]), "started");
-    running.send(Signal::KILL);
-    running.end();
+    running.crash();
     // Nobody tells the worker to end: it sees that its runner is gone.
     wait_until("the worker to end", || laboratory.processes().is_empty());
 
@@ -115,7 +114,7 @@ fn slices_outlive_the_runner_and_its_data_is_removed_by_the_next() {
     assert_eq!(slices[..seen.len()], seen[..]);
     assert_eq!(killed.runs[0].records_loaded, Some(1_000));
     let left = laboratory.data_directories();
-    assert_eq!(left.len(), 1, "a killed runner cannot clean up");
+    assert_eq!(left.len(), 1, "what is killed cannot clean up");
 
     // Another experiment, which is over at once, cleans up after the killed one.
     let foreign = laboratory.data_parent().join("plimsoll-like");
@@ -152,8 +151,7 @@ fn clean_removes_what_a_killed_program_left_behind() {
         (in_use.code, in_use.err.as_str()),
         (Some(0), "nothing was left behind\n")
     );
-    running.send(Signal::KILL);
-    running.end();
+    running.crash();
     wait_until("the worker to end", || laboratory.processes().is_empty());
 
     let [left] = &laboratory.data_directories()[..] else {
