@@ -239,11 +239,13 @@ impl Running {
     }
 
     /// The process that makes rigs, if there is one.
+    #[cfg(feature = "wiredtiger")]
     pub fn rig(&self) -> Option<u32> {
         self.child_of("rig")
     }
 
     /// Kills the program and the process that would undo what it has made.
+    #[cfg(feature = "wiredtiger")]
     pub fn crash(self) -> Said {
         // So that it does not undo it itself meanwhile.
         self.send(Signal::STOP);
