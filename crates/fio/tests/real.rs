@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use plimsoll_fio::{
-    FioError, Job, Kind, Permission, Profile, Target, calibrate, characterise, run_job, version,
+    FioError, Job, Kind, Permission, Profile, Target, calibrate, characterise, run_job,
 };
 use plimsoll_record::{DiskLatency, DiskRates, DiskSpec};
+use plimsoll_testing::{Need, has};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,13 +14,9 @@ use std::time::Duration;
 
 const SIZE: u64 = 16 << 20;
 
-/// Whether fio is here; says which test is left out if not.
+/// Whether fio is here; otherwise the test is left out.
 fn has_fio_or_skip(test: &str) -> bool {
-    let here = version().is_ok();
-    if !here {
-        eprintln!("SKIPPED {test}: fio is not installed");
-    }
-    here
+    has(test, &[Need::Program("fio")])
 }
 
 fn go_on(_: &plimsoll_fio::Progress) -> ControlFlow<()> {
@@ -44,11 +41,13 @@ struct Loop {
 impl Loop {
     /// `None`, with a word about it, where there is no root or no loop device.
     fn make_or_skip(test: &str) -> Option<Self> {
-        if !has_fio_or_skip(test) {
-            return None;
-        }
-        if !rustix::process::geteuid().is_root() {
-            eprintln!("SKIPPED {test}: it makes a loop device and needs root");
+        let needs = [
+            Need::Program("fio"),
+            Need::Root,
+            Need::Program("losetup"),
+            Need::File("/dev/loop-control"),
+        ];
+        if !has(test, &needs) {
             return None;
         }
         let file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -58,10 +57,7 @@ impl Loop {
             .arg(file.path())
             .output()
             .unwrap();
-        if !made.status.success() {
-            eprintln!("SKIPPED {test}: there is no free loop device");
-            return None;
-        }
+        assert!(made.status.success(), "{made:?}");
         let device = String::from_utf8(made.stdout).unwrap().trim().into();
         Some(Self {
             device,

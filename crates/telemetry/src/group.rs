@@ -244,9 +244,8 @@ mod tests {
                 cpuacct: None,
             },
             _ => {
-                eprintln!(
-                    "skipped a_group_of_this_machine_can_be_read: no control group accounts memory here"
-                );
+                let test = "a_group_of_this_machine_can_be_read";
+                plimsoll_testing::skip(test, "no control group accounts memory here");
                 return;
             }
         };

@@ -2,21 +2,14 @@
 
 use crate::loops::{self, BackingFile};
 use crate::tools::Tools;
+use plimsoll_testing::{Need, has};
 use std::fs::File;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Whether this is root, which `test` needs; otherwise it is said, past the capture of the test harness, that it is left out.
+/// Whether this is root, which `test` needs; otherwise it is left out.
 pub(crate) fn is_root_or_skip(test: &str) -> bool {
-    if rustix::process::geteuid().is_root() && Path::new("/dev/loop-control").exists() {
-        return true;
-    }
-    let _ = writeln!(
-        std::io::stderr(),
-        "SKIPPED {test}: it needs root and loop devices"
-    );
-    false
+    has(test, &[Need::Root, Need::File("/dev/loop-control")])
 }
 
 /// A folder through which others may pass, as workers and servers of root must.

@@ -7,27 +7,22 @@ use plimsoll_record::{
     Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, FilesystemSpec, LimitsSpec, RigSpec,
 };
 use plimsoll_testbed::{BareDisk, Journal, MARK_VARIABLE, Rig, RigOrder, TestbedError, abandoned};
+use plimsoll_testing::{Need, has};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Whether what `test` needs is here; otherwise it is said, past the capture of the test harness, that it is left out.
+/// Whether what `test` needs is here; otherwise it is left out.
 fn has_all_or_skip(test: &str) -> bool {
-    let missing = if !rustix::process::geteuid().is_root() {
-        "root"
-    } else if !Path::new("/dev/fuse").exists() {
-        "/dev/fuse"
-    } else if !Path::new("/dev/loop-control").exists() {
-        "/dev/loop-control"
-    } else {
-        return true;
-    };
-    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: it needs {missing}");
-    false
+    let needs = [
+        Need::Root,
+        Need::File("/dev/fuse"),
+        Need::File("/dev/loop-control"),
+    ];
+    has(test, &needs)
 }
 
 /// This program, as the process of an emulated disk. What the test harness says on its standard output is kept from the runner.

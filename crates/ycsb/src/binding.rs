@@ -355,12 +355,6 @@ mod tests {
 
     #[test]
     fn older_properties_become_options_of_the_address() {
-        if plimsoll_engine::kind("mongodb").is_none() {
-            eprintln!(
-                "skipped: older_properties_become_options_of_the_address: this build has no engine mongodb"
-            );
-            return;
-        }
         let plan = plan(
             Binding::MongoDb,
             &[
@@ -405,15 +399,13 @@ mod tests {
                 "`wiredtiger.colour`: the engine wiredtiger has no setting `colour`; it has "
             )
         );
-        if plimsoll_engine::kind("mongodb").is_some() {
-            assert!(
-                refusal(Binding::MongoDb, &[("mongodb.url", "http://x")])
-                    .starts_with("`mongodb.url`: it must begin")
-            );
-            assert!(
-                refusal(Binding::MongoDb, &[("plimsoll.client", "java")])
-                    .starts_with("`plimsoll.client`: ")
-            );
-        }
+        assert!(
+            refusal(Binding::MongoDb, &[("mongodb.url", "http://x")])
+                .starts_with("`mongodb.url`: it must begin")
+        );
+        assert!(
+            refusal(Binding::MongoDb, &[("plimsoll.client", "java")])
+                .starts_with("`plimsoll.client`: ")
+        );
     }
 }

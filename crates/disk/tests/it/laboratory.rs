@@ -2,8 +2,8 @@
 
 use plimsoll_disk::{Control, Daemon, DaemonOrder, DaemonProgram, DiskError};
 use plimsoll_record::DiskSpec;
+use plimsoll_testing::{Need, has};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -11,30 +11,15 @@ use std::time::{Duration, Instant};
 /// What takes longer hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Whether everything is there that `test` needs beside root; otherwise it is said, past the capture of the test harness, that it is
-/// left out.
+/// Whether everything is there that `test` needs beside root; otherwise it is left out.
 pub fn is_possible_or_skip(test: &str, programs: &[&str]) -> bool {
-    // SAFETY: it has no arguments and cannot fail.
-    let is_root = unsafe { libc::geteuid() } == 0;
-    let missing = programs.iter().find(|program| !is_installed(program));
-    let why = if !is_root {
-        "it mounts filesystems and needs root".to_owned()
-    } else if !Path::new("/dev/fuse").exists() || !Path::new("/dev/loop-control").exists() {
-        "there is no /dev/fuse or no /dev/loop-control".to_owned()
-    } else if let Some(program) = missing {
-        format!("{program} is not installed")
-    } else {
-        return true;
-    };
-    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
-    false
-}
-
-fn is_installed(program: &str) -> bool {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders)
-        .chain(["/sbin".into(), "/usr/sbin".into()])
-        .any(|folder| folder.join(program).exists())
+    let mut needs = vec![
+        Need::Root,
+        Need::File("/dev/fuse"),
+        Need::File("/dev/loop-control"),
+    ];
+    needs.extend(programs.iter().map(|program| Need::Program(program)));
+    has(test, &needs)
 }
 
 /// The example that is nothing but the daemon. Cargo builds examples with all tests, beside their folder.

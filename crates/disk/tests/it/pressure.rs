@@ -13,7 +13,7 @@ fn more_dirty_pages_than_memory_do_not_hang() {
         return;
     }
     let Some(group) = MemoryGroup::new(128 << 20) else {
-        eprintln!("SKIPPED {test}: there is no control group for memory");
+        plimsoll_testing::skip(test, "there is no control group for memory");
         return;
     };
     let seven = DiskLatency::Constant { ns: 7_000_000 };

@@ -1,11 +1,10 @@
 //! Real servers for tests: found in the folder that `PLIMSOLL_SERVERS` names or else on `PATH`, started on a free port of 127.0.0.1 with a
 //! temporary directory, and gone at the end of the test.
 
-use std::io::Write;
+use plimsoll_testing::{Need, has};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Which program.
@@ -26,31 +25,15 @@ impl Kind {
     }
 
     /// Where it is on this machine.
-    fn program(self) -> Option<PathBuf> {
-        let folders = match std::env::var_os("PLIMSOLL_SERVERS") {
-            Some(folder) => vec![PathBuf::from(folder)],
-            None => std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
-        };
-        let paths = folders
-            .iter()
-            .map(|folder| folder.join(self.program_name()));
-        paths.into_iter().find(|path| path.is_file())
+    fn program(self) -> PathBuf {
+        let program = plimsoll_testing::server(self.program_name());
+        program.expect("it was asked whether it is there")
     }
 
-    /// Whether it is there. Says so visibly if it is not.
+    /// Whether it is there; otherwise a test is left out with it.
     pub fn is_there_or_skip(self, test: &str) -> bool {
-        static SKIPPED: AtomicU32 = AtomicU32::new(0);
-        if self.program().is_some() {
-            return true;
-        }
-        let skipped = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
         let name = self.program_name();
-        // Past the capture of the test harness.
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED {test}: there is no {name} in PLIMSOLL_SERVERS or on PATH ({skipped} skipped so far)"
-        );
-        false
+        has(&format!("{test} with {name}"), &[Need::Server(name)])
     }
 
     /// Those that are there; the others are skipped visibly.
@@ -128,7 +111,7 @@ impl Server {
             ],
         };
         let log = std::fs::File::create(self.directory.path().join("server.log")).unwrap();
-        self.child = Command::new(self.kind.program().unwrap())
+        self.child = Command::new(self.kind.program())
             .args(arguments)
             .args(&self.arguments)
             .stdin(Stdio::null())

@@ -7,10 +7,8 @@ mod ends;
 mod fake;
 mod noting;
 mod questions;
-#[cfg(feature = "mongodb")]
 #[path = "../../../engine/tests/it/server.rs"]
 #[allow(dead_code, reason = "other tests need more of it")]
 mod server;
-#[cfg(feature = "mongodb")]
 mod servers;
 mod verification;

@@ -1,9 +1,9 @@
 //! Real servers, started for one test each and ended with it.
 
 use plimsoll_mongo::{Host, LeanClient, LeanError, LeanErrorKind, LeanOptions};
+use plimsoll_testing::{Need, has};
 use plimsoll_workload::DataSpec;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
-use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -55,30 +55,14 @@ pub fn each(test: &str, run: impl Fn(&mut Server)) {
 /// The same with these servers alone, and with a user that they know.
 pub fn each_of(test: &str, kinds: &[Kind], user: Option<User>, run: impl Fn(&mut Server)) {
     for kind in kinds {
-        let Some(program) = find(kind.program()) else {
-            let _ = writeln!(
-                std::io::stderr(),
-                "SKIPPED {test} with {}: it is neither in PLIMSOLL_SERVERS nor on the PATH",
-                kind.program()
-            );
+        let name = kind.program();
+        if !has(&format!("{test} with {name}"), &[Need::Server(name)]) {
             continue;
-        };
+        }
+        let program = plimsoll_testing::server(name).unwrap();
         let mut server = Server::start(*kind, program, user);
         run(&mut server);
     }
-}
-
-fn find(program: &str) -> Option<PathBuf> {
-    let folders = [
-        std::env::var_os("PLIMSOLL_SERVERS"),
-        std::env::var_os("PATH"),
-    ];
-    folders
-        .into_iter()
-        .flatten()
-        .flat_map(|folders| std::env::split_paths(&folders).collect::<Vec<_>>())
-        .map(|folder| folder.join(program))
-        .find(|path| path.is_file())
 }
 
 impl Server {

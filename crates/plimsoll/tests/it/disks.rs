@@ -1,29 +1,27 @@
 //! `plimsoll disk`: presets, fio on directories and emulated disks, traces. Nothing here expects a speed.
 
-use crate::laboratory::{Laboratory, is_root_or_skip};
+use crate::laboratory::Laboratory;
 use plimsoll_record::DiskSpec;
+use plimsoll_testing::{Need, has};
 use plimsoll_trace::{
     Extent, ExtentMap, Head, Kind, MappedFile, Request, Writer, finish, monotonic_ns,
 };
 use rustix::process::Signal;
 use std::fs;
-use std::process::Command;
 
-/// Whether fio is here; otherwise it is said which test is left out.
+/// Whether fio is here; otherwise a test is left out.
 fn has_fio_or_skip(test: &str) -> bool {
-    let here = Command::new("fio").arg("--version").output().is_ok();
-    if !here {
-        eprintln!("SKIPPED {test}: fio is not installed");
-    }
-    here
+    has(test, &[Need::Program("fio")])
 }
 
 fn makes_disks_or_skip(test: &str) -> bool {
-    let has_fuse = fs::exists("/dev/fuse").unwrap() && fs::exists("/dev/loop-control").unwrap();
-    if !has_fuse {
-        eprintln!("SKIPPED {test}: it needs /dev/fuse and /dev/loop-control");
-    }
-    has_fuse && has_fio_or_skip(test) && is_root_or_skip(test)
+    let needs = [
+        Need::Root,
+        Need::File("/dev/fuse"),
+        Need::File("/dev/loop-control"),
+        Need::Program("fio"),
+    ];
+    has(test, &needs)
 }
 
 /// The program with the PATH of this process, to find fio and losetup by.

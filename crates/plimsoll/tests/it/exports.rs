@@ -174,9 +174,8 @@ print("same")
         .args(["-c", "import pyarrow.parquet"])
         .output();
     if !has_pyarrow.is_ok_and(|output| output.status.success()) {
-        eprintln!(
-            "SKIPPED another_reader_reads_the_same_from_parquet_as_from_csv: python3 has no pyarrow"
-        );
+        let test = "another_reader_reads_the_same_from_parquet_as_from_csv";
+        plimsoll_testing::skip(test, "python3 has no pyarrow");
         return;
     }
     let (laboratory, _) = with_a_record();

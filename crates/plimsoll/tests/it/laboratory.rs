@@ -2,6 +2,7 @@
 
 use plimsoll_record::{ExperimentRecord, RunRecord, RunState, Slice, Status};
 use plimsoll_store::Store;
+use plimsoll_testing::{Need, has};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +10,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Longest wait for something that takes milliseconds on an idle machine. Only a broken program or machine needs so long.
@@ -332,20 +332,9 @@ pub fn try_until<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     panic!("ten times too late");
 }
 
-static SKIPPED: AtomicU32 = AtomicU32::new(0);
-
-/// Whether this is root, which `test` needs; otherwise it is said, past the capture of the test harness, that it is left out.
+/// Whether this is root, which `test` needs; otherwise it is left out.
 pub fn is_root_or_skip(test: &str) -> bool {
-    use std::io::Write;
-    if rustix::process::geteuid().is_root() {
-        return true;
-    }
-    let skipped = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
-    let _ = writeln!(
-        std::io::stderr(),
-        "SKIPPED {test}: it mounts filesystems and needs root ({skipped} skipped so far)"
-    );
-    false
+    has(test, &[Need::Root])
 }
 
 /// A filesystem in memory of so many bytes, mounted until it is dropped.

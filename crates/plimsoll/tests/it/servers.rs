@@ -7,37 +7,21 @@ use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check
 use plimsoll_record::{RunRecord, RunState, figures};
 use plimsoll_rig::{RigProcess, RigProgram};
 use plimsoll_runner::{Sizing, bytes_per_record};
+use plimsoll_testing::{Need, has};
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 /// Servers that speak MongoDB's protocol, by the names of their presets.
 const SERVERS: [&str; 2] = ["ferretdb", "mongod"];
 
-/// Where a server is: on PATH, or in the folder that `PLIMSOLL_SERVERS` names.
-fn program(server: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .chain(std::env::var_os("PLIMSOLL_SERVERS").map(PathBuf::from))
-        .map(|folder| folder.join(server))
-        .find(|candidate| candidate.is_file())
-}
-
-/// Whether a server is here; otherwise it is said, past the capture of the test harness, that a test is left out with it.
+/// Whether a server is here; otherwise a test is left out with it.
 fn is_possible_or_skip(test: &str, server: &str) -> bool {
-    if program(server).is_some() {
-        return true;
-    }
-    let _ = writeln!(
-        std::io::stderr(),
-        "SKIPPED {test} with {server}: there is none on PATH or in PLIMSOLL_SERVERS"
-    );
-    false
+    has(&format!("{test} with {server}"), &[Need::Server(server)])
 }
 
 /// A laboratory that the user of servers can reach.
@@ -425,7 +409,7 @@ impl Standing {
         let folder = laboratory.path("server");
         fs::create_dir(&folder).unwrap();
         let folder = folder.display();
-        let child = Command::new(program("ferretdb").unwrap())
+        let child = Command::new(plimsoll_testing::server("ferretdb").unwrap())
             .args(["--handler=sqlite", "--telemetry=disable", "--debug-addr=-"])
             .arg(format!("--sqlite-url=file:{folder}/"))
             .arg(format!("--state-dir={folder}"))

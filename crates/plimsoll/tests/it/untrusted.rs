@@ -1,7 +1,7 @@
 //! Files that another user of the machine, or the author of a record, may have placed: nothing is written elsewhere, nothing keeps the program waiting,
 //! and what is kept is for its owner alone.
 
-use crate::laboratory::{Laboratory, page_of};
+use crate::laboratory::{Laboratory, is_root_or_skip, page_of};
 use crate::stores::with_a_record;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs::{self, File, Permissions};
@@ -68,10 +68,10 @@ fn pages_are_not_written_through_a_link() {
 /// Only root can be another user's victim here.
 #[test]
 fn root_writes_nothing_beside_the_store_of_another_user() {
-    let (laboratory, _) = with_a_record();
-    if !rustix::process::geteuid().is_root() {
+    if !is_root_or_skip("untrusted::root_writes_nothing_beside_the_store_of_another_user") {
         return;
     }
+    let (laboratory, _) = with_a_record();
     let folder = laboratory.store().parent().unwrap().to_owned();
     fs::remove_dir_all(folder.join("pages")).unwrap();
     chown(&folder, Some(SOMEBODY), None).unwrap();

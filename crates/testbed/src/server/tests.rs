@@ -2,6 +2,7 @@ use super::*;
 use crate::{Journal, Rig, RigOrder, abandoned};
 use plimsoll_disk::DaemonProgram;
 use plimsoll_record::RigSpec;
+use plimsoll_testing::{Need, has};
 use std::io::Read;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
@@ -38,11 +39,7 @@ fn spec(arguments: &[&str]) -> ServerSpec {
 }
 
 fn is_possible_or_skip(test: &str) -> bool {
-    if find_server(&http()).is_ok() {
-        return true;
-    }
-    let _ = writeln!(io::stderr(), "SKIPPED {test}: it needs {PYTHON}");
-    false
+    has(test, &[Need::Program(PYTHON)])
 }
 
 struct Site {
@@ -302,8 +299,7 @@ fn a_directory_that_the_server_may_not_reach_is_named() {
     if !is_possible_or_skip(test) {
         return;
     }
-    if !rustix::process::geteuid().is_root() {
-        let _ = writeln!(io::stderr(), "SKIPPED {test}: it needs root");
+    if !has(test, &[Need::Root]) {
         return;
     }
     let mut site = Site::new();
@@ -328,7 +324,7 @@ fn the_limits_are_those_of_the_server_and_not_of_its_client() {
         return;
     }
     if let Err(error) = crate::groups::can_be_made(&limits) {
-        let _ = writeln!(io::stderr(), "SKIPPED {test}: {error}");
+        plimsoll_testing::skip(test, &error.to_string());
         return;
     }
     let mut site = Site::new();

@@ -1,12 +1,11 @@
 //! fio replays what is exported for it; others read lines.
 
-use crate::filesystem::is_there;
 use crate::requests::head;
+use plimsoll_testing::{Need, has};
 use plimsoll_trace::{
     Extent, ExtentMap, Head, Kind, MappedFile, Request, Resolver, Trace, Writer, csv, finish,
     iolog_v3,
 };
-use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use tempfile::tempdir;
@@ -61,11 +60,10 @@ fn the_iolog_is_as_fio_has_it() {
 
 #[test]
 fn fio_replays_every_request() {
-    if !is_there("fio") {
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED exports::fio_replays_every_request: fio is not installed"
-        );
+    if !has(
+        "exports::fio_replays_every_request",
+        &[Need::Program("fio")],
+    ) {
         return;
     }
     let folder = tempdir().unwrap();

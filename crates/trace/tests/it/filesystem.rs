@@ -1,28 +1,17 @@
 //! A real filesystem on a loop device over a plain file, for as long as it is needed.
 
-use std::io::Write;
+use plimsoll_testing::{Need, has};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::{TempDir, tempdir};
 
-/// Whether these programs can be run, as root; otherwise it is said, past the capture of the test harness, that the test is left out.
+/// Whether these programs can be run, as root; otherwise the test is left out.
 pub fn is_possible_or_skip(test: &str, programs: &[&str]) -> bool {
-    let said = if !rustix::process::geteuid().is_root() {
-        "it mounts filesystems and needs root".to_owned()
-    } else if let Some(missing) = programs.iter().find(|program| !is_there(program)) {
-        format!("{missing} is not installed")
-    } else {
-        return true;
-    };
-    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {said}");
-    false
-}
-
-pub fn is_there(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .chain(["/usr/sbin".into(), "/sbin".into()])
-        .any(|folder| folder.join(program).is_file())
+    let programs = programs.iter().map(|program| Need::Program(program));
+    has(
+        test,
+        &[Need::Root].into_iter().chain(programs).collect::<Vec<_>>(),
+    )
 }
 
 /// What a program printed; it must have ended well.

@@ -1,6 +1,7 @@
 //! What the map says of a file is where its bytes lie on the device, on every filesystem.
 
 use crate::filesystem::{Filesystem, is_possible_or_skip, run};
+use plimsoll_testing::{Need, has};
 use plimsoll_trace::{Extent, ExtentMap, MappedFile, Place, Resolver, TraceError, Unmapped};
 use std::fs::{self, File};
 use std::io::Write;
@@ -188,13 +189,11 @@ fn a_filesystem_that_was_balanced_is_mapped_anew() {
 
 #[test]
 fn a_filesystem_that_tells_nothing_is_refused() {
-    let Ok(folder) = tempdir_in("/dev/shm") else {
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED mapping::a_filesystem_that_tells_nothing_is_refused: there is no /dev/shm"
-        );
+    let test = "mapping::a_filesystem_that_tells_nothing_is_refused";
+    if !has(test, &[Need::File("/dev/shm")]) {
         return;
-    };
+    }
+    let folder = tempdir_in("/dev/shm").unwrap();
     fs::write(folder.path().join("file"), "text").unwrap();
     assert!(matches!(
         ExtentMap::take(folder.path()),

@@ -2,9 +2,9 @@
 
 use super::{read, ycsb};
 use crate::laboratory::{Laboratory, wait_until};
-use std::io::Write as _;
+use plimsoll_testing::{Need, has};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Servers that speak MongoDB's protocol.
@@ -19,18 +19,11 @@ struct Server {
 impl Server {
     /// Starts it, or says that it is not here.
     fn start_or_skip(test: &str, name: &str, folder: &Path) -> Option<Self> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program: Option<PathBuf> = std::env::split_paths(&path)
-            .chain(std::env::var_os("PLIMSOLL_SERVERS").map(PathBuf::from))
-            .map(|folder| folder.join(name))
-            .find(|candidate| candidate.is_file());
-        let Some(program) = program else {
-            let _ = writeln!(
-                std::io::stderr(),
-                "SKIPPED {test} with {name}: there is none on PATH or in PLIMSOLL_SERVERS"
-            );
+        let test = format!("{test} with {name}");
+        if !has(&test, &[Need::Server(name)]) {
             return None;
-        };
+        }
+        let program = plimsoll_testing::server(name).unwrap();
         std::fs::create_dir_all(folder).unwrap();
         let data = folder.display();
         let port = TcpListener::bind("127.0.0.1:0")
