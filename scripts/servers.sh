@@ -3,7 +3,7 @@
 # older and newer mongods, each into VERSION/bin/.
 #
 # None is needed to build or to use Plimsoll, and none is ever shipped: they are fixtures, checked by their hashes. Whatever cannot be had
-# is said, and nothing fails: tests that need it are left out by name. docs/decisions/0017 says where they come from.
+# is said, and nothing fails: tests that need it are left out by name. docs/decisions/0012 says where they come from.
 #
 # FerretDB 1.24 is another implementation of MongoDB's protocol, over SQLite. It is built from its Go module, pinned by the module's
 # hash, with a Go toolchain of at least 1.22. The mongods are MongoDB's own programs, in wheels that somebody else publishes; where a
