@@ -81,6 +81,11 @@ pub(crate) fn supervise(
     let mut worker = Worker::start(start, is_limited)?;
     // Before it has its order it does nothing, so all that it will ever use is counted and limited.
     if let Err(error) = below.admit(worker.child.id()) {
+        // Whoever asks next whether the rig is sound learns that it is gone, and ends the experiment.
+        if matches!(error, RigError::Gone(_)) {
+            worker.kill();
+            return Ok(WorkerEnd::Failed(error.to_string()));
+        }
         if !worker.is_going() {
             return Err(error.into());
         }
