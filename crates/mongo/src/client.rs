@@ -39,6 +39,12 @@ pub struct LeanClient {
     /// Documents that make a batch full.
     batch: u32,
     is_acknowledged: bool,
+    /// Whether changes are sent once more; then each has a number in the session.
+    repeats_changes: bool,
+    /// Number of the last change.
+    transaction: i64,
+    /// Operations that were sent once more.
+    retries: u64,
 }
 
 /// One message for each kind of operation, written as far as it is always the same.
@@ -53,7 +59,8 @@ struct Requests {
 }
 
 impl Requests {
-    fn new(options: &LeanOptions) -> Self {
+    /// In a session, changes are numbered.
+    fn new(options: &LeanOptions, session: Option<&[u8; 16]>) -> Self {
         let LeanOptions {
             database,
             collection,
@@ -62,7 +69,15 @@ impl Requests {
         } = options;
         let find = |one| Message::find(database, collection, options.read_concern.as_deref(), one);
         let change = |name, sequence, ordered| {
-            Message::change(name, sequence, database, collection, write_concern, ordered)
+            Message::change(
+                name,
+                sequence,
+                database,
+                collection,
+                write_concern,
+                ordered,
+                session,
+            )
         };
         // In a batch each record counts for itself, as in YCSB.
         let ordered = options.batch == 1;
@@ -95,11 +110,18 @@ impl LeanClient {
         }
         let link = Link::open(options.clone())?;
         let most = u32::try_from(link.server().batch_documents).unwrap_or(u32::MAX);
+        let is_acknowledged = options.write_concern.is_acknowledged();
+        let repeats_changes =
+            options.retry_writes && is_acknowledged && link.server().takes_repeated_changes();
+        let session = repeats_changes.then(new_session).transpose()?;
         Ok(Self {
-            requests: Requests::new(options),
+            requests: Requests::new(options, session.as_ref()),
             waiting: 0,
             batch: options.batch.min(most),
-            is_acknowledged: options.write_concern.is_acknowledged(),
+            is_acknowledged,
+            repeats_changes,
+            transaction: 0,
+            retries: 0,
             link,
         })
     }
@@ -108,6 +130,12 @@ impl LeanClient {
     #[must_use]
     pub fn server(&self) -> &Server {
         self.link.server()
+    }
+
+    /// Operations that were sent once more since the client was made.
+    #[must_use]
+    pub fn retries(&self) -> u64 {
+        self.retries
     }
 
     /// Records in the batch that has begun.
@@ -126,13 +154,26 @@ impl LeanClient {
         &mut self,
         key: &[u8],
         fields: FieldChoice<'_>,
-        visitor: Option<&mut Visitor<'_>>,
+        mut visitor: Option<&mut Visitor<'_>>,
     ) -> Result<bool, LeanError> {
         let Self { link, requests, .. } = self;
         let out = requests.read.restart();
         encode::by_id(b"filter", key, out);
         write_projection(fields, &link.options().field_names, out);
-        let found = found(link.call(&mut requests.read)?, visitor);
+        let end = requests.read.len();
+        match self.read_once(visitor.as_deref_mut()) {
+            Err(error) if self.link.repeats_read(&error) => {
+                self.retries += 1;
+                self.requests.read.truncate(end);
+                self.read_once(visitor)
+            }
+            found => found,
+        }
+    }
+
+    #[inline]
+    fn read_once(&mut self, visitor: Option<&mut Visitor<'_>>) -> Result<bool, LeanError> {
+        let found = found(self.link.call(&mut self.requests.read)?, visitor);
         found.map_err(|failure| self.link.failed(failure))
     }
 
@@ -252,10 +293,19 @@ impl LeanClient {
         encode::end(from, out);
         encode::end(filter, out);
         write_projection(fields, &link.options().field_names, out);
+        let end = requests.scan.len();
         let (mut rows, mut empty) = (0, 0);
-        let mut batch = counted(link.call(&mut requests.scan)?);
+        let mut batch = self.begin_scan();
+        // A cursor is that of one server: only its first batch can be asked for once more.
+        if let Err(error) = &batch
+            && self.link.repeats_read(error)
+        {
+            self.retries += 1;
+            self.requests.scan.truncate(end);
+            batch = self.begin_scan();
+        }
         loop {
-            let (more, cursor) = batch.map_err(|failure| self.link.failed(failure))?;
+            let (more, cursor) = batch?;
             rows += more;
             if rows > u64::from(count) {
                 return Err(self.link.failed(Failure::Flaw(Flaw::TooMany)));
@@ -272,8 +322,14 @@ impl LeanClient {
             if empty > MOST_EMPTY_BATCHES {
                 return Err(self.link.failed(Failure::Flaw(Flaw::NoProgress)));
             }
-            batch = counted(self.get_more(cursor)?);
+            let counted = counted(self.get_more(cursor)?);
+            batch = counted.map_err(|failure| self.link.failed(failure));
         }
+    }
+
+    fn begin_scan(&mut self) -> Result<(u64, i64), LeanError> {
+        let counted = counted(self.link.call(&mut self.requests.scan)?);
+        counted.map_err(|failure| self.link.failed(failure))
     }
 
     /// Runs any command: a whole document of BSON without `$db`, answered by one. For administration and tests; it allocates.
@@ -300,6 +356,27 @@ impl LeanClient {
         &mut self,
         message: impl Fn(&mut Requests) -> &mut Message,
     ) -> Result<bool, LeanError> {
+        self.transaction += 1;
+        message(&mut self.requests).number(self.transaction);
+        match self.change_once(&message) {
+            Err(error) if self.repeats_change(&error) => self.change_once(&message),
+            met => met,
+        }
+    }
+
+    /// Whether a change that failed so is to be sent once more, under its number.
+    #[cold]
+    fn repeats_change(&mut self, error: &LeanError) -> bool {
+        let repeats = self.repeats_changes && error.passes();
+        self.retries += u64::from(repeats);
+        repeats
+    }
+
+    #[inline]
+    fn change_once(
+        &mut self,
+        message: &impl Fn(&mut Requests) -> &mut Message,
+    ) -> Result<bool, LeanError> {
         let message = message(&mut self.requests);
         if !self.is_acknowledged {
             self.link.tell(message)?;
@@ -317,6 +394,16 @@ impl LeanClient {
     /// Sends the records that wait, which end at `end` in their message.
     #[inline]
     fn send_batch(&mut self, end: usize) -> Result<(), LeanError> {
+        self.transaction += 1;
+        self.requests.insert.number(self.transaction);
+        match self.send_batch_once(end) {
+            Err(error) if self.repeats_change(&error) => self.send_batch_once(end),
+            sent => sent,
+        }
+    }
+
+    #[inline]
+    fn send_batch_once(&mut self, end: usize) -> Result<(), LeanError> {
         let message = &mut self.requests.insert;
         let sent = u64::from(self.waiting);
         if !self.is_acknowledged {
@@ -375,6 +462,17 @@ impl LeanClient {
         // The scan has succeeded. A server that does not answer to this is noticed by the next operation, and cursors end by themselves.
         let _ = link.call(&mut requests.cursor);
     }
+}
+
+/// The number of a session, drawn at random: a UUID of version 4.
+fn new_session() -> Result<[u8; 16], LeanError> {
+    let mut id = [0; 16];
+    getrandom::fill(&mut id).map_err(|error| LeanError::Options {
+        reason: format!("there are no random numbers for a session: {error}").into(),
+    })?;
+    id[6] = id[6] & 0x0f | 0x40;
+    id[8] = id[8] & 0x3f | 0x80;
+    Ok(id)
 }
 
 fn miscounted(expected: u64, found: u64) -> Flaw {

@@ -7,6 +7,8 @@ use plimsoll_workload::Fields;
 
 /// Subtype of binary values: generic.
 const GENERIC: u8 = 0x00;
+/// Subtype of binary values: a UUID.
+const UUID: u8 = 0x04;
 
 /// A document that has begun: where its length belongs.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +55,14 @@ fn write_name(kind: u8, name: &[u8], out: &mut Vec<u8>) {
     out.push(kind);
     out.extend_from_slice(name);
     out.push(0);
+}
+
+/// A binary value that is a UUID.
+pub(crate) fn uuid(name: &[u8], value: &[u8; 16], out: &mut Vec<u8>) {
+    write_name(BINARY, name, out);
+    out.extend_from_slice(&16_u32.to_le_bytes());
+    out.push(UUID);
+    out.extend_from_slice(value);
 }
 
 #[inline]

@@ -3,6 +3,11 @@
 use crate::reply::Flaw;
 use std::io;
 
+/// Numbers of errors of a server that pass, beside those by which it says that it is not the primary.
+const PASSING: [i32; 12] = [
+    6, 7, 89, 91, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436,
+];
+
 /// Why something was not done. Every message names the server and none holds a password.
 #[derive(Debug, thiserror::Error)]
 pub enum LeanError {
@@ -15,6 +20,14 @@ pub enum LeanError {
         host: Box<str>,
         /// Why.
         source: io::Error,
+    },
+    /// There was no primary for too long, or no `mongos`.
+    #[error(
+        "{host} is not to be had, and nobody took its place in time; see the servers' logs for why they chose no primary"
+    )]
+    NoPrimary {
+        /// The server that was it before.
+        host: Box<str>,
     },
     /// Something answers that is no MongoDB, or one that does not speak this protocol.
     #[error(
@@ -40,7 +53,7 @@ pub enum LeanError {
     },
     /// The server does not take writes: it is a secondary, or was just made one.
     #[error(
-        "{host} is not the primary: {said}; name the primary, or use `client: driver`, which finds it"
+        "{host} is not the primary: {said}; name the replica set, by which its primary is found"
     )]
     NotPrimary {
         /// The server.
@@ -214,13 +227,28 @@ pub enum LeanErrorKind {
 }
 
 impl LeanError {
+    /// Whether what failed may be sent once more: the connection or the primary was lost, not the operation refused. From MongoDB's
+    /// specifications of retryable reads and writes.
+    pub(crate) fn passes(&self) -> bool {
+        match self {
+            Self::Connect { .. }
+            | Self::NotPrimary { .. }
+            | Self::Disconnected { .. }
+            | Self::Lost { .. }
+            | Self::Timeout { .. } => true,
+            Self::Refused { code, .. } | Self::WriteConcern { code, .. } => PASSING.contains(code),
+            _ => false,
+        }
+    }
+
     /// Of which kind it is. A batch is of the kind of its first refusal.
     #[must_use]
     pub fn kind(&self) -> LeanErrorKind {
         match self {
-            Self::Connect { .. } | Self::NotMongo { .. } | Self::TooOld { .. } => {
-                LeanErrorKind::Connect
-            }
+            Self::Connect { .. }
+            | Self::NoPrimary { .. }
+            | Self::NotMongo { .. }
+            | Self::TooOld { .. } => LeanErrorKind::Connect,
             Self::NotPrimary { .. } => LeanErrorKind::NotPrimary,
             Self::Authentication { .. } => LeanErrorKind::Authentication,
             Self::Duplicate { .. } => LeanErrorKind::Duplicate,

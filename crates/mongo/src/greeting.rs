@@ -33,6 +33,15 @@ pub struct Server {
     pub is_router: bool,
     /// The replica set that it belongs to.
     pub replica_set: Option<String>,
+    /// Whether it keeps sessions, in which it knows a change that is sent twice.
+    pub has_sessions: bool,
+}
+
+impl Server {
+    /// Whether it recognises a change that is sent twice. A standalone has sessions, but no log to look into.
+    pub(crate) fn takes_repeated_changes(&self) -> bool {
+        self.has_sessions && (self.is_router || self.replica_set.is_some())
+    }
 }
 
 /// Connects, and lets both introduce themselves.
@@ -280,6 +289,7 @@ impl Hello {
                 batch_documents: 100_000,
                 is_router: false,
                 replica_set: None,
+                has_sessions: false,
             },
             is_writable: false,
             is_secondary: false,
@@ -305,6 +315,7 @@ impl Hello {
                 b"secondary" => hello.is_secondary = element.truth().unwrap_or(false),
                 b"arbiterOnly" => hello.is_arbiter = element.truth().unwrap_or(false),
                 b"msg" => server.is_router = element.string() == Some(b"isdbgrid"),
+                b"logicalSessionTimeoutMinutes" => server.has_sessions = element.whole().is_some(),
                 b"setName" => server.replica_set = element.text(),
                 b"primary" => hello.primary = element.text(),
                 b"maxWireVersion" => server.wire_version = element.whole().unwrap_or(0),

@@ -58,5 +58,5 @@ pub use credentials::{Credentials, Mechanism};
 pub use error::{LeanError, LeanErrorKind};
 pub use greeting::Server;
 pub use host::Host;
-pub use options::LeanOptions;
+pub use options::{FindPrimary, LeanOptions};
 pub use uri::{Uri, UriError};

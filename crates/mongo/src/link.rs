@@ -9,6 +9,7 @@ use crate::message::Message;
 use crate::options::LeanOptions;
 use crate::reply::{Failure, Refusal};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Numbers of errors by which a server says that it is not, or no longer, the primary, or that it shuts down. From the list of state
 /// change errors in MongoDB's specification of server discovery.
@@ -30,6 +31,8 @@ pub(crate) struct Link {
     server: Server,
     /// Of the last request.
     id: i32,
+    /// When the last connection broke, or its server ceased to be the primary, and none was made since.
+    lost: Option<Instant>,
     /// Messages that wanted no answer, since it was last looked whether there is one.
     told: u32,
 }
@@ -45,6 +48,7 @@ impl Link {
             connection: Some(connection),
             server,
             id,
+            lost: None,
             told: 0,
         })
     }
@@ -139,16 +143,43 @@ impl Link {
 
     #[cold]
     fn connect_again(&mut self) -> Result<(), LeanError> {
-        let (connection, server) = greeting::connect(&self.options, &self.host, &mut self.id)?;
+        if let (Some(finder), Some(lost)) = (&self.options.finder, self.lost) {
+            let Some(host) = finder.primary(lost) else {
+                // Whoever asks next waits anew.
+                self.lost = Some(Instant::now());
+                return Err(LeanError::NoPrimary {
+                    host: self.host.clone(),
+                });
+            };
+            if host != self.options.host {
+                self.host = host.to_string().into_boxed_str();
+                Arc::make_mut(&mut self.options).host = host;
+            }
+        }
+        let made = greeting::connect(&self.options, &self.host, &mut self.id);
+        self.lost = made.is_err().then(Instant::now);
+        let (connection, server) = made?;
         self.connection = Some(connection);
         self.server = server;
         Ok(())
     }
 
+    /// Whether a read that failed so is to be sent once more.
+    #[cold]
+    pub(crate) fn repeats_read(&self, error: &LeanError) -> bool {
+        self.options.retry_reads && error.passes()
+    }
+
+    #[cold]
+    fn give_up(&mut self) {
+        self.connection = None;
+        self.lost = Some(Instant::now());
+    }
+
     /// Gives a connection up.
     #[cold]
     fn broke(&mut self, broken: Broken) -> LeanError {
-        self.connection = None;
+        self.give_up();
         let limit = self.options.call_timeout;
         explain(
             broken,
@@ -167,7 +198,7 @@ impl Link {
         };
         // Whoever it is connected to next, it is asked whether it is the primary.
         if refusal.is_none_or(|refusal| STATE_CHANGES.contains(&refusal.code)) {
-            self.connection = None;
+            self.give_up();
         }
         let host = || self.host.clone();
         match failure {

@@ -29,6 +29,8 @@ pub(crate) struct Message {
     fixed: usize,
     /// The document or sequence that the changing part belongs to.
     open: Open,
+    /// Where the number of the change in its session is, if it has one.
+    transaction_at: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,10 +79,12 @@ impl Message {
             fixed: bytes.len(),
             bytes,
             open: Open::Body(body),
+            transaction_at: None,
         }
     }
 
-    /// A change: `name` is the command, and the documents that are appended for each operation are its sequence `sequence`.
+    /// A change: `name` is the command, and the documents that are appended for each operation are its sequence `sequence`. In a session,
+    /// each change has a [number](Self::number), by which the server knows one that it has made already.
     pub(crate) fn change(
         name: &str,
         sequence: &str,
@@ -88,6 +92,7 @@ impl Message {
         collection: &str,
         concern: &WriteConcern,
         ordered: bool,
+        session: Option<&[u8; 16]>,
     ) -> Self {
         let flags = if concern.is_acknowledged() {
             0
@@ -98,6 +103,13 @@ impl Message {
         encode::string(name.as_bytes(), collection.as_bytes(), &mut bytes);
         encode::boolean(b"ordered", ordered, &mut bytes);
         concern.write(&mut bytes);
+        let transaction_at = session.map(|session| {
+            let id = encode::begin_element(b"lsid", &mut bytes);
+            encode::uuid(b"id", session, &mut bytes);
+            encode::end(id, &mut bytes);
+            encode::int64(b"txnNumber", 0, &mut bytes);
+            bytes.len() - size_of::<i64>()
+        });
         encode::string(b"$db", database.as_bytes(), &mut bytes);
         encode::end(body, &mut bytes);
         bytes.push(SEQUENCE);
@@ -109,6 +121,15 @@ impl Message {
             fixed: bytes.len(),
             bytes,
             open: Open::Sequence { length_at },
+            transaction_at,
+        }
+    }
+
+    /// Gives a change its number in its session, if it has one.
+    #[inline]
+    pub(crate) fn number(&mut self, transaction: i64) {
+        if let Some(at) = self.transaction_at {
+            self.bytes[at..at + size_of::<i64>()].copy_from_slice(&transaction.to_le_bytes());
         }
     }
 
@@ -133,6 +154,7 @@ impl Message {
             fixed: bytes.len(),
             bytes,
             open: Open::Body(body),
+            transaction_at: None,
         }
     }
 

@@ -7,7 +7,13 @@ use crate::host::Host;
 use crate::uri::{Uri, UriError};
 use plimsoll_workload::DataSpec;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Finds the primary of a replica set, or a `mongos` that is there, for clients that lost theirs.
+pub trait FindPrimary: std::fmt::Debug + Send + Sync {
+    /// Where it is, as known after the moment at which the client lost its own. Waits until there is one; `None` when that takes too long.
+    fn primary(&self, lost: Instant) -> Option<Host>;
+}
 
 /// What a [`LeanClient`](crate::LeanClient) is told.
 #[derive(Clone, Debug)]
@@ -34,11 +40,17 @@ pub struct LeanOptions {
     pub connect_timeout: Duration,
     /// Most time for the server to begin an answer, and as much again to end it; no limit when absent.
     pub call_timeout: Option<Duration>,
+    /// Asked for the host when the connection is lost, or the server is no longer the primary; without it, it is always the same.
+    pub finder: Option<Arc<dyn FindPrimary>>,
+    /// Sends a read once more that failed for a reason that passes: a lost connection, or a primary that stepped down.
+    pub retry_reads: bool,
+    /// The same for acknowledged changes, where the server can tell that it knows one already: replica sets and sharded clusters can.
+    pub retry_writes: bool,
 }
 
 impl LeanOptions {
     /// Options for records like these, in the collection that they name, with the server's choice of concerns, one record a time, no
-    /// user, 10 s to connect and no limit for an answer.
+    /// user, 10 s to connect, no limit for an answer, and nothing sent twice.
     #[must_use]
     pub fn new(host: Host, database: impl Into<String>, data: &DataSpec) -> Self {
         let names =
@@ -55,6 +67,9 @@ impl LeanOptions {
             credentials: None,
             connect_timeout: Duration::from_secs(10),
             call_timeout: None,
+            finder: None,
+            retry_reads: false,
+            retry_writes: false,
         }
     }
 

@@ -415,8 +415,6 @@ impl Uri {
             }
         }
         for (name, lacks) in [
-            ("retryWrites", "does not repeat writes by itself"),
-            ("retryReads", "does not repeat reads by itself"),
             ("loadBalanced", "does not talk through load balancers"),
             ("causalConsistency", "has no sessions"),
         ] {
@@ -758,7 +756,6 @@ mod tests {
             ("authMechanism=GSSAPI", "authMechanism=GSSAPI"),
             ("authMechanism=MONGODB-AWS", "authMechanism=MONGODB-AWS"),
             ("causalConsistency=true", "causalConsistency=true"),
-            ("retryWrites=true", "retryWrites=true"),
             ("loadBalanced=true", "loadBalanced=true"),
             ("readConcernLevel=snapshot", "readConcernLevel=snapshot"),
         ] {
@@ -770,7 +767,7 @@ mod tests {
         let srv = Uri::parse("mongodb+srv://h").unwrap();
         assert!(srv.lean_cannot().unwrap().contains("mongodb+srv"));
         let can = "mongodb://u:p@h1,h2/d?replicaSet=rs0&w=majority&journal=true&tls=false&readPreference=primary\
-                   &retryWrites=false&readConcernLevel=majority&maxPoolSize=100&authMechanism=SCRAM-SHA-256";
+                   &retryWrites=true&readConcernLevel=majority&maxPoolSize=100&authMechanism=SCRAM-SHA-256";
         assert_eq!(Uri::parse(can).unwrap().lean_cannot(), None);
     }
 

@@ -46,14 +46,22 @@ impl MongoDb {
         let mut target = Target::new(opening, variable)?;
         let runtime =
             runtime().map_err(|error| target.failed("making a client", &error.to_string()))?;
-        let options = runtime.block_on(target.options())?;
+        let mut options = runtime.block_on(target.options())?;
         target.choose_client(&options)?;
-        let administration = Arc::new(Connection::open(runtime, &options, &target)?);
+        let mut first = options.clone();
+        first
+            .server_selection_timeout
+            .get_or_insert(target.connect_timeout);
+        let administration = Arc::new(Connection::open(runtime, &first, &target)?);
         let server = Server::discover(
             &administration,
             &target,
             reads_from_primary(options.selection_criteria.as_ref()),
         )?;
+        // As drivers do: only where there is another server to send to. Against a standalone, what fails is one operation, and not two.
+        let repeats = server.deployment != Deployment::Standalone;
+        options.retry_reads.get_or_insert(repeats);
+        options.retry_writes.get_or_insert(repeats);
         let writes_unacknowledged = options
             .write_concern
             .as_ref()
@@ -134,11 +142,14 @@ fn lean_shared(
         Deployment::ReplicaSet(_) => options.direct_connection != Some(true),
         Deployment::Sharded => options.hosts.len() > 1,
     };
+    let mut lean = lean::options(target, options, lean);
+    if may_move {
+        lean.finder = Some(Arc::new(Primary::new(options, target, host)));
+    }
     Some(Arc::new(LeanShared {
         target: target.clone(),
-        options: lean::options(target, options, lean),
+        options: lean,
         marking: Arc::clone(marking),
-        primary: Primary::new(options, host, may_move),
     }))
 }
 

@@ -12,7 +12,7 @@ use mongodb::options::{
     Tls,
 };
 use plimsoll_mongo::{
-    Credentials, Host, Inserted, LeanClient, LeanError, LeanErrorKind, LeanOptions, Mechanism, W,
+    Credentials, FindPrimary, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism, W,
     WriteConcern,
 };
 use plimsoll_workload::{FieldChoice, Fields};
@@ -21,8 +21,9 @@ use std::time::{Duration, Instant};
 
 /// Where a port is not named.
 const DEFAULT_PORT: u16 = 27_017;
-/// How long one search for a new primary may take, and the least time between two.
-const SEARCH: Duration = Duration::from_secs(1);
+
+/// How long drivers look for a server, unless the URI says otherwise by `serverSelectionTimeoutMS`.
+const SELECTION: Duration = Duration::from_secs(30);
 
 /// What all sessions of a database share.
 pub(super) struct LeanShared {
@@ -30,7 +31,6 @@ pub(super) struct LeanShared {
     /// For every session, with the host that was found when the engine was opened.
     pub(super) options: LeanOptions,
     pub(super) marking: Arc<Marking>,
-    pub(super) primary: Primary,
 }
 
 /// What the URI or the settings ask for that the lean client lacks, as the end of a sentence about it.
@@ -125,117 +125,80 @@ pub(super) fn options(
     lean.batch = target.batch;
     lean.connect_timeout = options.connect_timeout.unwrap_or(target.connect_timeout);
     lean.call_timeout = target.call_timeout;
+    lean.retry_reads = options.retry_reads == Some(true);
+    lean.retry_writes = options.retry_writes == Some(true);
     lean
 }
 
-/// Where the primary is, sought again when it has moved.
+/// Where the primary is, found anew for all sessions that lost it.
+#[derive(Debug)]
 pub(super) struct Primary {
     options: ClientOptions,
-    /// Whether there is another server that could have become it.
-    may_move: bool,
+    target: Target,
     found: Mutex<Found>,
 }
 
+#[derive(Debug)]
 struct Found {
-    host: Host,
-    sought: Option<Instant>,
+    host: Option<Host>,
+    at: Instant,
 }
 
 impl Primary {
-    pub(super) fn new(options: &ClientOptions, host: Host, may_move: bool) -> Self {
-        let found = Mutex::new(Found { host, sought: None });
-        let mut options = options.clone();
-        options.server_selection_timeout = Some(SEARCH);
+    pub(super) fn new(options: &ClientOptions, target: &Target, host: Host) -> Self {
         Self {
-            options,
-            may_move,
-            found,
+            options: options.clone(),
+            target: target.clone(),
+            found: Mutex::new(Found {
+                host: Some(host),
+                at: Instant::now(),
+            }),
         }
-    }
-
-    /// The primary as it was last found.
-    fn host(&self) -> Host {
-        self.lock().host.clone()
-    }
-
-    /// The primary, if it is another one than this. One session seeks for all.
-    fn other_than(&self, host: &Host, target: &Target) -> Option<Host> {
-        if !self.may_move {
-            return None;
-        }
-        let mut found = self.lock();
-        let may_seek = found.sought.is_none_or(|sought| sought.elapsed() >= SEARCH);
-        if found.host == *host && may_seek {
-            if let Some(host) = self.seek(target) {
-                found.host = host;
-            }
-            found.sought = Some(Instant::now());
-        }
-        (found.host != *host).then(|| found.host.clone())
     }
 
     /// By a client of its own: one that is open already would for a while take its old knowledge for new.
-    fn seek(&self, target: &Target) -> Option<Host> {
-        let connection = Connection::open(runtime().ok()?, &self.options, target).ok()?;
-        connection.command_within("admin", doc! { "hello": 1 }, SEARCH)?;
+    fn seek(&self) -> Option<Host> {
+        let connection = Connection::open(runtime().ok()?, &self.options, &self.target).ok()?;
+        let within = self.options.server_selection_timeout.unwrap_or(SELECTION);
+        connection.command_within("admin", doc! { "hello": 1 }, within)?;
         host_of(&connection.served_by()?)
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+impl FindPrimary for Primary {
+    /// One session seeks for all, and the others wait for it: as long as the driver would.
+    fn primary(&self, lost: Instant) -> Option<Host> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.at < lost {
+            let host = self.seek();
+            let at = Instant::now();
+            *found = Found { host, at };
+        }
+        found.host.clone()
     }
 }
 
 /// One connection of the lean client.
 pub(super) struct LeanSession {
     client: LeanClient,
-    host: Host,
     is_acknowledged: bool,
     shared: Arc<LeanShared>,
 }
 
 impl LeanSession {
     pub(super) fn open(shared: Arc<LeanShared>) -> Result<Self, EngineError> {
-        let host = shared.primary.host();
-        let options = LeanOptions {
-            host: host.clone(),
-            ..shared.options.clone()
-        };
-        let client = LeanClient::connect(&options)
+        let client = LeanClient::connect(&shared.options)
             .map_err(|error| shared.target.failed("making a session", &error.to_string()))?;
         Ok(Self {
             client,
-            host,
-            is_acknowledged: options.write_concern.is_acknowledged(),
+            is_acknowledged: shared.options.write_concern.is_acknowledged(),
             shared,
         })
     }
 
     #[cold]
-    fn failed(&mut self, error: &LeanError) -> Outcome {
-        let outcome = Outcome::error(self.shared.target.scrubbed(&error.to_string()));
-        let may_have_moved = matches!(
-            error.kind(),
-            LeanErrorKind::NotPrimary | LeanErrorKind::Connect | LeanErrorKind::Disconnected
-        );
-        // What waits in a batch would be lost with its client.
-        if may_have_moved
-            && self.client.waiting() == 0
-            && let Some(host) = self
-                .shared
-                .primary
-                .other_than(&self.host, &self.shared.target)
-        {
-            let options = LeanOptions {
-                host: host.clone(),
-                ..self.shared.options.clone()
-            };
-            if let Ok(client) = LeanClient::connect(&options) {
-                self.client = client;
-                self.host = host;
-            }
-        }
-        outcome
+    fn failed(&self, error: &LeanError) -> Outcome {
+        Outcome::error(self.shared.target.scrubbed(&error.to_string()))
     }
 
     #[inline]
@@ -302,6 +265,10 @@ impl Session for LeanSession {
     fn delete(&mut self, key: &[u8]) -> Outcome {
         let result = self.client.delete(key);
         self.found(result)
+    }
+
+    fn retries(&self) -> u64 {
+        self.client.retries()
     }
 
     fn flush(&mut self) -> Option<Outcome> {

@@ -189,13 +189,7 @@ impl Target {
             refuse("uri", &self.shown(), &reason)
         })?;
         options.connect_timeout.get_or_insert(self.connect_timeout);
-        options
-            .server_selection_timeout
-            .get_or_insert(self.connect_timeout);
         options.app_name.get_or_insert_with(|| "plimsoll".into());
-        // What is measured is one operation, not two.
-        options.retry_reads.get_or_insert(false);
-        options.retry_writes.get_or_insert(false);
         options
             .server_monitoring_mode
             .get_or_insert(ServerMonitoringMode::Poll);
@@ -359,8 +353,8 @@ impl Target {
             ("retry_reads", options.retry_reads),
             ("retry_writes", options.retry_writes),
         ] {
-            if flag == Some(true) {
-                settings.insert(name.into(), "true".into());
+            if let Some(flag) = flag {
+                settings.insert(name.into(), flag.to_string());
             }
         }
         settings
