@@ -80,7 +80,7 @@ mod simulated;
 mod wiredtiger;
 
 pub use error::EngineError;
-pub use mongodb::{FtdcError, FtdcSample, INSTEAD_OF_LEAN, ftdc};
+pub use mongodb::{FtdcError, FtdcSample, INSTEAD_OF_LEAN, ftdc, initiate};
 pub use registry::{Opening, kind, kinds, open};
 pub use session::{Engine, FieldVisitor, Outcome, Session};
 pub use simulated::Simulation;

@@ -3,7 +3,7 @@
 use crate::against_itself::against_itself;
 use crate::arms::{ReadArm, entries};
 use crate::document::{self, Entry, Kind};
-use crate::estimate::{loaded_bytes, stored_bytes};
+use crate::estimate::{Copies, loaded_bytes, stored_bytes};
 use crate::format::{FILE, MOST_RUNS};
 use crate::judging::{Grounds, Judging, Names};
 use crate::load::{LoadPoint, Loads, check_arrivals, check_points, load_phase, loads};
@@ -417,6 +417,7 @@ fn subject<'s>(
         let stored = Stored {
             loaded_bytes: loaded_bytes(&data, working_set.as_ref()),
             inserted_bytes: stored_bytes(&data, inserted),
+            copies: Copies::of(server.as_ref()),
         };
         let rig = rig_reader.rig(arm, &engine, &settings, server, stored);
         arms.push(Arm {

@@ -3,7 +3,7 @@
 use crate::disk_words::{disk_line, disk_words};
 use crate::limits::price_words;
 use crate::rig_format::DISK;
-use crate::server::own_arguments;
+use crate::server::{own_after_start, own_arguments};
 use crate::working_set::grouped;
 use crate::{Arm, redact, units};
 use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, LimitsSpec, ServerSpec};
@@ -85,6 +85,10 @@ fn server(left: &Arm, right: &Arm, found: &mut Found) {
     if left.rig.server.is_none() || right.rig.server.is_none() {
         return;
     }
+    add("server.members", |server| {
+        let members = server.members_in_words();
+        members.unwrap_or_else(|| "1".to_owned())
+    });
     add("server.program", |server| server.program.clone());
     add("server.environment", |server| {
         let pairs = server.environment.iter();
@@ -92,6 +96,9 @@ fn server(left: &Arm, right: &Arm, found: &mut Found) {
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         or_nothing(Some(pairs.join(" ")).filter(|text| !text.is_empty()))
+    });
+    add("server.after_start", |server| {
+        or_nothing(own_after_start(server))
     });
     let arguments =
         |arm: &Arm| or_nothing(Some(own_arguments(arm).join(" ")).filter(|text| !text.is_empty()));

@@ -1,7 +1,7 @@
 //! How much the data takes, estimated before it is there.
 
 use crate::{Arm, WorkingSet};
-use plimsoll_record::FilesystemKind;
+use plimsoll_record::{FilesystemKind, ServerSpec};
 use plimsoll_workload::DataSpec;
 
 /// Bytes on disk for a byte of a record: 1.2 kB for ten fields of 100 bytes, measured on WiredTiger with snappy.
@@ -12,6 +12,24 @@ const DISK_PER_RECORD: f64 = 40.0;
 const DISK_COPIES: f64 = 2.0;
 /// Journal, metadata and the statistics of an engine.
 const DISK_BESIDES: f64 = 256e6;
+
+/// How often the data of an arm is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copies {
+    /// One for each member of a server.
+    pub number: f64,
+    /// The log of changes that each keeps besides.
+    log_bytes: f64,
+}
+
+impl Copies {
+    pub(crate) fn of(server: Option<&ServerSpec>) -> Self {
+        Self {
+            number: server.map_or(1.0, |server| f64::from(server.members)),
+            log_bytes: server.map_or(0.0, |server| server.log_bytes as f64),
+        }
+    }
+}
 
 /// Bytes of all records as asked, on average.
 pub(crate) fn data_bytes(data: &DataSpec) -> f64 {
@@ -38,8 +56,9 @@ pub(crate) fn loaded_bytes_of(arm: &Arm) -> f64 {
 }
 
 /// The least capacity for so much data: checkpoints and the journal need room beside it, and each filesystem some for itself.
-pub(crate) fn least_capacity(loaded_bytes: f64, filesystem: FilesystemKind) -> u64 {
-    with_filesystem(loaded_bytes * 1.25, filesystem) as u64
+pub(crate) fn least_capacity(loaded_bytes: f64, copies: Copies, filesystem: FilesystemKind) -> u64 {
+    let each = loaded_bytes * 1.25 + copies.log_bytes.min(loaded_bytes);
+    with_filesystem(each * copies.number, filesystem) as u64
 }
 
 /// A capacity whose filesystem has so much room for data. What stock mkfs takes for itself: XFS its journal and little of the rest; EXT4 its journal, 1.6 %
@@ -55,16 +74,17 @@ fn with_filesystem(room_bytes: f64, filesystem: FilesystemKind) -> f64 {
 }
 
 /// Bytes on disk at the worst moment, where so many are stored at the end.
-pub(crate) fn most_held(stored_bytes: f64) -> f64 {
-    stored_bytes * DISK_COPIES + DISK_BESIDES
+pub(crate) fn most_held(stored_bytes: f64, copies: Copies) -> f64 {
+    (stored_bytes * DISK_COPIES + DISK_BESIDES + copies.log_bytes) * copies.number
 }
 
 /// A capacity that suffices with all that is written beside the data: four times what is loaded, and what there is at the worst moment
 /// when records were inserted as well, with what the greediest filesystem takes for itself, so that arms
 /// with different filesystems have disks of one size; at least 2 GiB, in whole GiB.
-pub(crate) fn ample_capacity(loaded_bytes: f64, inserted_bytes: f64) -> u64 {
+pub(crate) fn ample_capacity(loaded_bytes: f64, inserted_bytes: f64, copies: Copies) -> u64 {
     const GIB: u64 = 1 << 30;
-    let room = (4.0 * loaded_bytes).max(most_held(loaded_bytes + inserted_bytes));
+    let room =
+        (4.0 * loaded_bytes * copies.number).max(most_held(loaded_bytes + inserted_bytes, copies));
     let ample = with_filesystem(room, FilesystemKind::Btrfs);
     let whole = (ample / GIB as f64).ceil() as u64;
     whole.max(2).saturating_mul(GIB)

@@ -7,7 +7,7 @@ use crate::rig::RigReader;
 use crate::rig_mistake::{MEMORY_BESIDES_CACHE, MEMORY_BESIDES_CACHE_OF_SERVER, RigMistake};
 use crate::source::Place;
 use crate::{SettingValue, Source, units};
-use plimsoll_record::{LimitsSpec, Price};
+use plimsoll_record::{LimitsSpec, Price, ServerSpec};
 
 const GIB: f64 = (1u64 << 30) as f64;
 
@@ -46,7 +46,7 @@ impl RigReader<'_, '_> {
         arm: &ReadArm,
         machine: Option<&MachinePreset>,
         cache_bytes: Option<u64>,
-        is_server: bool,
+        server: Option<&ServerSpec>,
     ) -> LimitsSpec {
         let path = join(path, "limits");
         let given = arm.given.get("limits");
@@ -90,20 +90,24 @@ impl RigReader<'_, '_> {
                 };
                 mistakes.push((stands.clone(), mistake));
             }
-            let besides = if is_server {
-                MEMORY_BESIDES_CACHE_OF_SERVER
-            } else {
-                MEMORY_BESIDES_CACHE
+            let (besides, members) = match server {
+                Some(server) => (MEMORY_BESIDES_CACHE_OF_SERVER, server.members),
+                None => (MEMORY_BESIDES_CACHE, 1),
             };
-            if let Some(cache_bytes) = cache_bytes
-                && memory_bytes < cache_bytes.saturating_add(besides)
-            {
-                let mistake = RigMistake::MemoryBelowCache {
-                    memory_bytes,
-                    cache_bytes,
-                    besides,
-                };
-                mistakes.push((stands, mistake));
+            if let Some(cache_bytes) = cache_bytes {
+                let needed_bytes = cache_bytes
+                    .saturating_add(besides)
+                    .saturating_mul(u64::from(members));
+                if memory_bytes < needed_bytes {
+                    let mistake = RigMistake::MemoryBelowCache {
+                        memory_bytes,
+                        cache_bytes,
+                        besides,
+                        members,
+                        needed_bytes,
+                    };
+                    mistakes.push((stands, mistake));
+                }
             }
         }
         if let (Some(cpus), Some(stands)) = (limits.cpus, stands("cpus")) {

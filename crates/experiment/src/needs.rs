@@ -1,6 +1,6 @@
 //! What an experiment needs of the machine: time, disk, memory and programs, estimated.
 
-use crate::estimate::{data_bytes, loaded_bytes_of, most_held, stored_bytes};
+use crate::estimate::{Copies, data_bytes, loaded_bytes_of, most_held, stored_bytes};
 use crate::load::window_ns;
 use crate::rig_mistake::MEMORY_BESIDES_CACHE_OF_SERVER;
 use crate::{
@@ -49,7 +49,7 @@ pub struct Needs {
     pub calibration_ns: u64,
     /// Bytes of this machine's disk at the worst moment, files of emulated disks included.
     pub disk_bytes: u64,
-    /// Bytes of memory of the process that is measured, without the page cache.
+    /// Bytes of memory of what is measured, all members of a server, without the page cache.
     pub memory_bytes: u64,
     /// Bytes of memory of emulated disks that are kept there, and of their traces, at the worst moment.
     pub disk_memory_bytes: u64,
@@ -78,7 +78,11 @@ fn keeps_data(arm: &Arm, engines: &[EngineKind]) -> bool {
     kind(arm, engines).is_some_and(|kind| keeps_data_here(kind, arm.rig.server.as_ref()))
 }
 
-/// Bytes of the cache of an arm's engine.
+fn copies(arm: &Arm) -> Copies {
+    Copies::of(arm.rig.server.as_ref())
+}
+
+/// Bytes of the cache of an arm's engine; of a server with several members, of one of them.
 pub(crate) fn cache_bytes(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
     arm.settings.bytes(kind(arm, engines)?.cache_setting?)
 }
@@ -89,7 +93,7 @@ pub(crate) fn held_bytes(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> f64 
         return 0.0;
     }
     let inserted = stored_bytes(&arm.data, inserted_records(plan));
-    let held = most_held(loaded_bytes_of(arm) + inserted);
+    let held = most_held(loaded_bytes_of(arm) + inserted, copies(arm));
     match &arm.rig.disk {
         Some(DiskChoice::Emulated { spec }) => held.min(spec.capacity_bytes as f64),
         _ => held,
@@ -110,7 +114,7 @@ fn records_per_second(arm: &Arm) -> f64 {
     }
 }
 
-/// What the process that is measured takes besides the cache of its engine, bytes, about.
+/// What a process that is measured takes besides the cache of its engine, bytes, about.
 fn memory_besides(arm: &Arm) -> f64 {
     match arm.rig.server {
         Some(_) => MEMORY_BESIDES_CACHE_OF_SERVER as f64,
@@ -141,11 +145,13 @@ pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     };
     let (mut loading_seconds, mut disk, mut memory, mut disk_memory) = (0.0, 0f64, 0f64, 0f64);
     for arm in &plan.arms {
-        memory = memory.max(cache_bytes(arm, engines).unwrap_or(0) as f64 + memory_besides(arm));
+        let of_one = cache_bytes(arm, engines).unwrap_or(0) as f64 + memory_besides(arm);
+        memory = memory.max(of_one * copies(arm).number);
         if !keeps_data(arm, engines) {
             continue;
         }
-        let (records, bytes) = (arm.data.key_count() as f64, data_bytes(&arm.data));
+        let records = arm.data.key_count() as f64;
+        let bytes = data_bytes(&arm.data) * copies(arm).number;
         loading_seconds += (records / records_per_second(arm))
             .max(bytes / LOADED_BYTES_PER_SECOND)
             .max(disk_seconds(plan, arm));
@@ -194,7 +200,7 @@ fn disk_seconds(plan: &Plan, arm: &Arm) -> f64 {
     };
     let burst = spec.burst.map_or(0.0, |burst| burst.iops);
     let by_requests = least(spec.iops).max(burst) * STORING_REQUEST;
-    loaded_bytes_of(arm) / by_requests.min(least(spec.bandwidth))
+    loaded_bytes_of(arm) * copies(arm).number / by_requests.min(least(spec.bandwidth))
 }
 
 /// Disks that differ in what bears on their speed: each is held against its description once.

@@ -3,7 +3,7 @@
 use crate::arms::{Given, ReadArm};
 use crate::disk::{DiskDraft, described, named};
 use crate::disk_words::disk_words;
-use crate::estimate::{ample_capacity, least_capacity, most_held};
+use crate::estimate::{Copies, ample_capacity, least_capacity, most_held};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, Value, join};
@@ -29,6 +29,8 @@ pub(crate) struct Stored {
     pub loaded_bytes: f64,
     /// What all points insert.
     pub inserted_bytes: f64,
+    /// How often all of it is kept.
+    pub copies: Copies,
 }
 
 /// Reads what arms stand on.
@@ -66,14 +68,14 @@ impl RigReader<'_, '_> {
         if let (Some(DiskChoice::Emulated { spec }), Some(filesystem), Some(given)) =
             (&disk, &filesystem, arm.given.get("disk"))
         {
-            self.data_fits(arm, spec, filesystem.kind, given, stored.loaded_bytes);
+            self.data_fits(arm, spec, filesystem.kind, given, stored);
         }
         let machine = self.machine(&path, arm);
         let cache_bytes = cache_of(engine, settings);
         RigSpec {
             disk,
             filesystem,
-            limits: self.limits(&path, arm, machine, cache_bytes, server.is_some()),
+            limits: self.limits(&path, arm, machine, cache_bytes, server.as_ref()),
             server,
             machine: machine.map(|machine| machine.name.clone()),
             price: self.price(&path, arm, machine),
@@ -171,13 +173,14 @@ impl RigReader<'_, '_> {
         let mut spec = draft.spec;
         let (loaded, inserted) = (stored.loaded_bytes, stored.inserted_bytes);
         if !draft.capacity_known {
-            spec.capacity_bytes = ample_capacity(loaded, inserted);
+            spec.capacity_bytes = ample_capacity(loaded, inserted, stored.copies);
         }
         if !draft.backing_known {
             let memory = self.limits.memory_bytes as f64;
             let bounded = |bytes: f64| bytes.min(spec.capacity_bytes as f64);
-            let ample = bounded(3.0 * loaded) < memory / 3.0
-                && bounded(most_held(loaded + inserted)) < memory / 2.0;
+            let most = most_held(loaded + inserted, stored.copies);
+            let ample = bounded(3.0 * loaded * stored.copies.number) < memory / 3.0
+                && bounded(most) < memory / 2.0;
             spec.backing = if ample {
                 Backing::Memory
             } else {
@@ -229,9 +232,9 @@ impl RigReader<'_, '_> {
         spec: &DiskSpec,
         filesystem: FilesystemKind,
         given: &Given,
-        loaded_bytes: f64,
+        stored: Stored,
     ) {
-        let needed_bytes = least_capacity(loaded_bytes, filesystem);
+        let needed_bytes = least_capacity(stored.loaded_bytes, stored.copies, filesystem);
         if spec.capacity_bytes >= needed_bytes {
             return;
         }

@@ -3,6 +3,7 @@
 use crate::format::{FLAG, RATE, choice, count, duration, keyed, list, number, object, size};
 use crate::shape::{Choice, Key, Keys, Need, Object, Shape};
 use Need::Optional;
+use plimsoll_record::MOST_MEMBERS;
 
 /// The most that a request can be made to wait.
 const LONGEST_WAIT_NS: u64 = 3_600_000_000_000;
@@ -122,7 +123,8 @@ const WITHIN: Shape = duration(1_000_000, LONGEST_WAIT_NS);
 object! {
     /// A server that is started.
     SERVER: "A server that is started. In arguments and environment `{data}` stands for its data directory, `{run}` for one for \
-             sockets and the like, and `{port}` for its port of 127.0.0.1."
+             sockets and the like, and `{port}` for its port of 127.0.0.1; of a replica set, each member has a data directory and a \
+             port of its own, and `{members}` stands for host and port of all of them, with commas between them."
     "preset" = Shape::Text { most: 40 }, Optional, "mongod";
         "Begins with this preset; the other keys change it. Without it that of the engine.";
     "program" = WORD, Optional, "/opt/mongodb/bin/mongod";
@@ -132,8 +134,16 @@ object! {
         "More arguments, after those of the preset and of the settings.";
     "environment" = keyed(Keys::Names("variable"), &WORD, 0, 200), Optional, "{GLIBC_TUNABLES: glibc.pthread.rseq=1}";
         "Variables of its environment, besides those that are set here anyway.";
+    "members" = count(1, MOST_MEMBERS as u64), Need::Default("1"), "3";
+        "Processes of the server: more than one are a replica set, on the same storage, under the same limits together, with a cache of \
+         `cache_size` each.";
+    "replica_set" = FLAG, Optional, "true";
+        "A replica set even of one member. One member is a server that stands alone without it.";
+    "after_start" = list(&WORD, 1, 200), Optional, "[/opt/setup, '{port}']";
+        "A program and its arguments, run once when all members answer, as the user of the server and in `{run}`. The server is ready \
+         when it has ended with 0. Of a replica set, it takes the place of the command that initiates the set, and must do that.";
     "ready_within" = WITHIN, Optional, "120s";
-        "How long it may take until it answers.";
+        "How long it may take until it answers, and what is run after that has ended.";
     "stop_within" = WITHIN, Optional, "300s";
         "Longest time to stop after the signal; after that it is killed, and the run is marked failed.";
 }
@@ -155,12 +165,27 @@ object! {
         "Arguments that make it tell its version.";
     "address" = WORD, Need::Required, "mongodb://127.0.0.1:{port}/";
         "Under which it is reached.";
+    "replica_set" = Shape::Object(&SERVER_SET), Optional, "{arguments: [--replSet=a], address: 'mongodb://{members}/', after_start: [a]}";
+        "What is different where it is a replica set.";
     "stop_signal" = choice(&["TERM", "INT", "QUIT"]), Need::Required, "TERM";
         "That asks it to end.";
     "ready_within" = WITHIN, Need::Required, "120s";
         "How long it may take until it answers.";
     "stop_within" = WITHIN, Need::Required, "300s";
         "How long it may take to end.";
+}
+
+object! {
+    /// A server as a replica set.
+    SERVER_SET: "A server as a replica set."
+    "arguments" = list(&WORD, 1, 10), Need::Required, "[--replSet=a]";
+        "More arguments of each member. Of these only the first word is the option that no arm may give.";
+    "address" = WORD, Need::Required, "mongodb://{members}/?replicaSet=a";
+        "Under which the set is reached.";
+    "after_start" = list(&WORD, 1, 10), Need::Required, "['{plimsoll}', initiate, '{members}']";
+        "What initiates the set.";
+    "log" = size(1, 1 << 50), Need::Required, "990MiB";
+        "What the log of changes of each member may take on disk.";
 }
 
 object! {

@@ -112,14 +112,18 @@ pub enum RigMistake {
         cores: u32,
     },
     /// Less memory than the engine needs to start.
-    #[error("{} of memory are too little for a cache of {}", units::size(*.memory_bytes), units::size(*.cache_bytes))]
+    #[error("{} of memory are too little for {}", units::size(*.memory_bytes), caches(*.members, *.cache_bytes))]
     MemoryBelowCache {
         /// Limit.
         memory_bytes: u64,
-        /// Of the engine.
+        /// Of the engine, in each member of a server.
         cache_bytes: u64,
-        /// What it needs besides.
+        /// What each needs besides.
         besides: u64,
+        /// Of the server.
+        members: u32,
+        /// For all of them.
+        needed_bytes: u64,
     },
     /// No three letters.
     #[error("{} is no currency", quoted(.currency))]
@@ -163,6 +167,26 @@ pub enum RigMistake {
         server: String,
         /// Which.
         key: String,
+    },
+    /// Several members of a server that is one process.
+    #[error("the server {server} is one process, so `{key}` cannot be had")]
+    ServerOfOne {
+        /// Of the preset.
+        server: String,
+        /// `members` or `replica_set`.
+        key: &'static str,
+    },
+    /// Several members that are no set.
+    #[error("{members} members without a replica set would know nothing of each other")]
+    MembersWithoutSet {
+        /// How many.
+        members: u32,
+    },
+    /// An argument that makes a server wait to be told of its replica set.
+    #[error("{} makes the server wait until it is told of its replica set", quoted(.argument))]
+    SetByArgument {
+        /// As written.
+        argument: String,
     },
     /// What a server of others stands on.
     #[error(
@@ -243,6 +267,9 @@ impl RigMistake {
             Self::ServerBesideUri => "server-beside-uri",
             Self::SettingOfManaged { .. } => "setting-of-managed",
             Self::ServerWithout { .. } => "server-without",
+            Self::ServerOfOne { .. } => "server-of-one",
+            Self::MembersWithoutSet { .. } => "members-without-set",
+            Self::SetByArgument { .. } => "set-by-argument",
             Self::NotOurServer { .. } => "not-our-server",
             Self::RunsOnOneCollection { .. } => "runs-on-one-collection",
             Self::FilesystemOption { .. } => "filesystem-option",
@@ -285,13 +312,16 @@ impl RigMistake {
                 format!("this machine has the processors 0 to {}", cores - 1)
             }
             Self::MemoryBelowCache {
-                cache_bytes,
                 besides,
+                members,
+                needed_bytes,
                 ..
             } => format!(
-                "the engine needs its cache and {} besides: at least {}, and what is more is page cache",
+                "{} its cache and {} besides: at least {}{}, and what is more is page cache",
+                if *members == 1 { "the engine needs" } else { "each member needs" },
                 units::size(*besides),
-                units::size(cache_bytes.saturating_add(*besides))
+                units::size(*needed_bytes),
+                if *members == 1 { "" } else { " together" }
             ),
             Self::BadCurrency { .. } => "write its three letters, such as USD or EUR".into(),
             Self::BadDate { .. } => "write for example 2014-09 or 2014-09-30".into(),
@@ -306,6 +336,11 @@ impl RigMistake {
                 "remove it: the server has its own; or remove `uri`, so that one is started".into()
             }
             Self::ServerWithout { .. } => "remove it, or name another server".into(),
+            Self::ServerOfOne { .. } => "remove it, or name another server, such as mongod".into(),
+            Self::MembersWithoutSet { .. } => "remove `replica_set`, or write `members: 1`".into(),
+            Self::SetByArgument { .. } => {
+                "remove it, and write `server: {members: 3}`, or `server: {replica_set: true}` for a set of one: plimsoll then initiates the set".into()
+            }
             Self::NotOurServer { .. } => {
                 "remove it; or remove `uri`, so that a server is started on what the arm says".into()
             }
@@ -325,6 +360,15 @@ impl RigMistake {
             Self::WorkingSetOutOfRange { .. } => "choose another share, or another cache".into(),
         };
         Some(text)
+    }
+}
+
+/// The caches of a server, in words.
+fn caches(members: u32, cache_bytes: u64) -> String {
+    let size = units::size(cache_bytes);
+    match members {
+        1 => format!("a cache of {size}"),
+        _ => format!("{members} members with a cache of {size} each"),
     }
 }
 

@@ -121,10 +121,89 @@ impl RigReader<'_, '_> {
             arguments: arguments_of(preset, settings),
             ..preset.spec.clone()
         };
+        self.replica_set(&path, given, preset, &mut spec);
         if let Some(given) = given {
             self.changes(&path, given, &mut spec);
         }
+        self.no_set_by_argument(arm, preset);
         Some(spec)
+    }
+
+    /// How many members the server has, and what is different where they are a replica set.
+    fn replica_set(
+        &mut self,
+        path: &str,
+        given: Option<&Given>,
+        preset: &ServerPreset,
+        spec: &mut ServerSpec,
+    ) {
+        let Some(given) = given else { return };
+        let (members, flag) = (
+            given.checked.get("members"),
+            given.checked.get("replica_set"),
+        );
+        if let Some(checked) = members
+            && let Some(number) = checked.whole()
+        {
+            let path = join(path, "members");
+            self.origins
+                .add_file(&path, number.to_string(), checked.place);
+            // More than are allowed are said to be so elsewhere.
+            spec.members = u32::try_from(number).unwrap_or(1);
+        }
+        if let Some(checked) = flag
+            && let Some(is_set) = checked.flag()
+        {
+            let path = join(path, "replica_set");
+            self.origins
+                .add_file(&path, is_set.to_string(), checked.place);
+            if !is_set && spec.members > 1 {
+                let mistake = RigMistake::MembersWithoutSet {
+                    members: spec.members,
+                };
+                self.wrong(&join(&given.path, "replica_set"), checked.place, mistake);
+            }
+        }
+        let is_set = flag.and_then(Checked::flag).unwrap_or(spec.members > 1);
+        if !is_set {
+            return;
+        }
+        let Some(set) = &preset.set else {
+            let (key, checked) = match (members, flag) {
+                (Some(members), _) if spec.members > 1 => ("members", members),
+                (_, Some(flag)) => ("replica_set", flag),
+                _ => return,
+            };
+            let server = preset.name.clone();
+            let mistake = RigMistake::ServerOfOne { server, key };
+            self.wrong(&join(&given.path, key), checked.place, mistake);
+            return;
+        };
+        spec.arguments.extend(set.arguments.iter().cloned());
+        spec.address.clone_from(&set.address);
+        spec.after_start.clone_from(&set.after_start);
+        spec.log_bytes = set.log_bytes;
+    }
+
+    /// Refuses the option that makes a server a member of a set: nobody would initiate it.
+    fn no_set_by_argument(&mut self, arm: &ReadArm, preset: &ServerPreset) {
+        let Some(set) = &preset.set else { return };
+        let of_server = arm.given.get("server").and_then(|given| {
+            let words = given.checked.get("arguments")?;
+            Some((join(&given.path, "arguments"), words.items()))
+        });
+        let of_setting = arm.given.get("arguments");
+        let of_setting =
+            of_setting.map(|given| (given.path.clone(), std::slice::from_ref(&given.checked)));
+        for (path, items) in of_server.into_iter().chain(of_setting) {
+            for item in items {
+                let mut words = item.text().unwrap_or_default().split_whitespace();
+                if let Some(argument) = words.find(|word| set.is_made_by(word)) {
+                    let argument = argument.to_owned();
+                    self.wrong(&path, item.place, RigMistake::SetByArgument { argument });
+                }
+            }
+        }
     }
 
     /// The preset that an arm names, or the one of its engine.
@@ -184,6 +263,13 @@ impl RigReader<'_, '_> {
             self.origins
                 .add_file(&join(path, "arguments"), words.join(" "), place);
             spec.arguments.extend(words);
+        }
+        if let Some(words) = map.get("after_start") {
+            let words_of = words.items().iter().filter_map(Checked::text);
+            spec.after_start = words_of.map(str::to_owned).collect();
+            let path = join(path, "after_start");
+            self.origins
+                .add_file(&path, spec.after_start.join(" "), words.place);
         }
         for field in map.get("environment").map_or(&[][..], Checked::fields) {
             if let Some(text) = field.checked.text() {
@@ -287,18 +373,30 @@ pub(crate) fn own_arguments(arm: &Arm) -> Vec<String> {
     let Some(server) = &arm.rig.server else {
         return Vec::new();
     };
-    let known = server_preset(&server.name).map(|preset| arguments_of(preset, &arm.settings));
-    server
-        .arguments
-        .strip_prefix(known.unwrap_or_default().as_slice())
-        .unwrap_or(&server.arguments)
-        .to_vec()
+    let Some(preset) = server_preset(&server.name) else {
+        return server.arguments.clone();
+    };
+    let known = arguments_of(preset, &arm.settings);
+    let all = server.arguments.as_slice();
+    let beyond = all.strip_prefix(known.as_slice()).unwrap_or(all);
+    let of_set = preset.set.as_ref().map(|set| set.arguments.as_slice());
+    let beyond = of_set
+        .and_then(|words| beyond.strip_prefix(words))
+        .unwrap_or(beyond);
+    beyond.to_vec()
+}
+
+/// What is run after the start, where that is not what the preset says.
+pub(crate) fn own_after_start(server: &ServerSpec) -> Option<String> {
+    let set = server_preset(&server.name).and_then(|preset| preset.set.as_ref());
+    let is_own = set.is_none_or(|set| set.after_start != server.after_start);
+    (is_own && !server.after_start.is_empty()).then(|| server.after_start.join(" "))
 }
 
 /// A server in one line: `mongod, /opt/mongod, --quiet`.
 pub(crate) fn server_line(arm: &Arm) -> Option<String> {
     let server = arm.rig.server.as_ref()?;
-    let mut parts = vec![server.name.clone()];
+    let mut parts = vec![server.in_words()];
     if server.program != server.name {
         parts.push(server.program.clone());
     }
@@ -309,5 +407,6 @@ pub(crate) fn server_line(arm: &Arm) -> Option<String> {
     for (name, value) in &server.environment {
         parts.push(format!("{name}={value}"));
     }
+    parts.extend(own_after_start(server).map(|words| format!("then {words}")));
     Some(parts.join(", "))
 }

@@ -18,6 +18,31 @@ pub(crate) struct ServerPreset {
     pub spec: ServerSpec,
     /// Settings of engines that become further arguments, in their order.
     pub settings: Vec<ServerSetting>,
+    /// What is different where it is a replica set; `None` where it cannot be one.
+    pub set: Option<SetPreset>,
+}
+
+/// A server as a replica set.
+#[derive(Debug)]
+pub(crate) struct SetPreset {
+    /// Of each member, after all others that it always gets. The first is the option that makes it a member.
+    pub arguments: Vec<String>,
+    /// Under which the set is reached.
+    pub address: String,
+    /// What initiates it.
+    pub after_start: Vec<String>,
+    /// What the log of changes of each member may take on disk.
+    pub log_bytes: u64,
+}
+
+impl SetPreset {
+    /// Whether an argument is the option that makes a server a member of a set.
+    pub(crate) fn is_made_by(&self, argument: &str) -> bool {
+        let name = |word: &str| word.split('=').next().map(str::to_owned);
+        self.arguments
+            .first()
+            .is_some_and(|first| name(first) == name(argument))
+    }
 }
 
 /// A setting of an engine, as arguments.
@@ -58,6 +83,15 @@ fn made(name: String, map: &Checked, _: &mut Collector<'_>) -> Option<ServerPres
     };
     Some(ServerPreset {
         settings: fields("settings").iter().map(setting).collect(),
+        set: match map.get("replica_set") {
+            Some(set) => Some(SetPreset {
+                arguments: list(set, "arguments"),
+                address: words(set, "address"),
+                after_start: list(set, "after_start"),
+                log_bytes: set.get("log")?.whole()?,
+            }),
+            None => None,
+        },
         spec: ServerSpec {
             name: name.clone(),
             program: words(map, "program"),
@@ -70,6 +104,9 @@ fn made(name: String, map: &Checked, _: &mut Collector<'_>) -> Option<ServerPres
             stop_signal: words(map, "stop_signal"),
             ready_within_ns: map.get("ready_within")?.whole()?,
             stop_within_ns: map.get("stop_within")?.whole()?,
+            members: 1,
+            after_start: Vec::new(),
+            log_bytes: 0,
         },
         name,
     })
@@ -102,6 +139,11 @@ mod tests {
             assert!(all.contains("{port}") && all.contains("{data}"), "{all}");
             assert!(all.contains("127.0.0.1"), "only this machine reaches it");
             assert!(!spec.version_arguments.is_empty());
+            let Some(set) = &preset.set else { continue };
+            assert!(set.address.contains("{members}"));
+            assert_eq!(set.after_start[0], "{plimsoll}");
+            assert!(set.is_made_by("--replSet") && set.is_made_by("--replSet=rs0"));
+            assert!(!set.is_made_by("--replSetName"));
         }
     }
 }

@@ -150,7 +150,8 @@ impl Declared<'_> {
             Some(("engine", "version")) => false,
             Some(("engine", _)) => {
                 let mut settings = self.seen.iter().flat_map(|one| one.arm.settings.0.keys());
-                other_engine || settings.any(|name| self.has(name))
+                // A replica set has other options and defaults than a server that stands alone.
+                other_engine || self.has("server.members") || settings.any(|name| self.has(name))
             }
             Some(("rig", limits)) if limits.starts_with("limits") => self.is_about("limits"),
             _ => false,

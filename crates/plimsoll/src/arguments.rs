@@ -90,6 +90,12 @@ pub enum Command {
     /// One emulated disk, on orders from the program that needs it.
     #[command(hide = true)]
     DiskDaemon,
+    /// Makes a replica set of servers that were just started, for the process that started them.
+    #[command(hide = true)]
+    Initiate {
+        /// Host and port of each, with commas between them.
+        members: String,
+    },
     /// What needs root, on orders from the program that needs it.
     #[command(hide = true)]
     Rig,

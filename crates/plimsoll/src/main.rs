@@ -104,6 +104,11 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
             Ok(if finished { Exit::Good } else { Exit::Failed })
         }
         Command::DiskDaemon => disk::daemon(),
+        Command::Initiate { members } => {
+            let initiated = plimsoll_engine::initiate(members, &mut std::io::stdout());
+            initiated.map_err(anyhow::Error::msg)?;
+            Ok(Exit::Good)
+        }
         Command::Rig => rig::rig(),
     }
 }

@@ -127,9 +127,23 @@ figures! {
     /// Page cache pages that were read again soon after they had been given up.
     GROUP_REFAULTS = "group.refaults", Counter;
 
-    /// CPU time of the server that was started for the run.
+    /// CPU time of the server that was started for the run, of all its members.
     SERVER_CPU = "server.cpu.ns", Counter;
-    /// Memory of that server's process.
+    /// Of it, that of its first member, where it has several.
+    SERVER_MEMBER_1_CPU = "server.member_1.cpu.ns", Counter;
+    /// Of the second.
+    SERVER_MEMBER_2_CPU = "server.member_2.cpu.ns", Counter;
+    /// Of the third.
+    SERVER_MEMBER_3_CPU = "server.member_3.cpu.ns", Counter;
+    /// Of the fourth.
+    SERVER_MEMBER_4_CPU = "server.member_4.cpu.ns", Counter;
+    /// Of the fifth.
+    SERVER_MEMBER_5_CPU = "server.member_5.cpu.ns", Counter;
+    /// Of the sixth.
+    SERVER_MEMBER_6_CPU = "server.member_6.cpu.ns", Counter;
+    /// Of the seventh.
+    SERVER_MEMBER_7_CPU = "server.member_7.cpu.ns", Counter;
+    /// Memory of that server's processes.
     SERVER_MEMORY = "server.memory.bytes", Level;
     /// Connections to the server, as it counts them.
     SERVER_CONNECTIONS = "server.connections", Level;
@@ -159,6 +173,17 @@ figures! {
     /// CPU time that watching took: all that gathers these figures.
     WATCHING = "watching.ns", Counter;
 }
+
+/// CPU time of each member of a server that has several.
+pub const SERVER_MEMBER_CPU: [&str; crate::MOST_MEMBERS as usize] = [
+    SERVER_MEMBER_1_CPU,
+    SERVER_MEMBER_2_CPU,
+    SERVER_MEMBER_3_CPU,
+    SERVER_MEMBER_4_CPU,
+    SERVER_MEMBER_5_CPU,
+    SERVER_MEMBER_6_CPU,
+    SERVER_MEMBER_7_CPU,
+];
 
 /// Whether the figure of this name is a level, so that over slices it is averaged and not summed.
 #[must_use]

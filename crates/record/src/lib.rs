@@ -55,8 +55,8 @@ pub use machine::{
 pub use packed::{BUCKETS, bucket_of};
 pub use rig::{
     Backing, Calibration, CalibrationCheck, DiskBurst, DiskChoice, DiskLatency, DiskRates,
-    DiskSpec, FilesystemKind, FilesystemSpec, FioResult, Lateness, LimitsSpec, Price, RigRecord,
-    RigSpec, ServerRecord, ServerSpec, ShapedFrom, TraceReference,
+    DiskSpec, FilesystemKind, FilesystemSpec, FioResult, Lateness, LimitsSpec, MOST_MEMBERS,
+    MemberRecord, Price, RigRecord, RigSpec, ServerRecord, ServerSpec, ShapedFrom, TraceReference,
 };
 pub use run::{
     EngineDescription, ErrorSample, LONGEST_LAG_NS, LoadKind, NotedOperation, PointEnd, PointLabel,

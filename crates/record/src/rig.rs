@@ -203,10 +203,17 @@ pub struct Price {
     pub date: Option<String>,
 }
 
+/// The most members that a server of several can have.
+pub const MOST_MEMBERS: u32 = 7;
+
 /// A server that the program starts for an arm, on its storage and under its limits, and ends afterwards.
 ///
-/// Arguments, environment and address may hold places in braces, filled when it starts: `{data}` its empty data directory, `{run}` a directory for
-/// sockets and the like, `{log}` the file for its log, `{port}` a free port of 127.0.0.1.
+/// It may have several members, each a process of the same program with a port, an empty data directory and a log of its own.
+///
+/// Arguments, environment, address and `after_start` may hold places in braces, filled when it starts: `{data}` the data directory of a member,
+/// `{run}` a directory for sockets and the like, `{log}` the file for the log of a member, `{port}` its free port of 127.0.0.1, `{members}`
+/// host and port of all members with commas between them, and `{plimsoll}` this program. In `address` and `after_start`, what is a member's
+/// is that of the first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ServerSpec {
     /// The preset, such as `mongod`.
@@ -229,6 +236,62 @@ pub struct ServerSpec {
     pub ready_within_ns: u64,
     /// How long it may take to end after the signal; then it is killed, and its run is no good.
     pub stop_within_ns: u64,
+    /// How many processes it has.
+    #[serde(default = "one_member", skip_serializing_if = "is_one_member")]
+    pub members: u32,
+    /// A program and its arguments, run once after all members answer, as their user; empty for none. The server is ready when it has ended
+    /// with 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after_start: Vec<String>,
+    /// What each member may keep on disk besides its data: its log of changes, from which others copy.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub log_bytes: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+fn is_nothing(bytes: &u64) -> bool {
+    *bytes == 0
+}
+
+impl ServerSpec {
+    /// Its members in words, where it is a replica set: `3 members`, or `replica set of 1`.
+    #[must_use]
+    pub fn members_in_words(&self) -> Option<String> {
+        match self.members {
+            // Only members of a set keep a log of changes.
+            1 => (self.log_bytes > 0).then(|| "replica set of 1".to_owned()),
+            number => Some(format!("{number} members")),
+        }
+    }
+
+    /// Its name, with its members where it is a replica set: `mongod, 3 members`.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self.members_in_words() {
+            Some(members) => format!("{}, {members}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+fn one_member() -> u32 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+fn is_one_member(members: &u32) -> bool {
+    *members == 1
+}
+
+/// A member of a server that has several, as it was started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct MemberRecord {
+    /// Host and port.
+    pub address: String,
+    /// The command line.
+    pub command: String,
+    /// Where its log is kept, on the machine that measured.
+    pub log: Option<std::path::PathBuf>,
 }
 
 /// A server as it was started.
@@ -244,6 +307,9 @@ pub struct ServerRecord {
     pub user: Option<String>,
     /// Where its log is kept, on the machine that measured.
     pub log: Option<std::path::PathBuf>,
+    /// Its members, where it has several. Command and log of the server are then those of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberRecord>,
 }
 
 /// What an arm stands on, as asked.

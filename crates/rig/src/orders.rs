@@ -107,8 +107,8 @@ pub struct User {
 pub struct RunningServer {
     /// Under which it is reached.
     pub address: String,
-    /// Its process.
-    pub process: u32,
+    /// Its processes, one for each member.
+    pub processes: Vec<u32>,
 }
 
 /// A rig that stands.
@@ -128,8 +128,8 @@ pub struct Built {
     pub group: Option<GroupPaths>,
     /// The server.
     pub server: Option<RunningServer>,
-    /// Its log.
-    pub server_log: Option<PathBuf>,
+    /// The logs of its members.
+    pub server_logs: Vec<PathBuf>,
     /// What a process must have in its environment to be admitted.
     pub mark: String,
     /// For the record of the run.

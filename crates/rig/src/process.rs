@@ -321,11 +321,11 @@ fn built(rig: &Rig) -> Built {
         control_socket: rig.control_socket().map(Path::to_owned),
         device: rig.device().map(str::to_owned),
         group: rig.group().cloned(),
-        server: rig.server().map(|(address, process)| RunningServer {
+        server: rig.server().map(|(address, processes)| RunningServer {
             address: address.to_owned(),
-            process,
+            processes,
         }),
-        server_log: rig.server_log(),
+        server_logs: rig.server_logs(),
         mark: rig.mark(),
         record: rig.record(),
     }

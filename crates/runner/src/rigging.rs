@@ -92,18 +92,29 @@ impl<'a> Rigging<'a> {
         self.rig.is_sound()
     }
 
-    /// Ends the server, if there is one, and keeps its log.
+    /// Ends the server, if there is one, and keeps the logs of its members.
     pub(crate) fn stop_server(&mut self, notes: &mut Vec<String>) -> Result<(), RigError> {
         let stopped = self.rig.stop_server();
-        if let Some(log) = &self.rig.built().server_log
-            && let Err(error) = keep_log(log, &self.server_log_to)
-        {
-            notes.push(format!("the log of the server is lost: {error}"));
+        for (place, log) in self.rig.built().server_logs.iter().enumerate() {
+            if let Err(error) = keep_log(log, &self.log_to(place)) {
+                notes.push(format!("the log of the server is lost: {error}"));
+            }
         }
         stopped
     }
 
-    /// What the server wrote about itself, if it did: a mongod does, in a folder of its data directory. It has ended.
+    /// Where the log of a member is kept: `0-arm-1.log`, and beside it `0-arm-1-member-2.log`.
+    fn log_to(&self, place: usize) -> PathBuf {
+        if place == 0 {
+            return self.server_log_to.clone();
+        }
+        let stem = self.server_log_to.file_stem().unwrap_or_default();
+        let name = format!("{}-member-{}.log", stem.display(), place + 1);
+        self.server_log_to.with_file_name(name)
+    }
+
+    /// What the server wrote about itself, if it did: a mongod does, in a folder of its data directory. It has ended. Which member of
+    /// several was asked for figures, and when, nobody wrote down, so theirs are left alone.
     pub(crate) fn told_by_server(&self) -> Result<Vec<Sample>, String> {
         let folder = self.rig.data_directory().join("diagnostic.data");
         if !folder.is_dir() {
@@ -118,10 +129,11 @@ impl<'a> Rigging<'a> {
         let mut record = built.record.clone();
         let mut notes = Vec::new();
         if let Some(server) = &mut record.server {
-            server.log = self
-                .server_log_to
-                .is_file()
-                .then(|| self.server_log_to.clone());
+            let kept = |place| Some(self.log_to(place)).filter(|log| log.is_file());
+            server.log = kept(0);
+            for (place, member) in server.members.iter_mut().enumerate() {
+                member.log = kept(place);
+            }
         }
         if let Some(socket) = &built.control_socket {
             let counters = Control::connect(socket).and_then(|mut control| control.counters());

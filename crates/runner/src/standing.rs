@@ -78,7 +78,7 @@ pub(crate) fn sampler(standing: &Standing, host: &Host) -> Result<SliceSampler, 
     });
     let sampler = SliceSampler::new(host, device, group);
     Ok(match &standing.server {
-        Some(server) => sampler.of_server(host, server.process),
+        Some(server) => sampler.of_server(host, &server.processes),
         None => sampler,
     })
 }

@@ -274,7 +274,8 @@ fn measure<W: Write>(
 /// The runner, which started this worker, the daemons and the servers; and a server that runs by itself on this machine.
 fn ours(order: &Order, host: &Host) -> Vec<u32> {
     let mut ours = vec![std::process::id(), std::os::unix::process::parent_id()];
-    ours.extend(order.standing.server.as_ref().map(|server| server.process));
+    let server = order.standing.server.iter();
+    ours.extend(server.flat_map(|server| &server.processes));
     if let Some(uri) = plimsoll_experiment::server_uri(&order.arm.settings) {
         ours.extend(local_servers(host, &unix_sockets(uri)));
     }

@@ -28,20 +28,47 @@ impl Process {
         }
     }
 
-    pub(crate) fn tell(&self, buffer: &mut Vec<u8>, into: &mut Figures) {
+    fn cpu_ns(&self) -> Option<f64> {
         let used = self.clock.and_then(|clock| clock_gettime(clock).ok());
-        into.extend(used.map(|used| (figures::SERVER_CPU, nanoseconds(used))));
-        // The second number of proc_pid_statm(5) is what is resident.
-        let pages = self.memory.read(buffer).and_then(|text| {
-            let word = text.split_ascii_whitespace().nth(1)?;
-            word.parse::<u64>().ok()
-        });
-        into.extend(pages.map(|pages| (figures::SERVER_MEMORY, pages as f64 * self.page_bytes)));
-        if let Some(text) = self.calls.read(buffer) {
-            let asked = keyed(text).find(|(key, _)| *key == "rchar");
-            into.extend(asked.map(|(_, bytes)| (figures::PROCESS_READ_BYTES, bytes as f64)));
+        used.map(nanoseconds)
+    }
+
+    /// The second number of proc_pid_statm(5) is what is resident.
+    fn memory_bytes(&self, buffer: &mut Vec<u8>) -> Option<f64> {
+        let text = self.memory.read(buffer)?;
+        let pages = text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()?;
+        Some(pages as f64 * self.page_bytes)
+    }
+
+    fn read_bytes(&self, buffer: &mut Vec<u8>) -> Option<f64> {
+        let text = self.calls.read(buffer)?;
+        let (_, bytes) = keyed(text).find(|(key, _)| *key == "rchar")?;
+        Some(bytes as f64)
+    }
+}
+
+/// The figures of a server with these members: sums, as far as all of them tell, and the CPU time of each where there are several.
+pub(crate) fn tell(members: &[Process], buffer: &mut Vec<u8>, into: &mut Figures) {
+    if members.is_empty() {
+        return;
+    }
+    let mut total_cpu = Some(0.0);
+    for (place, member) in members.iter().enumerate() {
+        let used = member.cpu_ns();
+        total_cpu = total_cpu.zip(used).map(|(total, used)| total + used);
+        let name = figures::SERVER_MEMBER_CPU.get(place);
+        if let (Some(used), Some(name)) = (used, name.filter(|_| members.len() > 1)) {
+            into.push((name, used));
         }
     }
+    into.extend(total_cpu.map(|used| (figures::SERVER_CPU, used)));
+    let memory: Option<f64> = members
+        .iter()
+        .map(|member| member.memory_bytes(buffer))
+        .sum();
+    into.extend(memory.map(|bytes| (figures::SERVER_MEMORY, bytes)));
+    let read: Option<f64> = members.iter().map(|member| member.read_bytes(buffer)).sum();
+    into.extend(read.map(|bytes| (figures::PROCESS_READ_BYTES, bytes)));
 }
 
 fn nanoseconds(time: TimeSpec) -> f64 {
@@ -59,7 +86,7 @@ mod tests {
         let own = std::process::id();
         let process = Process::open(&Host::here(), own);
         let mut told = Figures::new();
-        process.tell(&mut vec![0; 64], &mut told);
+        tell(&[process], &mut vec![0; 64], &mut told);
         let told: BTreeMap<&str, f64> = told.into_iter().collect();
         assert!(told[figures::SERVER_CPU] > 0.0);
         assert!(
@@ -79,11 +106,44 @@ mod tests {
         process.clock = None;
         process.page_bytes = 4096.0;
         let mut told = Figures::new();
-        process.tell(&mut vec![0; 64], &mut told);
+        tell(&[process], &mut vec![0; 64], &mut told);
         let expected = [
             (figures::SERVER_MEMORY, 25.0 * 4096.0),
             (figures::PROCESS_READ_BYTES, 6_976.0),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn members_are_summed_and_each_has_its_own_cpu_time() {
+        let tree = Tree::new(&[
+            ("proc/7/statm", "9000 25 8 1 0 300 0\n"),
+            ("proc/7/io", "rchar: 6976\nwchar: 0\n"),
+            ("proc/8/statm", "9000 5 8 1 0 300 0\n"),
+            ("proc/8/io", "rchar: 24\nwchar: 0\n"),
+        ]);
+        let own = Process::open(&Host::here(), std::process::id()).clock;
+        let mut members = [7, 8].map(|process| Process {
+            clock: own,
+            page_bytes: 4096.0,
+            ..Process::open(&tree.host(), process)
+        });
+        let told = |members: &[Process]| -> BTreeMap<&str, f64> {
+            let mut told = Figures::new();
+            tell(members, &mut vec![0; 64], &mut told);
+            told.into_iter().collect()
+        };
+        let both = told(&members);
+        assert_eq!(both[figures::SERVER_MEMORY], 30.0 * 4096.0);
+        assert_eq!(both[figures::PROCESS_READ_BYTES], 7_000.0);
+        let of_members = both[figures::SERVER_MEMBER_1_CPU] + both[figures::SERVER_MEMBER_2_CPU];
+        assert_eq!(both[figures::SERVER_CPU], of_members);
+        assert!(both[figures::SERVER_MEMBER_2_CPU] > 0.0);
+        // A sum without one of them would be wrong.
+        members[1].clock = None;
+        let one = told(&members);
+        assert!(one.contains_key(figures::SERVER_MEMBER_1_CPU));
+        assert!(!one.contains_key(figures::SERVER_CPU));
+        assert!(told(&members[..0]).is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use crate::device::DeviceSource;
 use crate::group::{Group, GroupSource};
 use crate::kernel::Kernel;
-use crate::process::Process;
+use crate::process::{self, Process};
 use crate::{DeviceTotals, Host};
 use nix::time::{ClockId, clock_gettime};
 use plimsoll_record::figures;
@@ -18,7 +18,8 @@ pub struct SliceSampler {
     kernel: Kernel,
     device: Option<Box<dyn DeviceSource>>,
     group: Option<Group>,
-    server: Option<Process>,
+    /// Its members.
+    server: Vec<Process>,
     buffer: Vec<u8>,
     /// What all sources told last, levels included.
     last: Figures,
@@ -38,7 +39,7 @@ impl SliceSampler {
             kernel: Kernel::open(host),
             device,
             group: group.map(|group| Group::open(host, &group)),
-            server: None,
+            server: Vec::new(),
             buffer: vec![0; 16 << 10],
             last: Vec::new(),
             now: Vec::new(),
@@ -47,11 +48,14 @@ impl SliceSampler {
         sampler
     }
 
-    /// The same with the figures of a server, by the id of its process. What is read by the process under test is from then on what that
-    /// process reads, and not this one.
+    /// The same with the figures of a server, by the ids of its processes. What is read by the process under test is from then on what those
+    /// processes read, and not this one.
     #[must_use]
-    pub fn of_server(mut self, host: &Host, process: u32) -> Self {
-        self.server = Some(Process::open(host, process));
+    pub fn of_server(mut self, host: &Host, processes: &[u32]) -> Self {
+        let opened = processes
+            .iter()
+            .map(|process| Process::open(host, *process));
+        self.server = opened.collect();
         self.kernel.without_this_process();
         self.sample(&mut |_| {}, &mut BTreeMap::new());
         self
@@ -77,9 +81,7 @@ impl SliceSampler {
         if let Some(group) = &self.group {
             group.tell(&mut self.buffer, now);
         }
-        if let Some(server) = &self.server {
-            server.tell(&mut self.buffer, now);
-        }
+        process::tell(&self.server, &mut self.buffer, now);
         self.kernel.tell(&mut self.buffer, now);
         for (place, (name, value)) in self.now.iter().enumerate() {
             let figure = if figures::is_level(name) {

@@ -316,6 +316,21 @@ pub enum TestbedError {
         /// The last lines of its log.
         last_words: Vec<String>,
     },
+    /// What is run after the start of a server did not do its work.
+    #[error(
+        "the server {name} was started, and the command after that failed: {how}: {command}{}",
+        LastWords(last_words)
+    )]
+    AfterStart {
+        /// Of the preset.
+        name: String,
+        /// As it would be typed.
+        command: String,
+        /// In words.
+        how: String,
+        /// The last lines that it said.
+        last_words: Vec<String>,
+    },
     /// The server had to be killed.
     #[error(
         "the server {name} did not end within {seconds} s after it was asked to, and was killed; give it longer with `server: {{stop_within: …}}` if it needs that{}",

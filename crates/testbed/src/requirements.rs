@@ -2,7 +2,7 @@
 
 use crate::TestbedError;
 use crate::groups;
-use crate::server::find_server;
+use crate::server::{find_after_start, find_server};
 use crate::tools::{Tools, find};
 use crate::{device, filesystem};
 use plimsoll_record::{Backing, DiskChoice, LimitsSpec, RigSpec};
@@ -20,6 +20,7 @@ pub fn what_runs_here(spec: &RigSpec) -> Result<(), TestbedError> {
     check_limits(&spec.limits)?;
     if let Some(server) = &spec.server {
         find_server(server)?;
+        find_after_start(server)?;
     }
     match &spec.disk {
         None => return Ok(()),

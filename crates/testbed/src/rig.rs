@@ -11,7 +11,7 @@ use crate::privileged::HeldDirectory;
 use crate::privileged::held::new_directory_in;
 use crate::processes::{is_marked, started_ticks};
 use crate::requirements::{require_memory, what_runs_here};
-use crate::server::{Server, ServerPlace};
+use crate::server::{Server, ServerPlace, member_directory};
 use crate::step::{MountedFrom, Step};
 use crate::tools::Tools;
 use crate::user::RunUser;
@@ -19,6 +19,7 @@ use crate::{DataDirectory, TestbedError, loops, require_space};
 use plimsoll_disk::DaemonProgram;
 use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec};
 use std::ffi::OsStr;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// What a rig is made from.
@@ -89,9 +90,7 @@ impl Rig {
         let place = DataDirectory::create(journal, order.parent, order.owner, order.label)?;
         let mut rig = Self::begin(place, journal)?;
         let (data, directory) = rig.place.make("data")?;
-        if let Some(user) = &rig.user {
-            user.own(&directory, &data)?;
-        }
+        rig.prepare(order, &directory, &data)?;
         rig.data = data;
         rig.limit(order)?;
         Ok(rig)
@@ -191,9 +190,7 @@ impl Rig {
         })?;
         let data_directory = new_directory_in(&root, "data")
             .map_err(|error| TestbedError::io("make", &data, error))?;
-        if let Some(user) = &self.user {
-            user.own(&data_directory, &data)?;
-        }
+        self.prepare(order, &data_directory, &data)?;
         // It keeps the filesystem in use.
         drop(data_directory);
         require_space(&data, order.needs_bytes)?;
@@ -208,6 +205,30 @@ impl Rig {
             name,
         });
         Ok(())
+    }
+
+    /// Makes a directory for each member of a server that has several, and hands everything over to who works on the data.
+    fn prepare(
+        &self,
+        order: &RigOrder<'_>,
+        directory: impl AsFd,
+        data: &Path,
+    ) -> Result<(), TestbedError> {
+        let server = order.spec.server.as_ref();
+        let members = server.map_or(1, |server| server.members);
+        for number in (1..=members).filter(|_| members > 1) {
+            let name = member_directory(number);
+            let path = data.join(&name);
+            let made = new_directory_in(&directory, name.as_str())
+                .map_err(|error| TestbedError::io("make", &path, error))?;
+            if let Some(user) = &self.user {
+                user.own(&made, &path)?;
+            }
+        }
+        match &self.user {
+            Some(user) => user.own(&directory, data),
+            None => Ok(()),
+        }
     }
 
     fn limit(&mut self, order: &RigOrder<'_>) -> Result<(), TestbedError> {
@@ -237,11 +258,11 @@ impl Rig {
         Ok(())
     }
 
-    /// The address of the server that was started, and its process.
+    /// The address of the server that was started, and the processes of its members.
     #[must_use]
-    pub fn server(&self) -> Option<(&str, u32)> {
+    pub fn server(&self) -> Option<(&str, Vec<u32>)> {
         let server = self.server.as_ref()?;
-        Some((&server.address, server.process()))
+        Some((&server.address, server.processes()))
     }
 
     /// Who is to work on the data, where that is not the user of this program.
@@ -250,7 +271,7 @@ impl Rig {
         self.user.as_ref()
     }
 
-    /// Where the data go: an empty directory of that user, or that of the server.
+    /// Where the data go: an empty directory of that user, or that of the server, with one in it for each member where it has several.
     #[must_use]
     pub fn data_directory(&self) -> &Path {
         &self.data
@@ -359,7 +380,9 @@ impl Rig {
             disk.hurry();
         }
         let stopped = server.stop();
-        self.hand_back(&Server::log_in(self.place.path()))?;
+        for log in self.server_logs() {
+            self.hand_back(&log)?;
+        }
         stopped
     }
 
@@ -372,11 +395,12 @@ impl Rig {
         }
     }
 
-    /// The log of the server, if there is one: a file in the directory of the run, gone with it.
+    /// The logs of the server's members, if there is one: files in the directory of the run, gone with it.
     #[must_use]
-    pub fn server_log(&self) -> Option<PathBuf> {
-        let has_server = self.record.server.is_some();
-        has_server.then(|| Server::log_in(self.place.path()))
+    pub fn server_logs(&self) -> Vec<PathBuf> {
+        let server = self.record.server.as_ref();
+        let count = server.map_or(0, |server| server.members.len().max(1));
+        Server::logs_in(self.place.path(), count)
     }
 
     /// Undoes everything but the data directory, in which the trace of an emulated disk is. No step is waited for without end, and a

@@ -1,11 +1,13 @@
-//! A server that is started for a run, on its storage and under its limits, and ended after it.
+//! A server that is started for a run, on its storage and under its limits, and ended after it: one process, or several members.
 //!
-//! It is started through a shell that waits for one word before it becomes the server: so the process is journaled, and is under its
+//! Each is started through a shell that waits for one word before it becomes the server: so the process is journaled, and is under its
 //! limits, before it does anything that counts, and a program that dies in between leaves nothing behind. Where this program is root, the
 //! server is not: it runs as the [`RunUser`], who owns its data.
 
 mod address;
+mod after_start;
 mod log;
+mod member;
 mod program;
 
 use crate::DataDirectory;
@@ -13,21 +15,22 @@ use crate::TestbedError;
 use crate::groups::Group;
 use crate::made::Made;
 use crate::privileged::held::new_file_in;
-use crate::privileged::kill::{ask, end_group};
+use crate::privileged::kill::end_group;
 use crate::processes::{MARK_VARIABLE, marked, own_start, started_ticks};
 use crate::step::Step;
 use crate::user::RunUser;
 use crate::wait::until;
 use address::Places;
-use plimsoll_record::{ServerRecord, ServerSpec};
-pub(crate) use program::find_server;
+use member::Member;
+use plimsoll_record::{MemberRecord, ServerRecord, ServerSpec};
+pub(crate) use program::{find_after_start, find_server};
 use rustix::process::Signal;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// What the shell does. Servers hold a file open for each connection and table, of which the usual limit allows too few. A program in the background inherits
@@ -36,22 +39,16 @@ const BECOME: &str = r#"read -r word || exit 1
 ulimit -S -n 64000 2>/dev/null || ulimit -S -n "$(ulimit -H -n)"
 case $1 in *=*) ;; *) if env --default-signal true 2>/dev/null; then exec env --default-signal "$@" </dev/null; fi ;; esac
 exec "$@" </dev/null"#;
-/// In the directory of the run.
-const LOG: &str = "server.log";
 /// A port that was free can be taken before the server has it.
 const ATTEMPTS: u32 = 4;
 /// How often it is looked whether the server is ready.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long a killed process may take to go.
-const LONGEST_END: Duration = Duration::from_secs(10);
-/// With less room than this a disk counts as full: a server that was refused a larger piece may have left some.
-const FULL_BYTES: u64 = 1 << 20;
 
 /// Where a server of a run is to be started.
 pub(crate) struct ServerPlace<'a> {
     /// The directory of the run.
     pub home: &'a DataDirectory,
-    /// An empty directory on what is measured.
+    /// A directory on what is measured: empty, or with an empty one for each member.
     pub data: &'a Path,
     /// Its limits.
     pub group: Option<&'a Group>,
@@ -60,16 +57,17 @@ pub(crate) struct ServerPlace<'a> {
 /// A server that runs. It is killed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
-    name: String,
-    process: u32,
-    started_ticks: u64,
-    child: Mutex<Child>,
+    /// At least one. The first is ended last.
+    members: Vec<Member>,
     pub(crate) address: String,
-    data: PathBuf,
-    log: PathBuf,
     stop_signal: Signal,
     stop_within: Duration,
     pub(crate) record: ServerRecord,
+}
+
+/// The directory of a member, in that of the server with several.
+pub(crate) fn member_directory(number: u32) -> String {
+    format!("member-{number}")
 }
 
 impl Server {
@@ -82,9 +80,15 @@ impl Server {
         let program = find_server(spec)?;
         let user = RunUser::here();
         let home = place.home.path();
-        let log = Self::log_in(home);
-        let log_file = new_file_in(place.home, LOG)
-            .map_err(|error| TestbedError::io("make the log of the server", &log, error))?;
+        let count = spec.members.max(1) as usize;
+        let logs = Self::logs_in(home, count);
+        let mut log_files = Vec::new();
+        for (place_of_log, log) in logs.iter().enumerate() {
+            let file = new_file_in(place.home, &log_name(place_of_log));
+            log_files.push(
+                file.map_err(|error| TestbedError::io("make the log of the server", log, error))?,
+            );
+        }
         let (run, run_directory) = place.home.make("run")?;
         if let Some(user) = &user {
             user.own(&run_directory, &run)?;
@@ -97,8 +101,8 @@ impl Server {
             program: &program,
             user: user.as_ref(),
             run: &run,
-            log: &log,
-            log_file,
+            logs: &logs,
+            log_files,
             version,
         };
         let mut attempt = 1;
@@ -109,7 +113,7 @@ impl Server {
                     return Err(TestbedError::ServerDied {
                         name: spec.name.clone(),
                         how: "its port was taken by others again and again".into(),
-                        last_words: log::last_words(&log),
+                        last_words: log::last_words(&logs[0]),
                     });
                 }
                 Err(Unstarted::Failed(error)) => return Err(error),
@@ -118,68 +122,59 @@ impl Server {
         }
     }
 
-    /// Where it writes what it says, in the directory of the run.
-    pub(crate) fn log_in(home: &Path) -> PathBuf {
-        home.join(LOG)
+    /// Where its members write what they say, in the directory of the run.
+    pub(crate) fn logs_in(home: &Path, count: usize) -> Vec<PathBuf> {
+        (0..count).map(|place| home.join(log_name(place))).collect()
     }
 
-    pub(crate) fn process(&self) -> u32 {
-        self.process
+    /// Of its members, in their order.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        self.members.iter().map(|member| member.process).collect()
     }
 
-    fn child(&self) -> MutexGuard<'_, Child> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether it still runs.
+    /// Whether all of it still runs.
     pub(crate) fn is_alive(&self) -> Result<(), TestbedError> {
-        if started_ticks(self.process) == Some(self.started_ticks) {
-            return Ok(());
-        }
-        // Of a killed process the first thread ends before the others do, and only with the last does it tell how it ended.
-        let mut status = None;
-        until(LONGEST_END, || {
-            status = self.child().try_wait().ok().flatten();
-            status.is_some()
-        });
-        Err(TestbedError::ServerDied {
-            name: self.name.clone(),
-            how: how_it_ended(status, &[&self.data, &self.log]),
-            last_words: log::last_words(&self.log),
-        })
+        self.members.iter().try_for_each(Member::is_alive)
     }
 
-    /// Asks it to end and waits until it has; kills it when that takes too long, or when it was asked in vain.
+    /// Asks it to end and waits until it has; kills it when that takes too long, or when it was asked in vain. The first member, to which
+    /// the others may have to tell something, is asked when they have ended.
     pub(crate) fn stop(&self) -> Result<(), TestbedError> {
         self.is_alive()?;
-        let asked = ask(&self.child(), self.stop_signal);
-        let ended = asked
-            && until(self.stop_within, || {
-                !matches!(self.child().try_wait(), Ok(None))
-            });
-        if ended {
-            return Ok(());
+        let deadline = Instant::now() + self.stop_within;
+        let (first, others) = self.members.split_at(1);
+        let stopped = [others, first]
+            .into_iter()
+            .try_for_each(|members| self.stop_together(members, deadline));
+        for member in &self.members {
+            member.kill();
         }
-        self.kill();
-        Err(TestbedError::ServerDoesNotEnd {
-            name: self.name.clone(),
-            seconds: self.stop_within.as_secs_f64(),
-            last_words: log::last_words(&self.log),
-        })
+        stopped
     }
 
-    /// With all processes that it started, as far as they are in its group.
-    fn kill(&self) {
-        let mut child = self.child();
-        if matches!(child.try_wait(), Ok(None)) {
-            end_group(&mut child);
+    fn stop_together(&self, members: &[Member], deadline: Instant) -> Result<(), TestbedError> {
+        let asked: Vec<bool> = members
+            .iter()
+            .map(|member| member.ask_to_end(self.stop_signal))
+            .collect();
+        for (member, asked) in members.iter().zip(asked) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if !(asked && until(left, || member.has_ended())) {
+                return Err(TestbedError::ServerDoesNotEnd {
+                    name: member.name.clone(),
+                    seconds: self.stop_within.as_secs_f64(),
+                    last_words: member.last_words(),
+                });
+            }
         }
+        Ok(())
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.kill();
+fn log_name(place: usize) -> String {
+    match place {
+        0 => "server.log".into(),
+        _ => format!("server-{}.log", place + 1),
     }
 }
 
@@ -203,28 +198,43 @@ struct Starting<'a> {
     program: &'a Path,
     user: Option<&'a RunUser>,
     run: &'a Path,
-    log: &'a Path,
-    log_file: File,
+    /// Of each member.
+    logs: &'a [PathBuf],
+    log_files: Vec<File>,
     version: Option<String>,
 }
 
 impl Starting<'_> {
     fn once(&mut self) -> Result<Server, Unstarted> {
         let spec = self.spec;
-        let places = Places {
-            data: self.place.data,
-            run: self.run,
-            log: self.log,
-            port: address::free_port().map_err(|source| {
-                TestbedError::io("find a free port of", Path::new("127.0.0.1"), source)
-            })?,
-        };
-        let arguments: Vec<String> = spec
-            .arguments
+        let count = self.logs.len();
+        let ports = address::free_ports(count).map_err(|source| {
+            TestbedError::io("find free ports of", Path::new("127.0.0.1"), source)
+        })?;
+        let hosts: Vec<String> = ports
             .iter()
-            .map(|word| places.filled(word))
+            .map(|port| format!("127.0.0.1:{port}"))
             .collect();
-        let address = places.filled(&spec.address);
+        let all_hosts = hosts.join(",");
+        let own_program = after_start::own_program();
+        let places: Vec<Places<'_>> = ports
+            .iter()
+            .zip(self.logs)
+            .zip(1..)
+            .map(|((port, log), number)| Places {
+                data: match count {
+                    1 => self.place.data.to_owned(),
+                    _ => self.place.data.join(member_directory(number)),
+                },
+                run: self.run,
+                log,
+                port: *port,
+                members: &all_hosts,
+                plimsoll: &own_program,
+            })
+            .collect();
+        let of_first = &places[0];
+        let address = of_first.filled(&spec.address);
         let mark = format!(
             "server-{}-{}",
             self.made.journal().token(),
@@ -234,33 +244,108 @@ impl Starting<'_> {
             name: spec.name.clone(),
             mark: mark.clone(),
         })?;
-        let mut child = self.spawn(&arguments, &places, &mark)?;
-        let readied = self.admit_and_wait(&mut child, &address, &mark);
-        let started_ticks = match readied {
-            Ok(started_ticks) => started_ticks,
-            Err(why) => {
-                end_group(&mut child);
-                return Err(why);
-            }
-        };
+        let mut members = Vec::new();
+        let mut commands = Vec::new();
+        for (place, (places, host)) in places.iter().zip(&hosts).enumerate() {
+            let arguments = self.filled(&spec.arguments, places);
+            let (name, address) = match count {
+                1 => (spec.name.clone(), address.clone()),
+                _ => {
+                    let name = format!("{} (member {} of {count})", spec.name, place + 1);
+                    (name, host.clone())
+                }
+            };
+            commands.push(program::command_line(self.program, &arguments));
+            members.push(self.start_member(place, name, address, &arguments, places, &mark)?);
+        }
+        let deadline = Instant::now() + Duration::from_nanos(spec.ready_within_ns);
+        for member in &members {
+            self.wait_for(member, &mark, deadline)?;
+        }
+        let after_start = self.filled(&spec.after_start, of_first);
+        let environment = self.environment_of(of_first);
+        let done = self.run_after_start(&after_start, &environment, &mark, deadline);
+        if let Err(error) = done {
+            // A member that is gone is why, and not what follows from it.
+            members.iter().try_for_each(Member::is_alive)?;
+            return Err(error.into());
+        }
+        let records = hosts
+            .iter()
+            .zip(&commands)
+            .map(|(host, command)| MemberRecord {
+                address: host.clone(),
+                command: command.clone(),
+                log: None,
+            });
+        let records = records.filter(|_| count > 1).collect();
         Ok(Server {
-            name: spec.name.clone(),
-            process: child.id(),
-            started_ticks,
-            child: Mutex::new(child),
+            members,
             address,
-            data: self.place.data.to_owned(),
-            log: self.log.to_owned(),
             stop_signal: signal(&spec.stop_signal),
             stop_within: Duration::from_nanos(spec.stop_within_ns),
             record: ServerRecord {
                 program: self.program.to_owned(),
                 version: self.version.take(),
-                command: program::command_line(self.program, &arguments),
+                command: commands.swap_remove(0),
                 user: self.user.map(|user| user.name.clone()),
                 log: None,
+                members: records,
             },
         })
+    }
+
+    fn filled(&self, words: &[String], places: &Places<'_>) -> Vec<String> {
+        words.iter().map(|word| places.filled(word)).collect()
+    }
+
+    fn environment_of(&self, places: &Places<'_>) -> Vec<(String, String)> {
+        let environment = self.spec.environment.iter();
+        environment
+            .map(|(name, value)| (name.clone(), places.filled(value)))
+            .collect()
+    }
+
+    /// Starts a member, which is journaled and under its limits before it does anything.
+    fn start_member(
+        &self,
+        place: usize,
+        name: String,
+        address: String,
+        arguments: &[String],
+        places: &Places<'_>,
+        mark: &str,
+    ) -> Result<Member, TestbedError> {
+        let log = &self.logs[place];
+        let mut child = self.spawn(arguments, places, log, &self.log_files[place], mark)?;
+        let process = child.id();
+        let input = child.stdin.take();
+        let Some(started_ticks) = started_ticks(process) else {
+            end_group(&mut child);
+            return Err(TestbedError::ProcessGone { process });
+        };
+        let member = Member {
+            name,
+            address,
+            process,
+            started_ticks,
+            child: Mutex::new(child),
+            data: places.data.clone(),
+            log: log.clone(),
+        };
+        self.made.making(Step::Process {
+            process,
+            started_ticks,
+            mark: mark.to_owned(),
+        })?;
+        if let Some(group) = self.place.group {
+            group.admit(process)?;
+        }
+        if let Some(mut input) = input {
+            // A shell that is gone is noticed later.
+            let _: io::Result<()> = input.write_all(b"go\n");
+        }
+        Ok(member)
     }
 
     /// Starts the shell, which waits.
@@ -268,12 +353,13 @@ impl Starting<'_> {
         &self,
         arguments: &[String],
         places: &Places<'_>,
+        log: &Path,
+        log_file: &File,
         mark: &str,
     ) -> Result<Child, TestbedError> {
-        let failed = |error| TestbedError::io("write the log of the server", self.log, error);
-        let log = self.log_file.try_clone().map_err(failed)?;
-        let errors = log.try_clone().map_err(failed)?;
-        let environment = self.spec.environment.iter();
+        let failed = |error| TestbedError::io("write the log of the server", log, error);
+        let output = log_file.try_clone().map_err(failed)?;
+        let errors = log_file.try_clone().map_err(failed)?;
         let mut command = Command::new("/bin/sh");
         command
             .args(["-c", BECOME, "sh"])
@@ -282,11 +368,11 @@ impl Starting<'_> {
             .env_clear()
             .envs(program::environment())
             .env("HOME", self.run)
-            .envs(environment.map(|(name, value)| (name, places.filled(value))))
+            .envs(self.environment_of(places))
             .env(MARK_VARIABLE, mark)
             .current_dir(self.run)
             .stdin(Stdio::piped())
-            .stdout(log)
+            .stdout(output)
             .stderr(errors)
             // An interruption typed at the terminal is for this program, which ends the server in order.
             .process_group(0);
@@ -298,62 +384,36 @@ impl Starting<'_> {
             .map_err(|error| TestbedError::io("start", Path::new("/bin/sh"), error))
     }
 
-    /// Lets the shell become the server, and returns when that was started.
-    fn admit_and_wait(
-        &self,
-        child: &mut Child,
-        address: &str,
-        mark: &str,
-    ) -> Result<u64, Unstarted> {
-        let process = child.id();
-        let gone = TestbedError::ProcessGone { process };
-        let started_ticks = started_ticks(process).ok_or(gone)?;
-        self.made.making(Step::Process {
-            process,
-            started_ticks,
-            mark: mark.to_owned(),
-        })?;
-        if let Some(group) = self.place.group {
-            group.admit(process)?;
-        }
-        let mut input = child.stdin.take().expect("standard input is a pipe");
-        // A shell that is gone is noticed below.
-        let _: io::Result<()> = input.write_all(b"go\n");
-        drop(input);
-        let name = || self.spec.name.clone();
-        let within = Duration::from_nanos(self.spec.ready_within_ns);
-        let begun = Instant::now();
+    /// Waits until a member answers.
+    fn wait_for(&self, member: &Member, mark: &str, deadline: Instant) -> Result<(), Unstarted> {
+        let address = &member.address;
         loop {
-            let status = child
-                .try_wait()
+            let status = member
+                .ended()
                 .map_err(|error| TestbedError::io("wait for", self.program, error))?;
             if let Some(status) = status {
                 if address::answers(address) {
                     return Err(Unstarted::PortTaken);
                 }
-                return Err(Unstarted::Failed(TestbedError::ServerDied {
-                    name: name(),
-                    how: how_it_ended(Some(status), &[self.place.data, self.log]),
-                    last_words: log::last_words(self.log),
-                }));
+                return Err(Unstarted::Failed(member.died(Some(status))));
             }
             // Who answers may be another, who was faster; then the server ends.
             if address::answers(address)
                 && address::is_of(address, || {
                     let marked = marked(mark, own_start());
                     let mut processes: Vec<u32> = marked.iter().map(|found| found.0).collect();
-                    processes.push(process);
+                    processes.push(member.process);
                     processes
                 })
             {
-                return Ok(started_ticks);
+                return Ok(());
             }
-            if begun.elapsed() >= within {
+            if Instant::now() >= deadline {
                 return Err(Unstarted::Failed(TestbedError::ServerNotReady {
-                    name: name(),
-                    address: address.to_owned(),
-                    seconds: within.as_secs_f64(),
-                    last_words: log::last_words(self.log),
+                    name: member.name.clone(),
+                    address: address.clone(),
+                    seconds: self.spec.ready_within_ns as f64 / 1e9,
+                    last_words: member.last_words(),
                 }));
             }
             std::thread::sleep(LOOK);
@@ -366,34 +426,6 @@ fn signal(word: &str) -> Signal {
         "INT" => Signal::INT,
         "QUIT" => Signal::QUIT,
         _ => Signal::TERM,
-    }
-}
-
-/// In words. A server on a full disk often cannot even write why it ends, so it is looked whether one of the places that it writes to is full.
-fn how_it_ended(status: Option<ExitStatus>, places: &[&Path]) -> String {
-    let how = exit_in_words(status);
-    match places.iter().find(|place| is_full(place)) {
-        Some(place) => format!("{how}, and the disk of {} is full", place.display()),
-        None => how,
-    }
-}
-
-fn is_full(place: &Path) -> bool {
-    rustix::fs::statvfs(place)
-        .is_ok_and(|status| status.f_bavail.saturating_mul(status.f_frsize) < FULL_BYTES)
-}
-
-fn exit_in_words(status: Option<ExitStatus>) -> String {
-    let Some(status) = status else {
-        return "it is gone".into();
-    };
-    match (status.signal(), status.code()) {
-        (Some(9), _) => {
-            "it was killed (SIGKILL): by somebody, or by the kernel for want of memory, which `dmesg` would tell".into()
-        }
-        (Some(signal), _) => format!("it crashed with signal {signal}"),
-        (None, Some(code)) => format!("it ended with exit code {code}"),
-        (None, None) => "it ended".into(),
     }
 }
 

@@ -15,6 +15,7 @@
 //! | `driver` | sessions by the official driver |
 //! | `lean` | sessions by the lean client |
 //! | `statistics`, `status` | the server's figures, from serverStatus |
+//! | `initiate` | makes a replica set of members that were just started |
 //! | `ftdc` | the same figures from what a mongod wrote about itself |
 
 mod catalogue;
@@ -28,6 +29,8 @@ mod driver;
 mod engine;
 #[cfg(feature = "mongodb")]
 mod ftdc;
+#[cfg(feature = "mongodb")]
+mod initiate;
 #[cfg(feature = "mongodb")]
 mod lean;
 #[cfg(feature = "mongodb")]
@@ -55,6 +58,23 @@ pub(crate) fn open(_: &crate::Opening<'_>) -> Result<Box<dyn crate::Engine>, cra
     Err(crate::EngineError::NotBuilt {
         name: KIND.name.into(),
     })
+}
+
+/// Makes a replica set of `mongod`s that were just started with `--replSet=plimsoll`, named by host and port with commas between them, and
+/// waits, without end, until the first is the primary and all others are secondaries. Where they are is told on `output` whenever that
+/// changes.
+///
+/// # Errors
+/// In words: which member says what. Without the feature `mongodb` it always fails.
+pub fn initiate(members: &str, output: &mut impl std::io::Write) -> Result<(), String> {
+    #[cfg(feature = "mongodb")]
+    return initiate::initiate(members, output);
+    #[cfg(not(feature = "mongodb"))]
+    {
+        let _ = (members, output);
+        let name = KIND.name.into();
+        Err(crate::EngineError::NotBuilt { name }.to_string())
+    }
 }
 
 /// Why the files of `diagnostic.data` cannot be read.

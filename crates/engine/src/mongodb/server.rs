@@ -65,6 +65,12 @@ impl Server {
                 ),
             ));
         }
+        if needs_primary && !writable && target.managed {
+            return Err(failed(
+                &found,
+                "it is no primary, so nothing can be stored there; if it was told to be a member of a replica set, take that out and write `server: {members: 3}`, or `server: {replica_set: true}` for a set of one",
+            ));
+        }
         if needs_primary && !writable {
             return Err(failed(
                 &found,
@@ -148,6 +154,11 @@ impl Server {
             }
             Err(reason) => note("storage_engine", format!("unknown: {reason}")),
         }
+        if let Deployment::ReplicaSet(_) = self.deployment
+            && let Ok(defaults) = asked(doc! { "getDefaultRWConcern": 1 })?
+        {
+            note("default_write_concern", concern_words(&defaults));
+        }
         match asked(doc! { "getCmdLineOpts": 1 })? {
             Ok(options) => {
                 let words = options.get_array("argv").map(|words| {
@@ -204,6 +215,20 @@ pub(super) fn number(document: &Document, key: &str) -> Option<i64> {
         Bson::Int64(value) => Some(*value),
         Bson::Double(value) => Some(*value as i64),
         _ => None,
+    }
+}
+
+/// The write concern of a change that names none. Before version 5.0 nothing is said where nobody has set one.
+fn concern_words(defaults: &Document) -> String {
+    let concern = defaults.get_document("defaultWriteConcern");
+    let w = concern.ok().and_then(|concern| match concern.get("w")? {
+        Bson::String(word) => Some(word.clone()),
+        _ => Some(number(concern, "w")?.to_string()),
+    });
+    let w = w.unwrap_or_else(|| "1".into());
+    match defaults.get_str("defaultWriteConcernSource") {
+        Ok("global") => format!("{w}, as it was set for the whole set"),
+        _ => w,
     }
 }
 
@@ -288,6 +313,17 @@ mod tests {
             "2 processors x86_64, 8192 MiB memory, 2048 MiB allowed, Some Processor, Debian 12"
         );
         assert_eq!(host_words(&doc! {}), "");
+    }
+
+    #[test]
+    fn the_write_concern_in_force_is_told() {
+        let implicit = doc! { "w": "majority", "wtimeout": 0 };
+        let implicit =
+            doc! { "defaultWriteConcern": implicit, "defaultWriteConcernSource": "implicit" };
+        assert_eq!(concern_words(&implicit), "majority");
+        let set = doc! { "defaultWriteConcern": { "w": 2 }, "defaultWriteConcernSource": "global" };
+        assert_eq!(concern_words(&set), "2, as it was set for the whole set");
+        assert_eq!(concern_words(&doc! {}), "1");
     }
 
     #[test]

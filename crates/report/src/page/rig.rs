@@ -22,7 +22,7 @@ pub(super) fn is_known(page: &Page<'_>) -> bool {
 
 /// In the table of the arms, below the name: what differs between them.
 pub(super) fn small_print(arm: &ArmSummary, arms: &[ArmSummary]) -> Markup {
-    let told: [fn(&ArmSummary) -> Option<String>; 4] = [
+    let told: [fn(&ArmSummary) -> Option<String>; 5] = [
         |arm| {
             let size = arm.working_set.as_ref()?;
             let share = PAGE.percent(size.got.unwrap_or(size.asked));
@@ -31,6 +31,7 @@ pub(super) fn small_print(arm: &ArmSummary, arms: &[ArmSummary]) -> Markup {
         |arm| rig::disk_of(&arm.rig, PAGE),
         |arm| arm.rig.filesystem.as_ref().map(rig::filesystem),
         |arm| rig::limits(&arm.rig.limits, PAGE),
+        |arm| arm.rig.server.as_ref()?.members_in_words(),
     ];
     let differs = |of: &fn(&ArmSummary) -> Option<String>| {
         arms.len() == 1 || arms.iter().any(|other| of(other) != of(arm))
@@ -125,11 +126,14 @@ fn server_cell(asked: &RigSpec, made: Option<&RigRecord>) -> Markup {
     let started = made.and_then(|made| made.server.as_ref());
     html! {
         td {
-            @match &asked.server { Some(server) => (text::short(&server.name, 80)), None => (PAGE.nothing()) }
+            @match &asked.server { Some(server) => (text::short(&server.in_words(), 80)), None => (PAGE.nothing()) }
             @if let Some(started) = started {
                 @if let Some(version) = &started.version { small { (text::short(version, 200)) } }
                 small { code { (text::short(&started.command, 600)) } }
                 @if let Some(user) = &started.user { small { "as the user " (text::short(user, 80)) } }
+                @for (number, member) in started.members.iter().enumerate().skip(1) {
+                    small { "member " (number + 1) ": " (text::short(&member.address, 80)) }
+                }
                 @if let Some(log) = &started.log { small { "log: " (text::short(&log.display().to_string(), 300)) } }
             }
         }

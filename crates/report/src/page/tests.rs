@@ -948,6 +948,7 @@ fn spoil_made(rig: &mut RigRecord, hostile: &str) {
         trace.path = hostile.into();
     }
     rig.server = Some(plimsoll_record::ServerRecord {
+        members: Vec::new(),
         program: hostile.into(),
         version: text(),
         command: hostile.to_owned(),

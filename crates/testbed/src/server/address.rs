@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a connection on this machine may take.
@@ -13,27 +13,37 @@ const LISTENING: &str = "0A";
 
 /// What the places in braces of a description stand for.
 pub(super) struct Places<'a> {
-    pub data: &'a Path,
+    pub data: PathBuf,
     pub run: &'a Path,
     pub log: &'a Path,
     pub port: u16,
+    /// Host and port of each, with commas between them.
+    pub members: &'a str,
+    /// This program.
+    pub plimsoll: &'a Path,
 }
 
 impl Places<'_> {
     /// The text with its places filled. Other braces stay as they are.
     pub(super) fn filled(&self, text: &str) -> String {
         let path = |path: &Path| path.display().to_string();
-        text.replace("{data}", &path(self.data))
+        text.replace("{data}", &path(&self.data))
             .replace("{run}", &path(self.run))
             .replace("{log}", &path(self.log))
             .replace("{port}", &self.port.to_string())
+            .replace("{members}", self.members)
+            .replace("{plimsoll}", &path(self.plimsoll))
     }
 }
 
-/// A port of 127.0.0.1 that nobody has now.
-pub(super) fn free_port() -> io::Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    Ok(listener.local_addr()?.port())
+/// So many ports of 127.0.0.1 that nobody has now.
+pub(super) fn free_ports(count: usize) -> io::Result<Vec<u16>> {
+    // All are held until the last is found, so that no two are the same.
+    let listeners: io::Result<Vec<TcpListener>> = (0..count)
+        .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
+        .collect();
+    let addresses = listeners?.into_iter().map(|listener| listener.local_addr());
+    addresses.map(|address| Ok(address?.port())).collect()
 }
 
 /// Whether somebody takes connections at the address.
@@ -111,15 +121,27 @@ mod tests {
     #[test]
     fn places_are_filled_and_other_braces_stay() {
         let places = Places {
-            data: Path::new("/d"),
+            data: "/d".into(),
             run: Path::new("/r"),
             log: Path::new("/l"),
             port: 4_711,
+            members: "127.0.0.1:4711,127.0.0.1:4712",
+            plimsoll: Path::new("/p"),
         };
         assert_eq!(
             places.filled("--x={data}/{run}:{port} {log} {\"a\": {other}}"),
             "--x=/d//r:4711 /l {\"a\": {other}}"
         );
+        assert_eq!(
+            places.filled("{plimsoll} {members}"),
+            "/p 127.0.0.1:4711,127.0.0.1:4712"
+        );
+    }
+
+    #[test]
+    fn free_ports_differ() {
+        let ports: BTreeSet<u16> = free_ports(7).unwrap().into_iter().collect();
+        assert_eq!(ports.len(), 7);
     }
 
     #[test]

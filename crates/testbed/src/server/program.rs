@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// A folder with servers that are not on PATH.
 const SERVERS_VARIABLE: &str = "PLIMSOLL_SERVERS";
+/// This program, in the words of a description.
+const OWN_PROGRAM: &str = "{plimsoll}";
 /// How long a program may take to tell its version.
 const LONGEST_VERSION: Duration = Duration::from_secs(20);
 /// Bytes of what it says then that are read.
@@ -26,39 +28,54 @@ const LONGEST_LINE: usize = 200;
 /// Where the program of a server is: as named, or on PATH, or in the folder that the variable `PLIMSOLL_SERVERS` names. One that the user
 /// under whom servers run cannot reach is passed over where there is another.
 pub(crate) fn find_server(spec: &ServerSpec) -> Result<PathBuf, TestbedError> {
+    find_program(&spec.name, &spec.program)
+}
+
+/// Checks that the program is there that is run after the start, where there is one and it is not this program.
+pub(crate) fn find_after_start(spec: &ServerSpec) -> Result<(), TestbedError> {
+    match spec.after_start.first().map(String::as_str) {
+        None | Some(OWN_PROGRAM) => Ok(()),
+        // Where that is, is known when the server is started.
+        Some(program) if program.contains('{') => Ok(()),
+        Some(program) => find_program(&spec.name, program).map(drop),
+    }
+}
+
+/// As for a server, any program for the server of this name.
+pub(super) fn find_program(name: &str, program: &str) -> Result<PathBuf, TestbedError> {
     let user = RunUser::here();
-    let is_path = spec.program.contains('/');
+    let is_path = program.contains('/');
     let (candidates, looked): (Vec<PathBuf>, Vec<PathBuf>) = if is_path {
-        let path = PathBuf::from(&spec.program);
+        let path = PathBuf::from(program);
         (vec![path.clone()], vec![path])
     } else {
         let folders = folders();
-        let within = folders.iter().map(|folder| folder.join(&spec.program));
+        let within = folders.iter().map(|folder| folder.join(program));
         (within.collect(), folders)
     };
     let mut barred = None;
     for candidate in candidates {
-        let Ok(program) = candidate.canonicalize() else {
+        let Ok(found) = candidate.canonicalize() else {
             continue;
         };
-        if !is_program(&program) {
+        if !is_program(&found) {
             continue;
         }
-        let barrier = user.as_ref().and_then(|user| user.barred_at(&program));
+        let barrier = user.as_ref().and_then(|user| user.barred_at(&found));
         let (Some(user), Some(path)) = (&user, barrier) else {
             // The name by which it was called may be more than a name: programs look at it.
-            return Ok(if is_path { program } else { candidate });
+            return Ok(if is_path { found } else { candidate });
         };
         barred.get_or_insert_with(|| TestbedError::ProgramBarred {
-            name: spec.name.clone(),
+            name: name.to_owned(),
             program: candidate.clone(),
             user: user.name.clone(),
             path: path.to_owned(),
         });
     }
     Err(barred.unwrap_or_else(|| TestbedError::ServerMissing {
-        name: spec.name.clone(),
-        program: spec.program.clone(),
+        name: name.to_owned(),
+        program: program.to_owned(),
         looked,
     }))
 }

@@ -35,6 +35,9 @@ fn spec(arguments: &[&str]) -> ServerSpec {
         stop_signal: "TERM".into(),
         ready_within_ns: 60_000_000_000,
         stop_within_ns: 60_000_000_000,
+        members: 1,
+        after_start: Vec::new(),
+        log_bytes: 0,
     }
 }
 
@@ -112,7 +115,8 @@ fn a_server_serves_its_data_and_ends() {
     let mut site = Site::new();
     let mut rig = site.rig(http()).unwrap();
     std::fs::write(rig.data_directory().join("record"), "of the engine").unwrap();
-    let (address, process) = rig.server().unwrap();
+    let (address, processes) = rig.server().unwrap();
+    let process = processes[0];
     assert!(fetch(address).ends_with("of the engine"));
     let is_root = rustix::process::geteuid().is_root();
     assert_eq!(user_of(process) != user_of(std::process::id()), is_root);
@@ -146,7 +150,7 @@ fn a_server_serves_its_data_and_ends() {
     rig.is_sound().unwrap();
     rig.stop_server().unwrap();
     assert_eq!(started_ticks(process), None);
-    let log = std::fs::read_to_string(rig.server_log().unwrap()).unwrap();
+    let log = std::fs::read_to_string(&rig.server_logs()[0]).unwrap();
     assert!(log.contains("GET /record"), "{log}");
     let torn_down = rig.tear_down(&mut site.journal).unwrap();
     assert!(torn_down.notes.is_empty(), "{:?}", torn_down.notes);
@@ -161,11 +165,12 @@ fn a_server_that_is_killed_is_missed_with_its_last_words() {
     }
     let mut site = Site::new();
     let mut rig = site.rig(http()).unwrap();
-    let (address, process) = rig.server().unwrap();
+    let (address, processes) = rig.server().unwrap();
+    let process = processes[0];
     fetch(address);
     let pid = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
     rustix::process::kill_process(pid, Signal::KILL).unwrap();
-    assert!(until(LONGEST_END, || started_ticks(process).is_none()));
+    assert!(until(Duration::from_secs(10), || started_ticks(process).is_none()));
     let message = rig.is_sound().unwrap_err().to_string();
     assert!(
         message.starts_with("the server a server is gone: it was killed (SIGKILL)"),
@@ -192,9 +197,13 @@ fn a_server_of_a_program_that_is_gone_is_found_and_ended() {
         return;
     }
     let mut site = Site::new();
-    let rig = site.rig(http()).unwrap();
-    let (_, process) = rig.server().unwrap();
-    let started = started_ticks(process).unwrap();
+    let rig = site.rig(three()).unwrap();
+    let processes = rig.server().unwrap().1;
+    assert!(
+        processes
+            .iter()
+            .all(|process| started_ticks(*process).is_some())
+    );
     // A copy of the journal is nobody's, as if this program were gone.
     let journals = site.state().join("journal");
     let journal = std::fs::read_dir(&journals)
@@ -214,7 +223,9 @@ fn a_server_of_a_program_that_is_gone_is_found_and_ended() {
         // The data directory has an owner who lives.
         let _ = left.undo(&mut |_| {});
     }
-    assert_ne!(started_ticks(process), Some(started));
+    for process in processes {
+        assert_eq!(started_ticks(process), None);
+    }
     drop(rig);
 }
 
@@ -279,7 +290,7 @@ while True:
     let mut server = spec(&["-c", stubborn]);
     server.stop_within_ns = 1;
     let mut rig = site.rig(server).unwrap();
-    let (_, process) = rig.server().unwrap();
+    let process = rig.server().unwrap().1[0];
     let message = rig.stop_server().unwrap_err().to_string();
     assert!(
         message.contains("did not end within") && message.contains("and was killed"),
@@ -290,6 +301,164 @@ while True:
         .unwrap()
         .remove(&mut site.journal)
         .unwrap();
+    site.nothing_is_left();
+}
+
+/// Three of them, and what is said once all of them answer.
+fn three() -> ServerSpec {
+    let say = "import sys; print('all of', *sys.argv[1:])";
+    ServerSpec {
+        members: 3,
+        address: "test://{members}/".into(),
+        after_start: [PYTHON, "-c", say, "{members}", "{port}"]
+            .map(str::to_owned)
+            .to_vec(),
+        ..http()
+    }
+}
+
+#[test]
+fn a_server_of_several_members_is_one() {
+    if !is_possible_or_skip("a_server_of_several_members_is_one") {
+        return;
+    }
+    let mut site = Site::new();
+    let mut rig = site.rig(three()).unwrap();
+    let record = rig.record().server.unwrap();
+    let hosts: Vec<&str> = record
+        .members
+        .iter()
+        .map(|member| member.address.as_str())
+        .collect();
+    let (address, processes) = rig.server().unwrap();
+    assert_eq!(processes.len(), 3);
+    assert_eq!(address, format!("test://{}/", hosts.join(",")));
+    // Each has data of its own, and runs as the same user.
+    for (place, host) in hosts.iter().enumerate() {
+        let directory = rig.data_directory().join(format!("member-{}", place + 1));
+        std::fs::write(directory.join("record"), format!("of {place}")).unwrap();
+        assert!(fetch(host).ends_with(&format!("of {place}")));
+        assert_eq!(user_of(processes[place]), user_of(processes[0]));
+    }
+    assert_eq!(record.command, record.members[0].command);
+    rig.is_sound().unwrap();
+    rig.stop_server().unwrap();
+    for process in processes {
+        assert_eq!(started_ticks(process), None);
+    }
+    let logs = rig.server_logs();
+    assert_eq!(logs.len(), 3);
+    let said = std::fs::read_to_string(&logs[0]).unwrap();
+    let (_, port) = hosts[0].rsplit_once(':').unwrap();
+    let words = format!("all of {} {port}", hosts.join(","));
+    assert!(said.contains(&words), "{words} in {said}");
+    for log in &logs {
+        let said = std::fs::read_to_string(log).unwrap();
+        assert_eq!(said.matches("GET /record").count(), 1, "{said}");
+    }
+    let torn_down = rig.tear_down(&mut site.journal).unwrap();
+    assert!(torn_down.notes.is_empty(), "{:?}", torn_down.notes);
+    torn_down.remove(&mut site.journal).unwrap();
+    site.nothing_is_left();
+}
+
+#[test]
+fn a_member_that_is_killed_is_named_and_the_others_end() {
+    if !is_possible_or_skip("a_member_that_is_killed_is_named_and_the_others_end") {
+        return;
+    }
+    let mut site = Site::new();
+    let mut rig = site.rig(three()).unwrap();
+    let processes = rig.server().unwrap().1;
+    let pid = rustix::process::Pid::from_raw(processes[1].cast_signed()).unwrap();
+    rustix::process::kill_process(pid, Signal::KILL).unwrap();
+    let is_gone = || started_ticks(processes[1]).is_none();
+    assert!(until(Duration::from_secs(10), is_gone));
+    let message = rig.is_sound().unwrap_err().to_string();
+    let words = "the server a server (member 2 of 3) is gone: it was killed (SIGKILL)";
+    assert!(message.starts_with(words), "{message}");
+    assert!(matches!(
+        rig.stop_server(),
+        Err(TestbedError::ServerDied { .. })
+    ));
+    for process in processes {
+        assert_eq!(started_ticks(process), None);
+    }
+    rig.tear_down(&mut site.journal)
+        .unwrap()
+        .remove(&mut site.journal)
+        .unwrap();
+    site.nothing_is_left();
+}
+
+#[test]
+fn a_command_after_the_start_that_fails_fails_the_start() {
+    if !is_possible_or_skip("a_command_after_the_start_that_fails_fails_the_start") {
+        return;
+    }
+    let mut site = Site::new();
+    let mut failing = three();
+    failing.after_start[2] = "import sys; print('no majority'); sys.exit(4)".into();
+    let message = site.rig(failing).unwrap_err().to_string();
+    let begins = "the server a server was started, and the command after that failed: it ended with exit code 4: python3 -c ";
+    assert!(message.starts_with(begins), "{message}");
+    assert!(
+        message.ends_with("; its last words: no majority"),
+        "{message}"
+    );
+    let mut missing = three();
+    missing.after_start[0] = "plimsoll-has-no-such-program".into();
+    let message = site.rig(missing).unwrap_err().to_string();
+    let words = "there is no program plimsoll-has-no-such-program for the server a server in ";
+    assert!(message.contains(words), "{message}");
+    site.nothing_is_left();
+}
+
+#[test]
+fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
+    let site = Site::new();
+    let parent = site.folder.path().join("data");
+    let made = Made::new(&site.journal);
+    let home = DataDirectory::create(&site.journal, &parent, "e", "a run").unwrap();
+    if RunUser::here().is_some() {
+        home.open_to_pass().unwrap();
+    }
+    let spec = three();
+    let place = ServerPlace {
+        home: &home,
+        data: home.path(),
+        group: None,
+    };
+    let logs = Server::logs_in(home.path(), 1);
+    let user = RunUser::here();
+    let starting = Starting {
+        spec: &spec,
+        place: &place,
+        made: &made,
+        program: Path::new(PYTHON),
+        user: user.as_ref(),
+        run: home.path(),
+        logs: &logs,
+        log_files: vec![new_file_in(&home, "server.log").unwrap()],
+        version: None,
+    };
+    let words = ["sh", "-c", "echo I wait; exec sleep 1000"].map(str::to_owned);
+    let mark = format!("server-{}-0", site.journal.token());
+    let error = starting
+        .run_after_start(&words, &[], &mark, Instant::now())
+        .unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains(
+            "it had not ended when the server was to be ready, after 60 s, and was killed"
+        ),
+        "{message}"
+    );
+    assert!(marked(&mark, own_start()).is_empty());
+    let notes = made.undo();
+    assert!(notes.is_empty(), "{notes:?}");
+    home.remove().unwrap();
+    site.journal.sync().unwrap();
     site.nothing_is_left();
 }
 
@@ -334,7 +503,7 @@ fn the_limits_are_those_of_the_server_and_not_of_its_client() {
         ..RigSpec::default()
     };
     let rig = site.rig_of(&rig).unwrap();
-    let (_, server) = rig.server().unwrap();
+    let server = rig.server().unwrap().1[0];
     let client = Command::new("sleep")
         .arg("1000")
         .env(MARK_VARIABLE, rig.mark())

@@ -1,0 +1,140 @@
+//! Makes a replica set of members that were just started.
+
+use super::connection::runtime;
+use super::messages::words;
+use mongodb::bson::{Document, doc};
+use mongodb::error::Error;
+use mongodb::options::{ClientOptions, ServerAddress};
+use mongodb::{Client, Database};
+use std::io::Write;
+use std::time::Duration;
+
+/// As the members were told when they were started.
+const SET: &str = "plimsoll";
+/// How long a member may take to be reached. It has answered before.
+const REACH: Duration = Duration::from_secs(30);
+/// How often it is looked how far they are.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Initiates the set and waits until its first member is the primary and all others are secondaries. It waits without end, and tells on
+/// `output` where they are whenever that changes.
+pub(crate) fn initiate(members: &str, output: &mut impl Write) -> Result<(), String> {
+    let hosts: Vec<&str> = members.split(',').collect();
+    let runtime = runtime().map_err(|error| error.to_string())?;
+    runtime.block_on(async {
+        let mut databases = Vec::new();
+        for host in &hosts {
+            databases.push(administration(host).map_err(|error| said(host, &error))?);
+        }
+        make(&hosts, &databases, output).await
+    })
+}
+
+fn administration(host: &str) -> Result<Database, Error> {
+    let options = ClientOptions::builder()
+        .hosts(vec![ServerAddress::parse(host)?])
+        .direct_connection(true)
+        .server_selection_timeout(REACH)
+        .app_name("plimsoll".to_owned())
+        .build();
+    Ok(Client::with_options(options)?.database("admin"))
+}
+
+async fn make(
+    hosts: &[&str],
+    databases: &[Database],
+    output: &mut impl Write,
+) -> Result<(), String> {
+    let (host, first) = (hosts[0], &databases[0]);
+    let members: Vec<Document> = (0..)
+        .zip(hosts)
+        .map(|(number, host)| doc! { "_id": number, "host": *host })
+        .collect();
+    let configuration = doc! { "_id": SET, "members": members };
+    let initiated = first.run_command(doc! { "replSetInitiate": configuration });
+    initiated.await.map_err(|error| said(host, &error))?;
+    for database in databases {
+        // From version 5.0 on a member waits 15 s before it ends, for clients to leave it. Ours have left it then. Earlier ones have no such
+        // parameter.
+        let no_grace = doc! { "setParameter": 1, "shutdownTimeoutMillisForSignaledShutdown": 0 };
+        let _: Result<Document, Error> = database.run_command(no_grace).await;
+    }
+    let mut told = Vec::new();
+    loop {
+        let status = first.run_command(doc! { "replSetGetStatus": 1 });
+        let states = states(&status.await.map_err(|error| said(host, &error))?);
+        if states != told {
+            let line: Vec<String> = hosts
+                .iter()
+                .zip(&states)
+                .map(|(host, state)| format!("{host} {state}"))
+                .collect();
+            // Whoever does not listen learns nothing.
+            let _ = writeln!(output, "{}", line.join(", "));
+            told.clone_from(&states);
+        }
+        if !states.iter().any(|state| state == "PRIMARY") {
+            // The first stands for election at once: the member that waits the shortest would do so after 10 s. It fails until the others
+            // have heard of the set.
+            let _: Result<Document, Error> = first.run_command(doc! { "replSetStepUp": 1 }).await;
+        } else if is_complete(&states) && takes_writes(first).await {
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// What each member is, in the words of the server.
+fn states(status: &Document) -> Vec<String> {
+    let Ok(members) = status.get_array("members") else {
+        return Vec::new();
+    };
+    let documents = members.iter().filter_map(|member| member.as_document());
+    documents
+        .map(|member| member.get_str("stateStr").unwrap_or("unknown").to_owned())
+        .collect()
+}
+
+/// Whether the first is the primary and all others are secondaries.
+fn is_complete(states: &[String]) -> bool {
+    states.split_first().is_some_and(|(first, others)| {
+        first == "PRIMARY" && others.iter().all(|state| state == "SECONDARY")
+    })
+}
+
+/// A primary takes writes only a moment after it has become it.
+async fn takes_writes(first: &Database) -> bool {
+    let hello = first.run_command(doc! { "hello": 1 }).await;
+    hello.is_ok_and(|hello| hello.get_bool("isWritablePrimary").unwrap_or(false))
+}
+
+fn said(host: &str, error: &Error) -> String {
+    format!("{host}: {}", words(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_complete_with_the_first_as_primary() {
+        let states_of = |words: &[&str]| {
+            let members: Vec<Document> = words
+                .iter()
+                .map(|word| doc! { "stateStr": *word })
+                .collect();
+            states(&doc! { "members": members })
+        };
+        for (words, complete) in [
+            (&["PRIMARY", "SECONDARY", "SECONDARY"][..], true),
+            (&["PRIMARY"], true),
+            (&["PRIMARY", "SECONDARY", "STARTUP2"], false),
+            (&["SECONDARY", "PRIMARY", "SECONDARY"], false),
+            (&["SECONDARY"], false),
+            (&[], false),
+        ] {
+            assert_eq!(is_complete(&states_of(words)), complete, "{words:?}");
+        }
+        assert_eq!(states(&doc! { "members": [{}] }), ["unknown"]);
+    }
+}
