@@ -151,6 +151,14 @@ fn connection_advice(said: &str) -> Option<&'static str> {
             "what listens there closed the connection: the two may not agree on TLS (`tls=true` in `uri`, or not), it may have died, or be no MongoDB",
         );
     }
+    if says(&["Type: RsGhost"]) {
+        return Some(
+            "it was started as a member of a replica set that nobody has initiated: initiate it; a server that plimsoll starts needs no `replSet` for that, but `server: {members: 3}`, or `server: {replica_set: true}` for a set of one",
+        );
+    }
+    if says(&["Type: ReplicaSetNoPrimary"]) {
+        return Some("its replica set has no primary: `rs.status()` says why");
+    }
     // Nothing went wrong, and nobody greeted.
     if says(&["Server selection timeout"]) && !says(&["Error:"]) {
         return Some(
@@ -158,4 +166,27 @@ fn connection_advice(said: &str) -> Option<&'static str> {
         );
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_without_a_primary_is_known_from_one_that_does_not_answer() {
+        let said = |what: &str| {
+            format!(
+                "Server selection timeout: None of the available servers suitable for criteria ReadPreference(Primary). Topology: {{ {what} }}"
+            )
+        };
+        let ghost = said("Type: Unknown, Servers: [ { Address: 127.0.0.1:1, Type: RsGhost } ]");
+        let advice = connection_advice(&ghost).unwrap();
+        assert!(advice.contains("`server: {members: 3}`"), "{advice}");
+        let leaderless = said("Type: ReplicaSetNoPrimary, Set Name: rs0");
+        let advice = connection_advice(&leaderless).unwrap();
+        assert!(advice.contains("no primary"), "{advice}");
+        let silent = said("Type: Unknown, Servers: [ { Address: 127.0.0.1:1, Type: Unknown } ]");
+        let advice = connection_advice(&silent).unwrap();
+        assert!(advice.contains("does not answer"), "{advice}");
+    }
 }

@@ -95,7 +95,11 @@ impl Target {
                 });
             }
         };
-        let secrets = quotable_secrets(&uri);
+        // The address of a server that this program started holds none.
+        let secrets = match opening.server {
+            Some(_) => Vec::new(),
+            None => quotable_secrets(&uri),
+        };
         let (uri, call_timeout) =
             without_socket_timeout(&uri).map_err(|reason| refuse("uri", &redact(&uri), &reason))?;
         let count = |name| settings.count(name).expect(COMPLETED);

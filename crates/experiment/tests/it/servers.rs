@@ -5,7 +5,7 @@ use plimsoll_experiment::{
     Arm, EngineKind, Overrides, Plan, Problems, Setting, SettingKind, Surroundings, check,
     differences, explain,
 };
-use plimsoll_record::ServerSpec;
+use plimsoll_record::{DiskChoice, ServerSpec};
 
 const fn setting(name: &'static str, kind: SettingKind, default: Option<&'static str>) -> Setting {
     Setting {
@@ -314,4 +314,130 @@ fn runs_on_one_collection_do_not_refuse_each_other() {
     let both = once(&format!("  one: {{{one}}}\n  two: {{{one}}}")).unwrap_err();
     assert_eq!(both.count(), 2, "{both}");
     assert!(both.to_string().contains("2 runs would be made"), "{both}");
+}
+
+#[test]
+fn members_are_a_replica_set_and_one_stands_alone() {
+    let alone = server("");
+    assert_eq!(server("server: {members: 1}"), alone);
+    assert_eq!(server("server: {replica_set: false}"), alone);
+    assert_eq!((alone.members, alone.log_bytes), (1, 0));
+    assert!(alone.after_start.is_empty());
+
+    let three = server("server: {members: 3, arguments: [--quiet]}");
+    assert_eq!(three.members, 3);
+    assert_eq!(
+        from(&three, "--replSet=plimsoll"),
+        ["--replSet=plimsoll", "--quiet"]
+    );
+    assert_eq!(three.address, "mongodb://{members}/?replicaSet=plimsoll");
+    assert_eq!(three.after_start, ["{plimsoll}", "initiate", "{members}"]);
+    assert_eq!(three.log_bytes, 990 << 20);
+
+    let one = server("server: {replica_set: true}");
+    assert_eq!(one.members, 1);
+    assert_eq!(
+        (one.address, one.after_start),
+        (three.address, three.after_start)
+    );
+
+    let own = server("server: {members: 3, after_start: [./set-up, '{port}']}");
+    assert_eq!(own.after_start, ["./set-up", "{port}"]);
+    let own = server("server: {preset: ferretdb, after_start: [./set-up]}");
+    assert_eq!((own.members, own.after_start.len()), (1, 1));
+}
+
+#[test]
+fn members_that_cannot_be_are_one_error_each() {
+    for (arm, code) in [
+        ("server: {members: 0}", "out-of-range"),
+        ("server: {members: 8}", "out-of-range"),
+        ("server: {members: many}", "unit"),
+        (
+            "server: {members: 3, replica_set: false}",
+            "members-without-set",
+        ),
+        ("server: {preset: ferretdb, members: 3}", "server-of-one"),
+        (
+            "server: {preset: ferretdb, replica_set: true}",
+            "server-of-one",
+        ),
+        (
+            "server: {arguments: [--quiet, --replSet, rs0]}",
+            "set-by-argument",
+        ),
+        ("arguments: '--quiet --replSet=rs0'", "set-by-argument"),
+        ("server: {after_start: []}", "entry-count"),
+        (
+            "server: {members: 3}, limits: {memory: 512MiB}",
+            "memory-below-cache",
+        ),
+    ] {
+        assert_eq!(codes(&format!("  one: {{{arm}}}")), [code], "{arm}");
+    }
+    // One of them would have room.
+    arm("limits: {memory: 512MiB}");
+    let problems = checked("  one: {server: {members: 3}, limits: {memory: 512MiB}}");
+    let words = problems.unwrap_err().to_string();
+    for part in [
+        "512MiB of memory are too little for 3 members with a cache of 64MiB each",
+        "each member needs its cache and 192MiB besides: at least 768MiB together",
+    ] {
+        assert!(words.contains(part), "{words}");
+    }
+}
+
+#[test]
+fn all_members_count_in_what_is_needed() {
+    let needs = |server: &str| {
+        let plan = plan(&format!("  one: {{server: {{{server}}}}}"));
+        explain(&plan, &ENGINES).needs
+    };
+    let (alone, three) = (needs("members: 1"), needs("members: 3"));
+    assert_eq!(three.memory_bytes, 3 * alone.memory_bytes);
+    let logs = 3 * (990_u64 << 20);
+    let of_all = 3 * alone.disk_bytes + logs;
+    assert!(three.disk_bytes.abs_diff(of_all) < 3, "whole bytes");
+    assert!(three.loading_ns > alone.loading_ns);
+    // A disk that is made for them has room for all.
+    let capacity = |server: &str| {
+        let arm = arm(&format!("disk: {{iops: 1k}}, server: {{{server}}}"));
+        match arm.rig.disk {
+            Some(DiskChoice::Emulated { spec }) => spec.capacity_bytes,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(capacity("members: 1"), 2 << 30);
+    assert!(capacity("members: 3") >= three.disk_bytes);
+}
+
+#[test]
+fn members_are_told_and_are_a_difference() {
+    let plan = plan(
+        "  alone: {}\n  three: {server: {members: 3}}\n  one: {server: {replica_set: true}}\n  own: {server: {members: 3, after_start: [./set-up]}}",
+    );
+    let lines: Vec<String> = explain(&plan, &ENGINES)
+        .arms
+        .into_iter()
+        .filter_map(|arm| arm.server)
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "mongod",
+            "mongod, 3 members",
+            "mongod, replica set of 1",
+            "mongod, 3 members, then ./set-up"
+        ]
+    );
+    let told = |left: usize, right: usize| -> Vec<(String, String, String)> {
+        differences(&plan.arms[left], &plan.arms[right])
+            .into_iter()
+            .map(|one| (one.what, one.left, one.right))
+            .collect()
+    };
+    let row = |what: &str, left: &str, right: &str| (what.into(), left.into(), right.into());
+    assert_eq!(told(0, 1), [row("server.members", "1", "3 members")]);
+    assert_eq!(told(0, 2), [row("server.members", "1", "replica set of 1")]);
+    assert_eq!(told(1, 3), [row("server.after_start", "none", "./set-up")]);
 }

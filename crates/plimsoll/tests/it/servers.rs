@@ -1,7 +1,9 @@
 //! Servers that the program starts for an arm: on a plain directory and on an emulated disk, killed, missing, and never ready.
 
+mod replica_sets;
+
 use crate::laboratory::{
-    Laboratory, Mounted, Running, Said, is_root_or_skip, runs, send, wait_until,
+    Laboratory, Mounted, Running, Said, is_root_or_skip, page_of, runs, send, wait_until,
 };
 use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
 use plimsoll_record::{RunRecord, RunState, figures};
