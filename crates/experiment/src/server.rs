@@ -368,6 +368,21 @@ fn arguments_of(preset: &ServerPreset, settings: &Settings) -> Vec<String> {
     arguments
 }
 
+/// The same server as one process that stands alone: a record takes as much on it as on each member of a set, and is stored far sooner.
+pub(crate) fn standing_alone(server: &ServerSpec) -> ServerSpec {
+    let mut alone = server.clone();
+    let preset = server_preset(&server.name);
+    if let Some((preset, set)) = preset.and_then(|preset| Some((preset, preset.set.as_ref()?)))
+        && server.members_in_words().is_some()
+    {
+        alone.arguments.retain(|word| !set.arguments.contains(word));
+        alone.address.clone_from(&preset.spec.address);
+        alone.after_start.clear();
+        (alone.members, alone.log_bytes) = (1, 0);
+    }
+    alone
+}
+
 /// What an arm's server was given beyond its preset and its settings.
 pub(crate) fn own_arguments(arm: &Arm) -> Vec<String> {
     let Some(server) = &arm.rig.server else {

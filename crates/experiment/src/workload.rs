@@ -5,6 +5,7 @@ use crate::format::{FIELDS, WORKLOAD};
 use crate::mistake::{Mistake, bytes};
 use crate::problems::Collector;
 use crate::reader::{Checked, Field, Value, join};
+use crate::server::standing_alone;
 use crate::settle::{Origins, written_count};
 use crate::source::Place;
 use crate::working_set::{MeasureRecords, Measured, working_set_words};
@@ -263,9 +264,10 @@ impl WorkloadReader<'_, '_> {
         } else {
             &|_, _, _, data| Ok(data.mean_record_bytes())
         };
-        let chosen = self
-            .measured
-            .choose(share, engine, settings, server, base, measure)?;
+        let alone = server.map(standing_alone);
+        let chosen =
+            self.measured
+                .choose(share, engine, settings, alone.as_ref(), base, measure)?;
         let (records, set) = match chosen {
             Ok(chosen) => chosen,
             Err(mistake) => {

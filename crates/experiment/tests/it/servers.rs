@@ -441,3 +441,34 @@ fn members_are_told_and_are_a_difference() {
     assert_eq!(told(0, 2), [row("server.members", "1", "replica set of 1")]);
     assert_eq!(told(1, 3), [row("server.after_start", "none", "./set-up")]);
 }
+
+/// A load with one session on a set would take minutes.
+#[test]
+fn a_record_of_a_set_is_sized_on_a_server_that_stands_alone() {
+    let sized = std::cell::RefCell::new(Vec::new());
+    let text = |server: &str| {
+        format!(
+            "plimsoll: 1\nname: sized\nworkload: {{working_set: 150%, preset: c}}\narms: {{one: {{engine: mongodb, server: {server}}}}}\nload: {{closed: {{threads: 1}}}}\n"
+        )
+    };
+    let overrides = Overrides::default();
+    let surroundings = Surroundings {
+        engines: &ENGINES,
+        measure: &|_, _, server, _| {
+            sized
+                .borrow_mut()
+                .push(server.cloned().expect("one is started"));
+            Ok(1_200.0)
+        },
+        ..surroundings(&overrides)
+    };
+    let mut records = Vec::new();
+    for server in ["mongod", "{members: 3}", "{replica_set: true}"] {
+        let plan = check(&text(server), "sized.yaml", &surroundings).unwrap();
+        records.push(plan.arms[0].data.records);
+    }
+    let sized = sized.into_inner();
+    assert_eq!(sized.len(), 3);
+    assert!(sized.iter().all(|server| *server == sized[0]), "{sized:?}");
+    assert!(records.iter().all(|number| *number == records[0]));
+}
