@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 #![cfg(feature = "mongodb")]
 
+mod failover;
 mod laboratory;
 mod mistakes;
 mod operations;

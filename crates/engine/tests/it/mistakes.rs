@@ -155,7 +155,6 @@ fn what_the_lean_client_cannot_do_names_the_other() {
             "readPreference=secondary&replicaSet=x",
             "reads from the primary alone",
         ),
-        ("retryWrites=true", "does not repeat writes"),
     ] {
         let uri = format!("mongodb://127.0.0.1:{}/?{option}", free_port());
         let said = message(open_at(&uri, &verifiable(1), &quickly("lean")));

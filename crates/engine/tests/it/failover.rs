@@ -1,0 +1,135 @@
+//! Replica sets whose primary steps down or dies while it is asked.
+
+use crate::laboratory::{CLIENTS, assert_ok, open_at, read, records, text, verifiable};
+use crate::server::{Kind, Server};
+use mongodb::bson::{Document, doc};
+use mongodb::{Client, Database};
+use plimsoll_engine::{Session, initiate};
+use plimsoll_workload::{Ask, FieldChoice, KeySpace};
+use tokio::runtime::Runtime;
+
+/// Three mongods as a set.
+struct ReplicaSet {
+    members: Vec<Server>,
+    hosts: String,
+    runtime: Runtime,
+}
+
+impl ReplicaSet {
+    fn start() -> Self {
+        let start = |_| Server::start_with(Kind::Mongod, &["--replSet=plimsoll"]);
+        let members: Vec<Server> = (0..3).map(start).collect();
+        let hosts: Vec<String> = members.iter().map(host).collect();
+        let hosts = hosts.join(",");
+        initiate(&hosts, &mut std::io::sink()).unwrap();
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        Self {
+            members,
+            hosts,
+            runtime: runtime.enable_all().build().unwrap(),
+        }
+    }
+
+    fn uri(&self, options: &str) -> String {
+        format!("mongodb://{}/?replicaSet=plimsoll{options}", self.hosts)
+    }
+
+    fn command(&self, database: &Database, command: Document) -> Document {
+        let sent = async { database.run_command(command).await };
+        self.runtime.block_on(sent).unwrap()
+    }
+
+    /// The primary's own administration.
+    fn primary(&self) -> (usize, Database) {
+        let opened = self.runtime.block_on(Client::with_uri_str(self.uri("")));
+        let database = opened.unwrap().database("admin");
+        let hello = self.command(&database, doc! { "hello": 1 });
+        let primary = hello.get_str("me").unwrap();
+        let number = self.members.iter().position(|one| host(one) == primary);
+        (number.unwrap(), database)
+    }
+
+    /// Makes another member the primary.
+    fn step_down(&self) {
+        let (_, database) = self.primary();
+        self.command(&database, doc! { "replSetStepDown": 60, "force": true });
+    }
+}
+
+fn host(server: &Server) -> String {
+    format!("127.0.0.1:{}", server.port)
+}
+
+/// Stores the records, with something done before the 20th and before the 40th.
+fn store(
+    session: &mut dyn Session,
+    data: &plimsoll_workload::DataSpec,
+    mut before: impl FnMut(u32),
+) {
+    let key_space = KeySpace::new(data).unwrap();
+    let mut asker = key_space.loader(1).asker(0);
+    let mut stored = 0;
+    while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+        if stored == 20 || stored == 40 {
+            before(stored);
+        }
+        assert_ok(&session.insert(key, fields));
+        stored += 1;
+    }
+    assert_eq!(stored, 60);
+}
+
+#[test]
+fn what_is_asked_outlives_the_loss_of_the_primary() {
+    let test = "failover::what_is_asked_outlives_the_loss_of_the_primary";
+    if !Kind::Mongod.is_there_or_skip(test) {
+        return;
+    }
+    let data = verifiable(60);
+    for client in CLIENTS {
+        eprintln!("{test}: {client}");
+        let mut set = ReplicaSet::start();
+        let pairs = [("client", text(client))];
+        let engine = open_at(&set.uri("&w=majority"), &data, &pairs).unwrap();
+        let mut session = engine.session().unwrap();
+        store(&mut *session, &data, |stored| {
+            if stored == 20 {
+                set.step_down();
+            } else {
+                let (number, _) = set.primary();
+                set.members[number].kill();
+            }
+        });
+        for (key, record) in records(&data) {
+            assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+        }
+        if client == "lean" {
+            // Its connection held until the server said that it is no longer the primary, and until it died.
+            assert_eq!(session.retries(), 2);
+        }
+        drop(session);
+        engine.close().unwrap();
+    }
+}
+
+#[test]
+fn without_repetition_one_operation_fails_and_the_next_finds_the_primary() {
+    let test = "failover::without_repetition_one_operation_fails_and_the_next_finds_the_primary";
+    if !Kind::Mongod.is_there_or_skip(test) {
+        return;
+    }
+    let set = ReplicaSet::start();
+    let data = verifiable(60);
+    let uri = set.uri("&retryWrites=false&retryReads=false");
+    let engine = open_at(&uri, &data, &[("client", text("lean"))]).unwrap();
+    let mut session = engine.session().unwrap();
+    store(&mut *session, &data, |_| {});
+    set.step_down();
+    let (key, record) = records(&data).swap_remove(7);
+    let refused = session.delete(&key);
+    let refused = format!("{refused:?}");
+    assert!(refused.contains("is not the primary"), "{refused}");
+    assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+    assert_ok(&session.delete(&key));
+    assert_eq!(session.retries(), 0);
+}
