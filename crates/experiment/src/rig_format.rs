@@ -140,8 +140,9 @@ object! {
     "replica_set" = FLAG, Optional, "true";
         "A replica set even of one member. One member is a server that stands alone without it.";
     "after_start" = list(&WORD, 1, 200), Optional, "[/opt/setup, '{port}']";
-        "A program and its arguments, run once when all members answer, as the user of the server and in `{run}`. The server is ready \
-         when it has ended with 0. Of a replica set, it takes the place of the command that initiates the set, and must do that.";
+        "A program and its arguments, run once when all members answer; a path is found from the folder of the experiment file. It \
+         runs as the user of the server and in `{run}`. The server is ready when it has ended with 0. Of a replica set, it takes the \
+         place of the command that initiates the set, and must do that.";
     "ready_within" = WITHIN, Optional, "120s";
         "How long it may take until it answers, and what is run after that has ended.";
     "stop_within" = WITHIN, Optional, "300s";

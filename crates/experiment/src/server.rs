@@ -267,6 +267,12 @@ impl RigReader<'_, '_> {
         if let Some(words) = map.get("after_start") {
             let words_of = words.items().iter().filter_map(Checked::text);
             spec.after_start = words_of.map(str::to_owned).collect();
+            if let Some(program) = spec.after_start.first_mut()
+                && is_path(program)
+                && !program.starts_with('{')
+            {
+                *program = self.base_dir.join(&*program).display().to_string();
+            }
             let path = join(path, "after_start");
             self.origins
                 .add_file(&path, spec.after_start.join(" "), words.place);

@@ -4,7 +4,7 @@ use super::connection::{Connection, runtime};
 use super::status::figures_of;
 use super::target::Target;
 use mongodb::bson::{Document, doc};
-use mongodb::options::ClientOptions;
+use mongodb::options::{ClientOptions, ServerAddress};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -48,8 +48,16 @@ const LEFT_OUT: [&str; 31] = [
 
 pub(super) struct Statistics {
     options: ClientOptions,
+    asked: Mutex<Asked>,
+}
+
+/// Whom the figures are from.
+#[derive(Default)]
+struct Asked {
     /// Made when it is first needed.
-    connection: Mutex<Option<Connection>>,
+    connection: Option<Connection>,
+    /// The server that told them last.
+    server: Option<ServerAddress>,
 }
 
 impl Statistics {
@@ -58,16 +66,15 @@ impl Statistics {
         options.server_selection_timeout = Some(PATIENCE);
         Self {
             options,
-            connection: Mutex::new(None),
+            asked: Mutex::default(),
         }
     }
 
-    /// Where the server cannot be asked, figures are left out: they are a by-product of a run.
+    /// Where the server cannot be asked, figures are left out: they are a by-product of a run. So are the first ones of another server, as
+    /// after a failover, for its counters have risen from elsewhere.
     pub(super) fn read(&self, target: &Target, into: &mut Vec<(&'static str, f64)>) {
-        let mut connection = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let Asked { connection, server } = &mut *asked;
         if connection.is_none() {
             *connection = runtime()
                 .ok()
@@ -77,7 +84,11 @@ impl Statistics {
             return;
         };
         if let Some(status) = connection.command_within("admin", request(), PATIENCE) {
-            figures_of(&status, into);
+            let told_by = connection.served_by();
+            if server.is_none() || *server == told_by {
+                figures_of(&status, into);
+            }
+            *server = told_by;
         }
     }
 }

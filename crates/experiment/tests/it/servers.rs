@@ -342,9 +342,14 @@ fn members_are_a_replica_set_and_one_stands_alone() {
     );
 
     let own = server("server: {members: 3, after_start: [./set-up, '{port}']}");
-    assert_eq!(own.after_start, ["./set-up", "{port}"]);
-    let own = server("server: {preset: ferretdb, after_start: [./set-up]}");
-    assert_eq!((own.members, own.after_start.len()), (1, 1));
+    assert_eq!(own.after_start, ["/experiments/./set-up", "{port}"]);
+    let own = server("server: {preset: ferretdb, after_start: [set-up]}");
+    assert_eq!(
+        (own.members, own.after_start),
+        (1, vec!["set-up".to_owned()])
+    );
+    let own = server("server: {after_start: ['{plimsoll}', list]}");
+    assert_eq!(own.after_start, ["{plimsoll}", "list"]);
 }
 
 #[test]
@@ -427,7 +432,7 @@ fn members_are_told_and_are_a_difference() {
             "mongod",
             "mongod, 3 members",
             "mongod, replica set of 1",
-            "mongod, 3 members, then ./set-up"
+            "mongod, 3 members, then /experiments/./set-up"
         ]
     );
     let told = |left: usize, right: usize| -> Vec<(String, String, String)> {
@@ -439,7 +444,10 @@ fn members_are_told_and_are_a_difference() {
     let row = |what: &str, left: &str, right: &str| (what.into(), left.into(), right.into());
     assert_eq!(told(0, 1), [row("server.members", "1", "3 members")]);
     assert_eq!(told(0, 2), [row("server.members", "1", "replica set of 1")]);
-    assert_eq!(told(1, 3), [row("server.after_start", "none", "./set-up")]);
+    assert_eq!(
+        told(1, 3),
+        [row("server.after_start", "none", "/experiments/./set-up")]
+    );
 }
 
 /// A load with one session on a set would take minutes.
