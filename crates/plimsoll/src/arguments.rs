@@ -105,8 +105,11 @@ pub enum Command {
 #[derive(Args, Debug)]
 pub struct ExperimentFile {
     /// The experiment file (YAML); see docs/experiment-file.md.
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub file: PathBuf,
+    #[arg(value_hint = ValueHint::FilePath, required_unless_present = "uri")]
+    pub file: Option<PathBuf>,
+    /// Instead of a file: a MongoDB server that runs, measured with 1 to 64 sessions under YCSB's workloads A and C, in a database `plimsoll` of its own unless the URI names one.
+    #[arg(long, conflicts_with = "file")]
+    pub uri: Option<String>,
     /// Blocks: rounds through all arms; overrides the file.
     #[arg(long, value_parser = blocks)]
     pub blocks: Option<u32>,
@@ -154,6 +157,7 @@ fn count(text: &str) -> Result<u64, String> {
 #[command(after_help = "\
 Examples:
   plimsoll run studies/quickstart.yaml
+  plimsoll run --uri mongodb://127.0.0.1:27017       a server that runs, without a file
   plimsoll run mine.yaml --blocks 2 --duration 2s    a quick look: too few blocks for a verdict
   plimsoll run mine.yaml --pilot                     5 blocks, to learn how many a verdict takes
   plimsoll run mine.yaml --aa                        the baseline against itself: this machine's noise floor

@@ -1,5 +1,7 @@
 //! `plimsoll plan`, and reading an experiment file for `plimsoll run`.
 
+mod by_uri;
+
 use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
 use crate::live::counted;
@@ -36,22 +38,15 @@ impl std::fmt::Display for NoExperiment {
 
 /// Reads and checks an experiment file.
 pub fn read(experiment: &ExperimentFile, rigs: &Rigs) -> anyhow::Result<Checked> {
-    let file = &experiment.file;
-    let text = read_text_file(file).map_err(|why| {
-        let no_such = matches!(
-            why.kind(),
-            ErrorKind::NotFound | ErrorKind::PermissionDenied
-        );
-        let words = format!("cannot read the experiment file {}", file.display());
-        let error = anyhow::Error::new(why);
-        if no_such {
-            error.context(words)
-        } else {
-            error.context(NoExperiment(words))
-        }
-    })?;
+    // Of the two the command line has one.
+    let file = experiment.file.as_deref();
+    let text = match (file, &experiment.uri) {
+        (Some(file), _) => text_of(file)?,
+        (None, uri) => by_uri::experiment(uri.as_deref().unwrap_or_default()),
+    };
+    let file = file.unwrap_or(Path::new("--uri"));
     // The plan must not depend on the folder from which the program was called.
-    let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
+    let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let machine = Host::here().machine();
     let memory_bytes = machine
         .memory_limit_bytes
@@ -94,6 +89,22 @@ pub fn read(experiment: &ExperimentFile, rigs: &Rigs) -> anyhow::Result<Checked>
     };
     let plan = check(&text, &file.display().to_string(), &surroundings);
     Ok(Checked { text, plan })
+}
+
+fn text_of(file: &Path) -> anyhow::Result<String> {
+    read_text_file(file).map_err(|why| {
+        let no_such = matches!(
+            why.kind(),
+            ErrorKind::NotFound | ErrorKind::PermissionDenied
+        );
+        let words = format!("cannot read the experiment file {}", file.display());
+        let error = anyhow::Error::new(why);
+        if no_such {
+            error.context(words)
+        } else {
+            error.context(NoExperiment(words))
+        }
+    })
 }
 
 /// Shows what is wrong with a file.

@@ -467,3 +467,54 @@ fn a_server_that_runs_by_itself_is_measured_by_its_uri() {
     assert_ne!(said.code, Some(0), "{said:?}");
     assert!(!failure(&laboratory.record().runs[0]).is_empty());
 }
+
+#[test]
+fn a_server_that_runs_is_measured_without_a_file() {
+    let test = "a_server_that_runs_is_measured_without_a_file";
+    if !is_possible_or_skip(test, "mongod") {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let data = laboratory.path("mongod");
+    fs::create_dir(&data).unwrap();
+    let mut server = Command::new(plimsoll_testing::server("mongod").unwrap())
+        .args(["--bind_ip=127.0.0.1", "--wiredTigerCacheSizeGB=0.25"])
+        .arg(format!("--port={port}"))
+        .arg(format!("--dbpath={}", data.display()))
+        .arg(format!("--unixSocketPrefix={}", data.display()))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("the server", || {
+        TcpStream::connect(("127.0.0.1", port)).is_ok()
+    });
+    let uri = format!("mongodb://127.0.0.1:{port}/?appName=secret");
+    let quick = ["--duration", "200ms", "--warm-up", "0s", "--blocks", "1"];
+    let said = run(&laboratory, &[&["run", "--uri", &uri], &quick[..]].concat());
+    let again = run(&laboratory, &["plan", "--uri", &uri]);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let record = laboratory.record();
+    assert_eq!(record.name, format!("server-127.0.0.1-{port}"));
+    assert_eq!(runs(&record), [("server", 0, 1, "finished")], "{said:?}");
+    // From one session to 64, under two mixes.
+    assert_eq!(record.runs[0].points.len(), 8);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    // A run needs one of the two, and takes one alone.
+    for (arguments, words) in [
+        (&["run"][..], "FILE"),
+        (
+            &["run", "x.yaml", "--uri", "mongodb://h"],
+            "cannot be used with",
+        ),
+    ] {
+        let said = run(&laboratory, arguments);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.err.contains(words), "{said:?}");
+    }
+}
