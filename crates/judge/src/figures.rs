@@ -78,6 +78,39 @@ figures! {
     /// Operations per second.
     operations_per_second = "operations", PerSecond;
 
+    /// Mean time of a read within the server, as it says itself: without the network and the client.
+    server_read_ns = "reads within the server", Nanoseconds;
+    /// Mean time of a write within the server.
+    server_write_ns = "writes within the server", Nanoseconds;
+    /// Of the server's tickets for reads, how many are in use.
+    server_read_tickets_used = "read tickets in use", Share;
+    /// Of the server's tickets for writes, how many are in use.
+    server_write_tickets_used = "write tickets in use", Share;
+    /// Tickets for reads that the server has.
+    server_read_tickets = "read tickets", Count;
+    /// Tickets for writes that the server has.
+    server_write_tickets = "write tickets", Count;
+    /// Reads that wait within the server for a lock or a ticket.
+    server_reads_queued = "reads queued in the server", Count;
+    /// Writes that wait within the server for a lock or a ticket.
+    server_writes_queued = "writes queued in the server", Count;
+    /// Of the sessions' time, how much was spent waiting for the server's flow control.
+    flow_control_wait = "sessions waiting for flow control", Share;
+    /// Of the time, how long flow control held writes back because other members lagged.
+    flow_control_lagged = "flow control holding back", Share;
+    /// Documents that the server returned for each operation.
+    documents_returned_per_operation = "documents returned", PerOperation;
+    /// Documents that the server inserted, updated or deleted for each operation.
+    documents_changed_per_operation = "documents changed", PerOperation;
+    /// Documents that the server deleted because their time was over.
+    documents_expired_per_second = "documents expired", PerSecond;
+    /// Requests that the server received for each operation.
+    server_requests_per_operation = "requests to the server", PerOperation;
+    /// Bytes that the server received for each operation.
+    server_received_bytes_per_operation = "received by the server", BytesPerOperation;
+    /// Bytes that the server sent for each operation.
+    server_sent_bytes_per_operation = "sent by the server", BytesPerOperation;
+
     /// Pages that the engine found in its cache, of all that operations asked for: 1 - read / requested.
     engine_cache_hit_ratio = "engine cache hits", Share;
     /// Of the engine's cache, how much is used.
@@ -152,7 +185,7 @@ figures! {
 
     /// CPU time of the worker for each operation.
     worker_cpu_ns_per_operation = "CPU of the worker", NanosecondsPerOperation;
-    /// CPU time of the server that was started for the run, for each operation.
+    /// CPU time of the server for each operation: of one that was started for the run, or that runs by itself on this machine.
     server_cpu_ns_per_operation = "CPU of the server", NanosecondsPerOperation;
     /// CPU time of the whole machine for each operation.
     machine_cpu_ns_per_operation = "CPU of the machine", NanosecondsPerOperation;

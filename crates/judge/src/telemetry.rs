@@ -104,10 +104,39 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
     let from_page_cache = asked_per_second
         .zip(read_per_second)
         .map(|(asked, read)| (asked - read).max(0.0));
+    let changes = [
+        names::SERVER_DOCUMENTS_INSERTED,
+        names::SERVER_DOCUMENTS_UPDATED,
+        names::SERVER_DOCUMENTS_DELETED,
+    ];
+    let changed = changes.iter().map(|name| sums.per_operation(name)).sum();
     let checkpoints_running = sums.per_second(names::ENGINE_CHECKPOINT_RUNNING);
 
     Figures {
         operations_per_second: ratio(operations, seconds),
+
+        server_read_ns: sums.quotient(names::SERVER_READ_TIME, names::SERVER_READS),
+        server_write_ns: sums.quotient(names::SERVER_WRITE_TIME, names::SERVER_WRITES),
+        server_read_tickets_used: sums
+            .quotient(names::SERVER_READ_TICKETS, names::SERVER_READ_TICKETS_TOTAL),
+        server_write_tickets_used: sums.quotient(
+            names::SERVER_WRITE_TICKETS,
+            names::SERVER_WRITE_TICKETS_TOTAL,
+        ),
+        server_read_tickets: sums.per_second(names::SERVER_READ_TICKETS_TOTAL),
+        server_write_tickets: sums.per_second(names::SERVER_WRITE_TICKETS_TOTAL),
+        server_reads_queued: sums.per_second(names::SERVER_READS_QUEUED),
+        server_writes_queued: sums.per_second(names::SERVER_WRITES_QUEUED),
+        flow_control_wait: sums
+            .of_time(names::SERVER_FLOW_CONTROL_WAIT)
+            .and_then(|waited| ratio(waited, f64::from(sessions))),
+        flow_control_lagged: sums.per_second(names::SERVER_FLOW_CONTROL_LAGGED),
+        documents_returned_per_operation: sums.per_operation(names::SERVER_DOCUMENTS_RETURNED),
+        documents_changed_per_operation: changed,
+        documents_expired_per_second: sums.per_second(names::SERVER_DOCUMENTS_EXPIRED),
+        server_requests_per_operation: sums.per_operation(names::SERVER_REQUESTS),
+        server_received_bytes_per_operation: sums.per_operation(names::SERVER_RECEIVED_BYTES),
+        server_sent_bytes_per_operation: sums.per_operation(names::SERVER_SENT_BYTES),
 
         engine_cache_hit_ratio: sums
             .hit_ratio(names::ENGINE_PAGES_READ, names::ENGINE_PAGES_REQUESTED),

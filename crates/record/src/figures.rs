@@ -127,7 +127,7 @@ figures! {
     /// Page cache pages that were read again soon after they had been given up.
     GROUP_REFAULTS = "group.refaults", Counter;
 
-    /// CPU time of the server that was started for the run, of all its members.
+    /// CPU time of the server that was started for the run, of all its members, or that runs by itself on this machine.
     SERVER_CPU = "server.cpu.ns", Counter;
     /// Of it, that of its first member, where it has several.
     SERVER_MEMBER_1_CPU = "server.member_1.cpu.ns", Counter;
@@ -161,12 +161,58 @@ figures! {
     SERVER_READ_TICKETS = "server.tickets.read", Level;
     /// Writes that the server has let into its storage engine.
     SERVER_WRITE_TICKETS = "server.tickets.write", Level;
+    /// Reads that the server lets into its storage engine at most.
+    SERVER_READ_TICKETS_TOTAL = "server.tickets.read.total", Level;
+    /// Writes that the server lets into its storage engine at most.
+    SERVER_WRITE_TICKETS_TOTAL = "server.tickets.write.total", Level;
     /// Reads that wait for a lock or to be let in.
     SERVER_READS_QUEUED = "server.queued.reads", Level;
     /// Writes that wait for a lock or to be let in.
     SERVER_WRITES_QUEUED = "server.queued.writes", Level;
     /// Time that operations waited for locks of the server.
     SERVER_LOCK_WAIT = "server.lock.wait.ns", Counter;
+    /// Clients that hold a lock for reading or wait for one.
+    SERVER_ACTIVE_READERS = "server.active.readers", Level;
+    /// Clients that hold a lock for writing or wait for one.
+    SERVER_ACTIVE_WRITERS = "server.active.writers", Level;
+    /// Requests of clients: messages, not operations.
+    SERVER_REQUESTS = "server.requests", Counter;
+    /// Reads that the server has timed.
+    SERVER_READS = "server.reads", Counter;
+    /// Time of them within the server, summed: divided by their number it is the mean latency.
+    SERVER_READ_TIME = "server.reads.ns", Counter;
+    /// Writes that the server has timed.
+    SERVER_WRITES = "server.writes", Counter;
+    /// Time of them within the server, summed.
+    SERVER_WRITE_TIME = "server.writes.ns", Counter;
+    /// Commands other than reads and writes that the server has timed.
+    SERVER_COMMANDS = "server.commands", Counter;
+    /// Time of them within the server, summed.
+    SERVER_COMMAND_TIME = "server.commands.ns", Counter;
+    /// Documents inserted.
+    SERVER_DOCUMENTS_INSERTED = "server.documents.inserted", Counter;
+    /// Documents returned by reads.
+    SERVER_DOCUMENTS_RETURNED = "server.documents.returned", Counter;
+    /// Documents updated.
+    SERVER_DOCUMENTS_UPDATED = "server.documents.updated", Counter;
+    /// Documents deleted, by anyone.
+    SERVER_DOCUMENTS_DELETED = "server.documents.deleted", Counter;
+    /// Documents deleted because their time was over.
+    SERVER_DOCUMENTS_EXPIRED = "server.documents.expired", Counter;
+    /// 1 where the server may hold writes back while other members of its replica set lag behind.
+    SERVER_FLOW_CONTROL = "server.flow_control.enabled", Level;
+    /// 1 while they lag so far that it does.
+    SERVER_FLOW_CONTROL_LAGGED = "server.flow_control.lagged", Level;
+    /// Time that operations waited to be let through by flow control.
+    SERVER_FLOW_CONTROL_WAIT = "server.flow_control.wait.ns", Counter;
+    /// Locks for writing a second that flow control allows; a thousand million while it holds nothing back.
+    SERVER_FLOW_CONTROL_RATE = "server.flow_control.rate", Level;
+    /// Locks that an operation took of late, as flow control reckons.
+    SERVER_FLOW_CONTROL_LOCKS = "server.flow_control.locks_per_operation", Level;
+    /// 1 while the server is the primary of its replica set.
+    SERVER_PRIMARY = "server.primary", Level;
+    /// 1 while the server is a secondary of its replica set.
+    SERVER_SECONDARY = "server.secondary", Level;
 
     /// Bytes that the process under test asked the kernel to read, from page cache or device.
     PROCESS_READ_BYTES = "process.read.bytes", Counter;

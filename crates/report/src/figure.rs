@@ -44,7 +44,26 @@ pub(crate) struct Theme {
 }
 
 /// What the page shows, from the top of the machine to its bottom. The others are in figures.csv.
-pub(crate) const THEMES: [Theme; 4] = [
+pub(crate) const THEMES: [Theme; 5] = [
+    Theme {
+        title: "Server",
+        names: &[
+            "server_read_ns",
+            "server_write_ns",
+            "server_read_tickets_used",
+            "server_write_tickets_used",
+            "server_reads_queued",
+            "server_writes_queued",
+            "flow_control_wait",
+            "flow_control_lagged",
+            "documents_returned_per_operation",
+            "documents_changed_per_operation",
+            "documents_expired_per_second",
+            "server_requests_per_operation",
+            "server_received_bytes_per_operation",
+            "server_sent_bytes_per_operation",
+        ],
+    },
     Theme {
         title: "Caches",
         names: &[

@@ -8,6 +8,7 @@ use plimsoll_record::figures;
 
 const MICROSECOND: f64 = 1e3;
 const MILLISECOND: f64 = 1e6;
+const PER_THOUSAND: f64 = 1e-3;
 const MIB: f64 = 1_048_576.0;
 
 /// A place in serverStatus: names from the outside in.
@@ -236,6 +237,133 @@ static KEPT: &[Kept] = &[
         1.0,
         &[&[&["globalLock", "currentQueue", "writers"]]],
     ),
+    kept(
+        figures::SERVER_READ_TICKETS_TOTAL,
+        1.0,
+        &[
+            &[&["queues", "execution", "read", "totalTickets"]],
+            &[&[
+                "wiredTiger",
+                "concurrentTransactions",
+                "read",
+                "totalTickets",
+            ]],
+        ],
+    ),
+    kept(
+        figures::SERVER_WRITE_TICKETS_TOTAL,
+        1.0,
+        &[
+            &[&["queues", "execution", "write", "totalTickets"]],
+            &[&[
+                "wiredTiger",
+                "concurrentTransactions",
+                "write",
+                "totalTickets",
+            ]],
+        ],
+    ),
+    kept(
+        figures::SERVER_ACTIVE_READERS,
+        1.0,
+        &[&[&["globalLock", "activeClients", "readers"]]],
+    ),
+    kept(
+        figures::SERVER_ACTIVE_WRITERS,
+        1.0,
+        &[&[&["globalLock", "activeClients", "writers"]]],
+    ),
+    kept(
+        figures::SERVER_REQUESTS,
+        1.0,
+        &[&[&["network", "numRequests"]]],
+    ),
+    kept(
+        figures::SERVER_READS,
+        1.0,
+        &[&[&["opLatencies", "reads", "ops"]]],
+    ),
+    kept(
+        figures::SERVER_READ_TIME,
+        MICROSECOND,
+        &[&[&["opLatencies", "reads", "latency"]]],
+    ),
+    kept(
+        figures::SERVER_WRITES,
+        1.0,
+        &[&[&["opLatencies", "writes", "ops"]]],
+    ),
+    kept(
+        figures::SERVER_WRITE_TIME,
+        MICROSECOND,
+        &[&[&["opLatencies", "writes", "latency"]]],
+    ),
+    kept(
+        figures::SERVER_COMMANDS,
+        1.0,
+        &[&[&["opLatencies", "commands", "ops"]]],
+    ),
+    kept(
+        figures::SERVER_COMMAND_TIME,
+        MICROSECOND,
+        &[&[&["opLatencies", "commands", "latency"]]],
+    ),
+    kept(
+        figures::SERVER_DOCUMENTS_INSERTED,
+        1.0,
+        &[&[&["metrics", "document", "inserted"]]],
+    ),
+    kept(
+        figures::SERVER_DOCUMENTS_RETURNED,
+        1.0,
+        &[&[&["metrics", "document", "returned"]]],
+    ),
+    kept(
+        figures::SERVER_DOCUMENTS_UPDATED,
+        1.0,
+        &[&[&["metrics", "document", "updated"]]],
+    ),
+    kept(
+        figures::SERVER_DOCUMENTS_DELETED,
+        1.0,
+        &[&[&["metrics", "document", "deleted"]]],
+    ),
+    kept(
+        figures::SERVER_DOCUMENTS_EXPIRED,
+        1.0,
+        &[&[&["metrics", "ttl", "deletedDocuments"]]],
+    ),
+    kept(
+        figures::SERVER_FLOW_CONTROL,
+        1.0,
+        &[&[&["flowControl", "enabled"]]],
+    ),
+    kept(
+        figures::SERVER_FLOW_CONTROL_LAGGED,
+        1.0,
+        &[&[&["flowControl", "isLagged"]]],
+    ),
+    kept(
+        figures::SERVER_FLOW_CONTROL_WAIT,
+        MICROSECOND,
+        &[&[&["flowControl", "timeAcquiringMicros"]]],
+    ),
+    kept(
+        figures::SERVER_FLOW_CONTROL_RATE,
+        1.0,
+        &[&[&["flowControl", "targetRateLimit"]]],
+    ),
+    kept(
+        figures::SERVER_FLOW_CONTROL_LOCKS,
+        PER_THOUSAND,
+        &[&[&["flowControl", "locksPerKiloOp"]]],
+    ),
+    kept(
+        figures::SERVER_PRIMARY,
+        1.0,
+        &[&[&["repl", "isWritablePrimary"]], &[&["repl", "ismaster"]]],
+    ),
+    kept(figures::SERVER_SECONDARY, 1.0, &[&[&["repl", "secondary"]]]),
 ];
 
 /// 1 while it is not 0.
@@ -350,12 +478,23 @@ mod tests {
         doc! {
             "host": "db1:27017",
             "version": "6.0.5",
+            "flowControl": {
+                "enabled": true, "targetRateLimit": 1_000_000_000_i64, "timeAcquiringMicros": 14_i64, "locksPerKiloOp": 2_500.0,
+                "sustainerRate": 0_i64, "isLagged": false, "isLaggedCount": 0_i32, "isLaggedTimeMicros": 0_i64,
+            },
+            "opLatencies": {
+                "reads": { "latency": 400_i64, "ops": 8_i64 },
+                "writes": { "latency": 53_738_i64, "ops": 2_i64 },
+                "commands": { "latency": 374_i64, "ops": 3_i64 },
+                "transactions": { "latency": 0_i64, "ops": 0_i64 },
+            },
+            "repl": { "hosts": ["db1:27017"], "setName": "r", "isWritablePrimary": true, "secondary": false },
             "connections": { "current": 17_i32, "available": 51_183_i32, "active": 3_i32 },
             "extra_info": { "note": "fields vary by platform", "page_faults": 12_i64 },
             "globalLock": {
                 "totalTime": 1_000_i64,
                 "currentQueue": { "total": 5_i32, "readers": 2_i32, "writers": 3_i32 },
-                "activeClients": { "total": 0_i32, "readers": 0_i32, "writers": 0_i32 },
+                "activeClients": { "total": 13_i32, "readers": 4_i32, "writers": 9_i32 },
             },
             "locks": {
                 "Global": {
@@ -405,7 +544,11 @@ mod tests {
                     "transactions rolled back": 5_000_i32,
                 },
             },
-            "metrics": { "operation": { "writeConflicts": 11_i64 } },
+            "metrics": {
+                "document": { "deleted": 71_i64, "inserted": 72_i64, "returned": 73_i64, "updated": 74_i64 },
+                "operation": { "scanAndOrder": 0_i64, "writeConflicts": 11_i64 },
+                "ttl": { "deletedDocuments": 75_i64, "passes": 1_i64 },
+            },
             "ok": 1.0,
         }
     }
@@ -446,6 +589,29 @@ mod tests {
             (figures::SERVER_READS_QUEUED, 2.0),
             (figures::SERVER_WRITES_QUEUED, 3.0),
             (figures::SERVER_LOCK_WAIT, 40_000.0),
+            (figures::SERVER_READ_TICKETS_TOTAL, 128.0),
+            (figures::SERVER_WRITE_TICKETS_TOTAL, 128.0),
+            (figures::SERVER_ACTIVE_READERS, 4.0),
+            (figures::SERVER_ACTIVE_WRITERS, 9.0),
+            (figures::SERVER_REQUESTS, 30.0),
+            (figures::SERVER_READS, 8.0),
+            (figures::SERVER_READ_TIME, 400_000.0),
+            (figures::SERVER_WRITES, 2.0),
+            (figures::SERVER_WRITE_TIME, 53_738_000.0),
+            (figures::SERVER_COMMANDS, 3.0),
+            (figures::SERVER_COMMAND_TIME, 374_000.0),
+            (figures::SERVER_DOCUMENTS_INSERTED, 72.0),
+            (figures::SERVER_DOCUMENTS_RETURNED, 73.0),
+            (figures::SERVER_DOCUMENTS_UPDATED, 74.0),
+            (figures::SERVER_DOCUMENTS_DELETED, 71.0),
+            (figures::SERVER_DOCUMENTS_EXPIRED, 75.0),
+            (figures::SERVER_FLOW_CONTROL, 1.0),
+            (figures::SERVER_FLOW_CONTROL_LAGGED, 0.0),
+            (figures::SERVER_FLOW_CONTROL_WAIT, 14_000.0),
+            (figures::SERVER_FLOW_CONTROL_RATE, 1e9),
+            (figures::SERVER_FLOW_CONTROL_LOCKS, 2.5),
+            (figures::SERVER_PRIMARY, 1.0),
+            (figures::SERVER_SECONDARY, 0.0),
         ]);
         assert_eq!(figures(&of_6_0()), expected);
     }
@@ -454,8 +620,8 @@ mod tests {
     fn later_versions_have_moved_checkpoints_and_tickets() {
         let status = doc! {
             "queues": { "execution": {
-                "read": { "out": 4_i32, "available": 10_i32 },
-                "write": { "out": 5_i32, "available": 10_i32 },
+                "read": { "out": 4_i32, "available": 10_i32, "totalTickets": 14_i32 },
+                "write": { "out": 5_i32, "available": 10_i32, "totalTickets": 15_i32 },
             } },
             "wiredTiger": {
                 "checkpoint": {
@@ -471,6 +637,8 @@ mod tests {
             (figures::ENGINE_ROLLBACKS, 1.0),
             (figures::SERVER_READ_TICKETS, 4.0),
             (figures::SERVER_WRITE_TICKETS, 5.0),
+            (figures::SERVER_READ_TICKETS_TOTAL, 14.0),
+            (figures::SERVER_WRITE_TICKETS_TOTAL, 15.0),
         ]);
         assert_eq!(figures(&status), expected);
     }

@@ -4,6 +4,7 @@
 #![cfg(feature = "mongodb")]
 
 mod failover;
+mod figures;
 mod laboratory;
 mod mistakes;
 mod operations;

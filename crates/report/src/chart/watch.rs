@@ -202,6 +202,72 @@ impl WatchPanel<'_> {
         // What never happened has no chart.
         let happened =
             |line: Option<Line>| line.filter(|line| line.iter().any(|(_, value)| *value > 0.0));
+        // Taking a ticket of flow control costs every write a moment.
+        let tells = |line: &Line| line.iter().any(|(_, value)| *value >= 0.01);
+        add(
+            [
+                (
+                    "reads within the server",
+                    "ns",
+                    happened(self.line(|figures| figures.server_read_ns)),
+                ),
+                (
+                    "writes within the server",
+                    "ns",
+                    happened(self.line(|figures| figures.server_write_ns)),
+                ),
+            ],
+            Vec::new(),
+            &|highest| Axis::low_latency(highest, "within the server: reads, writes (dashed)"),
+        );
+        add(
+            [
+                (
+                    "read tickets in use",
+                    "share",
+                    happened(self.line(|figures| figures.server_read_tickets_used)),
+                ),
+                (
+                    "write tickets in use",
+                    "share",
+                    happened(self.line(|figures| figures.server_write_tickets_used)),
+                ),
+            ],
+            Vec::new(),
+            &|_| Axis::shares("server tickets in use: reads, writes (dashed)"),
+        );
+        add(
+            [
+                (
+                    "reads queued in the server",
+                    "",
+                    happened(self.line(|figures| figures.server_reads_queued)),
+                ),
+                (
+                    "writes queued in the server",
+                    "",
+                    happened(self.line(|figures| figures.server_writes_queued)),
+                ),
+            ],
+            Vec::new(),
+            &|highest| Axis::low_rate(highest, "queued in the server: reads, writes (dashed)"),
+        );
+        add(
+            [
+                (
+                    "sessions waiting for flow control",
+                    "share",
+                    self.line(|figures| figures.flow_control_wait).filter(tells),
+                ),
+                (
+                    "flow control holding back",
+                    "share",
+                    happened(self.line(|figures| figures.flow_control_lagged)),
+                ),
+            ],
+            Vec::new(),
+            &|_| Axis::shares("flow control: wait, held back (dashed)"),
+        );
         add(
             [
                 (

@@ -1,6 +1,6 @@
 use super::*;
 use crate::sample::{self, Shape};
-use plimsoll_judge::{Analysis, Estimate, LatencySummary};
+use plimsoll_judge::{Analysis, Estimate, Figures, LatencySummary};
 use plimsoll_record::{
     DiskChoice, ExperimentRecord, ExperimentState, RigRecord, RunState, Storage, Warning, WarningId,
 };
@@ -299,6 +299,44 @@ fn what_was_watched() {
     insta::assert_snapshot!("why", broken_up(&why::section(&page)));
     insta::assert_snapshot!("watched-time", broken_up(&time::section(&page)));
     insta::assert_snapshot!("rig", broken_up(&rig::section(&page)));
+}
+
+/// Its latencies, tickets, queues and flow control stand on the seconds of everything else; what never happened has no chart.
+#[test]
+fn what_a_server_tells_is_drawn_over_time() {
+    let rows = |set: &dyn Fn(&mut Figures)| {
+        let (record, mut analysis) = watched();
+        for series in &mut analysis.series {
+            series.figures.iter_mut().for_each(set);
+        }
+        let page = page_of(&record, &analysis);
+        let drawn = time::section(&page).into_string();
+        let (_, told) = drawn.split_once("Over time: ").unwrap();
+        let (told, _) = told.split_once("engine cache: used").unwrap();
+        told.to_owned()
+    };
+    let busy = rows(&|figures| {
+        figures.server_read_ns = Some(2e6);
+        figures.server_write_ns = Some(3e6);
+        figures.server_read_tickets_used = Some(0.25);
+        figures.server_write_tickets_used = Some(1.0);
+        figures.server_reads_queued = Some(0.0);
+        figures.server_writes_queued = Some(40.0);
+        figures.flow_control_wait = Some(0.4);
+        figures.flow_control_lagged = Some(1.0);
+    });
+    assert_eq!(
+        busy,
+        "within the server: reads, writes (dashed), ms; server tickets in use: reads, writes (dashed); queued in the server: reads, writes (dashed); flow control: wait, held back (dashed); "
+    );
+    let idle = rows(&|figures| {
+        figures.server_read_ns = Some(2e6);
+        figures.server_read_tickets_used = Some(0.0);
+        figures.server_reads_queued = Some(0.0);
+        figures.flow_control_wait = Some(0.0001);
+        figures.flow_control_lagged = Some(0.0);
+    });
+    assert_eq!(idle, "within the server: reads, writes (dashed), ms; ");
 }
 
 #[test]
