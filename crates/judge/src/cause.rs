@@ -22,6 +22,10 @@ pub enum CauseKind {
     Cpu,
     /// The engine's cache has no room, so that operations must evict.
     EngineCache,
+    /// The server holds writes back so that other members of its replica set can follow.
+    FlowControl,
+    /// The server lets only so many operations into its storage engine at once.
+    ServerTickets,
     /// Checkpoints take the disk or the engine.
     Checkpoint,
     /// Operations wait for the journal.
@@ -51,6 +55,8 @@ impl CauseKind {
             Self::CpuLimit => "CPU limit",
             Self::Cpu => "CPU",
             Self::EngineCache => "engine cache",
+            Self::FlowControl => "flow control",
+            Self::ServerTickets => "server tickets",
             Self::Checkpoint => "checkpoints",
             Self::Journal => "journal",
             Self::DiskLatency => "disk latency",

@@ -21,6 +21,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) cpu_limit: Option<f64>,
     /// Whether the worker is a client alone, of a server that runs by itself.
     pub(crate) is_by_uri: bool,
+    /// Whether what is measured is a server, by URI or started for the run.
+    pub(crate) is_server: bool,
     /// The emulated disk, where its limits hold.
     pub(crate) disk: Option<&'a DiskSpec>,
     /// One for each of its limits.
@@ -37,6 +39,21 @@ pub(crate) struct Evidence<'a> {
     pub(crate) writing: Option<Writing>,
     /// Throughput beside and during checkpoints.
     pub(crate) checkpoints: Option<AroundCheckpoints>,
+    /// How reads are let into the server's storage engine.
+    pub(crate) read_tickets: Option<Tickets>,
+    /// How writes are.
+    pub(crate) write_tickets: Option<Tickets>,
+}
+
+/// How a server lets operations into its storage engine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tickets {
+    /// Of the seconds, in how many all tickets were in use and operations queued for them.
+    pub(crate) used_up: f64,
+    /// How many there are.
+    pub(crate) total: f64,
+    /// Operations that queue, on average over all seconds.
+    pub(crate) queued: f64,
 }
 
 /// Operations that change a record.
@@ -109,6 +126,7 @@ impl<'a> Evidence<'a> {
             cores: f64::from(first.cores),
             cpu_limit,
             is_by_uri: is_by_uri(arm),
+            is_server: is_by_uri(arm) || arm.rig.server.is_some(),
             disk,
             identities: checks,
             generator_limited: (
@@ -130,6 +148,20 @@ impl<'a> Evidence<'a> {
             checkpoints: middle(&|sample| Some(around_checkpoints(sample)?.with))
                 .zip(middle(&|sample| Some(around_checkpoints(sample)?.without)))
                 .map(|(with, without)| AroundCheckpoints { with, without }),
+            read_tickets: median_tickets(&considered, |figures| {
+                [
+                    figures.server_read_tickets_used,
+                    figures.server_read_tickets,
+                    figures.server_reads_queued,
+                ]
+            }),
+            write_tickets: median_tickets(&considered, |figures| {
+                [
+                    figures.server_write_tickets_used,
+                    figures.server_write_tickets,
+                    figures.server_writes_queued,
+                ]
+            }),
         })
     }
 
@@ -183,6 +215,40 @@ fn writing(sample: &Sample) -> Option<Writing> {
     (count > 0.0 && seconds > 0.0).then(|| Writing {
         per_second: count / seconds,
         mean_ns: sum_ns / count,
+    })
+}
+
+/// The median over the samples. `of` gives of a second the share of the tickets in use, how many there are, and how many operations queue.
+fn median_tickets(
+    samples: &[&Sample],
+    of: impl Fn(&Figures) -> [Option<f64>; 3],
+) -> Option<Tickets> {
+    let each: Vec<Tickets> = samples
+        .iter()
+        .filter_map(|sample| tickets(sample, &of))
+        .collect();
+    let middle = |pick: fn(&Tickets) -> f64| median(&each.iter().map(pick).collect::<Vec<f64>>());
+    Some(Tickets {
+        used_up: middle(|one| one.used_up)?,
+        total: middle(|one| one.total)?,
+        queued: middle(|one| one.queued)?,
+    })
+}
+
+fn tickets(sample: &Sample, of: impl Fn(&Figures) -> [Option<f64>; 3]) -> Option<Tickets> {
+    let (mut seconds, mut used_up, mut totals, mut queues) = (0.0, 0.0, 0.0, 0.0);
+    for second in sample.extract.kept_figures() {
+        if let [Some(used), Some(total), Some(queued)] = of(second) {
+            seconds += 1.0;
+            used_up += f64::from(u8::from(used >= 1.0 && queued > 0.0));
+            totals += total;
+            queues += queued;
+        }
+    }
+    (seconds > 0.0).then(|| Tickets {
+        used_up: used_up / seconds,
+        total: totals / seconds,
+        queued: queues / seconds,
     })
 }
 

@@ -24,6 +24,10 @@ const WAITING_FOR_DISK: f64 = 0.3;
 const LATENCY_BOUND: f64 = 0.7;
 /// Of the sessions' time, how much must be spent on room in the engine's cache.
 const CACHE_WAIT: f64 = 0.3;
+/// Of the sessions' time, how much must be spent waiting for flow control.
+const FLOW_CONTROL_WAIT: f64 = 0.3;
+/// Of the seconds, in how many all tickets must be in use while operations queue for them.
+const TICKETS_USED_UP: f64 = 0.5;
 /// Evictions by application threads for each operation, where that time is not known.
 const EVICTIONS: f64 = 0.1;
 /// Of the time, how long a journal sync must be under way.
@@ -66,7 +70,7 @@ struct Rule {
 }
 
 /// All of them, in the order in which they are tried.
-const RULES: [Rule; 14] = [
+const RULES: [Rule; 16] = [
     Rule {
         kind: CauseKind::Generator,
         when: || "most runs of the point failed the gate of the generator".into(),
@@ -143,6 +147,16 @@ const RULES: [Rule; 14] = [
         test: cpu,
     },
     Rule {
+        kind: CauseKind::FlowControl,
+        when: || {
+            format!(
+                "sessions spend at least {} of their time waiting for the server's flow control",
+                percent(FLOW_CONTROL_WAIT, 0)
+            )
+        },
+        test: flow_control,
+    },
+    Rule {
         kind: CauseKind::EngineCache,
         when: || {
             format!(
@@ -183,6 +197,16 @@ const RULES: [Rule; 14] = [
             )
         },
         test: disk_busy,
+    },
+    Rule {
+        kind: CauseKind::ServerTickets,
+        when: || {
+            format!(
+                "in at least {} of the seconds all of the server's tickets for reads, or for writes, are in use and operations queue for them",
+                percent(TICKETS_USED_UP, 0)
+            )
+        },
+        test: server_tickets,
     },
     Rule {
         kind: CauseKind::DiskLatency,
@@ -480,6 +504,13 @@ fn held_back(throttled: f64) -> String {
     )
 }
 
+impl Evidence<'_> {
+    /// Without a server it cannot hold anything back; of one that does not tell nothing is known.
+    fn without_server(&self) -> Option<(bool, String)> {
+        (!self.is_server).then(|| (false, NO_LIMIT.into()))
+    }
+}
+
 /// Whether the processors have no room, for the machine as a whole or for the sessions that there are.
 fn processors_are_full(evidence: &Evidence<'_>) -> Option<bool> {
     let busy = evidence.figures.machine_busy;
@@ -575,11 +606,8 @@ fn of_sessions(evidence: &Evidence<'_>, used: f64) -> String {
     if used < usable + TENTH {
         return format!("{sessions} can use no more than {}", processors(usable));
     }
-    let whose = if evidence.is_by_uri {
-        "client"
-    } else {
-        "engine"
-    };
+    let is_client_alone = evidence.is_by_uri && evidence.figures.server_processors.is_none();
+    let whose = if is_client_alone { "client" } else { "engine" };
     format!(
         "{sessions} can use no more than {} of that, and background threads of the {whose} use the rest",
         processors(usable)
@@ -601,6 +629,50 @@ fn processors(count: f64) -> String {
 fn counted(count: f64, noun: &str) -> String {
     let ending = if count == 1.0 { "" } else { "s" };
     format!("{} {noun}{ending}", number(count))
+}
+
+fn flow_control(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let figures = &evidence.figures;
+    let Some(wait) = figures.flow_control_wait else {
+        return evidence.without_server();
+    };
+    let mut words = format!(
+        "sessions wait for it for {} of their time",
+        percent(wait.min(1.0), 0)
+    );
+    if let Some(lagged) = figures.flow_control_lagged {
+        words.push_str(&format!(
+            "; secondaries lag too far behind for {} of the time",
+            percent(lagged, 0)
+        ));
+    }
+    Some((wait >= FLOW_CONTROL_WAIT, words))
+}
+
+fn server_tickets(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let kinds = [
+        ("read", &evidence.read_tickets),
+        ("write", &evidence.write_tickets),
+    ];
+    let known = kinds
+        .into_iter()
+        .filter_map(|(kind, tickets)| Some((kind, tickets.as_ref()?)));
+    let Some((kind, tickets)) = known.max_by(|a, b| a.1.used_up.total_cmp(&b.1.used_up)) else {
+        return evidence.without_server();
+    };
+    let holds = tickets.used_up >= TICKETS_USED_UP;
+    let mut words = format!(
+        "all {} {kind} tickets are in use while {kind}s queue for them in {} of the seconds",
+        number(tickets.total),
+        percent(tickets.used_up, 0)
+    );
+    if holds {
+        words.push_str(&format!(
+            ", with {} {kind}s in the queue on average",
+            number(tickets.queued)
+        ));
+    }
+    Some((holds, words))
 }
 
 fn engine_cache(evidence: &Evidence<'_>) -> Option<(bool, String)> {

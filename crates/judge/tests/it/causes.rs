@@ -232,6 +232,83 @@ fn an_engine_cache_without_room() {
     assert_snapshot!(sentence, @"engine cache: sessions spend 60 % of their time evicting or waiting for room, 0.4 pages an operation, 95 % full, 20 % dirty");
 }
 
+/// A server that is asked by URI, on processors with room.
+fn server(more: &[(&str, f64)]) -> Laboratory {
+    let mut lab = one_point(None, 300, 5_000.0);
+    let uri = SettingValue::Text("mongodb://db".into());
+    lab.plan.arms[0].settings.0.insert("uri".into(), uri);
+    let watched = Watched {
+        processors: 0.6,
+        ..Watched::default()
+    };
+    watch(&mut lab, &watched, more);
+    lab
+}
+
+#[test]
+fn a_server_whose_tickets_are_used_up() {
+    let tickets = [
+        (figures::SERVER_READ_TICKETS, 100.0),
+        (figures::SERVER_READ_TICKETS_TOTAL, 128.0),
+        (figures::SERVER_READS_QUEUED, 0.0),
+        (figures::SERVER_WRITE_TICKETS, 128.0),
+        (figures::SERVER_WRITE_TICKETS_TOTAL, 128.0),
+        (figures::SERVER_WRITES_QUEUED, 40.0),
+    ];
+    let mut lab = server(&tickets);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::ServerTickets);
+    assert_snapshot!(sentence, @"server tickets: all 128 write tickets are in use while writes queue for them in 100 % of the seconds, with 40 writes in the queue on average");
+    // In every fourth second somebody is let in at once.
+    for point in lab.points() {
+        for slice in point.slices.iter_mut().step_by(4) {
+            slice
+                .telemetry
+                .insert(figures::SERVER_WRITES_QUEUED.into(), 0.0);
+        }
+    }
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::ServerTickets);
+    assert_snapshot!(sentence, @"server tickets: all 128 write tickets are in use while writes queue for them in 75 % of the seconds, with 30 writes in the queue on average");
+    // All are in use, but nobody waits: that is how many sessions there are.
+    for slice in lab.points().flat_map(|point| &mut point.slices) {
+        slice
+            .telemetry
+            .insert(figures::SERVER_WRITES_QUEUED.into(), 0.0);
+    }
+    assert_ne!(named(&lab).0, CauseKind::ServerTickets);
+}
+
+#[test]
+fn tickets_without_figures_are_not_known_of_a_server_and_none_of_an_embedded_engine() {
+    let rule = |lab: &Laboratory, kind| {
+        let rules = cause(lab).rules;
+        rules.into_iter().find(|rule| rule.kind == kind).unwrap()
+    };
+    let mut embedded = one_point(None, 16, 5_000.0);
+    watch(&mut embedded, &Watched::default(), &[]);
+    for kind in [CauseKind::ServerTickets, CauseKind::FlowControl] {
+        assert_eq!(rule(&server(&[]), kind).holds, None);
+        assert_eq!(rule(&embedded, kind).holds, Some(false));
+    }
+}
+
+#[test]
+fn a_server_that_waits_for_its_secondaries() {
+    // 300 sessions have 300 s in a second, of which 150 are spent waiting.
+    let flow_control = [
+        (figures::SERVER_FLOW_CONTROL_WAIT, 150e9),
+        (figures::SERVER_FLOW_CONTROL_LAGGED, 1.0),
+    ];
+    let lab = server(&flow_control);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::FlowControl);
+    assert_snapshot!(sentence, @"flow control: sessions wait for it for 50 % of their time; secondaries lag too far behind for 100 % of the time");
+    // What taking a ticket costs on a server that lags behind nobody.
+    let lab = server(&[(figures::SERVER_FLOW_CONTROL_WAIT, 14e3)]);
+    assert_ne!(named(&lab).0, CauseKind::FlowControl);
+}
+
 #[test]
 fn writes_that_wait_for_the_journal() {
     let mut lab = one_point(Some(disk(Some(5_000.0))), 8, 1_000.0);
@@ -485,6 +562,15 @@ fn a_client_of_a_server_by_uri() {
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::Cpu);
     assert_snapshot!(sentence, @"CPU: 98 % of 2 processors busy, 0.4 by the client, 1.55 by everything else");
+    // One that runs on this machine is seen.
+    let of_server = [(figures::SERVER_CPU, 1.5 * SECOND_NS as f64)];
+    watch(&mut lab, &watched, &of_server);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::Cpu);
+    assert_snapshot!(sentence, @"CPU: 98 % of 2 processors busy, 1.5 by the server and 0.4 by its client, 0.05 by everything else");
+    for slice in lab.points().flat_map(|point| &mut point.slices) {
+        slice.telemetry.remove(figures::SERVER_CPU);
+    }
     let watched = Watched {
         processors: 1.8,
         others: 0.1,
