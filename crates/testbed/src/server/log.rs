@@ -1,5 +1,7 @@
 //! What a server said last.
 
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -9,73 +11,225 @@ const LINES: usize = 4;
 /// Characters of a line that are quoted.
 const LONGEST_LINE: usize = 300;
 /// The end of a log that is looked at, bytes.
-const LOOKED_AT: u64 = 64 << 10;
+const LOOKED_AT: u64 = 256 << 10;
 
 /// What tells of a failure in a line without a mark of its weight, in small letters. Servers often say more after it, about their shutting down.
 const ALARMS: [&str; 4] = ["error", "exception", "fatal", "panic"];
 
-/// How servers mark the weight of a line, in small letters, and whether it is that of a failure: mongod, and those that log as JSON or in logfmt.
-/// Where there is such a mark it counts, and not the words: `"s":"I"` with a setting called `errorsPerSecond` tells of no failure.
-const WEIGHTS: [(&str, bool); 18] = [
-    ("\"s\":\"e\"", true),
-    ("\"s\":\"f\"", true),
-    ("\"s\":\"i\"", false),
-    ("\"s\":\"w\"", false),
-    ("\"s\":\"d", false),
-    ("\"level\":\"error\"", true),
-    ("\"level\":\"fatal\"", true),
-    ("\"level\":\"info\"", false),
-    ("\"level\":\"warn", false),
-    ("\"level\":\"debug\"", false),
-    ("level=error", true),
-    ("level=fatal", true),
-    ("level=info", false),
-    ("level=warn", false),
-    ("level=debug", false),
-    ("\tinfo\t", false),
-    ("\twarn\t", false),
-    ("\tdebug\t", false),
+/// How important a line is, the most important first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Weight {
+    Failure,
+    Warning,
+    /// The server does not say.
+    Unmarked,
+    Detail,
+}
+
+/// How servers that log as JSON or in logfmt mark the weight of a line, in small letters. Where there is such a mark it counts, and not the words: an information about a setting called `errorsPerSecond` tells of no failure.
+const MARKS: [(&str, Weight); 13] = [
+    ("\"level\":\"error\"", Weight::Failure),
+    ("\"level\":\"fatal\"", Weight::Failure),
+    ("\"level\":\"info\"", Weight::Detail),
+    ("\"level\":\"warn", Weight::Warning),
+    ("\"level\":\"debug\"", Weight::Detail),
+    ("level=error", Weight::Failure),
+    ("level=fatal", Weight::Failure),
+    ("level=info", Weight::Detail),
+    ("level=warn", Weight::Warning),
+    ("level=debug", Weight::Detail),
+    ("\tinfo\t", Weight::Detail),
+    ("\twarn\t", Weight::Warning),
+    ("\tdebug\t", Weight::Detail),
 ];
 
-/// The last lines of a log with something in them, and before them the last one that tells of a failure, if there is none among them; empty
-/// when it said nothing.
+/// Attributes of a line of mongod that hold the number of an error, the more telling first.
+const NUMBERS: [&str; 4] = ["error", "code", "error_code", "message"];
+/// Those that say in words what is wrong.
+const WORDS: [&str; 8] = [
+    "codeName",
+    "errmsg",
+    "reason",
+    "msg",
+    "error",
+    "message",
+    "error_str",
+    "what",
+];
+/// Of other attributes, how many are told.
+const OTHERS: usize = 4;
+
+/// What a server said last, in a few lines in their order: the first and the last failures, then warnings, then whatever else it said last. Information does not stand beside a failure. Empty when
+/// it said nothing.
 pub(super) fn last_words(log: &Path) -> Vec<String> {
-    let text = end_of(log).unwrap_or_default();
-    let lines: Vec<&str> = text
+    chosen(&end_of(log).unwrap_or_default())
+}
+
+fn chosen(text: &str) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    let mut lines: Vec<(Weight, String)> = text
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
+        .map(read)
         .collect();
-    let first = lines.len().saturating_sub(LINES);
-    let (before, last) = lines.split_at(first);
-    let alarm = if last.iter().any(|line| is_alarm(line)) {
-        None
-    } else {
-        before.iter().rev().find(|line| is_alarm(line))
+    lines.retain(|(_, words)| known.insert(words.clone()));
+    let of = |weight: Weight| {
+        let places = lines.iter().enumerate();
+        places
+            .filter(move |(_, line)| line.0 == weight)
+            .map(|(place, _)| place)
     };
-    let quoted = alarm.into_iter().chain(last);
-    quoted.map(|line| shortened(line)).collect()
+    let mut kept: BTreeSet<usize> = of(Weight::Failure).take(1).collect();
+    let failed = !kept.is_empty();
+    let rest = of(Weight::Failure)
+        .rev()
+        .chain(of(Weight::Warning).rev())
+        .chain(
+            (0..lines.len())
+                .rev()
+                .filter(|place| !failed || lines[*place].0 == Weight::Unmarked),
+        );
+    for place in rest {
+        if kept.len() == LINES {
+            break;
+        }
+        kept.insert(place);
+    }
+    kept.into_iter()
+        .map(|place| shortened(&lines[place].1))
+        .collect()
 }
 
-fn is_alarm(line: &str) -> bool {
-    let line = line.to_lowercase();
-    let first = WEIGHTS
-        .iter()
-        .filter_map(|(mark, fails)| Some((line.find(mark)?, *fails)))
-        .min();
-    match first {
-        Some((_, fails)) => fails,
-        None => ALARMS.iter().any(|alarm| line.contains(alarm)),
+/// The weight of a line, and the line as people read it.
+fn read(line: &str) -> (Weight, String) {
+    if let Some(read) = of_mongod(line) {
+        return read;
     }
+    let small = line.to_lowercase();
+    let marks = MARKS.iter();
+    let first = marks
+        .filter_map(|(mark, weight)| Some((small.find(mark)?, *weight)))
+        .min();
+    let weight = match first {
+        Some((_, weight)) => weight,
+        None if ALARMS.iter().any(|alarm| small.contains(alarm)) => Weight::Failure,
+        None => Weight::Unmarked,
+    };
+    (weight, line.to_owned())
+}
+
+/// A line of a mongod, which is JSON: `error 28: WiredTiger error message: pwrite: failed to write 4096 bytes: No space left on device`.
+fn of_mongod(line: &str) -> Option<(Weight, String)> {
+    let read = |line: &str| serde_json::from_str::<Map<String, Value>>(line);
+    let line = read(line).or_else(|_| read(&closed(line))).ok()?;
+    let message = line.get("msg")?.as_str()?.trim();
+    let (weight, mark) = match line.get("s")?.as_str()? {
+        "F" => (Weight::Failure, "fatal error"),
+        "E" => (Weight::Failure, "error"),
+        // What it finds amiss about its surroundings each time it starts.
+        "W" if is_of_start(&line) => (Weight::Detail, "warning"),
+        "W" => (Weight::Warning, "warning"),
+        _ => (Weight::Detail, ""),
+    };
+    let nothing = Map::new();
+    let attributes = line.get("attr").and_then(Value::as_object);
+    let attributes = attributes.unwrap_or(&nothing);
+    let mut parts = Vec::new();
+    match (mark, number(attributes)) {
+        ("", _) => {}
+        (mark, Some(number)) => parts.push(format!("{mark} {number}")),
+        (mark, None) => parts.push(mark.to_owned()),
+    }
+    parts.push(message.to_owned());
+    let before = parts.len();
+    add_words(attributes, &mut parts);
+    if parts.len() == before {
+        parts.extend(others(attributes));
+    }
+    Some((weight, parts.join(": ")))
+}
+
+/// A line of JSON of which the end is missing, because the disk was full: with its strings, lists and objects closed.
+fn closed(line: &str) -> String {
+    let mut text = line.to_owned();
+    let mut open = Vec::new();
+    let (mut in_text, mut escaped) = (false, false);
+    for character in line.chars() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if in_text => escaped = true,
+            '"' => in_text = !in_text,
+            _ if in_text => {}
+            '{' => open.push('}'),
+            '[' => open.push(']'),
+            '}' | ']' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    // Of a number that is cut off nobody knows which it is.
+    if !in_text && text.ends_with(|last: char| last.is_ascii_digit()) {
+        return text;
+    }
+    if escaped {
+        text.pop();
+    }
+    if in_text {
+        text.push('"');
+    }
+    text.extend(open.iter().rev());
+    text
+}
+
+fn is_of_start(line: &Map<String, Value>) -> bool {
+    let tags = line.get("tags").and_then(Value::as_array);
+    tags.is_some_and(|tags| tags.iter().any(|tag| tag == "startupWarnings"))
+}
+
+fn number(attributes: &Map<String, Value>) -> Option<i64> {
+    NUMBERS
+        .iter()
+        .find_map(|name| match attributes.get(*name)? {
+            Value::Object(inner) => number(inner),
+            value => value.as_i64(),
+        })
+}
+
+fn add_words(attributes: &Map<String, Value>, into: &mut Vec<String>) {
+    for name in WORDS {
+        match attributes.get(name) {
+            Some(Value::String(words)) => into.push(words.trim().to_owned()),
+            Some(Value::Object(inner)) => add_words(inner, into),
+            _ => {}
+        }
+    }
+}
+
+/// `currentValue 20000, recommendedMinimum 64000`.
+fn others(attributes: &Map<String, Value>) -> Option<String> {
+    let told = attributes.iter().filter_map(|(name, value)| match value {
+        Value::String(words) => Some(format!("{name} {}", words.trim())),
+        Value::Number(number) => Some(format!("{name} {number}")),
+        Value::Bool(flag) => Some(format!("{name} {flag}")),
+        _ => None,
+    });
+    let told: Vec<String> = told.take(OTHERS).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 fn end_of(log: &Path) -> std::io::Result<String> {
     let mut file = File::open(log)?;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LOOKED_AT)))?;
+    let left_out = length.saturating_sub(LOOKED_AT);
+    file.seek(SeekFrom::Start(left_out))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    // The first line is a part of one.
+    Ok(match text.split_once('\n') {
+        Some((_, rest)) if left_out > 0 => rest.to_owned(),
+        _ => text,
+    })
 }
 
 /// Without control characters, which would reach a terminal.
@@ -108,43 +262,146 @@ mod tests {
         std::fs::write(&log, format!("1\n2\n\n3\n4\u{1b}[31m\n{long}\n \n")).unwrap();
         let cut = format!("{}…", "x".repeat(LONGEST_LINE));
         assert_eq!(last_words(&log), ["2", "3", "4 [31m", cut.as_str()]);
-        // What went wrong stands before much that only follows from it.
-        let tail = "bye\nbye\nbye\nbye\n";
-        let failed = r#"{"s":"E","msg":"no room"}"#;
-        std::fs::write(&log, format!("An Error\n{failed}\nhello\n{tail}")).unwrap();
-        assert_eq!(last_words(&log), [failed, "bye", "bye", "bye", "bye"]);
-        std::fs::write(&log, format!("An Error\n{tail}panic: no room\n")).unwrap();
-        assert_eq!(last_words(&log), ["bye", "bye", "bye", "panic: no room"]);
+        // Of a log that is longer than what is looked at, the first line is not cut in two.
+        let many = format!("{}\nthe end\n", "y".repeat(LOOKED_AT as usize));
+        std::fs::write(&log, many).unwrap();
+        assert_eq!(last_words(&log), ["the end"]);
     }
+
+    #[test]
+    fn what_went_wrong_stands_before_much_that_only_follows_from_it() {
+        let tail = "1\n2\n3\n4\n5\n";
+        let failed = r#"{"level":"error","text":"no room"}"#;
+        let said = chosen(&format!("An Error\n{failed}\nhello\n{tail}"));
+        assert_eq!(said, ["An Error", failed, "4", "5"]);
+        let said = chosen(&format!("An Error\n{tail}panic: no room\n"));
+        assert_eq!(said, ["An Error", "4", "5", "panic: no room"]);
+        let said = chosen(
+            "level=info msg=1\nlevel=warn msg=2\nlevel=info msg=3\nlevel=info msg=4\nlevel=info msg=5\n",
+        );
+        let expected = [
+            "level=warn msg=2",
+            "level=info msg=3",
+            "level=info msg=4",
+            "level=info msg=5",
+        ];
+        assert_eq!(said, expected);
+    }
+
     #[test]
     fn the_weight_that_a_server_gives_a_line_counts_and_not_its_words() {
-        for (line, fails) in [
+        for (line, weight) in [
             (
                 r#"{"t":{"$date":"2026"},"s":"I",  "c":"CONTROL","msg":"Options","attr":{"error":"no"}}"#,
-                false,
+                Weight::Detail,
             ),
             (
                 r#"{"t":{"$date":"2026"},"s":"W","msg":"No errors so far"}"#,
-                false,
+                Weight::Warning,
             ),
-            (r#"{"t":{"$date":"2026"},"s":"D1","msg":"fatal?"}"#, false),
-            (r#"{"t":{"$date":"2026"},"s":"E","msg":"cannot"}"#, true),
+            (
+                r#"{"t":{"$date":"2026"},"s":"D1","msg":"fatal?"}"#,
+                Weight::Detail,
+            ),
+            (
+                r#"{"t":{"$date":"2026"},"s":"E","msg":"cannot"}"#,
+                Weight::Failure,
+            ),
             // A text in it may hold anything.
             (
                 r#"{"s":"F","msg":"said","attr":{"was":"{\"s\":\"I\"}"}}"#,
-                true,
+                Weight::Failure,
             ),
             (
                 "2026-11-22T10:00:00Z\tINFO\tlistening, errors go to stderr",
-                false,
+                Weight::Detail,
             ),
-            ("2026-11-22T10:00:00Z\tERROR\tcannot listen", true),
-            ("time=2026 level=INFO msg=\"error budget\"", false),
-            ("time=2026 level=ERROR msg=cannot", true),
-            ("panic: no room", true),
-            ("bye", false),
+            (
+                "2026-11-22T10:00:00Z\tERROR\tcannot listen",
+                Weight::Failure,
+            ),
+            ("time=2026 level=INFO msg=\"error budget\"", Weight::Detail),
+            ("time=2026 level=ERROR msg=cannot", Weight::Failure),
+            ("panic: no room", Weight::Failure),
+            ("bye", Weight::Unmarked),
         ] {
-            assert_eq!(is_alarm(line), fails, "{line}");
+            assert_eq!(read(line).0, weight, "{line}");
         }
+    }
+
+    /// Lines of a mongod 6.0.5, as it wrote them.
+    #[test]
+    fn lines_of_a_mongod_are_spelled_as_people_read() {
+        for (line, words) in [
+            (
+                r#"{"t":{"$date":"2026-11-23T12:42:14.904+00:00"},"s":"E",  "c":"CONTROL",  "id":20557,   "ctx":"initandlisten","msg":"DBException in initAndListen, terminating","attr":{"error":"DBPathInUse: Unable to lock the lock file: /data/mongod.lock (Resource temporarily unavailable). Another mongod instance is already running on the /data directory"}}"#,
+                "error: DBException in initAndListen, terminating: DBPathInUse: Unable to lock the lock file: /data/mongod.lock (Resource temporarily unavailable). Another mongod instance is already running on the /data directory",
+            ),
+            // Before it is open, the storage engine speaks another way.
+            (
+                r#"{"t":{"$date":"2026-11-23T13:14:03.792+00:00"},"s":"E",  "c":"WT",       "id":22435,   "ctx":"initandlisten","msg":"WiredTiger error message","attr":{"error":28,"message":"[1795439643:792278][5351:0x7fe954eb13c0], wiredtiger_open: [WT_VERB_DEFAULT][ERROR]: __posix_file_write, 621: /data/WiredTiger: handle-write: pwrite: failed to write 50 bytes at offset 0: No space left on device"}}"#,
+                "error 28: WiredTiger error message: [1795439643:792278][5351:0x7fe954eb13c0], wiredtiger_open: [WT_VERB_DEFAULT][ERROR]: __posix_file_write, 621: /data/WiredTiger: handle-write: pwrite: failed to write 50 bytes at offset 0: No space left on device",
+            ),
+            (
+                r#"{"t":{"$date":"2026-11-23T13:14:03.793+00:00"},"s":"F",  "c":"STORAGE",  "id":28595,   "ctx":"initandlisten","msg":"Terminating.","attr":{"reason":"28: No space left on device"}}"#,
+                "fatal error: Terminating.: 28: No space left on device",
+            ),
+            (
+                r#"{"t":{"$date":"2026-11-23T12:42:15.044+00:00"},"s":"E",  "c":"CONTROL",  "id":20568,   "ctx":"initandlisten","msg":"Error setting up listener","attr":{"error":{"code":9001,"codeName":"SocketException","errmsg":"Address already in use"}}}"#,
+                "error 9001: Error setting up listener: SocketException: Address already in use",
+            ),
+            (
+                r#"{"t":{"$date":"2026-11-23T12:41:02.971+00:00"},"s":"F",  "c":"ASSERT",   "id":23089,   "ctx":"thread29","msg":"Fatal assertion","attr":{"msgid":50853,"file":"src/mongo/db/storage/wiredtiger/wiredtiger_util.cpp","line":712}}"#,
+                "fatal error: Fatal assertion: file src/mongo/db/storage/wiredtiger/wiredtiger_util.cpp, line 712, msgid 50853",
+            ),
+            (
+                r#"{"t":{"$date":"2026-11-23T12:41:02.971+00:00"},"s":"F",  "c":"CONTROL",  "id":6384300, "ctx":"thread29","msg":"Writing fatal message","attr":{"message":"Got signal: 6 (Aborted).\n"}}"#,
+                "fatal error: Writing fatal message: Got signal: 6 (Aborted).",
+            ),
+            (
+                r#"{"t":{"$date":"2026-11-23T12:40:59.281+00:00"},"s":"W",  "c":"CONTROL",  "id":22184,   "ctx":"initandlisten","msg":"Soft rlimits for open file descriptors too low","attr":{"currentValue":20000,"recommendedMinimum":64000},"tags":["startupWarnings"]}"#,
+                "warning: Soft rlimits for open file descriptors too low: currentValue 20000, recommendedMinimum 64000",
+            ),
+            (
+                r#"{"t":{"$date":"2026-11-23T12:42:15.044+00:00"},"s":"I",  "c":"CONTROL",  "id":23138,   "ctx":"initandlisten","msg":"Shutting down","attr":{"exitCode":48}}"#,
+                "Shutting down: exitCode 48",
+            ),
+        ] {
+            assert_eq!(read(line).1, words);
+        }
+    }
+
+    /// Its log may lie on the same disk.
+    #[test]
+    fn a_line_that_is_cut_off_is_spelled_as_far_as_it_goes() {
+        let line = r#"{"s":"E","msg":"WiredTiger error message","attr":{"error":28,"message":"at \"a\": failed to write"},"tags":["x"]}"#;
+        for length in 0..line.len() {
+            let words = read(&line[..length]).1;
+            let is_spelled = [
+                "error: WiredTiger error message",
+                "error 28: WiredTiger error message: ",
+            ]
+            .iter()
+            .any(|known| known.starts_with(&words) || words.starts_with(known));
+            assert!(is_spelled || words == line[..length], "{words}");
+        }
+        let cut = line.find(" to write").unwrap();
+        assert_eq!(
+            read(&line[..cut]).1,
+            r#"error 28: WiredTiger error message: at "a": failed"#
+        );
+    }
+
+    /// Of the log of a mongod 6.0.5 whose disk was full: what it wrote, without most of what it said at its start and of its stack.
+    #[test]
+    fn a_mongod_on_a_full_disk_is_quoted_with_its_error() {
+        let said = chosen(include_str!("mongod-6.0.5-disk-full.log"));
+        let expected = [
+            "error 28: WiredTiger error message: __posix_file_write:621:/data/collection-7--6588378149914871493.wt: handle-write: pwrite: failed to write 4096 bytes at offset 31334400: No space left on device",
+            "fatal error: ***aborting after fassert() failure",
+            "fatal error: Writing fatal message: Got signal: 6 (Aborted).",
+            "error 28: WiredTiger error message: __posix_file_write:621:/data/index-8--6588378149914871493.wt: handle-write: pwrite: failed to write 8192 bytes at offset 16384: No space left on device",
+        ];
+        assert_eq!(said, expected);
     }
 }
