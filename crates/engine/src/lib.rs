@@ -82,7 +82,7 @@ mod wiredtiger;
 pub use error::EngineError;
 pub use mongodb::{FtdcError, FtdcSample, INSTEAD_OF_LEAN, ftdc, initiate};
 pub use registry::{Opening, kind, kinds, open};
-pub use session::{Engine, FieldVisitor, Outcome, Session};
+pub use session::{Endpoint, Engine, FieldVisitor, Outcome, ServerIdentity, Session};
 pub use simulated::Simulation;
 
 #[cfg(feature = "wiredtiger")]

@@ -3,6 +3,7 @@
 use crate::EngineError;
 use plimsoll_record::EngineDescription;
 use plimsoll_workload::{FieldChoice, Fields};
+use std::path::PathBuf;
 
 /// How one operation ended.
 #[derive(Debug)]
@@ -72,6 +73,28 @@ pub trait Session: Send {
     }
 }
 
+/// A server as it is known to its client, so that it can be found among the processes of this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerIdentity {
+    /// Where it listens.
+    pub endpoint: Endpoint,
+    /// Its program, as it says itself.
+    pub program: Option<String>,
+    /// The number of its process, as it says itself: within a container it has another one there.
+    pub process: Option<u32>,
+    /// Where it keeps its data, as it says itself.
+    pub directory: Option<PathBuf>,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// A TCP port.
+    Port(u16),
+    /// A Unix socket.
+    Socket(PathBuf),
+}
+
 /// One opened database.
 pub trait Engine: Send + Sync {
     /// Name, version and the settings in force.
@@ -111,6 +134,11 @@ pub trait Engine: Send + Sync {
 
     /// Figures of the engine itself, by the names in `plimsoll_record::figures`: counters since it was opened, and levels. Called about once a second.
     fn statistics(&self, _into: &mut Vec<(&'static str, f64)>) {}
+
+    /// The server behind the engine, where there is a single one that does the work.
+    fn server(&self) -> Option<ServerIdentity> {
+        None
+    }
 
     /// Closes the database and waits until everything is on disk. All sessions are gone by then.
     ///

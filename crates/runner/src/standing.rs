@@ -2,8 +2,13 @@
 
 use crate::frames::Standing;
 use plimsoll_disk::{Control, DiskError};
+use plimsoll_engine::{Endpoint, Engine};
 use plimsoll_record::ShapedFrom;
-use plimsoll_telemetry::{DeviceSource, DeviceTotals, Diskstats, GroupSource, Host, SliceSampler};
+use plimsoll_telemetry::{
+    DeviceSource, DeviceTotals, Diskstats, GroupSource, Host, KnownServer, ListensAt, SliceSampler,
+    server_process,
+};
+use std::path::Path;
 
 /// Where a run has got to, in the order in which it gets there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,15 +65,63 @@ pub(crate) fn is_traced(standing: &Standing) -> bool {
     standing.control.is_some() && standing.mount_point.is_some()
 }
 
+/// A server on this machine that is measured: one that was started for the run, or one that runs by itself.
+pub(crate) struct MeasuredServer {
+    /// Of all its members.
+    pub(crate) processes: Vec<u32>,
+    /// The block device under its data, where only the server itself says where these are.
+    device: Option<String>,
+}
+
+impl MeasuredServer {
+    /// `None` where there is none, or where it is on another machine or cannot be told from others on this one.
+    pub(crate) fn of(standing: &Standing, engine: &dyn Engine, host: &Host) -> Option<Self> {
+        if let Some(server) = &standing.server {
+            return Some(Self {
+                processes: server.processes.clone(),
+                device: None,
+            });
+        }
+        let server = engine.server()?;
+        let process = server_process(
+            host,
+            &KnownServer {
+                listens_at: match &server.endpoint {
+                    Endpoint::Port(port) => ListensAt::Port(*port),
+                    Endpoint::Socket(path) => ListensAt::Socket(path),
+                },
+                program: server.program.as_deref(),
+                process: server.process,
+            },
+        )?;
+        // Within a container the same path is another place.
+        let directory = server.directory.filter(|_| server.process == Some(process));
+        Some(Self {
+            processes: vec![process],
+            device: directory.and_then(|directory| {
+                let begun_in = Path::new("/proc").join(process.to_string()).join("cwd");
+                host.storage(&begun_in.join(directory)).device
+            }),
+        })
+    }
+}
+
 /// Watches all that can be watched of the machine, the device, the control group and the server.
-pub(crate) fn sampler(standing: &Standing, host: &Host) -> Result<SliceSampler, String> {
-    let device: Option<Box<dyn DeviceSource>> = match (&standing.control, &standing.device) {
-        (Some(socket), _) => {
+pub(crate) fn sampler(
+    standing: &Standing,
+    host: &Host,
+    server: Option<&MeasuredServer>,
+) -> Result<SliceSampler, String> {
+    let of_server = server.and_then(|server| server.device.as_ref());
+    let device: Option<Box<dyn DeviceSource>> = match &standing.control {
+        Some(socket) => {
             let control = Control::connect(socket).map_err(|error| error.to_string())?;
             Some(Box::new(Emulated(control)))
         }
-        (None, Some(device)) => Some(Box::new(Diskstats::of(device))),
-        (None, None) => None,
+        None => match standing.device.as_ref().or(of_server) {
+            Some(device) => Some(Box::new(Diskstats::of(device))),
+            None => None,
+        },
     };
     let group = standing.group.as_ref().map(|group| GroupSource {
         version: group.version,
@@ -77,7 +130,7 @@ pub(crate) fn sampler(standing: &Standing, host: &Host) -> Result<SliceSampler, 
         cpuacct: group.cpuacct.clone(),
     });
     let sampler = SliceSampler::new(host, device, group);
-    Ok(match &standing.server {
+    Ok(match server {
         Some(server) => sampler.of_server(host, &server.processes),
         None => sampler,
     })

@@ -2,8 +2,7 @@
 
 use crate::clock_time::now;
 use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
-use crate::standing::{Disk, Stage, is_traced, sampler};
-use percent_encoding::percent_decode_str;
+use crate::standing::{Disk, MeasuredServer, Stage, is_traced, sampler};
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point, run_point_noting};
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
@@ -15,7 +14,6 @@ use plimsoll_telemetry::{
 use plimsoll_workload::{KeySpace, Workload};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -153,14 +151,15 @@ fn measure<W: Write>(
     });
     let key_space = KeySpace::new(&order.arm.data).map_err(|error| error.to_string())?;
     let host = Host::here();
+    let server = MeasuredServer::of(&order.standing, engine, &host);
     let mut reporter = Reporter {
         speaker,
         runner,
         engine,
         sampler: WorkerSampler::new(),
-        figures: sampler(&order.standing, &host)?,
+        figures: sampler(&order.standing, &host, server.as_ref())?,
         disk: Disk::connect(&order.standing, order.measurement.shaped_from)?,
-        ours: ours(order, &host),
+        ours: ours(order, &host, server.as_ref()),
         phase: String::new(),
         failure: None,
         completed: Completed::default(),
@@ -271,28 +270,14 @@ fn measure<W: Write>(
     Ok(true)
 }
 
-/// The runner, which started this worker, the daemons and the servers; and a server that runs by itself on this machine.
-fn ours(order: &Order, host: &Host) -> Vec<u32> {
+/// The runner, which started this worker, the daemons and the servers; and servers that run by themselves on this machine.
+fn ours(order: &Order, host: &Host, server: Option<&MeasuredServer>) -> Vec<u32> {
     let mut ours = vec![std::process::id(), std::os::unix::process::parent_id()];
-    let server = order.standing.server.iter();
-    ours.extend(server.flat_map(|server| &server.processes));
-    if let Some(uri) = plimsoll_experiment::server_uri(&order.arm.settings) {
-        ours.extend(local_servers(host, &unix_sockets(uri)));
+    ours.extend(server.iter().flat_map(|server| &server.processes));
+    if plimsoll_experiment::server_uri(&order.arm.settings).is_some() {
+        ours.extend(local_servers(host));
     }
     ours
-}
-
-/// The Unix sockets that a URI names: hosts with percent-encoded slashes.
-fn unix_sockets(uri: &str) -> Vec<PathBuf> {
-    let hosts = uri.split_once("://").map_or(uri, |(_, rest)| rest);
-    let hosts = hosts.split(['/', '?']).next().unwrap_or_default();
-    let hosts = hosts.rsplit_once('@').map_or(hosts, |(_, hosts)| hosts);
-    hosts
-        .split(',')
-        .filter_map(|host| percent_decode_str(host).decode_utf8().ok())
-        .filter(|host| host.starts_with('/'))
-        .map(|host| PathBuf::from(host.as_ref()))
-        .collect()
 }
 
 fn point_spec(order: &Order, step: &Step) -> PointSpec {
@@ -457,20 +442,5 @@ impl<W: Write> Observer for Reporter<'_, W> {
 
     fn stop_requested(&mut self) -> bool {
         self.stopped() || self.lost
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sockets_of_a_uri_are_those_with_a_path() {
-        let found = unix_sockets(
-            "mongodb://me:p%2Fw@%2Ftmp%2Fa%20b.sock,db:27017,%2Frun%2Fc.sock/x?y=%2Fz",
-        );
-        let expected = ["/tmp/a b.sock", "/run/c.sock"].map(PathBuf::from);
-        assert_eq!(found, expected);
-        assert!(unix_sockets("mongodb://localhost").is_empty());
     }
 }

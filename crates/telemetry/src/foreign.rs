@@ -5,7 +5,6 @@ use crate::system::ticks_per_second;
 use plimsoll_record::{ForeignCpu, ForeignProgram};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Programs that are named.
@@ -175,104 +174,6 @@ fn process(text: &str) -> Option<Process> {
     })
 }
 
-/// Processes of this machine to which this one holds TCP connections, or that listen at these Unix sockets: servers that were not started by us.
-#[must_use]
-pub fn local_servers(host: &Host, unix_sockets: &[PathBuf]) -> Vec<u32> {
-    let mut sockets: Vec<Socket> = Vec::new();
-    for table in ["proc/self/net/tcp", "proc/self/net/tcp6"] {
-        let text = host.read(table).unwrap_or_default();
-        sockets.extend(text.lines().skip(1).filter_map(Socket::of));
-    }
-    let own = inodes(host, "self");
-    let ports: BTreeSet<&str> = sockets
-        .iter()
-        .filter(|one| own.contains(&one.inode) && one.local.0 == one.remote.0)
-        .map(|one| one.remote.1.as_str())
-        .collect();
-    let mut listening: BTreeSet<u64> = sockets
-        .iter()
-        .filter(|one| one.is_listening && ports.contains(one.local.1.as_str()))
-        .map(|one| one.inode)
-        .collect();
-    let text = host.read("proc/self/net/unix").unwrap_or_default();
-    let bound = text.lines().skip(1).filter_map(bound);
-    listening.extend(
-        bound
-            .filter(|(_, path)| unix_sockets.iter().any(|one| one == path))
-            .map(|(inode, _)| inode),
-    );
-    if listening.is_empty() {
-        return Vec::new();
-    }
-    let Ok(entries) = fs::read_dir(host.path("proc")) else {
-        return Vec::new();
-    };
-    let ids = entries.flatten().filter_map(|entry| {
-        let name = entry.file_name();
-        name.to_str()?.parse::<u32>().ok()
-    });
-    ids.filter(|id| !inodes(host, &id.to_string()).is_disjoint(&listening))
-        .collect()
-}
-
-/// A line of `/proc/net/unix` whose socket has a path: its number, and the path, which may hold anything.
-fn bound(line: &str) -> Option<(u64, &Path)> {
-    let mut rest = line;
-    let mut inode = None;
-    for field in 0..7 {
-        rest = rest.trim_start();
-        let (word, behind) = rest.split_once(' ')?;
-        if field == 6 {
-            inode = word.parse().ok();
-        }
-        rest = behind;
-    }
-    Some((inode?, Path::new(rest)))
-}
-
-/// A line of `/proc/net/tcp`: addresses and ports as they stand there.
-struct Socket {
-    local: (String, String),
-    remote: (String, String),
-    is_listening: bool,
-    inode: u64,
-}
-
-impl Socket {
-    fn of(line: &str) -> Option<Self> {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let place = |field: &str| {
-            let (address, port) = field.split_once(':')?;
-            Some((address.to_owned(), port.to_owned()))
-        };
-        Some(Self {
-            local: place(fields.get(1)?)?,
-            remote: place(fields.get(2)?)?,
-            is_listening: *fields.get(3)? == "0A",
-            inode: fields.get(9)?.parse().ok()?,
-        })
-    }
-}
-
-/// Sockets that a process holds.
-fn inodes(host: &Host, process: &str) -> BTreeSet<u64> {
-    let Ok(entries) = fs::read_dir(host.path(format!("proc/{process}/fd"))) else {
-        return BTreeSet::new();
-    };
-    let links = entries
-        .flatten()
-        .filter_map(|entry| fs::read_link(entry.path()).ok());
-    links
-        .filter_map(|link| {
-            let text = link.to_str()?;
-            text.strip_prefix("socket:[")?
-                .strip_suffix(']')?
-                .parse()
-                .ok()
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -350,24 +251,5 @@ mod tests {
             !is_named(&others) || others.cpu_ns < foreign.cpu_ns,
             "{others:?}"
         );
-    }
-
-    #[test]
-    fn a_server_is_found_by_the_connection_to_it() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let _connection = std::net::TcpStream::connect(address).unwrap();
-        assert!(local_servers(&Host::here(), &[]).contains(&std::process::id()));
-    }
-
-    #[test]
-    fn a_server_is_found_by_the_path_of_its_socket() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mongodb-1 2.sock");
-        let other = folder.path().join("mongodb-1.sock");
-        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        let found = |path: &PathBuf| local_servers(&Host::here(), std::slice::from_ref(path));
-        assert!(found(&path).contains(&std::process::id()));
-        assert!(!found(&other).contains(&std::process::id()));
     }
 }

@@ -10,7 +10,7 @@ use super::server::{Deployment, Server};
 use super::statistics::Statistics;
 use super::target::{ClientChoice, Target, refuse};
 use super::{INSTEAD_OF_LEAN, KIND};
-use crate::{Engine, EngineError, Opening, Session};
+use crate::{Engine, EngineError, Opening, ServerIdentity, Session};
 use mongodb::bson::doc;
 use mongodb::bson::raw::CString;
 use mongodb::error::Error;
@@ -245,6 +245,10 @@ impl Engine for MongoDb {
 
     fn statistics(&self, into: &mut Vec<(&'static str, f64)>) {
         self.statistics.read(&self.shared.target, into);
+    }
+
+    fn server(&self) -> Option<ServerIdentity> {
+        self.server.identity()
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {

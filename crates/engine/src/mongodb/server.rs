@@ -3,14 +3,19 @@
 use super::connection::Connection;
 use super::messages::words;
 use super::target::Target;
-use crate::EngineError;
+use crate::{Endpoint, EngineError, ServerIdentity};
 use mongodb::bson::{Bson, Document, doc};
 use mongodb::options::ServerAddress;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The oldest wire version that is measured: MongoDB 4.4, as the official driver.
 const OLDEST_WIRE_VERSION: i64 = 9;
 const OLDEST: &str = "MongoDB 4.4";
+/// The port of a URI that names none.
+const DEFAULT_PORT: u16 = 27_017;
+/// Where a mongod keeps its data that is not told where.
+const DEFAULT_DIRECTORY: &str = "/data/db";
 /// Sections of serverStatus that are not needed here.
 const LONG_SECTIONS: [&str; 3] = ["metrics", "locks", "tcmalloc"];
 
@@ -33,6 +38,11 @@ pub(super) struct Server {
     pub(super) is_ferretdb: bool,
     /// Whether it keeps its data in WiredTiger, as far as it says.
     pub(super) has_wiredtiger: bool,
+    /// Its program and the number of its process, as it says itself.
+    pub(super) program: Option<String>,
+    pub(super) process: Option<u32>,
+    /// Where it keeps its data.
+    pub(super) directory: Option<PathBuf>,
     /// All else that bears on speed, for the record.
     pub(super) notes: BTreeMap<String, String>,
 }
@@ -98,6 +108,9 @@ impl Server {
             address,
             is_ferretdb: ferretdb.is_some(),
             has_wiredtiger: false,
+            program: None,
+            process: None,
+            directory: None,
             notes: BTreeMap::new(),
         };
         server.describe(connection, &build, target)?;
@@ -143,6 +156,9 @@ impl Server {
                 let engine = engine.and_then(|engine| engine.get_str("name").ok());
                 self.has_wiredtiger = engine == Some("wiredTiger");
                 note("storage_engine", engine.unwrap_or_default().to_owned());
+                let program = status.get_str("process").ok().and_then(file_name);
+                self.program = program.map(str::to_owned);
+                self.process = number(&status, "pid").and_then(|id| u32::try_from(id).ok());
                 let cache = status
                     .get_document("wiredTiger")
                     .and_then(|section| section.get_document("cache"))
@@ -166,6 +182,14 @@ impl Server {
                     words.join(" ")
                 });
                 note("server_command", words.unwrap_or_default());
+                if self.has_wiredtiger {
+                    let storage = options.get_document("parsed");
+                    let storage = storage.and_then(|parsed| parsed.get_document("storage"));
+                    let directory = storage
+                        .ok()
+                        .and_then(|storage| storage.get_str("dbPath").ok());
+                    self.directory = Some(directory.unwrap_or(DEFAULT_DIRECTORY).into());
+                }
                 if let Ok(parsed) = options.get_document("parsed")
                     && !parsed.is_empty()
                 {
@@ -184,6 +208,24 @@ impl Server {
         }
         self.notes = notes;
         Ok(())
+    }
+
+    /// By what it is found among the processes of a machine. A mongos is none that does the work.
+    pub(super) fn identity(&self) -> Option<ServerIdentity> {
+        if self.deployment == Deployment::Sharded {
+            return None;
+        }
+        let endpoint = match self.address.as_ref()? {
+            ServerAddress::Tcp { port, .. } => Endpoint::Port(port.unwrap_or(DEFAULT_PORT)),
+            ServerAddress::Unix { path } => Endpoint::Socket(path.clone()),
+            _ => return None,
+        };
+        Some(ServerIdentity {
+            endpoint,
+            program: self.program.clone(),
+            process: self.process,
+            directory: self.directory.clone(),
+        })
     }
 
     fn kind_words(&self) -> String {
@@ -230,6 +272,10 @@ fn concern_words(defaults: &Document) -> String {
         Ok("global") => format!("{w}, as it was set for the whole set"),
         _ => w,
     }
+}
+
+fn file_name(path: &str) -> Option<&str> {
+    Path::new(path).file_name()?.to_str()
 }
 
 fn in_json(document: &Document) -> String {
