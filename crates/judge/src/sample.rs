@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 /// From so many seconds on in which nothing completed there is a caution; shorter ones are marked in the series.
 const SILENCE_CAUTION_SECONDS: f64 = 3.0 * 0.99;
 
+/// A stop of that length has at least so many slices of a second within it, wherever it begins.
+const SILENT_SLICES: f64 = SILENCE_CAUTION_SECONDS - 1.0;
+
 /// One point of one run.
 pub(crate) struct Sample {
     /// Which point it is.
@@ -223,7 +226,7 @@ impl Sample {
         let extract = Extract::of(point, &asked.percentiles, run.machine.cores);
         let gated = gate(&extract, point, run, arm, limits);
         let mut stalls = stalled(&extract);
-        let silences = silent(&extract);
+        let silences = silent(&extract, point);
         let mut warnings = gated.warnings.clone();
         let is_point = point.label.point.is_some();
         warnings.extend(remarks(&extract, is_point, run, arm, asked.calibrations));
@@ -233,22 +236,21 @@ impl Sample {
                     format!("below half of the mean throughput from {begin:.0} s to {end:.0} s");
                 warnings.push(Warning::new(WarningId::Stall, run_subject(run), message));
             }
-            let is_in_a_stall = |begin: f64| {
+            let is_in_a_stall = |silence: &Silence| {
                 stalls
                     .iter()
-                    .any(|(from, to)| (*from..*to).contains(&begin))
+                    .any(|(from, to)| (*from..*to).contains(&silence.begin))
             };
-            for (begin, end) in silences.iter().filter(|(begin, _)| !is_in_a_stall(*begin)) {
-                if end - begin >= SILENCE_CAUTION_SECONDS {
-                    let message = format!("nothing completed from {begin:.0} s to {end:.0} s");
+            let further: Vec<Silence> = silences
+                .into_iter()
+                .filter(|silence| !is_in_a_stall(silence))
+                .collect();
+            for silence in &further {
+                if let Some(message) = silence.caution() {
                     warnings.push(Warning::new(WarningId::Stall, run_subject(run), message));
                 }
             }
-            let further: Vec<(f64, f64)> = silences
-                .into_iter()
-                .filter(|(begin, _)| !is_in_a_stall(*begin))
-                .collect();
-            stalls.extend(further);
+            stalls.extend(further.iter().map(|silence| (silence.begin, silence.end)));
             stalls.sort_by(|(left, _), (right, _)| left.total_cmp(right));
         }
         let is_invalid = |warning: &Warning| warning.severity() == Severity::Invalid;
@@ -364,8 +366,35 @@ fn stalled(extract: &Extract) -> Vec<(f64, f64)> {
     spans
 }
 
-/// Seconds of the measured part in which nothing completed, though the rate was such that something should have.
-fn silent(extract: &Extract) -> Vec<(f64, f64)> {
+/// Slices of the measured part in which nothing completed, though the rate was such that something should have.
+struct Silence {
+    /// Seconds from the start of the point.
+    begin: f64,
+    end: f64,
+    /// Longest service time of what completed right behind it.
+    longest_ns: u64,
+}
+
+impl Silence {
+    /// What is said of it, if it is long. A stop hardly ever begins and ends with a slice: what was under way meanwhile tells how long it was.
+    fn caution(&self) -> Option<String> {
+        let Self { begin, end, .. } = self;
+        let silent = format!("nothing completed from {begin:.0} s to {end:.0} s");
+        let longest = self.longest_ns as f64 / 1e9;
+        if end - begin >= SILENCE_CAUTION_SECONDS {
+            Some(silent)
+        } else if end - begin >= SILENT_SLICES && longest >= SILENCE_CAUTION_SECONDS {
+            let longest = crate::words::duration(self.longest_ns as f64);
+            Some(format!(
+                "{silent}, and an operation that was under way took {longest}"
+            ))
+        } else {
+            None
+        }
+    }
+}
+
+fn silent(extract: &Extract, point: &PointRecord) -> Vec<Silence> {
     let measured = &extract.seconds[extract.first_measured..];
     let slices: Vec<(f64, f64)> = measured
         .iter()
@@ -373,7 +402,16 @@ fn silent(extract: &Extract) -> Vec<(f64, f64)> {
         .collect();
     let spans = silences(&slices).into_iter().map(|range| {
         let (first, last) = (&measured[range.start], &measured[range.end - 1]);
-        (first.at, last.at + last.length)
+        let behind = point.slices.get(extract.first_measured + range.end);
+        let parts = behind.iter().flat_map(|slice| &slice.operations);
+        Silence {
+            begin: first.at,
+            end: last.at + last.length,
+            longest_ns: parts
+                .filter_map(|part| part.latencies.service.max_ns())
+                .max()
+                .unwrap_or(0),
+        }
     });
     spans.collect()
 }

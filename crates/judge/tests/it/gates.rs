@@ -444,6 +444,38 @@ fn seconds_of_silence_are_marked_and_three_are_a_caution() {
     assert!(warns(&three, WarningId::Stall));
 }
 
+/// A stop of 3 s begins and ends within a second, so that only two whole seconds are silent. What was under way tells how long it was.
+#[test]
+fn a_stop_of_three_seconds_is_a_caution_wherever_it_begins() {
+    let stopped = |service_ns: u64| {
+        let mut lab = one_point(|shown| shown.seconds = 60);
+        for point in lab.points() {
+            for slice in &mut point.slices[41..43] {
+                slice.completed.ok = 0;
+                slice.operations.clear();
+            }
+            let service = &mut point.slices[43].operations[0].latencies.service;
+            service.merge(&histogram(service_ns, 1));
+        }
+        lab.analyse()
+    };
+    let short = stopped(2_500_000_000);
+    assert_eq!(short.series[0].stalls, [(41.0, 43.0)]);
+    assert!(!warns(&short, WarningId::Stall));
+    let long = stopped(3_050_000_000);
+    assert_eq!(long.series[0].stalls, [(41.0, 43.0)]);
+    let results = &point(&long, "arm", "8 threads").results;
+    let mut warnings = results[0].warnings.iter();
+    let warning = warnings.find(|one| one.id == WarningId::Stall).unwrap();
+    assert!(
+        warning.message.starts_with(
+            "nothing completed from 41 s to 43 s, and an operation that was under way took 3.0"
+        ),
+        "{}",
+        warning.message
+    );
+}
+
 #[test]
 fn a_stall_is_marked_and_kept() {
     let mut lab = one_point(|shown| shown.seconds = 60);

@@ -6,9 +6,10 @@ use crate::laboratory::{
     Laboratory, Mounted, Running, Said, is_root_or_skip, page_of, runs, send, wait_until,
 };
 use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
-use plimsoll_record::{RunRecord, RunState, figures};
+use plimsoll_record::{RunRecord, RunState, WarningId, figures};
 use plimsoll_rig::{RigProcess, RigProgram};
 use plimsoll_runner::{Sizing, bytes_per_record};
+use plimsoll_telemetry::Host;
 use plimsoll_testing::{Need, has};
 use rustix::process::Signal;
 use std::ffi::OsString;
@@ -17,6 +18,7 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Servers that speak MongoDB's protocol, by the names of their presets.
 const SERVERS: [&str; 2] = ["ferretdb", "mongod"];
@@ -249,6 +251,12 @@ fn a_full_disk_under_a_server() {
             message.contains("full") || message.contains("space"),
             "{message}"
         );
+        // Its own, whether it reached its client or only its log.
+        let own = ["28: No space left on device", "error 28: WiredTiger error"];
+        assert!(
+            server != "mongod" || own.iter().any(|own| message.contains(own)),
+            "{message}"
+        );
     }
 }
 
@@ -427,6 +435,34 @@ impl Standing {
     }
 }
 
+impl Standing {
+    /// Also at a Unix socket in the same folder as its data, which every user may use.
+    fn mongod(laboratory: &Laboratory) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = port.local_addr().unwrap().port();
+        let folder = laboratory.path("mongod");
+        fs::create_dir(&folder).unwrap();
+        let folder = folder.display();
+        // By this name it is told from others that run meanwhile.
+        let named = laboratory.path(&format!("mongod-{port}"));
+        std::os::unix::fs::symlink(program("mongod").unwrap(), &named).unwrap();
+        let child = Command::new(named)
+            .arg(format!("--dbpath={folder}"))
+            .arg(format!("--unixSocketPrefix={folder}"))
+            .arg(format!("--port={port}"))
+            .args(["--bind_ip=127.0.0.1", "--filePermissions=0777"])
+            .arg("--wiredTigerCacheSizeGB=0.25")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_until("the server to answer", || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        Self { child, port }
+    }
+}
+
 impl Drop for Standing {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -517,4 +553,103 @@ fn a_server_that_runs_is_measured_without_a_file() {
         assert_eq!(said.code, Some(2), "{said:?}");
         assert!(said.err.contains(words), "{said:?}");
     }
+}
+
+/// However it is reached, its CPU time, its memory and the disk of its data are known as those of a started one, and it is no foreign program.
+#[test]
+fn a_server_of_this_machine_has_figures_of_its_own() {
+    let test = "a_server_of_this_machine_has_figures_of_its_own";
+    if !is_possible_or_skip(test, "mongod") {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let standing = Standing::mongod(&laboratory);
+    let port = standing.port;
+    let folder = laboratory.path("mongod");
+    let socket = folder.join(format!("mongodb-{port}.sock"));
+    let socket = socket.display().to_string().replace('/', "%2F");
+    let device = Host::here().storage(&folder).device;
+    let own = format!("mongod-{port}");
+    for uri in [
+        format!("mongodb://127.0.0.1:{port}/"),
+        "mongodb://${PLIMSOLL_TEST_HOST}/".to_owned(),
+        format!("mongodb://{socket}/"),
+    ] {
+        let arm = format!("uri: '{uri}', existing: drop");
+        let text = experiment("mongod", &arm, "2s", 1).replace(", server: mongod", "");
+        laboratory.write("experiment.yaml", text);
+        let host = format!("127.0.0.1:{port}");
+        let output = laboratory
+            .command(&["run", "experiment.yaml", "--fresh"])
+            .envs(environment())
+            .env("PLIMSOLL_TEST_HOST", host)
+            .output()
+            .unwrap();
+        let record = laboratory.record();
+        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{output:?}");
+        let points = &record.runs[0].points;
+        let sum = |figure: &str| -> f64 {
+            let slices = points.iter().flat_map(|point| &point.slices);
+            slices.filter_map(|slice| slice.telemetry.get(figure)).sum()
+        };
+        assert!(sum(figures::SERVER_CPU) > 0.0, "{uri}");
+        assert!(sum(figures::SERVER_MEMORY) > 1e6, "{uri}");
+        let has_disk = points
+            .iter()
+            .flat_map(|point| &point.slices)
+            .any(|slice| slice.telemetry.contains_key(figures::DEVICE_WRITES));
+        assert_eq!(has_disk, device.is_some(), "{uri}");
+        for end in points.iter().filter_map(|point| point.end.as_ref()) {
+            let foreign = end.foreign.as_ref().unwrap();
+            let named = foreign.programs.iter().any(|one| one.name == own);
+            assert!(!named, "{uri}: {foreign:?}");
+        }
+    }
+}
+
+/// Operations that are due while the server stands still wait for it. That it did is marked, and a caution.
+#[test]
+fn a_server_that_stands_still_for_three_seconds_is_a_stall() {
+    let test = "a_server_that_stands_still_for_three_seconds_is_a_stall";
+    if !is_possible_or_skip(test, "mongod") {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let standing = Standing::mongod(&laboratory);
+    let arm = format!(
+        "uri: 'mongodb://127.0.0.1:{}/', existing: drop",
+        standing.port
+    );
+    let text = experiment("mongod", &arm, "15s", 1)
+        .replace(", server: mongod", "")
+        .replace("closed: {threads: 2}", "open: {rates: [100], sessions: 4}");
+    laboratory.write("experiment.yaml", text);
+    let mut running = start(&laboratory, &["run", "experiment.yaml"]);
+    let begun = laboratory.wait_for_record(&mut running, |record| {
+        let points = record.runs.iter().flat_map(|run| &run.points);
+        let mut measured = points.filter(|point| point.label.point.is_some());
+        measured.any(|point| point.slices.len() >= 2)
+    });
+    if begun.is_none() {
+        panic!("{:?}", running.end());
+    }
+    let process = standing.child.id();
+    send(process, Signal::STOP);
+    // No more than what is claimed.
+    std::thread::sleep(Duration::from_millis(3_050));
+    send(process, Signal::CONT);
+    let said = running.end();
+    let record = laboratory.record();
+    assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+    let analysis = plimsoll_judge::analyse(&record).unwrap();
+    let point = &analysis.curves[0].points[0];
+    let mut warnings = point.results[0].warnings.iter();
+    assert!(
+        warnings.any(|one| one.id == WarningId::Stall),
+        "{:?}",
+        point.results[0].warnings
+    );
+    let mut series = analysis.series.iter();
+    let series = series.find(|series| series.point.is_some()).unwrap();
+    assert_eq!(series.stalls.len(), 1);
 }
