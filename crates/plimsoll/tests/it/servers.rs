@@ -445,7 +445,7 @@ impl Standing {
         let folder = folder.display();
         // By this name it is told from others that run meanwhile.
         let named = laboratory.path(&format!("mongod-{port}"));
-        std::os::unix::fs::symlink(program("mongod").unwrap(), &named).unwrap();
+        std::os::unix::fs::symlink(plimsoll_testing::server("mongod").unwrap(), &named).unwrap();
         let child = Command::new(named)
             .arg(format!("--dbpath={folder}"))
             .arg(format!("--unixSocketPrefix={folder}"))
