@@ -154,7 +154,9 @@ fn with(labels: &Labels, name: &'static str, text: &str) -> Labels {
 /// no program of ours gives: a record may come from anywhere.
 fn told(figure: &str, seconds: f64) -> Option<(String, &'static str, f64)> {
     const NANOS: f64 = 1e9;
-    let plain = |letter: u8| letter.is_ascii_lowercase() || letter == b'_' || letter == b'.';
+    let plain = |letter: u8| {
+        letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_' || letter == b'.'
+    };
     if !figure.bytes().all(plain) {
         return None;
     }
