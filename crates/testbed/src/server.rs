@@ -264,7 +264,7 @@ impl Starting<'_> {
         }
         let after_start = self.filled(&spec.after_start, of_first);
         let environment = self.environment_of(of_first);
-        let done = self.run_after_start(&after_start, &environment, &mark, deadline);
+        let done = self.run_after_start(&after_start, &environment, &mark, deadline, &members);
         if let Err(error) = done {
             // A member that is gone is why, and not what follows from it.
             members.iter().try_for_each(Member::is_alive)?;

@@ -2,8 +2,9 @@
 //!
 //! `PLIMSOLL_KILLS` sets how often; `./x kills` does it a hundred times.
 
-use crate::laboratory::{Laboratory, is_root_or_skip, send, state, wait_until};
+use crate::laboratory::{Laboratory, send, state, wait_until};
 use plimsoll_record::ExperimentRecord;
+use plimsoll_testing::{Need, has};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,22 +28,56 @@ arms:
 load: {closed: {threads: 2}}
 measurement: {warm_up: 0s, duration: 2s, blocks: 1000}
 ";
+/// A mongod that stands alone, and a replica set.
+const ON_SERVERS: &str = "
+plimsoll: 1
+name: killed
+workload: {records: 500, preset: a}
+defaults:
+  engine: mongodb
+  cache_size: 32MiB
+  disk: {capacity: 8GiB, trace: 10k}
+  limits: {memory: 1GiB, cpus: 1.5}
+  filesystem: xfs
+arms:
+  alone: {}
+  set: {server: {members: 3}}
+load: {closed: {threads: 2}}
+measurement: {warm_up: 0s, duration: 2s, blocks: 1000}
+";
 
 #[test]
 fn whoever_is_killed_leaves_nothing_behind() {
-    if !is_root_or_skip("whoever_is_killed_leaves_nothing_behind") {
-        return;
+    if has(
+        "killing::whoever_is_killed_leaves_nothing_behind",
+        &[Need::Root],
+    ) {
+        kill_at_random(EXPERIMENT, 4_000);
     }
+}
+
+#[test]
+fn whoever_is_killed_leaves_no_server_behind() {
+    let test = "killing::whoever_is_killed_leaves_no_server_behind";
+    if has(test, &[Need::Root, Need::Server("mongod")]) {
+        kill_at_random(ON_SERVERS, 12_000);
+    }
+}
+
+/// Kills some process after up to `longest` milliseconds, again and again.
+fn kill_at_random(experiment: &str, longest: u64) {
     let kills = std::env::var("PLIMSOLL_KILLS").map_or(9, |text| text.parse().unwrap());
     let laboratory = Laboratory::new();
-    laboratory.write("experiment.yaml", EXPERIMENT);
+    laboratory.write("experiment.yaml", experiment);
     let mut random = Random(0x9e37_79b9);
     let mut killed: BTreeMap<String, u32> = BTreeMap::new();
     let mut slices = 0;
     for number in 0..kills {
-        let running = laboratory.start(&["run", "experiment.yaml", "--quiet"]);
+        let servers = std::env::var_os(plimsoll_testing::SERVERS).unwrap_or_default();
+        let environment = vec![(plimsoll_testing::SERVERS, servers)];
+        let running = laboratory.start_with(&["run", "experiment.yaml", "--quiet"], environment);
         let before = laboratory.record_so_far();
-        let waits = random.below(4_000);
+        let waits = random.below(longest);
         std::thread::sleep(Duration::from_millis(waits));
         let targets = laboratory.processes();
         assert!(!targets.is_empty(), "{}", running.end().err);

@@ -1,6 +1,6 @@
 //! The command that is run once when all members of a server answer, such as the one that makes a replica set of them.
 
-use super::member::exit_in_words;
+use super::member::{Member, exit_in_words};
 use super::program::{command_line, environment, find_program};
 use super::{Starting, log};
 use crate::TestbedError;
@@ -26,13 +26,14 @@ pub(super) fn own_program() -> PathBuf {
 
 impl Starting<'_> {
     /// Runs the command as the members run, but outside of their limits, for it is not what is under test. What it says goes to the end of
-    /// the server's log.
+    /// the server's log. It is ended when a member is gone, for which it might wait in vain.
     pub(super) fn run_after_start(
         &self,
         words: &[String],
         environment_of_spec: &[(String, String)],
         mark: &str,
         deadline: Instant,
+        members: &[Member],
     ) -> Result<(), TestbedError> {
         let [program, arguments @ ..] = words else {
             return Ok(());
@@ -82,9 +83,9 @@ impl Starting<'_> {
         let mut status = None;
         let ended = until(left, || {
             status = child.try_wait().ok().flatten();
-            status.is_some()
+            status.is_some() || members.iter().any(Member::has_ended)
         });
-        if !ended {
+        if status.is_none() {
             end_group(&mut child);
         }
         self.append_to_log(&said_in).map_err(failed)?;

@@ -415,6 +415,36 @@ fn a_command_after_the_start_that_fails_fails_the_start() {
 }
 
 #[test]
+fn a_member_that_dies_ends_the_command_after_the_start() {
+    if !is_possible_or_skip("a_member_that_dies_ends_the_command_after_the_start") {
+        return;
+    }
+    let mut site = Site::new();
+    let mut server = three();
+    // It kills the second member, and would wait for it without end.
+    let kill = "
+import glob, os, sys, time
+second = sys.argv[1].replace('member-1', 'member-2').encode()
+for process in glob.glob('/proc/[0-9]*'):
+    try:
+        words = open(process + '/cmdline', 'rb').read().split(bytes(1))
+    except OSError:
+        continue
+    if second in words and b'http.server' in words:
+        os.kill(int(process[6:]), 9)
+time.sleep(100000)
+";
+    server.after_start = [PYTHON, "-c", kill, "{data}"].map(str::to_owned).to_vec();
+    server.ready_within_ns = 100_000_000_000_000;
+    let message = site.rig(server).unwrap_err().to_string();
+    assert!(
+        message.contains("the server a server (member 2 of 3) is gone: it was killed"),
+        "{message}"
+    );
+    site.nothing_is_left();
+}
+
+#[test]
 fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
     let site = Site::new();
     let parent = site.folder.path().join("data");
@@ -445,7 +475,7 @@ fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
     let words = ["sh", "-c", "echo I wait; exec sleep 1000"].map(str::to_owned);
     let mark = format!("server-{}-0", site.journal.token());
     let error = starting
-        .run_after_start(&words, &[], &mark, Instant::now())
+        .run_after_start(&words, &[], &mark, Instant::now(), &[])
         .unwrap_err();
     let message = error.to_string();
     assert!(
