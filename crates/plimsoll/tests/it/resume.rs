@@ -276,9 +276,12 @@ measurement: {warm_up: 0s, duration: 1h, blocks: 1}
 ",
     );
     let mut running = laboratory.start(&["run", "experiment.yaml"]);
-    // A whole second without any operation: the session is in the stall.
+    // A whole second without any operation: the session is in the stall, on a busy machine already with the record that is stored first.
     laboratory.wait_for_record(&mut running, |record| {
-        let points = record.runs.iter().flat_map(|run| &run.points);
+        let points = record
+            .runs
+            .iter()
+            .flat_map(|run| run.load.iter().chain(&run.points));
         points
             .flat_map(|point| &point.slices)
             .any(|slice| slice.completed.total() == 0)
