@@ -41,6 +41,7 @@ pub const MONGODB: EngineKind = EngineKind {
             Some("64MiB"),
         ),
         setting("directory_per_db", SettingKind::Flag, None),
+        setting("journal", SettingKind::Flag, None),
         setting("parameters", SettingKind::Text, None),
         setting("arguments", SettingKind::Text, None),
     ],
