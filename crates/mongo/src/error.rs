@@ -1,12 +1,11 @@
 //! What can go wrong between the lean client and a server.
 
+use crate::link::STATE_CHANGES;
 use crate::reply::Flaw;
 use std::io;
 
-/// Numbers of errors of a server that pass, beside those by which it says that it is not the primary.
-const PASSING: [i32; 12] = [
-    6, 7, 89, 91, 189, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436,
-];
+/// Numbers of errors of a server that pass, beside [`STATE_CHANGES`].
+const PASSING: [i32; 5] = [6, 7, 89, 262, 9_001];
 
 /// Why something was not done. Every message names the server and none holds a password.
 #[derive(Debug, thiserror::Error)]
@@ -236,7 +235,9 @@ impl LeanError {
             | Self::Disconnected { .. }
             | Self::Lost { .. }
             | Self::Timeout { .. } => true,
-            Self::Refused { code, .. } | Self::WriteConcern { code, .. } => PASSING.contains(code),
+            Self::Refused { code, .. } | Self::WriteConcern { code, .. } => {
+                PASSING.contains(code) || STATE_CHANGES.contains(code)
+            }
             _ => false,
         }
     }

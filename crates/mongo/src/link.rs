@@ -13,7 +13,8 @@ use std::time::Instant;
 
 /// Numbers of errors by which a server says that it is not, or no longer, the primary, or that it shuts down. From the list of state
 /// change errors in MongoDB's specification of server discovery.
-const STATE_CHANGES: [i32; 8] = [10_107, 13_435, 11_602, 13_436, 189, 91, 11_600, 10_058];
+pub(crate) const STATE_CHANGES: [i32; 8] =
+    [10_107, 13_435, 11_602, 13_436, 189, 91, 11_600, 10_058];
 /// Duplicate key, also as older servers number it.
 const DUPLICATES: [i32; 3] = [11_000, 11_001, 12_582];
 /// An object is too large: before it was stored, and after it was changed.

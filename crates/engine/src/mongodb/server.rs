@@ -1,19 +1,19 @@
 //! What the server is: found out once, when the engine is opened.
 
 use super::connection::Connection;
+use super::lean::host_of;
 use super::messages::words;
 use super::target::Target;
 use crate::{Endpoint, EngineError, ServerIdentity};
 use mongodb::bson::{Bson, Document, doc};
 use mongodb::options::ServerAddress;
+use plimsoll_mongo::Host;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The oldest wire version that is measured: MongoDB 4.4, as the official driver.
 const OLDEST_WIRE_VERSION: i64 = 9;
 const OLDEST: &str = "MongoDB 4.4";
-/// The port of a URI that names none.
-const DEFAULT_PORT: u16 = 27_017;
 /// Where a mongod keeps its data that is not told where.
 const DEFAULT_DIRECTORY: &str = "/data/db";
 /// Sections of serverStatus that are not needed here.
@@ -215,10 +215,9 @@ impl Server {
         if self.deployment == Deployment::Sharded {
             return None;
         }
-        let endpoint = match self.address.as_ref()? {
-            ServerAddress::Tcp { port, .. } => Endpoint::Port(port.unwrap_or(DEFAULT_PORT)),
-            ServerAddress::Unix { path } => Endpoint::Socket(path.clone()),
-            _ => return None,
+        let endpoint = match host_of(self.address.as_ref()?)? {
+            Host::Tcp { port, .. } => Endpoint::Port(port),
+            Host::Unix(path) => Endpoint::Socket(path),
         };
         Some(ServerIdentity {
             endpoint,

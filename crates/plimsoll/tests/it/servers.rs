@@ -119,7 +119,7 @@ fn a_run_on_a_server_of_its_own() {
 #[test]
 fn a_server_on_an_emulated_disk_under_limits() {
     let test = "a_server_on_an_emulated_disk_under_limits";
-    if !is_root_or_skip(test) || !fs::exists("/dev/fuse").unwrap() {
+    if !has(test, &[Need::Root, Need::File("/dev/fuse")]) {
         return;
     }
     for server in SERVERS {
@@ -511,30 +511,13 @@ fn a_server_that_runs_is_measured_without_a_file() {
         return;
     }
     let laboratory = open_laboratory();
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let data = laboratory.path("mongod");
-    fs::create_dir(&data).unwrap();
-    let mut server = Command::new(plimsoll_testing::server("mongod").unwrap())
-        .args(["--bind_ip=127.0.0.1", "--wiredTigerCacheSizeGB=0.25"])
-        .arg(format!("--port={port}"))
-        .arg(format!("--dbpath={}", data.display()))
-        .arg(format!("--unixSocketPrefix={}", data.display()))
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    wait_until("the server", || {
-        TcpStream::connect(("127.0.0.1", port)).is_ok()
-    });
+    let standing = Standing::mongod(&laboratory);
+    let port = standing.port;
     let uri = format!("mongodb://127.0.0.1:{port}/?appName=secret");
     let quick = ["--duration", "200ms", "--warm-up", "0s", "--blocks", "1"];
     let said = run(&laboratory, &[&["run", "--uri", &uri], &quick[..]].concat());
     let again = run(&laboratory, &["plan", "--uri", &uri]);
-    server.kill().unwrap();
-    server.wait().unwrap();
+    drop(standing);
     let record = laboratory.record();
     assert_eq!(record.name, format!("server-127.0.0.1-{port}"));
     assert_eq!(runs(&record), [("server", 0, 1, "finished")], "{said:?}");

@@ -110,10 +110,8 @@ fn a_set_of_one_is_a_set() {
 #[test]
 fn a_replica_set_on_an_emulated_disk_under_limits() {
     let test = "a_replica_set_on_an_emulated_disk_under_limits";
-    if !is_root_or_skip(test)
-        || !fs::exists("/dev/fuse").unwrap()
-        || !is_possible_or_skip(test, MONGOD)
-    {
+    let needs = [Need::Root, Need::File("/dev/fuse"), Need::Server(MONGOD)];
+    if !has(test, &needs) {
         return;
     }
     let laboratory = open_laboratory();
