@@ -11,7 +11,8 @@ pub fn experiment(uri: &str) -> String {
         .replace("{name}", &quoted(&name))
         .replace("{uri}", &quoted(uri));
     if names_database(uri) {
-        let lines = text.lines().filter(|line| !line.contains("database:"));
+        let is_database = |line: &&str| line.trim_start().starts_with("database:");
+        let lines = text.lines().filter(|line| !is_database(line));
         lines.map(|line| format!("{line}\n")).collect()
     } else {
         text
@@ -68,6 +69,8 @@ mod tests {
     fn the_database_of_the_uri_counts() {
         assert!(experiment("mongodb://h/?w=1").contains("database: plimsoll"));
         assert!(!experiment("mongodb://h/mine?w=1").contains("database:"));
+        let named = "mongodb://h/mine?appName=database:";
+        assert!(experiment(named).contains(named));
     }
 
     #[test]
