@@ -80,7 +80,7 @@ mod simulated;
 mod wiredtiger;
 
 pub use error::EngineError;
-pub use mongodb::{FtdcError, FtdcSample, INSTEAD_OF_LEAN, ftdc, initiate};
+pub use mongodb::{FtdcError, FtdcSample, INSTEAD_OF_LEAN, SetOrder, ftdc, replica_set};
 pub use registry::{Opening, kind, kinds, open};
 pub use session::{Endpoint, Engine, FieldVisitor, Outcome, ServerIdentity, Session};
 pub use simulated::Simulation;

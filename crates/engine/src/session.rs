@@ -121,7 +121,7 @@ pub trait Engine: Send + Sync {
         Ok(())
     }
 
-    /// Called when the sessions of a point are about to begin. Engines with a script start it here.
+    /// Called when the sessions of a point are about to begin, right before its clock starts. Engines with a script start it here.
     fn point_begins(&self) {}
 
     /// Bytes that data and indexes take on the disk, without the journal. Exact only after [`Engine::settle`].

@@ -4,6 +4,7 @@ use crate::against_itself::against_itself;
 use crate::arms::{ReadArm, entries};
 use crate::document::{self, Entry, Kind};
 use crate::estimate::{Copies, loaded_bytes, stored_bytes};
+use crate::events::{Stage, events};
 use crate::format::{FILE, MOST_RUNS};
 use crate::judging::{Grounds, Judging, Names};
 use crate::load::{LoadPoint, Loads, check_arrivals, check_points, load_phase, loads};
@@ -232,6 +233,12 @@ fn make<'s>(
         problems.add("measurement.blocks", place, Mistake::LooksAtNothing);
     }
 
+    let stage = Stage {
+        arms: &arms,
+        points: &points,
+        measurement: &measurement,
+    };
+    let events = events(file.get("events"), &stage, &mut origins, problems);
     check_collections(&arms, &read_arms, measurement.blocks, problems);
     let runs = order::runs(
         u32::try_from(arms.len()).ok()?,
@@ -249,6 +256,7 @@ fn make<'s>(
         mixes,
         load_phase,
         measurement,
+        events,
         objective,
         compare,
         against_itself: given.overrides.against_itself.is_some(),

@@ -2,6 +2,7 @@
 
 use crate::disk_words::{disk_line, filesystem_line, limits_line};
 use crate::estimate::data_bytes;
+use crate::events::in_words as event_in_words;
 use crate::limits::price_words;
 use crate::mistake::bytes;
 use crate::needs::{cache_bytes, held_bytes, needs};
@@ -24,6 +25,9 @@ pub struct PlanExplanation {
     pub arms: Vec<ArmExplanation>,
     /// The points of each run in words, in the order in which they are measured: a sweep and a search are one line each.
     pub points: Vec<String>,
+    /// What is done to the servers at each point, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<String>,
     /// Points of each run, at most where there are sweeps; a search counts as one.
     pub point_count: usize,
     /// Whether a run leaves out points of a sweep when its curve has bent.
@@ -101,6 +105,11 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
             .map(|arm| explain_arm(plan, arm, engines))
             .collect(),
         points: point_lines(plan),
+        events: plan
+            .events
+            .iter()
+            .map(|event| event_in_words(*event))
+            .collect(),
         point_count: plan.points.len(),
         has_sweeps: plan
             .points
@@ -319,6 +328,15 @@ impl std::fmt::Display for PlanExplanation {
         writeln!(f, "\npoints of each run")?;
         for (index, point) in self.points.iter().enumerate() {
             writeln!(f, "  {:<3} {point}", index + 1)?;
+        }
+        if !self.events.is_empty() {
+            writeln!(
+                f,
+                "\nevents of each point, from the beginning of its measured part"
+            )?;
+            for event in &self.events {
+                writeln!(f, "  {event}")?;
+            }
         }
         writeln!(f, "\nvalues")?;
         let rows: Vec<Vec<String>> = self

@@ -4,6 +4,7 @@
 //! key means.
 
 use crate::SettingKind;
+use crate::events::{EVENT, MOST_EVENTS};
 use crate::load_format::{LOAD, LOAD_PHASE, SEARCH};
 use crate::rig_format::{DISK_OR_PRESET, FILESYSTEM_OR_KIND, LIMITS, PRICE, SERVER_OR_PRESET};
 use crate::shape::{Choice, Key, Keys, Need, Object, Shape};
@@ -139,6 +140,8 @@ object! {
         "How the data is stored before anything is measured.";
     "measurement" = Shape::Object(&MEASUREMENT), Optional, "{duration: 30s, blocks: 8}";
         "How long, how often and in which order.";
+    "events" = list(&Shape::Object(&EVENT), 1, MOST_EVENTS), Optional, "[{at: 30s, kill: primary}]";
+        "What is done to the servers of the arms at each point, such as to kill the primary of a replica set. Only with an open loop: in a closed one nobody asks while nothing answers. Afterwards everything that was acknowledged is read back.";
     "objective" = Shape::Object(&OBJECTIVE), Optional, "{response: {p99: 10ms}}";
         "What counts as good service. The highest rate that holds it, the plimsoll line, is searched for every mix.";
     "compare" = Shape::Object(&COMPARE), Optional, "{baseline: small, at: {threads: 16}}";

@@ -199,6 +199,52 @@ pub enum Mistake {
         /// What needs it.
         what: String,
     },
+    /// Events beside a closed loop or a search.
+    #[error("events need an open loop, with rates that the file gives, and nothing else")]
+    EventsNeedOpenLoop,
+    /// Events where a lost update could not be told from one that is there.
+    #[error(
+        "arm {arm} has `data_integrity`, with which every update writes what was there: one that is lost could not be seen"
+    )]
+    EventsUnseen {
+        /// Which.
+        arm: String,
+    },
+    /// An event that does not end before its point.
+    #[error("this event is over at {}, and a point is measured for {}", units::duration(*.last_ns), units::duration(*.measured_ns))]
+    EventAfterEnd {
+        /// Its end.
+        last_ns: u64,
+        /// Of a point.
+        measured_ns: u64,
+    },
+    /// An event on what is no server of ours.
+    #[error("nothing can be done to arm {arm}: {engine} is no server that is started for it here")]
+    EventWithoutServer {
+        /// Which.
+        arm: String,
+        /// Its engine.
+        engine: String,
+    },
+    /// An event that takes several members.
+    #[error("{needs} takes several members, and the server of arm {arm} is one process")]
+    EventOfOneMember {
+        /// Which.
+        arm: String,
+        /// What.
+        needs: &'static str,
+    },
+    /// A key of another kind of event.
+    #[error("`{key}` belongs to `{of}`, which is not here")]
+    EventKeyAlone {
+        /// Which.
+        key: &'static str,
+        /// Its other.
+        of: &'static str,
+    },
+    /// `step_down: false`.
+    #[error("an event that does nothing")]
+    EventOfNothing,
     /// Sessions that are to be found in a closed loop that pauses.
     #[error(
         "sessions cannot be found in a closed loop that pauses or paces itself: there, more sessions say nothing of what an open loop needs"
@@ -437,6 +483,13 @@ impl Mistake {
             Self::NothingAsked => "nothing-asked",
             Self::SearchOfStages => "search-of-stages",
             Self::NoLine { .. } => "no-line",
+            Self::EventsNeedOpenLoop => "events-need-open-loop",
+            Self::EventsUnseen { .. } => "events-unseen",
+            Self::EventAfterEnd { .. } => "event-after-end",
+            Self::EventWithoutServer { .. } => "event-without-server",
+            Self::EventOfOneMember { .. } => "event-of-one-member",
+            Self::EventKeyAlone { .. } => "event-key-alone",
+            Self::EventOfNothing => "event-of-nothing",
             Self::FoundInPauses => "found-in-pauses",
             Self::LooksTooEarly { .. } => "looks-too-early",
             Self::FewerThanAtLeast { .. } => "fewer-than-at-least",
@@ -517,6 +570,17 @@ impl Mistake {
             Self::NoLine { .. } => {
                 "write an objective, such as `objective: {response: {p99: 10ms}}`, and leave its `search` on".into()
             }
+            Self::EventsNeedOpenLoop => {
+                "write `load: {open: {rates: [1k]}}`, remove the closed loop, and set `search: false` in an objective".into()
+            }
+            Self::EventsUnseen { .. } => "remove `data_integrity`: what was acknowledged is read back anyway".into(),
+            Self::EventAfterEnd { .. } => "make it earlier or shorter, or `measurement: {duration: …}` longer".into(),
+            Self::EventWithoutServer { .. } => {
+                "measure a server that plimsoll starts: `engine: mongodb` without `uri`".into()
+            }
+            Self::EventOfOneMember { .. } => "write `server: {members: 3}`".into(),
+            Self::EventKeyAlone { key, of } => format!("write `{of}` as well, or remove `{key}`"),
+            Self::EventOfNothing => "remove it, or write `true`".into(),
             Self::FoundInPauses => "write a number of sessions, or remove `think_time` and `target`".into(),
             Self::LooksTooEarly { least, .. } => format!(
                 "write `at_least: {least}` or more: with 5 blocks even the clearest difference comes about by chance 6 times in 100"

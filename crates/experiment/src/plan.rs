@@ -2,7 +2,7 @@
 
 use crate::Settings;
 use crate::scalar::percentile;
-use plimsoll_record::{RigSpec, ShapedFrom};
+use plimsoll_record::{EventSpec, RigSpec, ShapedFrom};
 use plimsoll_schedule::Load;
 use plimsoll_workload::{DataSpec, Mix};
 use schemars::JsonSchema;
@@ -36,6 +36,9 @@ pub struct Plan {
     pub load_phase: LoadPhase,
     /// How long, how often, in which order.
     pub measurement: Measurement,
+    /// What is done to the servers at each point, by time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventSpec>,
     /// What counts as good service, if asked.
     pub objective: Option<Objective>,
     /// What is judged.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 impl Plan {
     /// SHA-256, in hexadecimal digits, of everything that bears on the measuring: arms with their engines, settings, data, directories, disks,
-    /// filesystems and limits; mixes, points, load phase, measurement, and the runs in their order.
+    /// filesystems and limits; mixes, points, load phase, measurement, events, and the runs in their order.
     ///
     /// What does not count: comments, layout and the order of keys in the file, where a value comes from, the experiment's name and
     /// question, what the arms are about, what they cost, whether disks are traced, and what is judged afterwards (objective, comparison,
@@ -59,6 +59,9 @@ impl Plan {
             "measurement": measurement,
             "runs": self.runs,
         });
+        if !self.events.is_empty() {
+            measured["events"] = json!(self.events);
+        }
         if let Some(objective) = &self.objective
             && objective.search.is_some()
         {

@@ -183,10 +183,23 @@ object! {
         "More arguments of each member. Of these only the first word is the option that no arm may give.";
     "address" = WORD, Need::Required, "mongodb://{members}/?replicaSet=a";
         "Under which the set is reached.";
-    "after_start" = list(&WORD, 1, 10), Need::Required, "['{plimsoll}', initiate, '{members}']";
+    "after_start" = list(&WORD, 1, 10), Need::Required, "['{plimsoll}', replica-set, initiate, '{members}']";
         "What initiates the set.";
+    "roles" = Shape::Object(&ROLE_COMMANDS), Optional, "{primary: [a], step_down: [b], whole: [c]}";
+        "How its members are asked and told while they run.";
     "log" = size(1, 1 << 50), Need::Required, "990MiB";
         "What the log of changes of each member may take on disk.";
+}
+
+object! {
+    /// Commands about the roles of members.
+    ROLE_COMMANDS: "Programs with their arguments, run as the user of the server."
+    "primary" = list(&WORD, 1, 10), Need::Required, "['{plimsoll}', replica-set, primary, '{members}']";
+        "Prints host and port of the primary.";
+    "step_down" = list(&WORD, 1, 10), Need::Required, "['{plimsoll}', replica-set, step-down, '{members}']";
+        "Makes the primary step down.";
+    "whole" = list(&WORD, 1, 10), Need::Required, "['{plimsoll}', replica-set, whole, '{members}']";
+        "Waits until there is a primary that every other member follows.";
 }
 
 object! {

@@ -183,6 +183,7 @@ impl RigReader<'_, '_> {
         spec.address.clone_from(&set.address);
         spec.after_start.clone_from(&set.after_start);
         spec.log_bytes = set.log_bytes;
+        spec.roles.clone_from(&set.roles);
     }
 
     /// Refuses the option that makes a server a member of a set: nobody would initiate it.
@@ -384,7 +385,7 @@ pub(crate) fn standing_alone(server: &ServerSpec) -> ServerSpec {
         alone.arguments.retain(|word| !set.arguments.contains(word));
         alone.address.clone_from(&preset.spec.address);
         alone.after_start.clear();
-        (alone.members, alone.log_bytes) = (1, 0);
+        (alone.members, alone.log_bytes, alone.roles) = (1, 0, None);
     }
     alone
 }

@@ -4,7 +4,7 @@ use crate::presets::{read, words};
 use crate::problems::Collector;
 use crate::reader::Checked;
 use crate::rig_format::SERVER_PRESET;
-use plimsoll_record::ServerSpec;
+use plimsoll_record::{RoleCommands, ServerSpec};
 use std::sync::OnceLock;
 
 const SERVERS: &str = include_str!("../presets/servers.yaml");
@@ -33,6 +33,8 @@ pub(crate) struct SetPreset {
     pub after_start: Vec<String>,
     /// What the log of changes of each member may take on disk.
     pub log_bytes: u64,
+    /// How its members are asked while they run.
+    pub roles: Option<RoleCommands>,
 }
 
 impl SetPreset {
@@ -89,6 +91,11 @@ fn made(name: String, map: &Checked, _: &mut Collector<'_>) -> Option<ServerPres
                 address: words(set, "address"),
                 after_start: list(set, "after_start"),
                 log_bytes: set.get("log")?.whole()?,
+                roles: set.get("roles").map(|roles| RoleCommands {
+                    primary: list(roles, "primary"),
+                    step_down: list(roles, "step_down"),
+                    whole: list(roles, "whole"),
+                }),
             }),
             None => None,
         },
@@ -107,6 +114,7 @@ fn made(name: String, map: &Checked, _: &mut Collector<'_>) -> Option<ServerPres
             members: 1,
             after_start: Vec::new(),
             log_bytes: 0,
+            roles: None,
         },
         name,
     })

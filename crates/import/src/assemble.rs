@@ -162,6 +162,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             at: None,
             margins: BTreeMap::new(),
         },
+        events: Vec::new(),
         against_itself: false,
         arms: arms_of_plan,
         thresholds: Vec::new(),

@@ -41,6 +41,8 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::drift::warnings(drift.as_ref()));
     warnings.extend(few_blocks(&plan, &selection));
     warnings.extend(crate::imported::unpaired(&plan, paired));
+    let events = crate::events::events(&plan, &selection, &samples);
+    warnings.extend(crate::events::warnings(&events));
     crate::warnings::sort(&mut warnings);
     let against_itself = crate::against_itself::against_itself(&plan, &comparisons.all);
     let mut validity = validity(
@@ -65,7 +67,10 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
             &lines,
             against_itself.as_ref(),
             &warnings,
-        ),
+        )
+        .into_iter()
+        .chain(crate::events::headline(&events))
+        .collect(),
         arms: arms(&plan, &selection, &record.calibrations),
         mixes: plan.mixes.iter().map(|mix| mix.name.clone()).collect(),
         validity,
@@ -79,10 +84,11 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         repeatability: crate::repeatability::repeatability(&plan, &samples),
         drift,
         against_itself,
-        progress: selection.progress,
+        progress: selection.progress.clone(),
         curves,
         differences,
-        series: series(&plan, samples),
+        events,
+        series: series(&plan, &selection, samples),
         warnings,
     })
 }
@@ -130,15 +136,21 @@ fn few_blocks(plan: &Plan, selection: &Selection<'_>) -> Option<Warning> {
     })
 }
 
-fn series(plan: &Plan, samples: Vec<ArmSamples>) -> Vec<TimeSeries> {
+fn series(plan: &Plan, selection: &Selection<'_>, samples: Vec<ArmSamples>) -> Vec<TimeSeries> {
     let mut series = Vec::new();
-    for (arm, of_arm) in plan.arms.iter().zip(samples) {
+    for ((arm, runs), of_arm) in plan.arms.iter().zip(&selection.finished).zip(samples) {
         for sample in of_arm
             .load
             .into_iter()
             .chain(of_arm.points.into_iter().flatten())
         {
-            series.push(sample.into_series(&arm.name));
+            let run = runs.get(&sample.result.block);
+            let point = run.and_then(|run| {
+                let mut points = run.points.iter();
+                points.find(|point| point.label == sample.label)
+            });
+            let events = crate::events::drawn(plan, point);
+            series.push(sample.into_series(&arm.name, events));
         }
     }
     series

@@ -50,6 +50,9 @@ pub struct Analysis {
     /// How the machine drifted; `None` where no canaries were timed.
     #[serde(default)]
     pub drift: Option<DriftResult>,
+    /// What came of the events that the file asks for, for each arm and point.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventsResult>,
     /// Of an arm against itself only.
     #[serde(default)]
     pub against_itself: Option<AgainstItself>,
@@ -484,6 +487,65 @@ pub struct DriftResult {
     pub sentence: String,
 }
 
+/// What came of all events, of one arm at one point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventsResult {
+    /// Name of the arm.
+    pub arm: String,
+    /// Mix.
+    pub mix: String,
+    /// Index of the point.
+    pub point: u32,
+    /// The load in words.
+    pub load_label: String,
+    /// In the order of the plan.
+    pub events: Vec<EventResult>,
+    /// What was read back; `None` where nothing was.
+    pub acknowledged: Option<Acknowledgement>,
+    /// In one or two sentences.
+    pub sentence: String,
+}
+
+/// What came of one event, up to the next one or the end of the point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventResult {
+    /// `at 30 s: the primary is killed`.
+    pub words: String,
+    /// The longest time in which no write succeeded, seconds; 0 where it is below 0.1 s.
+    pub without_writes: Estimate,
+    /// The same of reads.
+    pub without_reads: Estimate,
+    /// Operations that failed.
+    pub errors: Estimate,
+    /// Seconds until the p99 of three seconds in a row is at most 1.5 times that before the first event.
+    pub p99_back: Estimate,
+    /// Blocks in which it was not before the next event, or is not known.
+    pub not_back: u32,
+    /// Blocks in which it happened.
+    pub blocks: u32,
+}
+
+/// What became of writes, of all blocks together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acknowledgement {
+    /// Blocks of which it is known.
+    pub blocks: u32,
+    /// Writes that the server acknowledged.
+    pub writes: u64,
+    /// Writes that failed: they may be there or not.
+    pub in_doubt: u64,
+    /// Records that were read back.
+    pub records: u64,
+    /// Acknowledged writes of which nothing is there, though no later write took their place.
+    pub lost: u64,
+    /// Blocks with such.
+    pub blocks_with_loss: u32,
+    /// Keys of some of them.
+    pub lost_keys: Vec<String>,
+    /// Records that could not be read.
+    pub unread: u64,
+}
+
 /// What a machine passes off as a difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgainstItself {
@@ -643,6 +705,20 @@ pub struct TimeSeries {
     pub figures: Vec<Figures>,
     /// Stalls: begin and end, seconds from the start of the point.
     pub stalls: Vec<(f64, f64)>,
+    /// What was done to the server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<SeriesEvent>,
+}
+
+/// Something that was done to a server, for drawing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeriesEvent {
+    /// Seconds from the start of the point.
+    pub at: f64,
+    /// When it was over; `None` where it was not by the end of the point.
+    pub until: Option<f64>,
+    /// With the member.
+    pub words: String,
 }
 
 /// One slice, for drawing.

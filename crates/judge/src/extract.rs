@@ -161,6 +161,13 @@ pub(crate) struct Extract {
     pub(crate) by_operation: BTreeMap<Operation, Distribution>,
 }
 
+/// Where it is not asked whether a series has settled.
+const NOT_ASKED: Settling = Settling {
+    cut: 0,
+    steadiness: Steadiness::Unknown,
+    remark: None,
+};
+
 impl Extract {
     /// Reads a point, with percentiles at `asked`. A load phase is one job from its first to its last record: nothing of it is cut.
     pub(crate) fn of(point: &PointRecord, asked: &[f64], cores: u32) -> Self {
@@ -178,12 +185,14 @@ impl Extract {
                 let watched = figures_by_second.get(first_measured..).unwrap_or_default();
                 settling(&seconds[first_measured..], watched)
             }
-            None => Settling {
-                cut: 0,
-                steadiness: Steadiness::Unknown,
-                remark: None,
-            },
+            None => NOT_ASKED,
         };
+        // What was done to the server on purpose is what is measured, and no warm-up.
+        let was_disturbed = point
+            .end
+            .as_ref()
+            .is_some_and(|end| end.disturbance.is_some());
+        let settling = if was_disturbed { NOT_ASKED } else { settling };
         // What another program says of the whole stands above what its slices add up to, and nothing can be cut from it.
         let stated = crate::imported::whole(point);
         let settling = match &stated {

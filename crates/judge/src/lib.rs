@@ -71,6 +71,7 @@ mod distribution;
 mod drift;
 mod error;
 mod estimate;
+mod events;
 mod evidence;
 mod extract;
 mod figures;
@@ -99,11 +100,12 @@ mod words;
 
 pub use analyse::{analyse, plan_of};
 pub use analysis::{
-    AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded, CalibrationResult,
-    Comparison, CostResult, Curve, CurvePoint, Difference, DriftResult, Estimate, Judgement, Knee,
-    LatencySummary, LineResult, PairDifferences, PointResult, Progress, Repeatability, Scalability,
-    SeriesSecond, Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState,
-    Verdict, WorkingSetResult,
+    Acknowledgement, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded,
+    CalibrationResult, Comparison, CostResult, Curve, CurvePoint, Difference, DriftResult,
+    Estimate, EventResult, EventsResult, Judgement, Knee, LatencySummary, LineResult,
+    PairDifferences, PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond,
+    Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState, Verdict,
+    WorkingSetResult,
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};

@@ -6,7 +6,7 @@ use crate::line::BlockSearch;
 use crate::rig::remarks;
 use crate::roles::{follows_line, is_line, load_label};
 use crate::select::Selection;
-use crate::{PointResult, Steadiness, TimeSeries};
+use crate::{PointResult, SeriesEvent, Steadiness, TimeSeries};
 use plimsoll_experiment::{Arm, Metric, Objective, Plan};
 use plimsoll_record::{
     Calibration, PointLabel, PointRecord, RunRecord, Severity, Warning, WarningId,
@@ -225,8 +225,11 @@ impl Sample {
     ) -> Self {
         let extract = Extract::of(point, &asked.percentiles, run.machine.cores);
         let gated = gate(&extract, point, run, arm, limits);
+        let disturbed_from = disturbed_from(point);
         let mut stalls = stalled(&extract);
-        let silences = silent(&extract, point);
+        stalls.retain(|(begin, _)| *begin < disturbed_from);
+        let mut silences = silent(&extract, point);
+        silences.retain(|silence| silence.begin < disturbed_from);
         let mut warnings = gated.warnings.clone();
         let is_point = point.label.point.is_some();
         warnings.extend(remarks(&extract, is_point, run, arm, asked.calibrations));
@@ -326,7 +329,7 @@ impl Sample {
     }
 
     /// Its seconds, for drawing.
-    pub(crate) fn into_series(self, arm: &str) -> TimeSeries {
+    pub(crate) fn into_series(self, arm: &str, events: Vec<SeriesEvent>) -> TimeSeries {
         let cut_seconds = match self.result.steadiness {
             Steadiness::Steady { cut_seconds } => cut_seconds,
             Steadiness::Unknown | Steadiness::NotSteady => 0.0,
@@ -341,6 +344,7 @@ impl Sample {
             seconds: self.extract.seconds,
             figures: self.extract.figures_by_second,
             stalls: self.stalls,
+            events,
         }
     }
 }
@@ -348,6 +352,15 @@ impl Sample {
 /// What a remark about one run is about, among the runs of its point.
 pub(crate) fn run_subject(run: &RunRecord) -> String {
     format!("block {}", u64::from(run.block) + 1)
+}
+
+/// The second before the first event: what stalls from then on was made to.
+fn disturbed_from(point: &PointRecord) -> f64 {
+    let end = point.end.as_ref();
+    let disturbance = end.and_then(|end| end.disturbance.as_ref());
+    let events = disturbance.iter().flat_map(|seen| &seen.events);
+    let first = events.map(|event| event.at_ns).min();
+    first.map_or(f64::INFINITY, |first| first as f64 / 1e9 - 1.0)
 }
 
 /// Stalls in the measured part, in seconds from the start of the point.

@@ -267,13 +267,13 @@ pub(crate) fn run<C: Clock, S: Send, W: Witness>(
         let sleepers = threads.iter().map(|thread| thread.thread().clone());
         // Nobody else sets them.
         let _ = shared.sleepers.set(sleepers.collect());
-        jobs.engine.point_begins();
         let mut measuring_from = jobs.measured.then_some(jobs.warm_up_ns);
         if measuring_from == Some(0) {
             // Told before the clock starts, so that whatever the observer does about it takes nothing from the measured part.
             observer.measuring_begins();
             measuring_from = None;
         }
+        jobs.engine.point_begins();
         let clock = start_clock();
         gate.open(Some(clock.clone()));
         let mut collector = Collector::new(

@@ -17,7 +17,7 @@ pub use serve::Serve;
 pub use ycsb::Ycsb;
 
 use crate::exit;
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use plimsoll_experiment::units;
 use std::path::PathBuf;
@@ -90,15 +90,30 @@ pub enum Command {
     /// One emulated disk, on orders from the program that needs it.
     #[command(hide = true)]
     DiskDaemon,
-    /// Makes a replica set of servers that were just started, for the process that started them.
+    /// Makes a replica set of servers that were just started, asks it and tells it what to do, for the process that started them.
     #[command(hide = true)]
-    Initiate {
-        /// Host and port of each, with commas between them.
+    ReplicaSet {
+        /// What it is to do.
+        order: SetOrderWord,
+        /// Host and port of each member, with commas between them.
         members: String,
     },
     /// What needs root, on orders from the program that needs it.
     #[command(hide = true)]
     Rig,
+}
+
+/// What a replica set is to do.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SetOrderWord {
+    /// Be made.
+    Initiate,
+    /// Tell its primary.
+    Primary,
+    /// Elect another primary.
+    StepDown,
+    /// Come together.
+    Whole,
 }
 
 /// An experiment file with values that win over it.

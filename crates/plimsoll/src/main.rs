@@ -27,9 +27,10 @@ mod serve;
 mod show;
 mod ycsb;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, SetOrderWord};
 use clap::Parser;
 use exit::Exit;
+use plimsoll_engine::SetOrder;
 use screen::tell;
 use std::process::ExitCode;
 
@@ -104,9 +105,15 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
             Ok(if finished { Exit::Good } else { Exit::Failed })
         }
         Command::DiskDaemon => disk::daemon(),
-        Command::Initiate { members } => {
-            let initiated = plimsoll_engine::initiate(members, &mut std::io::stdout());
-            initiated.map_err(anyhow::Error::msg)?;
+        Command::ReplicaSet { order, members } => {
+            let order = match order {
+                SetOrderWord::Initiate => SetOrder::Initiate,
+                SetOrderWord::Primary => SetOrder::Primary,
+                SetOrderWord::StepDown => SetOrder::StepDown,
+                SetOrderWord::Whole => SetOrder::Whole,
+            };
+            let done = plimsoll_engine::replica_set(order, members, &mut std::io::stdout());
+            done.map_err(anyhow::Error::msg)?;
             Ok(Exit::Good)
         }
         Command::Rig => rig::rig(),

@@ -29,6 +29,7 @@
 //! ```
 
 mod canary;
+mod event;
 mod experiment_record;
 pub mod figures;
 mod filesystem_options;
@@ -44,6 +45,7 @@ mod units;
 mod warning;
 
 pub use canary::{Canary, CanaryPlace};
+pub use event::{Acknowledged, Act, Disturbance, EventRecord, EventSpec, Role, SHORTEST_GAP_NS};
 pub use experiment_record::{
     ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION,
 };
@@ -56,7 +58,8 @@ pub use packed::{BUCKETS, bucket_of};
 pub use rig::{
     Backing, Calibration, CalibrationCheck, DiskBurst, DiskChoice, DiskLatency, DiskRates,
     DiskSpec, FilesystemKind, FilesystemSpec, FioResult, Lateness, LimitsSpec, MOST_MEMBERS,
-    MemberRecord, Price, RigRecord, RigSpec, ServerRecord, ServerSpec, ShapedFrom, TraceReference,
+    MemberRecord, Price, RigRecord, RigSpec, RoleCommands, ServerRecord, ServerSpec, ShapedFrom,
+    TraceReference,
 };
 pub use run::{
     EngineDescription, ErrorSample, LONGEST_LAG_NS, LoadKind, NotedOperation, PointEnd, PointLabel,

@@ -246,6 +246,20 @@ pub struct ServerSpec {
     /// What each member may keep on disk besides its data: its log of changes, from which others copy.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub log_bytes: u64,
+    /// How its members are asked while it runs, where it has roles among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roles: Option<RoleCommands>,
+}
+
+/// Programs with their arguments by which the members of a server are asked and told, with places in braces. Each is run as their user and ends with 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RoleCommands {
+    /// Prints host and port of the primary, and waits until there is one.
+    pub primary: Vec<String>,
+    /// Makes the primary step down.
+    pub step_down: Vec<String>,
+    /// Waits until there is a primary that takes writes, and every other member follows it.
+    pub whole: Vec<String>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.

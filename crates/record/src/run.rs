@@ -1,8 +1,8 @@
 //! One arm in one block.
 
-use crate::ForeignCpu;
 use crate::{
-    Canary, Histogram, Imported, Machine, Operation, RigRecord, Slice, Status, Storage, Warning,
+    Canary, Disturbance, ForeignCpu, Histogram, Imported, Machine, Operation, RigRecord, Slice,
+    Status, Storage, Warning,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -183,6 +183,9 @@ pub struct PointEnd {
     /// The first operations of the measured part, in the order in which they began, where the file asks to note them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<NotedOperation>,
+    /// What was done to the server meanwhile, where the file asks for events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbance: Option<Box<Disturbance>>,
     /// Where it comes from, if another program measured it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Box<Imported>>,

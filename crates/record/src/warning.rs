@@ -100,6 +100,12 @@ warnings! {
     /// Reads found nothing where a record should be.
     NotFound = "W-NOT-FOUND", Caution,
         "records were missing: check that the load was complete and that no other program deletes";
+    /// What the server had acknowledged was gone after the events of a point.
+    WritesLost = "W-WRITES-LOST", Caution,
+        "this is what the write concern of the arm allows: with w: majority no acknowledged write is lost when a primary dies";
+    /// Records that were written could not be read after the events of a point.
+    NotReadBack = "W-NOT-READ-BACK", Caution,
+        "whether their last write is there is not known: look at the server's log, and measure again";
     /// Verified records held other data than expected.
     Verification = "W-VERIFICATION", Invalid,
         "the engine returned other data than was stored: do not trust this engine, its disk, or this program until it is explained";

@@ -12,6 +12,7 @@ mod curves;
 mod differences;
 mod downloads;
 mod drift;
+mod events;
 mod head;
 mod line;
 mod live;
@@ -25,6 +26,7 @@ mod warnings;
 mod why;
 
 pub(crate) use comparisons::{difference, p_value, word as judged};
+pub(crate) use events::{back, told};
 pub(crate) use provenance::date;
 pub(crate) use warnings::list as warning_list;
 
@@ -178,6 +180,9 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     };
     let name = text::short(&report.analysis.name, 80);
     let mut sections: Vec<(&str, &str, Markup)> = vec![("arms", "Arms", arms::section(&page))];
+    if events::is_known(report.analysis) {
+        sections.push(("events", "Events", events::section(&page)));
+    }
     if line::is_known(report.analysis) {
         sections.push(("line", "Plimsoll line", line::section(&page)));
     }

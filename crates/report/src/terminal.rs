@@ -51,6 +51,7 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     for mix in select::mixes(analysis) {
         one_mix(&mut out, analysis, mix, (layout, &signs), screen);
     }
+    deciding::events(&mut out, analysis, &signs, screen);
     deciding::lines(&mut out, analysis, &signs, screen);
     deciding::costs(&mut out, analysis, &signs, screen);
     // What held the arms back was said of each of them above.

@@ -4,6 +4,7 @@ use crate::RigError;
 use crate::orders::{Answer, Built, Characterised, Go, Order, TornDown};
 use plimsoll_fio::{Characterisation, Profile, Watch};
 use plimsoll_record::{Calibration, DiskSpec, RigSpec};
+use plimsoll_testbed::{Disturb, Disturbed};
 use plimsoll_trace::ExtentMap;
 use rustix::io::FdFlags;
 use rustix::net::Shutdown as Direction;
@@ -280,6 +281,22 @@ impl BuiltRig<'_> {
     /// When the filesystem does not tell.
     pub fn extents(&self) -> Result<Option<ExtentMap>, RigError> {
         self.process.ask(&Order::Extents)
+    }
+
+    /// Does something to a member of the server.
+    ///
+    /// # Errors
+    /// When it cannot be done.
+    pub fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
+        self.process.ask(&Order::Disturb { what })
+    }
+
+    /// Brings all members of the server back, and waits until they are one server.
+    ///
+    /// # Errors
+    /// When one does not come back.
+    pub fn heal(&self) -> Result<(), RigError> {
+        self.process.ask(&Order::Heal)
     }
 
     /// Ends the server, if there is one.

@@ -25,5 +25,5 @@ mod process;
 pub use client::{BuiltRig, RigProcess, RigProgram};
 pub use error::RigError;
 pub use orders::{Built, Characterised, Order, RunningServer, TornDown, User};
-pub use plimsoll_testbed::{GroupPaths, MARK_VARIABLE, RunUser};
+pub use plimsoll_testbed::{Disturb, Disturbed, GroupPaths, MARK_VARIABLE, RunUser};
 pub use process::serve;

@@ -3,7 +3,7 @@
 use crate::RigError;
 use plimsoll_fio::{Profile, Progress, Target};
 use plimsoll_record::{DiskSpec, RigRecord, RigSpec};
-use plimsoll_testbed::GroupPaths;
+use plimsoll_testbed::{Disturb, GroupPaths};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -54,6 +54,13 @@ pub enum Order {
     IsSound,
     /// Where the files on a traced disk lie. Answered with `Option<ExtentMap>`.
     Extents,
+    /// Does something to a member of the server. Answered with `Disturbed`.
+    Disturb {
+        /// What.
+        what: Disturb,
+    },
+    /// Brings all members of the server back, and waits until they are one server.
+    Heal,
     /// Ends the server of the rig.
     StopServer,
     /// Undoes the rig but for its directory. Answered with [`TornDown`].

@@ -175,6 +175,14 @@ impl Process {
                 };
                 value(&map.map_err(|error| RigError::Refused(error.to_string()))?)
             }
+            Order::Disturb { what } => {
+                let rig = self.rig.as_mut().ok_or_else(no_rig)?;
+                value(&rig.disturb(what)?)
+            }
+            Order::Heal => {
+                let rig = self.rig.as_mut().ok_or_else(no_rig)?;
+                value(&rig.heal()?)
+            }
             Order::StopServer => {
                 let rig = self.rig.as_mut().ok_or_else(no_rig)?;
                 value(&rig.stop_server()?)

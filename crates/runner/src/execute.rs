@@ -575,6 +575,8 @@ impl Stored<'_> {
         match frame {
             Frame::Hello { .. }
             | Frame::LieStill
+            | Frame::Measuring
+            | Frame::Heal
             | Frame::Done
             | Frame::Stopped
             | Frame::Failed { .. } => {}

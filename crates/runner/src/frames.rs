@@ -4,7 +4,7 @@
 //! [`Frame`]s and ends after [`Frame::Done`], [`Frame::Stopped`] or [`Frame::Failed`].
 
 use plimsoll_experiment::{Arm, Measurement, Objective, Plan, PlannedRun, Point};
-use plimsoll_record::{EngineDescription, PointEnd, PointLabel, Slice};
+use plimsoll_record::{EngineDescription, EventSpec, PointEnd, PointLabel, Slice};
 use plimsoll_rig::{GroupPaths, RunningServer};
 use plimsoll_search::Known;
 use plimsoll_workload::Mix;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 6;
+pub const FRAMES_VERSION: u32 = 7;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -20,7 +20,7 @@ pub(crate) const REPLACED: &str = "the worker is of another version than the pro
 /// The line that asks a worker to stop.
 pub(crate) const STOP: &str = "stop";
 
-/// The line that answers [`Frame::LieStill`].
+/// The line that answers [`Frame::LieStill`] and [`Frame::Heal`].
 pub(crate) const GO_ON: &str = "go on";
 
 /// Everything that a worker needs to make one run.
@@ -38,6 +38,8 @@ pub struct Order {
     pub load_sessions: u32,
     /// Warm-up and duration.
     pub measurement: Measurement,
+    /// What is done to the server at each point.
+    pub events: Vec<EventSpec>,
     /// What counts as good service, where the run decides anything by it.
     pub objective: Option<Objective>,
     /// What other runs of the experiment decided.
@@ -81,6 +83,7 @@ impl Order {
             points: plan.points.clone(),
             load_sessions: plan.load_phase.sessions,
             measurement: plan.measurement.clone(),
+            events: plan.events.clone(),
             objective: plan.objective.clone(),
             known,
             seed: run.seed,
@@ -124,6 +127,10 @@ pub enum Frame {
         /// UTC, RFC 3339.
         started_at: String,
     },
+    /// The measured part of the point begins; only where events follow.
+    Measuring,
+    /// The point is over for its clients, and all that was done to the server is to be undone. The worker waits for the word to go on.
+    Heal,
     /// A slice of the load phase or point that began last.
     Slice {
         /// The slice.

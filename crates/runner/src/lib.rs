@@ -46,6 +46,7 @@
 //! ```
 
 mod afterwards;
+mod agenda;
 mod calibration;
 mod canary;
 mod clock_time;
@@ -53,6 +54,7 @@ mod decided;
 mod error;
 mod execute;
 mod frames;
+mod ledger;
 mod rigging;
 mod sizing;
 mod standing;

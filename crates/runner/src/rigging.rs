@@ -9,7 +9,7 @@ use plimsoll_disk::Control;
 use plimsoll_experiment::{Arm, explain, keeps_data_here};
 use plimsoll_files::OwnFolder;
 use plimsoll_record::{RigRecord, RunRecord, Storage, TraceReference};
-use plimsoll_rig::{Built, BuiltRig, Order, RigError};
+use plimsoll_rig::{Built, BuiltRig, Disturb, Disturbed, Order, RigError};
 use plimsoll_telemetry::Host;
 use plimsoll_trace::ExtentMap;
 use std::cell::RefCell;
@@ -171,6 +171,17 @@ impl Below for Option<Rigging<'_>> {
             this.extents.borrow_mut().extend(this.rig.extents()?);
         }
         Ok(())
+    }
+
+    fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
+        match self {
+            Some(this) => this.rig.disturb(what),
+            None => Err(RigError::Refused("there is no server".into())),
+        }
+    }
+
+    fn heal(&self) -> Result<(), RigError> {
+        self.as_ref().map_or(Ok(()), |this| this.rig.heal())
     }
 }
 

@@ -1,8 +1,9 @@
 //! One worker process: started, listened to, stopped, and explained when it dies.
 
+use crate::agenda::Agenda;
 use crate::error::RunnerError;
 use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
-use plimsoll_rig::{Built, MARK_VARIABLE, RigError};
+use plimsoll_rig::{Built, Disturb, Disturbed, MARK_VARIABLE, RigError};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -57,6 +58,10 @@ pub(crate) trait Below {
     fn is_sound(&self) -> bool;
     /// Looks where the files lie, which lie still.
     fn map(&self) -> Result<(), RigError>;
+    /// Does something to a member of the server.
+    fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError>;
+    /// Brings all members of the server back.
+    fn heal(&self) -> Result<(), RigError>;
 }
 
 /// How the worker ended.
@@ -98,8 +103,9 @@ pub(crate) fn supervise(
     let mut last_heard = Instant::now();
     let mut last_sounded = Instant::now();
     let mut end = None;
+    let mut agenda = Agenda::of(&order.events);
     loop {
-        match worker.frames.recv_timeout(LOOK) {
+        match worker.frames.recv_timeout(agenda.rest(LOOK)) {
             Ok(Frame::Hello { frames }) if frames != FRAMES_VERSION => {
                 end = Some(WorkerEnd::Failed(REPLACED.into()));
                 break;
@@ -107,20 +113,36 @@ pub(crate) fn supervise(
             Ok(Frame::Done) => end = Some(WorkerEnd::Done),
             Ok(Frame::Stopped) => end = Some(WorkerEnd::Stopped),
             Ok(Frame::Failed { message }) => end = Some(WorkerEnd::Failed(message)),
-            Ok(Frame::LieStill) => {
+            Ok(frame @ (Frame::LieStill | Frame::Heal)) => {
                 last_heard = Instant::now();
-                if let Err(error) = below.map() {
+                let done = if matches!(frame, Frame::Heal) {
+                    agenda.is_over();
+                    below.heal()
+                } else {
+                    below.map()
+                };
+                if let Err(error) = done {
                     worker.kill();
                     return Ok(WorkerEnd::Failed(error.to_string()));
                 }
                 worker.write_line(GO_ON);
             }
-            Ok(frame) => {
+            Ok(Frame::Measuring) => agenda.begins(),
+            Ok(mut frame) => {
                 last_heard = Instant::now();
+                if let Frame::PointEnds { end } = &mut frame
+                    && let Some(seen) = &mut end.disturbance
+                {
+                    seen.events = agenda.take(seen.started_ns);
+                }
                 take(frame)?;
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if let Err(error) = agenda.carry_out(below) {
+            worker.kill();
+            return Ok(WorkerEnd::Failed(error.to_string()));
         }
         match interruptions() {
             0 => {}

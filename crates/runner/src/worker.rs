@@ -2,6 +2,7 @@
 
 use crate::clock_time::now;
 use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
+use crate::ledger::Watched;
 use crate::standing::{Disk, MeasuredServer, Stage, is_traced, sampler};
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point, run_point_noting};
@@ -166,6 +167,7 @@ fn measure<W: Write>(
         tally: Tally::new(None),
         due: None,
         lost: false,
+        has_events: false,
     };
     let asked = order.arm.data.key_count();
 
@@ -195,6 +197,7 @@ fn measure<W: Write>(
     let loaded = reporter.with_machine(&host, |reporter| {
         run_load(engine, &loader, order.load_sessions, reporter)
     })?;
+    reporter.point_ends(&loaded)?;
     if reporter.stopped() {
         return Ok(false);
     }
@@ -253,11 +256,25 @@ fn measure<W: Write>(
         reporter.due = step
             .trial
             .and_then(|_| spec.load.expected_arrivals(spec.duration_ns));
-        let end =
+        let watched = (!order.events.is_empty()).then(|| Watched::new(engine));
+        let asked: &dyn Engine = match &watched {
+            Some(watched) => watched,
+            None => engine,
+        };
+        reporter.has_events = watched.is_some();
+        let mut end =
             reporter.with_machine(&host, |reporter| match order.measurement.log_operations {
-                0 => run_point(engine, &workload, &spec, mix, reporter),
-                most => run_point_noting(engine, &workload, &spec, mix, reporter, most as usize),
+                0 => run_point(asked, &workload, &spec, mix, reporter),
+                most => run_point_noting(asked, &workload, &spec, mix, reporter, most as usize),
             })?;
+        if let Some(watched) = watched.as_ref().filter(|_| !reporter.stopped()) {
+            let mut seen = watched.disturbance(spec.warm_up_ns + end.measured_ns);
+            reporter.ask(&Frame::Heal)?;
+            let acknowledged = watched.read_back().map_err(|error| error.to_string())?;
+            seen.acknowledged = Some(acknowledged);
+            end.disturbance = Some(Box::new(seen));
+        }
+        reporter.point_ends(&end)?;
         reporter.due = None;
         let lost = std::mem::take(&mut reporter.lost);
         if end.cut_short && !lost {
@@ -345,6 +362,8 @@ struct Reporter<'a, W> {
     due: Option<f64>,
     /// Whether it has missed the objective already, whatever comes.
     lost: bool,
+    /// Whether something is done to the server at the running point.
+    has_events: bool,
 }
 
 impl<W: Write> Reporter<'_, W> {
@@ -370,14 +389,19 @@ impl<W: Write> Reporter<'_, W> {
 
     fn tell_extents(&mut self, order: &Order) -> Result<(), String> {
         if is_traced(&order.standing) {
-            self.speaker.say(&Frame::LieStill);
-            let answered = self.runner.told.recv();
-            answered.map_err(|_| "the program that started this worker is gone".to_owned())?;
+            self.ask(&Frame::LieStill)?;
         }
         Ok(())
     }
 
-    /// Runs a phase, adds what happened to the machine meanwhile, and reports its end. Fails when nothing at all succeeded.
+    /// Waits for the runner, which does something about the rig.
+    fn ask(&mut self, frame: &Frame) -> Result<(), String> {
+        self.speaker.say(frame);
+        let answered = self.runner.told.recv();
+        answered.map_err(|_| "the program that started this worker is gone".to_owned())
+    }
+
+    /// Runs a phase, and adds what happened to the machine meanwhile.
     fn with_machine(
         &mut self,
         host: &Host,
@@ -398,6 +422,11 @@ impl<W: Write> Reporter<'_, W> {
         end.stolen_ns = used.stolen_ns;
         end.clock_jump_ns = used.clock_jump_ns;
         end.foreign = Some(Box::new(foreign.since_start()));
+        Ok(end)
+    }
+
+    /// Reports the end of the phase. Fails when nothing at all succeeded.
+    fn point_ends(&mut self, end: &PointEnd) -> Result<(), String> {
         self.speaker.say(&Frame::PointEnds {
             end: Box::new(end.clone()),
         });
@@ -411,7 +440,7 @@ impl<W: Write> Reporter<'_, W> {
                 "all {error} operations of a point failed, so nothing is left to measure: {}",
                 first.message
             )),
-            _ => Ok(end),
+            _ => Ok(()),
         }
     }
 }
@@ -438,6 +467,9 @@ impl<W: Write> Observer for Reporter<'_, W> {
 
     fn measuring_begins(&mut self) {
         self.failure = self.enter(Stage::Measuring, "measuring").err();
+        if self.has_events {
+            self.speaker.say(&Frame::Measuring);
+        }
     }
 
     fn stop_requested(&mut self) -> bool {

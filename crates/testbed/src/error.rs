@@ -331,6 +331,14 @@ pub enum TestbedError {
         /// The last lines that it said.
         last_words: Vec<String>,
     },
+    /// Nothing could be done to a member of the server.
+    #[error("an event on the server {name} could not be carried out: {why}")]
+    NotDisturbed {
+        /// Of the preset.
+        name: String,
+        /// In words.
+        why: String,
+    },
     /// The server had to be killed.
     #[error(
         "the server {name} did not end within {seconds} s after it was asked to, and was killed; give it longer with `server: {{stop_within: …}}` if it needs that{}",

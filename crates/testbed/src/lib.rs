@@ -83,4 +83,5 @@ pub use privileged::marker::Marker;
 pub use processes::MARK_VARIABLE;
 pub use requirements::what_runs_here;
 pub use rig::{Rig, RigOrder, TornDown};
+pub use server::{Disturb, Disturbed};
 pub use user::RunUser;

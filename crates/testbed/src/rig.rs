@@ -6,12 +6,13 @@ use crate::filesystem;
 use crate::ground::Ground;
 use crate::groups::{Group, GroupPaths};
 use crate::journal::Journal;
+use crate::made::Made;
 use crate::mounts;
 use crate::privileged::HeldDirectory;
 use crate::privileged::held::new_directory_in;
 use crate::processes::{is_marked, started_ticks};
 use crate::requirements::{require_memory, what_runs_here};
-use crate::server::{Server, ServerPlace, member_directory};
+use crate::server::{Disturb, Disturbed, Server, ServerPlace, member_directory};
 use crate::step::{MountedFrom, Step};
 use crate::tools::Tools;
 use crate::user::RunUser;
@@ -256,6 +257,40 @@ impl Rig {
         self.record.server = Some(server.record.clone());
         self.server = Some(server);
         Ok(())
+    }
+
+    /// Does something to a member of the server.
+    ///
+    /// # Errors
+    /// When there is no server, no such member, or it does not do as it is told.
+    pub fn disturb(&mut self, what: Disturb) -> Result<Disturbed, TestbedError> {
+        self.with_server(|server, place, made| server.disturb(what, place, made))
+    }
+
+    /// Brings all members of the server back that something was done to, and waits until they are one server again.
+    ///
+    /// # Errors
+    /// When there is no server, or a member does not come back.
+    pub fn heal(&mut self) -> Result<(), TestbedError> {
+        self.with_server(Server::heal)
+    }
+
+    fn with_server<T>(
+        &mut self,
+        act: impl FnOnce(&mut Server, &ServerPlace<'_>, &Made) -> Result<T, TestbedError>,
+    ) -> Result<T, TestbedError> {
+        let place = ServerPlace {
+            home: &self.place,
+            data: &self.data,
+            group: self.group.as_ref(),
+        };
+        match &mut self.server {
+            Some(server) => act(server, &place, &self.ground.made),
+            None => Err(TestbedError::NotDisturbed {
+                name: "of this run".into(),
+                why: "there is none".into(),
+            }),
+        }
     }
 
     /// The address of the server that was started, and the processes of its members.

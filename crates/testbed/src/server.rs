@@ -6,6 +6,7 @@
 
 mod address;
 mod after_start;
+mod disturb;
 mod log;
 mod member;
 mod program;
@@ -21,6 +22,7 @@ use crate::step::Step;
 use crate::user::RunUser;
 use crate::wait::until;
 use address::Places;
+pub use disturb::{Disturb, Disturbed};
 use member::Member;
 use plimsoll_record::{MemberRecord, ServerRecord, ServerSpec};
 pub(crate) use program::{find_after_start, find_server};
@@ -60,9 +62,32 @@ pub(crate) struct Server {
     /// At least one. The first is ended last.
     members: Vec<Member>,
     pub(crate) address: String,
-    stop_signal: Signal,
-    stop_within: Duration,
     pub(crate) record: ServerRecord,
+    beginning: Beginning,
+    layout: Layout,
+}
+
+/// What every start of a member of a server needs.
+#[derive(Debug)]
+struct Beginning {
+    spec: ServerSpec,
+    program: PathBuf,
+    user: Option<RunUser>,
+    run: PathBuf,
+    /// Of each member.
+    logs: Vec<PathBuf>,
+    log_files: Vec<File>,
+}
+
+/// Where the members of a server listen, and by what they are known.
+#[derive(Debug)]
+struct Layout {
+    ports: Vec<u16>,
+    /// Host and port of each.
+    hosts: Vec<String>,
+    all_hosts: String,
+    own_program: PathBuf,
+    mark: String,
 }
 
 /// The directory of a member, in that of the server with several.
@@ -94,30 +119,37 @@ impl Server {
             user.own(&run_directory, &run)?;
         }
         let version = program::version(spec, &program, user.as_ref(), &run);
-        let mut starting = Starting {
-            spec,
-            place,
-            made,
-            program: &program,
-            user: user.as_ref(),
-            run: &run,
-            logs: &logs,
+        let beginning = Beginning {
+            spec: spec.clone(),
+            program,
+            user,
+            run,
+            logs,
             log_files,
-            version,
         };
         let mut attempt = 1;
         loop {
-            match starting.once() {
+            let starting = beginning.at(place, made);
+            match starting.once(version.clone()) {
                 Err(Unstarted::PortTaken) if attempt < ATTEMPTS => attempt += 1,
                 Err(Unstarted::PortTaken) => {
                     return Err(TestbedError::ServerDied {
                         name: spec.name.clone(),
                         how: "its port was taken by others again and again".into(),
-                        last_words: log::last_words(&logs[0]),
+                        last_words: log::last_words(&beginning.logs[0]),
                     });
                 }
                 Err(Unstarted::Failed(error)) => return Err(error),
-                Ok(server) => return Ok(server),
+                Ok((members, layout, record)) => {
+                    let places = starting.places(&layout);
+                    return Ok(Self {
+                        members,
+                        address: places[0].filled(&spec.address),
+                        record,
+                        beginning,
+                        layout,
+                    });
+                }
             }
         }
     }
@@ -132,16 +164,18 @@ impl Server {
         self.members.iter().map(|member| member.process).collect()
     }
 
-    /// Whether all of it still runs.
+    /// Whether all of it still runs that is to run.
     pub(crate) fn is_alive(&self) -> Result<(), TestbedError> {
-        self.members.iter().try_for_each(Member::is_alive)
+        let mut to_run = self.members.iter().filter(|member| !member.is_down);
+        to_run.try_for_each(Member::is_alive)
     }
 
     /// Asks it to end and waits until it has; kills it when that takes too long, or when it was asked in vain. The first member, to which
     /// the others may have to tell something, is asked when they have ended.
     pub(crate) fn stop(&self) -> Result<(), TestbedError> {
         self.is_alive()?;
-        let deadline = Instant::now() + self.stop_within;
+        self.members.iter().for_each(Member::go_on);
+        let deadline = Instant::now() + self.stop_within();
         let (first, others) = self.members.split_at(1);
         let stopped = [others, first]
             .into_iter()
@@ -152,17 +186,22 @@ impl Server {
         stopped
     }
 
+    fn stop_within(&self) -> Duration {
+        Duration::from_nanos(self.beginning.spec.stop_within_ns)
+    }
+
     fn stop_together(&self, members: &[Member], deadline: Instant) -> Result<(), TestbedError> {
-        let asked: Vec<bool> = members
-            .iter()
-            .map(|member| member.ask_to_end(self.stop_signal))
+        let stop_signal = signal(&self.beginning.spec.stop_signal);
+        let to_end = members.iter().filter(|member| !member.is_down);
+        let asked: Vec<(&Member, bool)> = to_end
+            .map(|member| (member, member.ask_to_end(stop_signal)))
             .collect();
-        for (member, asked) in members.iter().zip(asked) {
+        for (member, asked) in asked {
             let left = deadline.saturating_duration_since(Instant::now());
             if !(asked && until(left, || member.has_ended())) {
                 return Err(TestbedError::ServerDoesNotEnd {
                     name: member.name.clone(),
-                    seconds: self.stop_within.as_secs_f64(),
+                    seconds: self.stop_within().as_secs_f64(),
                     last_words: member.last_words(),
                 });
             }
@@ -190,24 +229,33 @@ impl From<TestbedError> for Unstarted {
     }
 }
 
-/// All that an attempt to start needs.
+impl Beginning {
+    fn at<'a>(&'a self, place: &'a ServerPlace<'a>, made: &'a Made) -> Starting<'a> {
+        Starting {
+            beginning: self,
+            spec: &self.spec,
+            place,
+            made,
+        }
+    }
+}
+
+/// A start of members, or of commands about them.
 struct Starting<'a> {
+    beginning: &'a Beginning,
     spec: &'a ServerSpec,
     place: &'a ServerPlace<'a>,
     made: &'a Made,
-    program: &'a Path,
-    user: Option<&'a RunUser>,
-    run: &'a Path,
-    /// Of each member.
-    logs: &'a [PathBuf],
-    log_files: Vec<File>,
-    version: Option<String>,
 }
 
 impl Starting<'_> {
-    fn once(&mut self) -> Result<Server, Unstarted> {
+    /// All members, ready.
+    fn once(
+        &self,
+        version: Option<String>,
+    ) -> Result<(Vec<Member>, Layout, ServerRecord), Unstarted> {
         let spec = self.spec;
-        let count = self.logs.len();
+        let count = self.beginning.logs.len();
         let ports = address::free_ports(count).map_err(|source| {
             TestbedError::io("find free ports of", Path::new("127.0.0.1"), source)
         })?;
@@ -215,62 +263,43 @@ impl Starting<'_> {
             .iter()
             .map(|port| format!("127.0.0.1:{port}"))
             .collect();
-        let all_hosts = hosts.join(",");
-        let own_program = after_start::own_program();
-        let places: Vec<Places<'_>> = ports
-            .iter()
-            .zip(self.logs)
-            .zip(1..)
-            .map(|((port, log), number)| Places {
-                data: match count {
-                    1 => self.place.data.to_owned(),
-                    _ => self.place.data.join(member_directory(number)),
-                },
-                run: self.run,
-                log,
-                port: *port,
-                members: &all_hosts,
-                plimsoll: &own_program,
-            })
-            .collect();
-        let of_first = &places[0];
-        let address = of_first.filled(&spec.address);
-        let mark = format!(
-            "server-{}-{}",
-            self.made.journal().token(),
-            self.made.next_number()
-        );
+        let layout = Layout {
+            ports,
+            all_hosts: hosts.join(","),
+            hosts,
+            own_program: after_start::own_program(),
+            mark: format!(
+                "server-{}-{}",
+                self.made.journal().token(),
+                self.made.next_number()
+            ),
+        };
+        let places = self.places(&layout);
         self.made.making(Step::Server {
             name: spec.name.clone(),
-            mark: mark.clone(),
+            mark: layout.mark.clone(),
         })?;
         let mut members = Vec::new();
         let mut commands = Vec::new();
-        for (place, (places, host)) in places.iter().zip(&hosts).enumerate() {
+        for (place, places) in places.iter().enumerate() {
             let arguments = self.filled(&spec.arguments, places);
-            let (name, address) = match count {
-                1 => (spec.name.clone(), address.clone()),
-                _ => {
-                    let name = format!("{} (member {} of {count})", spec.name, place + 1);
-                    (name, host.clone())
-                }
-            };
-            commands.push(program::command_line(self.program, &arguments));
-            members.push(self.start_member(place, name, address, &arguments, places, &mark)?);
+            commands.push(program::command_line(&self.beginning.program, &arguments));
+            members.push(self.start_member(place, places, &layout)?);
         }
         let deadline = Instant::now() + Duration::from_nanos(spec.ready_within_ns);
         for member in &members {
-            self.wait_for(member, &mark, deadline)?;
+            self.wait_for(member, &layout.mark, deadline)?;
         }
-        let after_start = self.filled(&spec.after_start, of_first);
-        let environment = self.environment_of(of_first);
-        let done = self.run_after_start(&after_start, &environment, &mark, deadline, &members);
+        let done = self.run_command(&spec.after_start, &layout, deadline, || {
+            members.iter().any(Member::has_ended)
+        });
         if let Err(error) = done {
             // A member that is gone is why, and not what follows from it.
             members.iter().try_for_each(Member::is_alive)?;
             return Err(error.into());
         }
-        let records = hosts
+        let records = layout
+            .hosts
             .iter()
             .zip(&commands)
             .map(|(host, command)| MemberRecord {
@@ -279,20 +308,35 @@ impl Starting<'_> {
                 log: None,
             });
         let records = records.filter(|_| count > 1).collect();
-        Ok(Server {
-            members,
-            address,
-            stop_signal: signal(&spec.stop_signal),
-            stop_within: Duration::from_nanos(spec.stop_within_ns),
-            record: ServerRecord {
-                program: self.program.to_owned(),
-                version: self.version.take(),
-                command: commands.swap_remove(0),
-                user: self.user.map(|user| user.name.clone()),
-                log: None,
-                members: records,
-            },
-        })
+        let record = ServerRecord {
+            program: self.beginning.program.clone(),
+            version,
+            command: commands.swap_remove(0),
+            user: self.beginning.user.as_ref().map(|user| user.name.clone()),
+            log: None,
+            members: records,
+        };
+        drop(places);
+        Ok((members, layout, record))
+    }
+
+    /// What the places in braces stand for, of each member.
+    fn places<'a>(&'a self, layout: &'a Layout) -> Vec<Places<'a>> {
+        let count = self.beginning.logs.len();
+        let ports = layout.ports.iter().zip(&self.beginning.logs).zip(1..);
+        ports
+            .map(|((port, log), number)| Places {
+                data: match count {
+                    1 => self.place.data.to_owned(),
+                    _ => self.place.data.join(member_directory(number)),
+                },
+                run: &self.beginning.run,
+                log,
+                port: *port,
+                members: &layout.all_hosts,
+                plimsoll: &layout.own_program,
+            })
+            .collect()
     }
 
     fn filled(&self, words: &[String], places: &Places<'_>) -> Vec<String> {
@@ -310,14 +354,20 @@ impl Starting<'_> {
     fn start_member(
         &self,
         place: usize,
-        name: String,
-        address: String,
-        arguments: &[String],
         places: &Places<'_>,
-        mark: &str,
+        layout: &Layout,
     ) -> Result<Member, TestbedError> {
-        let log = &self.logs[place];
-        let mut child = self.spawn(arguments, places, log, &self.log_files[place], mark)?;
+        let count = self.beginning.logs.len();
+        let (name, address) = match count {
+            1 => (self.spec.name.clone(), places.filled(&self.spec.address)),
+            _ => {
+                let name = format!("{} (member {} of {count})", self.spec.name, place + 1);
+                (name, layout.hosts[place].clone())
+            }
+        };
+        let log = &self.beginning.logs[place];
+        let log_file = &self.beginning.log_files[place];
+        let mut child = self.spawn(places, log, log_file, &layout.mark)?;
         let process = child.id();
         let input = child.stdin.take();
         let Some(started_ticks) = started_ticks(process) else {
@@ -332,11 +382,12 @@ impl Starting<'_> {
             child: Mutex::new(child),
             data: places.data.clone(),
             log: log.clone(),
+            is_down: false,
         };
         self.made.making(Step::Process {
             process,
             started_ticks,
-            mark: mark.to_owned(),
+            mark: layout.mark.clone(),
         })?;
         if let Some(group) = self.place.group {
             group.admit(process)?;
@@ -351,7 +402,6 @@ impl Starting<'_> {
     /// Starts the shell, which waits.
     fn spawn(
         &self,
-        arguments: &[String],
         places: &Places<'_>,
         log: &Path,
         log_file: &File,
@@ -360,23 +410,26 @@ impl Starting<'_> {
         let failed = |error| TestbedError::io("write the log of the server", log, error);
         let output = log_file.try_clone().map_err(failed)?;
         let errors = log_file.try_clone().map_err(failed)?;
+        let Beginning {
+            program, run, user, ..
+        } = self.beginning;
         let mut command = Command::new("/bin/sh");
         command
             .args(["-c", BECOME, "sh"])
-            .arg(self.program)
-            .args(arguments)
+            .arg(program)
+            .args(self.filled(&self.spec.arguments, places))
             .env_clear()
             .envs(program::environment())
-            .env("HOME", self.run)
+            .env("HOME", run)
             .envs(self.environment_of(places))
             .env(MARK_VARIABLE, mark)
-            .current_dir(self.run)
+            .current_dir(run)
             .stdin(Stdio::piped())
             .stdout(output)
             .stderr(errors)
             // An interruption typed at the terminal is for this program, which ends the server in order.
             .process_group(0);
-        if let Some(user) = self.user {
+        if let Some(user) = user {
             user.take_on(&mut command);
         }
         command
@@ -390,7 +443,7 @@ impl Starting<'_> {
         loop {
             let status = member
                 .ended()
-                .map_err(|error| TestbedError::io("wait for", self.program, error))?;
+                .map_err(|error| TestbedError::io("wait for", &self.beginning.program, error))?;
             if let Some(status) = status {
                 if address::answers(address) {
                     return Err(Unstarted::PortTaken);

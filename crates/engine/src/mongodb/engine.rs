@@ -140,7 +140,7 @@ fn lean_shared(
         return None;
     }
     let host = server.address.as_ref().and_then(lean::host_of)?;
-    let lean = LeanOptions::new(host.clone(), place.database.as_str(), opening.data);
+    let lean = LeanOptions::new(host, place.database.as_str(), opening.data);
     let may_move = match server.deployment {
         Deployment::Standalone => false,
         Deployment::ReplicaSet(_) => options.direct_connection != Some(true),
@@ -148,7 +148,7 @@ fn lean_shared(
     };
     let mut lean = lean::options(target, options, lean);
     if may_move {
-        lean.finder = Some(Arc::new(Primary::new(options, target, host)));
+        lean.finder = Some(Arc::new(Primary::new(options, target, &lean)));
     }
     Some(Arc::new(LeanShared {
         target: target.clone(),

@@ -16,6 +16,8 @@ use plimsoll_mongo::{
     WriteConcern,
 };
 use plimsoll_workload::{FieldChoice, Fields};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,6 +27,10 @@ const DEFAULT_PORT: u16 = 27_017;
 /// How long drivers look for a server, unless the URI says otherwise by `serverSelectionTimeoutMS`.
 const SELECTION: Duration = Duration::from_secs(30);
 
+/// Between two questions to a member whether it is the primary.
+const BETWEEN: Duration = Duration::from_millis(10);
+/// Whoever takes longer to say where the primary is is asked again.
+const LONGEST_ANSWER: Duration = Duration::from_secs(1);
 /// What all sessions of a database share.
 pub(super) struct LeanShared {
     pub(super) target: Target,
@@ -135,6 +141,7 @@ pub(super) fn options(
 pub(super) struct Primary {
     options: ClientOptions,
     target: Target,
+    lean: LeanOptions,
     found: Mutex<Found>,
 }
 
@@ -145,24 +152,48 @@ struct Found {
 }
 
 impl Primary {
-    pub(super) fn new(options: &ClientOptions, target: &Target, host: Host) -> Self {
+    /// `lean` is for sessions; the host of its options is the primary now.
+    pub(super) fn new(options: &ClientOptions, target: &Target, lean: &LeanOptions) -> Self {
         Self {
+            lean: lean.clone(),
             options: options.clone(),
             target: target.clone(),
             found: Mutex::new(Found {
-                host: Some(host),
+                host: Some(lean.host.clone()),
                 at: Instant::now(),
             }),
         }
     }
 
-    /// By a client of its own: one that is open already would for a while take its old knowledge for new.
+    /// Asks the members that the URI names again and again, so that a new primary is known within milliseconds. Members that it does not name are
+    /// known to the driver, which looks twice a second.
     fn seek(&self) -> Option<Host> {
-        let connection = Connection::open(runtime().ok()?, &self.options, &self.target).ok()?;
         let within = self.options.server_selection_timeout.unwrap_or(SELECTION);
-        connection.command_within("admin", doc! { "hello": 1 }, within)?;
-        host_of(&connection.served_by()?)
+        let seeds: Vec<Host> = self.options.hosts.iter().filter_map(host_of).collect();
+        let mut seekers = Seekers::new();
+        for host in seeds.iter().filter(|_| seeds.len() > 1) {
+            let options = LeanOptions {
+                host: host.clone(),
+                connect_timeout: self.lean.connect_timeout.min(LONGEST_ANSWER),
+                finder: None,
+                ..self.lean.clone()
+            };
+            seekers.add(move || {
+                let found = LeanClient::connect(&options).ok();
+                found.map(|_| options.host.clone())
+            });
+        }
+        let (options, target) = (self.options.clone(), self.target.clone());
+        seekers.add(move || by_driver(&options, &target));
+        seekers.found.recv_timeout(within).ok()
     }
+}
+
+/// By a client of its own: one that is open already would for a while take its old knowledge for new.
+fn by_driver(options: &ClientOptions, target: &Target) -> Option<Host> {
+    let connection = Connection::open(runtime().ok()?, options, target).ok()?;
+    connection.command_within("admin", doc! { "hello": 1 }, LONGEST_ANSWER)?;
+    host_of(&connection.served_by()?)
 }
 
 impl FindPrimary for Primary {
@@ -175,6 +206,47 @@ impl FindPrimary for Primary {
             *found = Found { host, at };
         }
         found.host.clone()
+    }
+}
+
+/// Threads that seek the primary, each in its own way, until one has found it or they are dropped.
+struct Seekers {
+    tell: Sender<Host>,
+    found: Receiver<Host>,
+    over: Arc<AtomicBool>,
+}
+
+impl Seekers {
+    fn new() -> Self {
+        let (tell, found) = channel();
+        Self {
+            tell,
+            found,
+            over: Arc::default(),
+        }
+    }
+
+    /// Another way. Without a thread for it there is one way less.
+    fn add(&mut self, look: impl Fn() -> Option<Host> + Send + 'static) {
+        let (tell, over) = (self.tell.clone(), Arc::clone(&self.over));
+        let seek = move || {
+            while !over.load(Ordering::Relaxed) {
+                if let Some(host) = look() {
+                    // Another may have been quicker.
+                    let _ = tell.send(host);
+                    return;
+                }
+                std::thread::sleep(BETWEEN);
+            }
+        };
+        let name = "primary".to_owned();
+        let _ = std::thread::Builder::new().name(name).spawn(seek);
+    }
+}
+
+impl Drop for Seekers {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
     }
 }
 

@@ -15,7 +15,7 @@
 //! | `driver` | sessions by the official driver |
 //! | `lean` | sessions by the lean client |
 //! | `statistics`, `status` | the server's figures, from serverStatus |
-//! | `initiate` | makes a replica set of members that were just started |
+//! | `replica_set` | makes a replica set of members that were just started, and tells it what to do |
 //! | `ftdc` | the same figures from what a mongod wrote about itself |
 
 mod catalogue;
@@ -30,11 +30,11 @@ mod engine;
 #[cfg(feature = "mongodb")]
 mod ftdc;
 #[cfg(feature = "mongodb")]
-mod initiate;
-#[cfg(feature = "mongodb")]
 mod lean;
 #[cfg(feature = "mongodb")]
 mod messages;
+#[cfg(feature = "mongodb")]
+mod replica_set;
 #[cfg(feature = "mongodb")]
 mod server;
 #[cfg(feature = "mongodb")]
@@ -60,18 +60,35 @@ pub(crate) fn open(_: &crate::Opening<'_>) -> Result<Box<dyn crate::Engine>, cra
     })
 }
 
-/// Makes a replica set of `mongod`s that were just started with `--replSet=plimsoll`, named by host and port with commas between them, and
-/// waits, without end, until the first is the primary and all others are secondaries. Where they are is told on `output` whenever that
-/// changes.
+/// What a replica set is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetOrder {
+    /// Be made of `mongod`s that were just started with `--replSet=plimsoll`: it is waited until the first is the primary and all others are
+    /// secondaries. Where they are is told whenever that changes.
+    Initiate,
+    /// Tell host and port of the primary, as soon as there is one that takes writes.
+    Primary,
+    /// Elect another primary.
+    StepDown,
+    /// Come together: it is waited until there is a primary and all others are secondaries.
+    Whole,
+}
+
+/// Has the replica set of these members, named by host and port with commas between them, carry out an order, and waits for that, without
+/// end. What it tells goes to `output`.
 ///
 /// # Errors
 /// In words: which member says what. Without the feature `mongodb` it always fails.
-pub fn initiate(members: &str, output: &mut impl std::io::Write) -> Result<(), String> {
+pub fn replica_set(
+    order: SetOrder,
+    members: &str,
+    output: &mut impl std::io::Write,
+) -> Result<(), String> {
     #[cfg(feature = "mongodb")]
-    return initiate::initiate(members, output);
+    return replica_set::replica_set(order, members, output);
     #[cfg(not(feature = "mongodb"))]
     {
-        let _ = (members, output);
+        let _ = (order, members, output);
         let name = KIND.name.into();
         Err(crate::EngineError::NotBuilt { name }.to_string())
     }

@@ -4,7 +4,7 @@ use crate::laboratory::{CLIENTS, assert_ok, open_at, read, records, text, verifi
 use crate::server::{Kind, Server};
 use mongodb::bson::{Document, doc};
 use mongodb::{Client, Database};
-use plimsoll_engine::{Session, initiate};
+use plimsoll_engine::{Session, SetOrder, replica_set};
 use plimsoll_workload::{Ask, FieldChoice, KeySpace};
 use tokio::runtime::Runtime;
 
@@ -21,7 +21,7 @@ impl ReplicaSet {
         let members: Vec<Server> = (0..3).map(start).collect();
         let hosts: Vec<String> = members.iter().map(host).collect();
         let hosts = hosts.join(",");
-        initiate(&hosts, &mut std::io::sink()).unwrap();
+        replica_set(SetOrder::Initiate, &hosts, &mut std::io::sink()).unwrap();
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         Self {
             members,

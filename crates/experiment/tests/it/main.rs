@@ -1,6 +1,7 @@
 //! The experiment file from its text to its plan, as other crates see it.
 
 mod errors;
+mod events;
 mod plans;
 mod rigs;
 mod robust;

@@ -42,12 +42,21 @@ pub const MONGODB: EngineKind = EngineKind {
         ),
         setting("directory_per_db", SettingKind::Flag, None),
         setting("journal", SettingKind::Flag, None),
+        setting(
+            "batch",
+            SettingKind::Count {
+                min: 1,
+                max: 100_000,
+            },
+            None,
+        ),
+        setting("write_concern", SettingKind::Text, None),
         setting("parameters", SettingKind::Text, None),
         setting("arguments", SettingKind::Text, None),
     ],
 };
 
-static ENGINES: [EngineKind; 2] = [
+pub static ENGINES: [EngineKind; 2] = [
     MONGODB,
     EngineKind {
         name: "noop",
@@ -332,7 +341,10 @@ fn members_are_a_replica_set_and_one_stands_alone() {
         ["--replSet=plimsoll", "--quiet"]
     );
     assert_eq!(three.address, "mongodb://{members}/?replicaSet=plimsoll");
-    assert_eq!(three.after_start, ["{plimsoll}", "initiate", "{members}"]);
+    assert_eq!(
+        three.after_start,
+        ["{plimsoll}", "replica-set", "initiate", "{members}"]
+    );
     assert_eq!(three.log_bytes, 990 << 20);
 
     let one = server("server: {replica_set: true}");

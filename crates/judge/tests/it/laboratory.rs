@@ -140,6 +140,7 @@ impl Laboratory {
             mixes,
             points,
             load_phase: LoadPhase { sessions: 1 },
+            events: Vec::new(),
             measurement: Measurement {
                 warm_up_ns: SECOND_NS,
                 duration_ns: 12 * SECOND_NS,

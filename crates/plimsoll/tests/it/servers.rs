@@ -1,5 +1,6 @@
 //! Servers that the program starts for an arm: on a plain directory and on an emulated disk, killed, missing, and never ready.
 
+mod events;
 mod replica_sets;
 
 use crate::laboratory::{

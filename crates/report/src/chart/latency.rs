@@ -2,7 +2,7 @@
 
 use super::heat::{heat_map, reach};
 use super::scale::{Axis, Plot};
-use super::time::{LEFT, RIGHT, WIDTH, shaded, stretched, trace};
+use super::time::{LEFT, RIGHT, WIDTH, events, shaded, stretched, trace};
 use super::values::{ValueSeries, Values};
 use super::{ArmStyle, Px, answering};
 use crate::number::PAGE;
@@ -82,6 +82,7 @@ impl LatencyPanel<'_> {
             @if cut > asked { (shade("cut", asked, cut)) path.cut-line d={ "M" (Px(place(cut))) " " (Px(top)) "V" (Px(base)) } {} }
             @for (from, to) in &self.series.stalls { g.stall { (shade("stall-band", *from, *to)) } }
             @for (from, to) in checkpoints(self.series) { (shade("checkpoint", from, to)) }
+            (events(&PLOT, &x, self.series.events.iter()))
             (PLOT.frame(&x, &y))
             @if let Some(heat) = self.heat { (heat_map(&self.id, heat, self.style, &PLOT, (&x, &y))) }
             g class={ "times " (self.style.class()) } {

@@ -4,8 +4,9 @@ use super::scale::{Axis, Plot};
 use super::values::{ValueSeries, Values};
 use super::{ArmStyle, Path, Px, answering};
 use crate::number::PAGE;
+use crate::text;
 use maud::{Markup, html};
-use plimsoll_judge::TimeSeries;
+use plimsoll_judge::{SeriesEvent, TimeSeries};
 
 /// Blocks drawn in one panel.
 pub(crate) const BLOCKS: usize = 12;
@@ -46,6 +47,25 @@ pub(super) fn shaded(plot: &Plot, x: &Axis, class: &str, (from, to): (f64, f64))
     html! { rect class=(class) x=(Px(place(from))) y=(Px(top)) width=(Px(place(to) - place(from))) height=(Px(base - top)) {} }
 }
 
+/// What was done to the server: a line at each event, and a shade until it was over.
+pub(super) fn events<'a>(
+    plot: &Plot,
+    x: &Axis,
+    events: impl Iterator<Item = &'a SeriesEvent>,
+) -> Markup {
+    let (top, base) = (plot.y(1.0), plot.y(0.0));
+    html! {
+        @for event in events {
+            g.event {
+                @if let Some(until) = event.until.filter(|until| *until > event.at) { (shaded(plot, x, "", (event.at, until))) }
+                path d={ "M" (Px(plot.x(x.scale.share(event.at)))) " " (Px(top)) "V" (Px(base)) } {
+                    title { (text::prose(&event.words)) }
+                }
+            }
+        }
+    }
+}
+
 impl TimePanel<'_> {
     pub(crate) fn draw(&self) -> Markup {
         let x = Axis::seconds(self.last);
@@ -80,6 +100,7 @@ impl TimePanel<'_> {
                     }
                 }
             }
+            (events(&PLOT, &x, self.blocks.iter().flat_map(|series| &series.events)))
             (PLOT.frame(&x, &y))
             g class=(self.style.class()) {
                 @for series in self.blocks.iter().take(BLOCKS) {

@@ -2,7 +2,7 @@
 
 use super::latency::checkpoints;
 use super::scale::{Axis, LEVEL, Plot};
-use super::time::{LEFT, RIGHT, SECONDS_DRAWN, WIDTH, stretched, trace};
+use super::time::{LEFT, RIGHT, SECONDS_DRAWN, WIDTH, events, stretched, trace};
 use super::values::{ValueSeries, Values};
 use super::{ArmStyle, Path, Px, answering};
 use maud::{Markup, html};
@@ -144,6 +144,7 @@ impl WatchPanel<'_> {
             @for (from, to) in checkpoints(self.series) {
                 rect.checkpoint x=(Px(at(from))) y=(Px(top)) width=(Px(at(to) - at(from))) height=(Px(base - top)) {}
             }
+            (events(&PLOT, x, self.series.events.iter()))
             g class=(self.style.class()) {
                 @for (number, area) in row.areas.iter().enumerate() {
                     path class={ "cpu cpu-" (number) } d=(area.data()) {}

@@ -3,6 +3,7 @@
 use super::screen::{Screen, paint};
 use super::sign::Signs;
 use super::{BOLD, DIM, heading, paragraph};
+use crate::page::{back, told};
 use crate::{select, text, words};
 use anstyle::Style;
 use plimsoll_experiment::Metric;
@@ -60,6 +61,45 @@ fn beneath(line: &LineResult, screen: &Screen) -> String {
         parts.push(format!("bottleneck: {}", limit.kind.name()));
     }
     parts.join("; ")
+}
+
+/// What came of the events of each arm.
+pub(super) fn events(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
+    if analysis.events.is_empty() {
+        return;
+    }
+    heading(out, "events");
+    for result in analysis.events.iter().take(ARMS) {
+        name(out, analysis, signs, (&result.arm, &result.mix), screen);
+        for event in &result.events {
+            let told = if event.blocks == 0 {
+                format!("{}: it did not happen", event.words)
+            } else {
+                format!(
+                    "{}: without writes {} s, without reads {} s, failed {}; p99 {}",
+                    event.words,
+                    told(&event.without_writes, 2),
+                    told(&event.without_reads, 2),
+                    told(&event.errors, 0),
+                    match back(event).as_str() {
+                        "not" => "not back".to_owned(),
+                        seconds => format!("back after {seconds} s"),
+                    }
+                )
+            };
+            paragraph(out, Style::new(), &told, 4, screen);
+        }
+        if let Some(kept) = &result.acknowledged {
+            let count = |value| screen.numbers().count(value);
+            let told = format!(
+                "of {} acknowledged writes {} are lost; {} failed and may be there or not",
+                count(kept.writes),
+                count(kept.lost),
+                count(kept.in_doubt)
+            );
+            paragraph(out, Style::new(), &told, 4, screen);
+        }
+    }
 }
 
 /// Price of a million operations at each of the places where it is known.

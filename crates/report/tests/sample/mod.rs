@@ -531,6 +531,7 @@ fn series(shape: &Shape, curves: &[Curve]) -> Vec<TimeSeries> {
                     } else {
                         Vec::new()
                     },
+                    events: Vec::new(),
                 });
             }
         }
@@ -657,6 +658,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
         repeatability: Vec::new(),
         blocks_needed: Vec::new(),
         drift: None,
+        events: Vec::new(),
         against_itself: None,
         curves,
         load_phase,

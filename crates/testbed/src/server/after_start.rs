@@ -1,8 +1,9 @@
-//! The command that is run once when all members of a server answer, such as the one that makes a replica set of them.
+//! Commands about the members of a server: the one that is run once when all of them answer, such as to make a replica set of them, and
+//! those by which they are asked and told while they run.
 
-use super::member::{Member, exit_in_words};
+use super::member::exit_in_words;
 use super::program::{command_line, environment, find_program};
-use super::{Starting, log};
+use super::{Beginning, Layout, Starting, log};
 use crate::TestbedError;
 use crate::privileged::held::new_file_in;
 use crate::privileged::kill::end_group;
@@ -10,14 +11,14 @@ use crate::processes::{MARK_VARIABLE, started_ticks};
 use crate::step::Step;
 use crate::wait::until;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// In the directory of the run.
-const LOG: &str = "after-start.log";
+/// Bytes of what a command says that are kept.
+const LONGEST_SAID: u64 = 1 << 20;
 
 /// This program, as it stands for `{plimsoll}`.
 pub(super) fn own_program() -> PathBuf {
@@ -25,18 +26,19 @@ pub(super) fn own_program() -> PathBuf {
 }
 
 impl Starting<'_> {
-    /// Runs the command as the members run, but outside of their limits, for it is not what is under test. What it says goes to the end of
-    /// the server's log. It is ended when a member is gone, for which it might wait in vain.
-    pub(super) fn run_after_start(
+    /// Runs a command about the members as they run, but outside of their limits, for it is not what is under test. What it says goes to the
+    /// end of the first member's log, and is returned. It is ended when it is of no use any more.
+    pub(super) fn run_command(
         &self,
         words: &[String],
-        environment_of_spec: &[(String, String)],
-        mark: &str,
+        layout: &Layout,
         deadline: Instant,
-        members: &[Member],
-    ) -> Result<(), TestbedError> {
-        let [program, arguments @ ..] = words else {
-            return Ok(());
+        is_vain: impl Fn() -> bool,
+    ) -> Result<String, TestbedError> {
+        let places = self.places(layout);
+        let words = self.filled(words, &places[0]);
+        let [program, arguments @ ..] = words.as_slice() else {
+            return Ok(String::new());
         };
         let own = own_program();
         let found = if Path::new(program) == own {
@@ -44,25 +46,29 @@ impl Starting<'_> {
         } else {
             find_program(&self.spec.name, program)?
         };
-        let said_in = self.place.home.path().join(LOG);
+        let name = format!("command-{}.log", self.made.next_number());
+        let said_in = self.place.home.path().join(&name);
         let failed = |error: io::Error| TestbedError::io("write", &said_in, error);
-        let said = new_file_in(self.place.home, LOG).map_err(failed)?;
+        let said = new_file_in(self.place.home, &name).map_err(failed)?;
+        let Beginning { run, user, .. } = self.beginning;
+        let mark = &layout.mark;
         let mut command = command_of(&found);
         command
             .args(arguments)
             .env_clear()
             .envs(environment())
-            .env("HOME", self.run)
-            .envs(environment_of_spec.iter().cloned())
+            .env("HOME", run)
+            .envs(self.environment_of(&places[0]))
             .env(MARK_VARIABLE, mark)
-            .current_dir(self.run)
+            .current_dir(run)
             .stdin(Stdio::null())
             .stdout(said.try_clone().map_err(failed)?)
             .stderr(said.try_clone().map_err(failed)?)
             .process_group(0);
-        if let Some(user) = self.user {
+        if let Some(user) = user {
             user.take_on(&mut command);
         }
+        let asked = Instant::now();
         let mut child = command
             .spawn()
             .map_err(|error| TestbedError::io("start", &found, error))?;
@@ -83,21 +89,21 @@ impl Starting<'_> {
         let mut status = None;
         let ended = until(left, || {
             status = child.try_wait().ok().flatten();
-            status.is_some() || members.iter().any(Member::has_ended)
+            status.is_some() || is_vain()
         });
         if status.is_none() {
             end_group(&mut child);
         }
-        self.append_to_log(&said_in).map_err(failed)?;
+        let answer = self.append_to_log(&said_in).map_err(failed)?;
         if status.is_some_and(|status| status.success()) {
-            return Ok(());
+            return Ok(answer);
         }
         let how = if ended {
             exit_in_words(status)
         } else {
-            let seconds = self.spec.ready_within_ns as f64 / 1e9;
+            let seconds = asked.elapsed().as_secs_f64().round();
             format!(
-                "it had not ended when the server was to be ready, after {seconds} s, and was killed; give it longer with `server: {{ready_within: …}}` if it needs that"
+                "it had not ended after {seconds} s, and was killed; give it longer with `server: {{ready_within: …}}` if it needs that"
             )
         };
         Err(TestbedError::AfterStart {
@@ -108,12 +114,16 @@ impl Starting<'_> {
         })
     }
 
-    fn append_to_log(&self, said_in: &Path) -> io::Result<()> {
-        let mut said = File::open(said_in)?;
-        if let Some(mut log) = self.log_files.first() {
-            io::copy(&mut said, &mut log)?;
+    /// Returns the beginning of what was said.
+    fn append_to_log(&self, said_in: &Path) -> io::Result<String> {
+        let mut said = Vec::new();
+        File::open(said_in)?
+            .take(LONGEST_SAID)
+            .read_to_end(&mut said)?;
+        if let Some(mut log) = self.beginning.log_files.first() {
+            log.write_all(&said)?;
         }
-        Ok(())
+        Ok(String::from_utf8_lossy(&said).into_owned())
     }
 }
 

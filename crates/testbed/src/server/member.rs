@@ -30,6 +30,8 @@ pub(super) struct Member {
     pub(super) child: Mutex<Child>,
     pub(super) data: PathBuf,
     pub(super) log: PathBuf,
+    /// Killed on purpose, and not started again yet.
+    pub(super) is_down: bool,
 }
 
 impl Member {
@@ -76,6 +78,16 @@ impl Member {
     /// Asks it to end; `false` when it could not be asked.
     pub(super) fn ask_to_end(&self, signal: Signal) -> bool {
         ask(&self.child(), signal)
+    }
+
+    /// Has it stand still.
+    pub(super) fn stand_still(&self) -> bool {
+        ask(&self.child(), Signal::STOP)
+    }
+
+    /// Lets it go on, if it stands still.
+    pub(super) fn go_on(&self) {
+        ask(&self.child(), Signal::CONT);
     }
 
     /// With all processes that it started, as far as they are in its group.

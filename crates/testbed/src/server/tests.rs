@@ -38,6 +38,7 @@ fn spec(arguments: &[&str]) -> ServerSpec {
         members: 1,
         after_start: Vec::new(),
         log_bytes: 0,
+        roles: None,
     }
 }
 

@@ -55,7 +55,7 @@ fn was_on_three(run: &RunRecord) {
     assert!((total - first - second - third).abs() < 1.0, "{sums:?}");
 }
 
-fn nothing_is_left(laboratory: &Laboratory) {
+pub(super) fn nothing_is_left(laboratory: &Laboratory) {
     assert!(servers_of(laboratory, MONGOD).is_empty());
     let journals = fs::read_dir(laboratory.path(".local/state/plimsoll/journal")).unwrap();
     assert_eq!(journals.count(), 0, "all of it was undone");
@@ -186,7 +186,7 @@ fn a_set_that_cannot_be_made_is_said() {
     }
     let laboratory = open_laboratory();
     // Not started as a member of a set.
-    let server = "{after_start: ['{plimsoll}', initiate, '{members}']}";
+    let server = "{after_start: ['{plimsoll}', replica-set, initiate, '{members}']}";
     laboratory.write("alone.yaml", experiment(server, "", "1s", 1));
     let said = run(&laboratory, &["run", "alone.yaml", "--anyway"]);
     assert_ne!(said.code, Some(0), "{said:?}");

@@ -1,7 +1,8 @@
-//! Makes a replica set of members that were just started.
+//! A replica set whose members were started here: made, asked who its primary is, and told to elect another.
 
 use super::connection::runtime;
 use super::messages::words;
+use crate::SetOrder;
 use mongodb::bson::{Document, doc};
 use mongodb::error::Error;
 use mongodb::options::{ClientOptions, ServerAddress};
@@ -16,25 +17,78 @@ const REACH: Duration = Duration::from_secs(30);
 /// How often it is looked how far they are.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Initiates the set and waits until its first member is the primary and all others are secondaries. It waits without end, and tells on
-/// `output` where they are whenever that changes.
-pub(crate) fn initiate(members: &str, output: &mut impl Write) -> Result<(), String> {
+/// How long a member may take to answer before it counts as gone.
+const ANSWER: Duration = Duration::from_secs(1);
+/// For so long a primary that has stepped down stands for no election, seconds: longer than the others take to hold one.
+const STEPPED_DOWN_SECONDS: i32 = 60;
+
+/// Carries out an order on the set of these members. It waits without end.
+pub(crate) fn replica_set(
+    order: SetOrder,
+    members: &str,
+    output: &mut impl Write,
+) -> Result<(), String> {
     let hosts: Vec<&str> = members.split(',').collect();
     let runtime = runtime().map_err(|error| error.to_string())?;
     runtime.block_on(async {
+        let reach = match order {
+            SetOrder::Initiate => REACH,
+            _ => ANSWER,
+        };
         let mut databases = Vec::new();
         for host in &hosts {
-            databases.push(administration(host).map_err(|error| said(host, &error))?);
+            databases.push(administration(host, reach).map_err(|error| said(host, &error))?);
         }
-        make(&hosts, &databases, output).await
+        match order {
+            SetOrder::Initiate => make(&hosts, &databases, output).await,
+            SetOrder::Primary => {
+                let place = primary(&databases).await;
+                writeln!(output, "{}", hosts[place]).map_err(|error| error.to_string())
+            }
+            SetOrder::StepDown => {
+                let place = primary(&databases).await;
+                let command = doc! { "replSetStepDown": STEPPED_DOWN_SECONDS };
+                let told = databases[place].run_command(command).await;
+                told.map(drop).map_err(|error| said(hosts[place], &error))
+            }
+            SetOrder::Whole => {
+                while !is_whole(&databases[primary(&databases).await]).await {
+                    tokio::time::sleep(LOOK).await;
+                }
+                Ok(())
+            }
+        }
     })
 }
 
-fn administration(host: &str) -> Result<Database, Error> {
+/// Place of the member that takes writes now.
+async fn primary(databases: &[Database]) -> usize {
+    loop {
+        for (place, database) in databases.iter().enumerate() {
+            if takes_writes(database).await {
+                return place;
+            }
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Whether the primary still is one, and sees all others follow it.
+async fn is_whole(primary: &Database) -> bool {
+    let status = primary.run_command(doc! { "replSetGetStatus": 1 }).await;
+    status.is_ok_and(|status| {
+        let states = states(&status);
+        let is = |word: &str| states.iter().filter(|state| *state == word).count();
+        is("PRIMARY") == 1 && is("SECONDARY") + 1 == states.len()
+    })
+}
+
+fn administration(host: &str, reach: Duration) -> Result<Database, Error> {
     let options = ClientOptions::builder()
         .hosts(vec![ServerAddress::parse(host)?])
         .direct_connection(true)
-        .server_selection_timeout(REACH)
+        .server_selection_timeout(reach)
+        .connect_timeout(reach)
         .app_name("plimsoll".to_owned())
         .build();
     Ok(Client::with_options(options)?.database("admin"))
@@ -102,10 +156,13 @@ fn is_complete(states: &[String]) -> bool {
     })
 }
 
-/// A primary takes writes only a moment after it has become it.
-async fn takes_writes(first: &Database) -> bool {
-    let hello = first.run_command(doc! { "hello": 1 }).await;
-    hello.is_ok_and(|hello| hello.get_bool("isWritablePrimary").unwrap_or(false))
+/// A primary takes writes only a moment after it has become it. One that stands still never answers.
+async fn takes_writes(member: &Database) -> bool {
+    let hello = tokio::time::timeout(ANSWER, async {
+        member.run_command(doc! { "hello": 1 }).await
+    });
+    let hello = hello.await.ok().and_then(Result::ok);
+    hello.is_some_and(|hello| hello.get_bool("isWritablePrimary").unwrap_or(false))
 }
 
 fn said(host: &str, error: &Error) -> String {

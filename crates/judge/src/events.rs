@@ -1,0 +1,309 @@
+//! What came of the events that the file asks for: how long nothing succeeded, what failed, when response times were as before, and what was lost.
+
+use crate::analysis::{Acknowledgement, EventResult, EventsResult, SeriesEvent};
+use crate::sample::{ArmSamples, Sample};
+use crate::select::Selection;
+use crate::words::grouped;
+use crate::{Estimate, SeriesSecond};
+use plimsoll_experiment::{Plan, event_in_words};
+use plimsoll_record::{Disturbance, PointRecord, RunRecord, Warning, WarningId};
+use plimsoll_stats::median;
+
+/// Response times are as before when so many seconds one after the other have a p99 of at most [`AS_BEFORE`] times that before.
+const SECONDS_AS_BEFORE: usize = 3;
+/// Of the median of the seconds before the first event.
+const AS_BEFORE: f64 = 1.5;
+/// Results that are told in the headline.
+const TOLD: usize = 3;
+/// Keys of lost writes that are named.
+const KEYS_NAMED: usize = 10;
+
+/// One point of one run with events.
+struct Seen<'a> {
+    block: u32,
+    point: &'a PointRecord,
+    disturbance: &'a Disturbance,
+    seconds: &'a [SeriesSecond],
+    first_measured: usize,
+}
+
+/// The results of each arm at each point of the plan; none where the plan has no events.
+pub(crate) fn events(
+    plan: &Plan,
+    selection: &Selection<'_>,
+    samples: &[ArmSamples],
+) -> Vec<EventsResult> {
+    if plan.events.is_empty() {
+        return Vec::new();
+    }
+    let mut results = Vec::new();
+    for ((arm, runs), of_arm) in plan.arms.iter().zip(&selection.finished).zip(samples) {
+        for (number, of_point) in of_arm.points.iter().enumerate() {
+            let seen: Vec<Seen<'_>> = of_point
+                .iter()
+                .filter_map(|sample| seen(runs.get(&sample.result.block)?, sample))
+                .collect();
+            let Some(first) = of_point.first().filter(|_| !seen.is_empty()) else {
+                continue;
+            };
+            let mut result = EventsResult {
+                arm: arm.name.clone(),
+                mix: first.label.mix.clone(),
+                point: number as u32,
+                load_label: first.label.load_label.clone(),
+                events: (0..plan.events.len())
+                    .map(|event| of_event(plan, &seen, event))
+                    .collect(),
+                acknowledged: acknowledged(&seen),
+                sentence: String::new(),
+            };
+            result.sentence = sentence(&result);
+            results.push(result);
+        }
+    }
+    results
+}
+
+fn seen<'a>(run: &'a RunRecord, sample: &'a Sample) -> Option<Seen<'a>> {
+    let mut points = run.points.iter();
+    let point = points.find(|point| point.label == sample.label)?;
+    Some(Seen {
+        block: run.block,
+        point,
+        disturbance: point.end.as_ref()?.disturbance.as_deref()?,
+        seconds: &sample.extract.seconds,
+        first_measured: sample.extract.first_measured,
+    })
+}
+
+/// What was done at a point of a run, for drawing.
+pub(crate) fn drawn(plan: &Plan, point: Option<&PointRecord>) -> Vec<SeriesEvent> {
+    let end = point.and_then(|point| point.end.as_ref());
+    let Some(disturbance) = end.and_then(|end| end.disturbance.as_deref()) else {
+        return Vec::new();
+    };
+    let events = disturbance.events.iter();
+    events
+        .filter_map(|event| {
+            let spec = plan.events.get(event.event as usize)?;
+            Some(SeriesEvent {
+                at: seconds(event.at_ns),
+                until: event.until_ns.map(seconds),
+                words: format!("{} ({})", event_in_words(*spec), event.member),
+            })
+        })
+        .collect()
+}
+
+fn of_event(plan: &Plan, seen: &[Seen<'_>], event: usize) -> EventResult {
+    let over = |of: &dyn Fn(&Seen<'_>, (u64, u64)) -> f64| {
+        let values = seen.iter().filter_map(|seen| {
+            let window = window(seen, event)?;
+            Some((seen.block, of(seen, window)))
+        });
+        Estimate::over_blocks(values)
+    };
+    let p99_back = over(&|seen, window| p99_back(seen, window).unwrap_or(f64::NAN));
+    let without_writes = over(&|seen, window| longest(&seen.disturbance.write_gaps, window));
+    let blocks = without_writes.values.len();
+    EventResult {
+        words: event_in_words(plan.events[event]),
+        without_reads: over(&|seen, window| longest(&seen.disturbance.read_gaps, window)),
+        errors: over(&|seen, window| errors(seen, window)),
+        not_back: (blocks - p99_back.values.len()) as u32,
+        blocks: blocks as u32,
+        without_writes,
+        p99_back,
+    }
+}
+
+/// From an event to the next one, or to the end of the point. `None` where it did not happen.
+fn window(seen: &Seen<'_>, event: usize) -> Option<(u64, u64)> {
+    let mut events = seen.disturbance.events.iter();
+    let at = events.find(|one| one.event as usize == event)?.at_ns;
+    let next = seen.disturbance.events.iter().map(|one| one.at_ns);
+    let next = next.filter(|next| *next > at).min();
+    Some((at, next.unwrap_or(u64::MAX)))
+}
+
+/// The longest time without a success that begins in a window or reaches into it, seconds.
+fn longest(gaps: &[(u64, u64)], (at, next): (u64, u64)) -> f64 {
+    let of_window = gaps.iter().filter(|(from, to)| *to > at && *from < next);
+    let lengths = of_window.map(|(from, to)| to - (*from).max(at));
+    lengths.max().map_or(0.0, seconds)
+}
+
+fn errors(seen: &Seen<'_>, (at, next): (u64, u64)) -> f64 {
+    let slices = seen.point.slices.iter();
+    let within =
+        slices.filter(|slice| slice.start_ns + slice.length_ns > at && slice.start_ns < next);
+    within.map(|slice| slice.completed.error as f64).sum()
+}
+
+/// Seconds from an event until response times are as they were before the first; `None` where they are not again before the next, or nothing is known of before.
+fn p99_back(seen: &Seen<'_>, (at, next): (u64, u64)) -> Option<f64> {
+    let first = seen.disturbance.events.iter().map(|one| one.at_ns).min()?;
+    let measured = seen.seconds.get(seen.first_measured..)?;
+    let before = measured
+        .iter()
+        .filter(|second| second.at + second.length <= seconds(first));
+    let before: Vec<f64> = before.filter_map(|second| second.p99_ns).collect();
+    if before.len() < SECONDS_AS_BEFORE {
+        return None;
+    }
+    let bound = AS_BEFORE * median(&before)?;
+    // The second in which it happens is half of before.
+    let after: Vec<&SeriesSecond> = measured
+        .iter()
+        .filter(|second| second.at + second.length > seconds(at) && second.at < seconds(next))
+        .collect();
+    let is_as_before = |second: &&SeriesSecond| second.p99_ns.is_some_and(|p99| p99 <= bound);
+    let back = after
+        .windows(SECONDS_AS_BEFORE)
+        .find(|some| some.iter().all(is_as_before))?;
+    Some((back[0].at - seconds(at)).max(0.0))
+}
+
+fn acknowledged(seen: &[Seen<'_>]) -> Option<Acknowledgement> {
+    let mut all = Acknowledgement::default();
+    for seen in seen {
+        let Some(of_run) = &seen.disturbance.acknowledged else {
+            continue;
+        };
+        all.blocks += 1;
+        all.writes += of_run.writes;
+        all.in_doubt += of_run.in_doubt;
+        all.records += of_run.records;
+        all.lost += of_run.lost;
+        all.unread += of_run.unread;
+        all.blocks_with_loss += u32::from(of_run.lost > 0);
+        let room = KEYS_NAMED.saturating_sub(all.lost_keys.len());
+        all.lost_keys
+            .extend(of_run.lost_keys.iter().take(room).cloned());
+    }
+    (all.blocks > 0).then_some(all)
+}
+
+/// The sentences that a reader must not miss: of a few arms, those that lost something first.
+pub(crate) fn headline(results: &[EventsResult]) -> Vec<String> {
+    let mut told: Vec<&EventsResult> = results.iter().collect();
+    told.sort_by_key(|result| {
+        !result
+            .acknowledged
+            .as_ref()
+            .is_some_and(|kept| kept.lost > 0)
+    });
+    let told = told.into_iter().take(TOLD);
+    told.map(|result| result.sentence.clone()).collect()
+}
+
+/// That something is lost which a server had acknowledged.
+pub(crate) fn warnings(results: &[EventsResult]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for result in results {
+        let Some(kept) = &result.acknowledged else {
+            continue;
+        };
+        let subject = format!("{}, {} at {}", result.arm, result.mix, result.load_label);
+        if kept.lost > 0 {
+            let message = format!(
+                "{} of {} acknowledged writes are lost, in {} of {} blocks, such as of {}",
+                grouped(kept.lost as f64, 0),
+                grouped(kept.writes as f64, 0),
+                kept.blocks_with_loss,
+                kept.blocks,
+                kept.lost_keys.first().map_or("", String::as_str)
+            );
+            warnings.push(Warning::new(WarningId::WritesLost, &subject, message));
+        }
+        if kept.unread > 0 {
+            let message = format!(
+                "{} records could not be read back",
+                grouped(kept.unread as f64, 0)
+            );
+            warnings.push(Warning::new(WarningId::NotReadBack, &subject, message));
+        }
+    }
+    warnings
+}
+
+/// `three under a at 500 op/s, at 30s: the primary is killed: no write succeeded for 10.6 s. All 12,345 acknowledged writes are there.`
+fn sentence(result: &EventsResult) -> String {
+    let mut parts = Vec::new();
+    for event in &result.events {
+        let Some(median) = event.without_writes.median else {
+            continue;
+        };
+        let values = event.without_writes.values.iter().map(|(_, value)| *value);
+        let (low, high) = values.fold((f64::INFINITY, 0.0f64), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        let blocks = if event.blocks > 1 {
+            format!(
+                " ({} to {} s in {} blocks)",
+                grouped(low, 2),
+                grouped(high, 2),
+                event.blocks
+            )
+        } else {
+            String::new()
+        };
+        let gap = if high == 0.0 {
+            "writes went on".to_owned()
+        } else {
+            format!("no write succeeded for {} s{blocks}", grouped(median, 2))
+        };
+        parts.push(format!("{}: {gap}", event.words));
+    }
+    let kept = match &result.acknowledged {
+        Some(kept) if kept.lost == 0 && kept.unread == 0 => format!(
+            " All {} acknowledged writes are there.",
+            grouped(kept.writes as f64, 0)
+        ),
+        Some(kept) => format!(
+            " Of {} acknowledged writes {} are lost{}.",
+            grouped(kept.writes as f64, 0),
+            grouped(kept.lost as f64, 0),
+            match kept.unread {
+                0 => String::new(),
+                unread => format!(
+                    ", and {} records could not be read",
+                    grouped(unread as f64, 0)
+                ),
+            }
+        ),
+        None => String::new(),
+    };
+    format!(
+        "{} under {} at {}, {}.{kept}",
+        result.arm,
+        result.mix,
+        result.load_label,
+        parts.join("; ")
+    )
+}
+
+#[allow(clippy::cast_precision_loss)] // Times of a point are far below 2^53 ns.
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_without_writes_belongs_to_the_event_that_it_follows() {
+        const S: u64 = 1_000_000_000;
+        let gaps = [
+            (S, 3 * S / 2),
+            (10 * S - 1_000_000, 21 * S),
+            (40 * S, 41 * S),
+        ];
+        assert_eq!(longest(&gaps, (10 * S, 30 * S)), 11.0);
+        assert_eq!(longest(&gaps, (30 * S, u64::MAX)), 1.0);
+        // It goes on when the next event comes.
+        assert_eq!(longest(&gaps, (15 * S, 30 * S)), 6.0);
+        assert_eq!(longest(&gaps, (50 * S, u64::MAX)), 0.0);
+    }
+}

@@ -1,0 +1,170 @@
+//! What is done to servers on purpose while they are measured, and what their clients and the records say of it.
+
+use super::*;
+use plimsoll_record::Disturbance;
+use serde_json::Value;
+
+const MONGOD: &str = "mongod";
+
+/// An experiment on servers that something is done to.
+fn disturbed(arms: &str, server: &str, seconds: u32, events: &str) -> String {
+    format!(
+        "
+plimsoll: 1
+name: disturbed
+workload: {{records: 500, mixes: {{writes: {{read: 2, update: 4, insert: 4}}}}}}
+defaults: {{engine: mongodb, cache_size: 256MiB, server: {server}}}
+arms: {{{arms}}}
+load: {{open: {{rates: [100], sessions: 8}}}}
+measurement: {{warm_up: 0s, duration: {seconds}s, blocks: 1}}
+events: {events}
+"
+    )
+}
+
+fn disturbance(run: &RunRecord) -> &Disturbance {
+    let end = run.points[0].end.as_ref().unwrap();
+    end.disturbance.as_deref().unwrap()
+}
+
+/// When a member of the run's server was allowed to take writes, nanoseconds from the start of the point: as the logs say, by the wall clock.
+fn became_primary(run: &RunRecord) -> Vec<i64> {
+    let started = disturbance(run).started_ns;
+    let wall_now = jiff::Timestamp::now().as_nanosecond();
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let monotonic_now = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+    let start = wall_now - monotonic_now + i128::from(started);
+    let server = run.rig.as_ref().unwrap().server.as_ref().unwrap();
+    let mut found = Vec::new();
+    for member in &server.members {
+        let log = fs::read_to_string(member.log.as_ref().unwrap()).unwrap();
+        for line in log
+            .lines()
+            .filter(|line| line.contains("Transition to primary complete"))
+        {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let at: jiff::Timestamp = line["t"]["$date"].as_str().unwrap().parse().unwrap();
+            found.push(i64::try_from(at.as_nanosecond() - start).unwrap());
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn a_primary_that_is_killed_takes_no_acknowledged_write_with_it() {
+    let test = "a_primary_that_is_killed_takes_no_acknowledged_write_with_it";
+    if !is_possible_or_skip(test, MONGOD) {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let events = "[{at: 2s, kill: primary, restart_after: 5s}, {at: 24s, step_down: true}]";
+    let arms = "one: {write_concern: majority}";
+    let server = "{members: 3, ready_within: 300s}";
+    let text = disturbed(arms, server, 30, events);
+    laboratory.write("experiment.yaml", text);
+    let said = run(&laboratory, &["run", "experiment.yaml"]);
+    let record = laboratory.record();
+    assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+    let run_record = &record.runs[0];
+    let seen = disturbance(run_record);
+    let [killed, stepped_down] = seen.events.as_slice() else {
+        panic!("{seen:?}");
+    };
+    assert!(killed.at_ns >= 2_000_000_000, "{seen:?}");
+    assert!(killed.until_ns.unwrap() >= killed.at_ns + 5_000_000_000);
+    assert!(stepped_down.until_ns.is_some(), "{seen:?}");
+    assert_ne!(killed.member, stepped_down.member, "another was elected");
+    // In the log of the servers, the next primary takes writes while the clients have none; theirs follow.
+    let permitted = became_primary(run_record);
+    for event in [killed, stepped_down] {
+        let at = event.at_ns as i64;
+        let next = permitted.iter().find(|when| **when > at).unwrap();
+        let within = |gap: &&(u64, u64)| (gap.0 as i64..gap.1 as i64).contains(next);
+        let is_long = next - at > 200_000_000;
+        assert!(
+            !is_long || seen.write_gaps.iter().any(|gap| within(&gap)),
+            "{next} {seen:?}"
+        );
+    }
+    let kept = seen.acknowledged.as_ref().unwrap();
+    assert!(kept.writes > 100 && kept.records > 100, "{kept:?}");
+    assert_eq!((kept.lost, kept.unread), (0, 0), "{kept:?}");
+    assert!(said.out.contains("All "), "{}", said.out);
+    let page = fs::read_to_string(page_of(&said.out)).unwrap();
+    for part in [
+        "id=\"events\"",
+        "the primary is killed, and started again after 5s",
+        "class=\"event\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    replica_sets::nothing_is_left(&laboratory);
+}
+
+#[test]
+fn a_server_that_is_killed_alone_comes_back_and_keeps_its_journal() {
+    let test = "a_server_that_is_killed_alone_comes_back_and_keeps_its_journal";
+    if !is_possible_or_skip(test, MONGOD) {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let arms = "memory: {}, journal: {journal: true}";
+    let events = "[{at: 2s, kill: primary, restart_after: 1s}, {at: 8s, pause: 1s}]";
+    let text = disturbed(arms, "{ready_within: 300s}", 12, events);
+    laboratory.write("experiment.yaml", text);
+    let said = run(&laboratory, &["run", "experiment.yaml"]);
+    let record = laboratory.record();
+    let mut states = runs(&record);
+    states.sort_unstable();
+    let finished = [("journal", 0, 1, "finished"), ("memory", 0, 1, "finished")];
+    assert_eq!(states, finished, "{said:?}");
+    for run in &record.runs {
+        let seen = disturbance(run);
+        assert_eq!(seen.events.len(), 2, "{seen:?}");
+        let killed = &seen.events[0];
+        assert!(killed.until_ns.is_some(), "it came back: {seen:?}");
+        let gone = |gap: &&(u64, u64)| gap.1 > killed.at_ns + 1_000_000_000;
+        assert!(seen.write_gaps.iter().any(|gap| gone(&gap)), "{seen:?}");
+        let kept = seen.acknowledged.as_ref().unwrap();
+        assert!(kept.writes > 0 && kept.unread == 0, "{kept:?}");
+        if run.arm == "journal" {
+            assert_eq!(kept.lost, 0, "{kept:?}");
+        }
+    }
+    replica_sets::nothing_is_left(&laboratory);
+}
+
+#[test]
+fn a_run_that_is_interrupted_while_a_member_is_gone_leaves_nothing() {
+    let test = "a_run_that_is_interrupted_while_a_member_is_gone_leaves_nothing";
+    if !is_possible_or_skip(test, MONGOD) {
+        return;
+    }
+    let laboratory = open_laboratory();
+    let events = "[{at: 100ms, kill: secondary}, {at: 200ms, pause: 500s, member: secondary}]";
+    let server = "{members: 3, ready_within: 300s}";
+    laboratory.write("experiment.yaml", disturbed("one: {}", server, 600, events));
+    let mut running = start(&laboratory, &["run", "experiment.yaml"]);
+    let one_is_gone = |_: &plimsoll_record::ExperimentRecord| {
+        let members = servers_of(&laboratory, MONGOD);
+        let stands_still = |process: &u32| {
+            let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+            stat.rsplit(')')
+                .next()
+                .is_some_and(|rest| rest.trim_start().starts_with('T'))
+        };
+        members.len() == 2 && members.iter().any(stands_still)
+    };
+    laboratory
+        .wait_for_record(&mut running, one_is_gone)
+        .unwrap();
+    running.send(Signal::INT);
+    let said = running.end();
+    assert_eq!(
+        runs(&laboratory.record()),
+        [("one", 0, 1, "interrupted")],
+        "{said:?}"
+    );
+    replica_sets::nothing_is_left(&laboratory);
+}

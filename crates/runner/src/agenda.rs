@@ -1,0 +1,216 @@
+//! What is done to the server of a run while it is measured, at its time.
+
+use crate::supervise::Below;
+use plimsoll_record::{Act, EventRecord, EventSpec};
+use plimsoll_rig::{Disturb, RigError};
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether a member that was started again takes connections.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The events of one point after the other.
+pub(crate) struct Agenda<'a> {
+    events: &'a [EventSpec],
+    /// In no order.
+    due: Vec<Due>,
+    /// Of the running point; times are of `CLOCK_MONOTONIC`.
+    done: Vec<EventRecord>,
+}
+
+struct Due {
+    at: Instant,
+    /// Place in the list of events.
+    event: usize,
+    what: Disturb,
+}
+
+impl<'a> Agenda<'a> {
+    pub(crate) fn of(events: &'a [EventSpec]) -> Self {
+        Self {
+            events,
+            due: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// The measured part of a point begins now.
+    pub(crate) fn begins(&mut self) {
+        let now = Instant::now();
+        self.done.clear();
+        self.due = (0..)
+            .zip(self.events)
+            .map(|(event, spec)| Due {
+                at: now + Duration::from_nanos(spec.at_ns),
+                event,
+                what: match spec.act {
+                    Act::StepDown => Disturb::StepDown,
+                    Act::Kill { member, .. } => Disturb::Kill(member),
+                    Act::Pause { member, .. } => Disturb::Pause(member),
+                },
+            })
+            .collect();
+    }
+
+    /// The point is over: what is still due is not done any more.
+    pub(crate) fn is_over(&mut self) {
+        self.due.clear();
+    }
+
+    /// How long there is nothing to do, at most `longest`.
+    pub(crate) fn rest(&self, longest: Duration) -> Duration {
+        let next = self.due.iter().map(|due| due.at).min();
+        next.map_or(longest, |next| {
+            next.saturating_duration_since(Instant::now()).min(longest)
+        })
+    }
+
+    /// Does what is due by now.
+    pub(crate) fn carry_out(&mut self, below: &dyn Below) -> Result<(), RigError> {
+        let now = Instant::now();
+        let (mut due, later) = std::mem::take(&mut self.due)
+            .into_iter()
+            .partition(|due| due.at <= now);
+        self.due = later;
+        due.sort_by_key(|due: &Due| due.at);
+        for Due { event, what, .. } in due {
+            let done = below.disturb(what)?;
+            let next = |what, after: Duration| Due {
+                at: Instant::now() + after,
+                event,
+                what,
+            };
+            match (what, self.events[event].act) {
+                (Disturb::StepDown | Disturb::Kill(_) | Disturb::Pause(_), act) => {
+                    self.done.push(EventRecord {
+                        event: event as u32,
+                        at_ns: done.at_ns,
+                        until_ns: done.until_ns,
+                        member: done.address,
+                    });
+                    match act {
+                        Act::Kill {
+                            restart_after_ns: Some(nanos),
+                            ..
+                        } => self.due.push(next(
+                            Disturb::Restart(done.member),
+                            Duration::from_nanos(nanos),
+                        )),
+                        Act::Pause { for_ns, .. } => self.due.push(next(
+                            Disturb::Resume(done.member),
+                            Duration::from_nanos(for_ns),
+                        )),
+                        Act::StepDown | Act::Kill { .. } => {}
+                    }
+                }
+                (Disturb::Restart(member), _) => {
+                    self.due.push(next(Disturb::LookFor(member), LOOK));
+                }
+                (Disturb::Resume(member) | Disturb::LookFor(member), _) => {
+                    let record = self.done.iter_mut().find(|one| one.event as usize == event);
+                    if let (Some(record), Some(_)) = (record, done.until_ns) {
+                        record.until_ns = done.until_ns;
+                    } else {
+                        self.due.push(next(Disturb::LookFor(member), LOOK));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What was done at the point that began then, from its start.
+    pub(crate) fn take(&mut self, started_ns: u64) -> Vec<EventRecord> {
+        let mut done = std::mem::take(&mut self.done);
+        for record in &mut done {
+            record.at_ns = record.at_ns.saturating_sub(started_ns);
+            record.until_ns = record.until_ns.map(|at| at.saturating_sub(started_ns));
+        }
+        done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_record::Role;
+    use plimsoll_rig::Disturbed;
+    use std::cell::RefCell;
+
+    /// Notes what is asked; a member is back when it was looked for the second time.
+    #[derive(Default)]
+    struct Noting(RefCell<Vec<Disturb>>);
+
+    impl Below for Noting {
+        fn admit(&self, _: u32) -> Result<(), RigError> {
+            Ok(())
+        }
+
+        fn is_sound(&self) -> bool {
+            true
+        }
+
+        fn map(&self) -> Result<(), RigError> {
+            Ok(())
+        }
+
+        fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
+            let mut asked = self.0.borrow_mut();
+            asked.push(what);
+            let looked = asked
+                .iter()
+                .filter(|one| **one == Disturb::LookFor(2))
+                .count();
+            let is_over = looked > 1 || matches!(what, Disturb::StepDown | Disturb::Resume(_));
+            Ok(Disturbed {
+                member: 2,
+                address: "there".into(),
+                at_ns: 1_000,
+                until_ns: is_over.then_some(2_000),
+            })
+        }
+
+        fn heal(&self) -> Result<(), RigError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_member_that_is_killed_is_started_again_and_looked_for() {
+        let events = [
+            EventSpec {
+                at_ns: 0,
+                act: Act::Kill {
+                    member: Role::Primary,
+                    restart_after_ns: Some(1),
+                },
+            },
+            EventSpec {
+                at_ns: 3_600_000_000_000,
+                act: Act::StepDown,
+            },
+        ];
+        let below = Noting::default();
+        let mut agenda = Agenda::of(&events);
+        assert_eq!(agenda.rest(LOOK), LOOK, "nothing is measured yet");
+        agenda.begins();
+        while below.0.borrow().len() < 4 {
+            std::thread::sleep(agenda.rest(LOOK));
+            agenda.carry_out(&below).unwrap();
+        }
+        assert_eq!(
+            *below.0.borrow(),
+            [
+                Disturb::Kill(Role::Primary),
+                Disturb::Restart(2),
+                Disturb::LookFor(2),
+                Disturb::LookFor(2),
+            ]
+        );
+        agenda.is_over();
+        assert_eq!(agenda.rest(LOOK), LOOK, "the rest is not done any more");
+        let done = agenda.take(600);
+        assert_eq!(done.len(), 1);
+        assert_eq!((done[0].at_ns, done[0].until_ns), (400, Some(1_400)));
+        assert_eq!((done[0].event, done[0].member.as_str()), (0, "there"));
+    }
+}

@@ -1,0 +1,499 @@
+//! What a server acknowledged, and whether it is still there.
+//!
+//! At a point with events every session is wrapped: it notes each write that it asked for, by a hash of the key, the field and what was written, and how it ended; and all of them together note
+//! each time in which nothing succeeded. After the point every record that was written is read, and what is found is compared with what
+//! was acknowledged.
+
+use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, ServerIdentity, Session};
+use plimsoll_record::{Acknowledged, Disturbance, EngineDescription, SHORTEST_GAP_NS};
+use plimsoll_workload::{FieldChoice, Fields};
+use rustix::time::{ClockId, clock_gettime};
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Keys of lost writes that are named.
+const KEYS_NAMED: usize = 10;
+/// Stands for the record as a whole in the place of a field.
+const WHOLE: u64 = 0;
+
+fn monotonic_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    (time.tv_sec * 1_000_000_000 + time.tv_nsec).unsigned_abs()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn hash_of(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    // Never that of the whole.
+    hasher.finish() | 1
+}
+
+/// An engine whose sessions keep a ledger.
+pub(crate) struct Watched<'e> {
+    engine: &'e dyn Engine,
+    book: Arc<Book>,
+}
+
+/// What all sessions note. Times are of `CLOCK_MONOTONIC`.
+#[derive(Default)]
+struct Book {
+    started_ns: AtomicU64,
+    writes: Track,
+    reads: Track,
+    /// Of sessions that have ended.
+    entries: Mutex<Vec<Entries>>,
+}
+
+/// Times without a success.
+#[derive(Default)]
+struct Track {
+    last_ns: AtomicU64,
+    gaps: Mutex<Vec<(u64, u64)>>,
+}
+
+impl Track {
+    #[inline]
+    fn succeeded(&self, at_ns: u64) {
+        let before = self.last_ns.fetch_max(at_ns, Ordering::Relaxed);
+        if at_ns.saturating_sub(before) >= SHORTEST_GAP_NS {
+            lock(&self.gaps).push((before, at_ns));
+        }
+    }
+
+    /// All gaps up to the end of the point, from its start. `None` where nothing of the kind was ever asked with success.
+    fn gaps(&self, started_ns: u64, end_ns: u64) -> Vec<(u64, u64)> {
+        let mut gaps = lock(&self.gaps).clone();
+        let last_ns = self.last_ns.load(Ordering::Relaxed);
+        if last_ns == started_ns {
+            return Vec::new();
+        }
+        gaps.push((last_ns, end_ns));
+        gaps.retain(|(from, to)| to.saturating_sub(*from) >= SHORTEST_GAP_NS && *from < end_ns);
+        gaps.sort_unstable();
+        let from_start = |at: u64| at.min(end_ns).saturating_sub(started_ns);
+        gaps.into_iter()
+            .map(|(from, to)| (from_start(from), from_start(to)))
+            .collect()
+    }
+}
+
+/// How a write ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Acknowledged,
+    /// It may be there or not.
+    InDoubt,
+    /// In a batch that was not sent yet.
+    Batched,
+}
+
+/// One field that was written, or one record that was inserted.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Where the key begins among those of the session, and how long it is.
+    key: (usize, u32),
+    /// Hash of the field's name, or [`WHOLE`].
+    field: u64,
+    /// Hash of what was written.
+    value: u64,
+    dispatched_ns: u64,
+    completed_ns: u64,
+    end: End,
+    /// Whether it begins a write; one of several fields has an entry for each.
+    is_first: bool,
+}
+
+/// What one session wrote.
+#[derive(Debug, Default)]
+struct Entries {
+    keys: Vec<u8>,
+    list: Vec<Entry>,
+}
+
+impl<'e> Watched<'e> {
+    pub(crate) fn new(engine: &'e dyn Engine) -> Self {
+        Self {
+            engine,
+            book: Arc::default(),
+        }
+    }
+
+    /// What was seen. All sessions are gone.
+    pub(crate) fn disturbance(&self, length_ns: u64) -> Disturbance {
+        let started_ns = self.book.started_ns.load(Ordering::Relaxed);
+        let end_ns = started_ns + length_ns;
+        Disturbance {
+            started_ns,
+            events: Vec::new(),
+            write_gaps: self.book.writes.gaps(started_ns, end_ns),
+            read_gaps: self.book.reads.gaps(started_ns, end_ns),
+            acknowledged: None,
+        }
+    }
+
+    /// Reads everything that was written.
+    ///
+    /// # Errors
+    /// When there is no session to read with.
+    pub(crate) fn read_back(&self) -> Result<Acknowledged, EngineError> {
+        let all = std::mem::take(&mut *lock(&self.book.entries));
+        let started_ns = self.book.started_ns.load(Ordering::Relaxed);
+        let mut session = self.engine.session()?;
+        let mut found = Acknowledged::default();
+        let mut writes: Vec<(&[u8], &Entry)> = Vec::new();
+        for entries in &all {
+            for entry in &entries.list {
+                let (begin, length) = entry.key;
+                writes.push((&entries.keys[begin..begin + length as usize], entry));
+                if entry.is_first {
+                    match entry.end {
+                        End::Acknowledged => found.writes += 1,
+                        End::InDoubt | End::Batched => found.in_doubt += 1,
+                    }
+                }
+            }
+        }
+        writes.sort_by_key(|(key, entry)| (*key, entry.field));
+        for of_key in writes.chunk_by(|a, b| a.0 == b.0) {
+            let key = of_key[0].0;
+            let mut record = Hashes::default();
+            match session.read(key, FieldChoice::All, Some(&mut record)) {
+                Outcome::Ok => record.is_there = true,
+                Outcome::NotFound | Outcome::Batched => {}
+                Outcome::Error(why) => {
+                    found.unread += 1;
+                    found.unread_because.get_or_insert_with(|| why.into());
+                    continue;
+                }
+            }
+            found.records += 1;
+            for of_field in of_key.chunk_by(|a, b| a.1.field == b.1.field) {
+                let entries = of_field.iter().map(|(_, entry)| *entry);
+                for lost in lost(entries, &record) {
+                    if !lost.is_first {
+                        continue;
+                    }
+                    let at = lost.completed_ns.saturating_sub(started_ns);
+                    let (first, last) = found.lost_between_ns.unwrap_or((at, at));
+                    found.lost_between_ns = Some((first.min(at), last.max(at)));
+                    found.lost += 1;
+                    let name = String::from_utf8_lossy(key);
+                    if found.lost_keys.len() < KEYS_NAMED
+                        && found.lost_keys.last().is_none_or(|last| *last != name)
+                    {
+                        found.lost_keys.push(name.into_owned());
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The acknowledged writes of one field of one record that are neither there nor were followed by the one that is.
+fn lost<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, record: &Hashes) -> Vec<&'a Entry> {
+    let is_there = |entry: &&Entry| match entry.field {
+        WHOLE => record.is_there,
+        field => record.is_there && record.fields.contains(&(field, entry.value)),
+    };
+    // One in doubt may have been carried out late. Of several with the same value any may be the one that is there.
+    let settled_ns = entries
+        .clone()
+        .filter(is_there)
+        .map(|entry| match entry.end {
+            End::Acknowledged => entry.completed_ns,
+            End::InDoubt | End::Batched => u64::MAX,
+        });
+    let settled_ns = settled_ns.max();
+    let of_whole = |entry: &&Entry| entry.field == WHOLE && record.is_there;
+    entries
+        .filter(|entry| entry.end == End::Acknowledged && !of_whole(entry))
+        .filter(|entry| settled_ns.is_none_or(|settled_ns| entry.dispatched_ns > settled_ns))
+        .collect()
+}
+
+/// Fields of a record that was read, and their values.
+#[derive(Default)]
+struct Hashes {
+    is_there: bool,
+    fields: Vec<(u64, u64)>,
+}
+
+impl FieldVisitor for Hashes {
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        self.fields.push((hash_of(name), hash_of(value)));
+    }
+}
+
+impl Engine for Watched<'_> {
+    fn description(&self) -> EngineDescription {
+        self.engine.description()
+    }
+
+    fn session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(WatchedSession {
+            session: self.engine.session()?,
+            book: Arc::clone(&self.book),
+            entries: Entries::default(),
+            batch_begins: 0,
+        }))
+    }
+
+    fn count(&self) -> Result<Option<u64>, EngineError> {
+        self.engine.count()
+    }
+
+    fn point_begins(&self) {
+        self.engine.point_begins();
+        let now = monotonic_ns();
+        let book = &self.book;
+        for clock in [&book.started_ns, &book.writes.last_ns, &book.reads.last_ns] {
+            clock.store(now, Ordering::Relaxed);
+        }
+    }
+
+    fn data_bytes(&self) -> Result<Option<u64>, EngineError> {
+        self.engine.data_bytes()
+    }
+
+    fn statistics(&self, into: &mut Vec<(&'static str, f64)>) {
+        self.engine.statistics(into);
+    }
+
+    fn server(&self) -> Option<ServerIdentity> {
+        self.engine.server()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        // It belongs to somebody else.
+        Ok(())
+    }
+}
+
+/// A session that keeps its part of the ledger.
+struct WatchedSession {
+    session: Box<dyn Session>,
+    book: Arc<Book>,
+    entries: Entries,
+    /// The first entry whose end is not known yet.
+    batch_begins: usize,
+}
+
+impl WatchedSession {
+    fn read_ended(&self, outcome: &Outcome) {
+        if matches!(outcome, Outcome::Ok | Outcome::NotFound) {
+            self.book.reads.succeeded(monotonic_ns());
+        }
+    }
+
+    /// Notes a write. Without fields it is the record as a whole.
+    fn wrote(
+        &mut self,
+        key: &[u8],
+        fields: Option<Fields<'_>>,
+        dispatched_ns: u64,
+        outcome: &Outcome,
+    ) {
+        let completed_ns = monotonic_ns();
+        let end = match outcome {
+            Outcome::Ok => End::Acknowledged,
+            Outcome::Batched => End::Batched,
+            Outcome::Error(_) => End::InDoubt,
+            // Nothing was written.
+            Outcome::NotFound => return,
+        };
+        let place = (self.entries.keys.len(), key.len() as u32);
+        self.entries.keys.extend_from_slice(key);
+        let mut entry = Entry {
+            key: place,
+            field: WHOLE,
+            value: 0,
+            dispatched_ns,
+            completed_ns,
+            end,
+            is_first: true,
+        };
+        match fields {
+            None => self.entries.list.push(entry),
+            Some(fields) => {
+                for (_, name, value) in fields {
+                    entry.field = hash_of(name);
+                    entry.value = hash_of(value);
+                    self.entries.list.push(entry);
+                    entry.is_first = false;
+                }
+            }
+        }
+        self.settle(end, completed_ns);
+    }
+
+    /// The batch before shares the end of the write that sent it.
+    fn settle(&mut self, end: End, completed_ns: u64) {
+        if end == End::Batched {
+            return;
+        }
+        for entry in &mut self.entries.list[self.batch_begins..] {
+            entry.end = end;
+            entry.completed_ns = completed_ns;
+        }
+        self.batch_begins = self.entries.list.len();
+        if end == End::Acknowledged {
+            self.book.writes.succeeded(completed_ns);
+        }
+    }
+}
+
+impl Session for WatchedSession {
+    fn read(
+        &mut self,
+        key: &[u8],
+        fields: FieldChoice<'_>,
+        visitor: Option<&mut dyn FieldVisitor>,
+    ) -> Outcome {
+        let outcome = self.session.read(key, fields, visitor);
+        self.read_ended(&outcome);
+        outcome
+    }
+
+    fn update(&mut self, key: &[u8], changes: Fields<'_>) -> Outcome {
+        let dispatched_ns = monotonic_ns();
+        let outcome = self.session.update(key, changes);
+        self.wrote(key, Some(changes), dispatched_ns, &outcome);
+        outcome
+    }
+
+    fn insert(&mut self, key: &[u8], fields: Fields<'_>) -> Outcome {
+        let dispatched_ns = monotonic_ns();
+        let outcome = self.session.insert(key, fields);
+        self.wrote(key, None, dispatched_ns, &outcome);
+        outcome
+    }
+
+    fn scan(
+        &mut self,
+        start: &[u8],
+        count: u32,
+        fields: FieldChoice<'_>,
+        rows: &mut u32,
+    ) -> Outcome {
+        let outcome = self.session.scan(start, count, fields, rows);
+        self.read_ended(&outcome);
+        outcome
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Outcome {
+        self.session.delete(key)
+    }
+
+    fn flush(&mut self) -> Option<Outcome> {
+        let outcome = self.session.flush()?;
+        let end = match outcome {
+            Outcome::Ok => End::Acknowledged,
+            _ => End::InDoubt,
+        };
+        self.settle(end, monotonic_ns());
+        Some(outcome)
+    }
+
+    fn retries(&self) -> u64 {
+        self.session.retries()
+    }
+}
+
+impl Drop for WatchedSession {
+    fn drop(&mut self) {
+        lock(&self.book.entries).push(std::mem::take(&mut self.entries));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(value: u64, dispatched_ns: u64, completed_ns: u64, end: End) -> Entry {
+        Entry {
+            key: (0, 0),
+            field: 7,
+            value,
+            dispatched_ns,
+            completed_ns,
+            end,
+            is_first: true,
+        }
+    }
+
+    /// Values of the lost writes, where this value is there.
+    fn lost_values(entries: &[Entry], value: u64) -> Vec<u64> {
+        let record = Hashes {
+            is_there: true,
+            fields: vec![(7, value)],
+        };
+        let lost = lost(entries.iter(), &record);
+        lost.iter().map(|entry| entry.value).collect()
+    }
+
+    #[test]
+    fn what_was_overwritten_is_not_lost_and_what_came_after_is() {
+        use End::{Acknowledged, InDoubt};
+        let one_by_one = [
+            entry(1, 0, 10, Acknowledged),
+            entry(2, 20, 30, Acknowledged),
+            entry(3, 40, 50, Acknowledged),
+        ];
+        assert_eq!(lost_values(&one_by_one, 3), [0; 0]);
+        assert_eq!(lost_values(&one_by_one, 2), [3]);
+        assert_eq!(lost_values(&one_by_one, 1), [2, 3]);
+        // What was there before.
+        assert_eq!(lost_values(&one_by_one, 9), [1, 2, 3]);
+        // Two at the same time: either may be the last.
+        let together = [
+            entry(1, 0, 30, Acknowledged),
+            entry(2, 20, 40, Acknowledged),
+        ];
+        assert_eq!(lost_values(&together, 1), [0; 0]);
+        assert_eq!(lost_values(&together, 2), [0; 0]);
+        // One that failed may come late, and need not come.
+        let in_doubt = [entry(1, 0, 10, InDoubt), entry(2, 20, 30, Acknowledged)];
+        assert_eq!(lost_values(&in_doubt, 1), [0; 0]);
+        assert_eq!(lost_values(&in_doubt, 2), [0; 0]);
+        assert_eq!(lost_values(&in_doubt, 9), [2]);
+    }
+
+    #[test]
+    fn a_record_that_is_gone_takes_all_that_was_acknowledged_with_it() {
+        let inserted = Entry {
+            field: WHOLE,
+            ..entry(0, 0, 10, End::Acknowledged)
+        };
+        let there = Hashes {
+            is_there: true,
+            fields: vec![(7, 5)],
+        };
+        assert!(lost([&inserted].into_iter(), &there).is_empty());
+        let gone = Hashes::default();
+        assert_eq!(lost([&inserted].into_iter(), &gone).len(), 1);
+        let updated = entry(1, 20, 30, End::Acknowledged);
+        assert_eq!(lost([&updated].into_iter(), &gone).len(), 1);
+    }
+
+    #[test]
+    fn only_long_times_without_success_are_gaps() {
+        let track = Track::default();
+        const MS: u64 = 1_000_000;
+        track.last_ns.store(1_000 * MS, Ordering::Relaxed);
+        for at in [1_010, 1_109, 1_210, 1_205, 3_000, 3_050] {
+            track.succeeded(at * MS);
+        }
+        let gaps = track.gaps(1_000 * MS, 3_120 * MS);
+        assert_eq!(gaps, [(109 * MS, 210 * MS), (210 * MS, 2_000 * MS)]);
+        let to_the_end = track.gaps(1_000 * MS, 3_500 * MS);
+        assert_eq!(to_the_end.last(), Some(&(2_050 * MS, 2_500 * MS)));
+        let never = Track::default();
+        assert_eq!(never.gaps(0, 3_500 * MS), []);
+    }
+}
