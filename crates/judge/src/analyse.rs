@@ -35,6 +35,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::warnings::of_runs(runs.flat_map(|run| &run.warnings)));
     warnings.extend(crate::difference::warnings(&differences, &selection));
     warnings.extend(crate::rig::working_sets(&plan, &selection));
+    warnings.extend(crate::reached::warnings(&plan, &comparisons.all, &curves));
     warnings.extend(crate::line::warnings(&lines, &samples, &plan));
     warnings.extend(crate::cost::warning(&plan));
     let drift = crate::drift::drift(&selection);

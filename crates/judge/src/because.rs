@@ -25,7 +25,13 @@ pub(crate) fn explain(comparisons: &mut [Comparison], curves: &[Curve], lines: &
     }
 }
 
-fn point_of<'a>(curves: &'a [Curve], arm: &str, mix: &str, point: u32) -> Option<&'a CurvePoint> {
+/// An arm's point of a mix.
+pub(crate) fn point_of<'a>(
+    curves: &'a [Curve],
+    arm: &str,
+    mix: &str,
+    point: u32,
+) -> Option<&'a CurvePoint> {
     let curve = curve_of(curves, arm, mix)?;
     curve.points.iter().find(|one| one.point == Some(point))
 }

@@ -188,10 +188,8 @@ fn acknowledged(seen: &[Seen<'_>]) -> Option<Acknowledgement> {
 pub(crate) fn headline(results: &[EventsResult]) -> Vec<String> {
     let mut told: Vec<&EventsResult> = results.iter().collect();
     told.sort_by_key(|result| {
-        !result
-            .acknowledged
-            .as_ref()
-            .is_some_and(|kept| kept.lost > 0)
+        let kept = result.acknowledged.as_ref();
+        kept.is_none_or(|kept| kept.lost == 0)
     });
     let told = told.into_iter().take(TOLD);
     told.map(|result| result.sentence.clone()).collect()

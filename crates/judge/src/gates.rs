@@ -122,14 +122,20 @@ pub(crate) fn gate(
                 .push(Warning::new(noticed.id, &subject, noticed.message.clone()));
         }
     }
-    let mut warn = |id, message: String| gated.warnings.push(Warning::new(id, &subject, message));
     let done = extract.whole.completed;
     if extract.error_share() > limits.errors {
-        warn(
-            WarningId::Errors,
-            errors(done.error, units(done), point.end.as_ref()),
-        );
+        let message = errors(done.error, units(done), point.end.as_ref());
+        let warning = Warning::new(WarningId::Errors, &subject, message);
+        let end = point.end.as_ref();
+        let was_disturbed = end.is_some_and(|end| end.disturbance.is_some());
+        // What fails for something that was done on purpose is what is asked.
+        gated.warnings.push(if was_disturbed {
+            warning.weighing(Severity::Caution)
+        } else {
+            warning
+        });
     }
+    let mut warn = |id, message: String| gated.warnings.push(Warning::new(id, &subject, message));
     if done.not_found > 0 {
         warn(
             WarningId::NotFound,

@@ -84,6 +84,7 @@ mod latency;
 mod line;
 mod looks;
 mod outcome;
+mod reached;
 mod repeatability;
 mod rig;
 mod roles;

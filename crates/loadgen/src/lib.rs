@@ -75,7 +75,7 @@ mod session_end;
 mod witness;
 
 pub use clock::program_clock;
-pub use noted::run_point_noting;
+pub use noted::{monotonic_ns, run_point_noting};
 pub use point::{
     LoadError, LoadSpec, Observer, PointSpec, run_load, run_load_with, run_point, run_point_with,
 };

@@ -97,9 +97,10 @@ impl Witness for Notebook {
     }
 }
 
-/// As the disk's daemon reads it for its traces.
+/// Nanoseconds of `CLOCK_MONOTONIC`, as the disk's daemon reads it for its traces.
 #[inline(always)]
-fn monotonic_ns() -> u64 {
+#[must_use]
+pub fn monotonic_ns() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     let nanoseconds = time.tv_sec * 1_000_000_000 + time.tv_nsec;
     // The monotonic clock counts up from 0, at the start of the machine.

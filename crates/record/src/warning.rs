@@ -139,6 +139,9 @@ warnings! {
     /// An emulated disk was not held against its description before it was measured with, or was found to be another one.
     DiskNotCalibrated = "W-DISK-NOT-CALIBRATED", Invalid,
         "the disk is not known to be what was asked: run plimsoll disk calibrate with it, on a quieter machine or with a slower disk, and measure again";
+    /// Arms that differ in their disks were compared where hardly a request reached a disk.
+    DiskUnreached = "W-DISK-UNREACHED", Caution,
+        "this comparison says nothing of the disks: give the arms less memory, or more data, to see them";
     /// An emulated disk had no limits in seconds that were measured.
     DiskUnshaped = "W-DISK-UNSHAPED", Invalid,
         "the disk was faster than asked: run the experiment again; if it happens again, report it with the record";

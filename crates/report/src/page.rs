@@ -26,7 +26,7 @@ mod warnings;
 mod why;
 
 pub(crate) use comparisons::{difference, p_value, word as judged};
-pub(crate) use events::{back, told};
+pub(crate) use events::told;
 pub(crate) use provenance::date;
 pub(crate) use warnings::list as warning_list;
 

@@ -5,9 +5,9 @@
 //! was acknowledged.
 
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, ServerIdentity, Session};
+use plimsoll_loadgen::monotonic_ns;
 use plimsoll_record::{Acknowledged, Disturbance, EngineDescription, SHORTEST_GAP_NS};
 use plimsoll_workload::{FieldChoice, Fields};
-use rustix::time::{ClockId, clock_gettime};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,11 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const KEYS_NAMED: usize = 10;
 /// Stands for the record as a whole in the place of a field.
 const WHOLE: u64 = 0;
-
-fn monotonic_ns() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    (time.tv_sec * 1_000_000_000 + time.tv_nsec).unsigned_abs()
-}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -270,8 +270,10 @@ fn measure<W: Write>(
         if let Some(watched) = watched.as_ref().filter(|_| !reporter.stopped()) {
             let mut seen = watched.disturbance(spec.warm_up_ns + end.measured_ns);
             reporter.ask(&Frame::Heal)?;
-            let acknowledged = watched.read_back().map_err(|error| error.to_string())?;
-            seen.acknowledged = Some(acknowledged);
+            if acknowledges(engine) {
+                let found = watched.read_back().map_err(|error| error.to_string())?;
+                seen.acknowledged = Some(found);
+            }
             end.disturbance = Some(Box::new(seen));
         }
         reporter.point_ends(&end)?;
@@ -295,6 +297,12 @@ fn ours(order: &Order, host: &Host, server: Option<&MeasuredServer>) -> Vec<u32>
         ours.extend(local_servers(host));
     }
     ours
+}
+
+/// Whether writes wait for an answer: with w:0 nothing is promised, so nothing can be lost.
+fn acknowledges(engine: &dyn Engine) -> bool {
+    let settings = engine.description().settings;
+    settings.get("write_concern").map(String::as_str) != Some("0")
 }
 
 fn point_spec(order: &Order, step: &Step) -> PointSpec {

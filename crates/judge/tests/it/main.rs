@@ -11,6 +11,7 @@ mod causes;
 mod costs;
 mod curves;
 mod differences;
+mod events;
 mod gates;
 mod history;
 mod latencies;

@@ -210,6 +210,37 @@ fn two_disks() -> Laboratory {
 }
 
 #[test]
+fn disks_that_no_request_reached_are_not_compared() {
+    let id = WarningId::DiskUnreached;
+    assert!(!warns(&analyse(&two_disks()), id));
+    let in_memory = |writes_per_second| {
+        let mut lab = two_disks();
+        let watched = Watched {
+            writes_per_second,
+            ..Watched::default()
+        };
+        watch(&mut lab, &watched, &[]);
+        lab
+    };
+    let analysis = analyse(&in_memory(0.0));
+    let warning = analysis.warnings.iter().find(|warning| warning.id == id);
+    assert_eq!(
+        warning.unwrap().subject,
+        "fast against slow, c at 16 threads"
+    );
+    // Writes reach a disk as well.
+    assert!(!warns(&analyse(&in_memory(1_000.0)), id));
+    // The same disk by another name is no factor.
+    let mut same = in_memory(0.0);
+    for (arm, name) in same.plan.arms.iter_mut().zip(["one", "other"]) {
+        let mut spec = disk(Some(600.0));
+        spec.preset = Some(name.into());
+        arm.rig.disk = Some(DiskChoice::Emulated { spec });
+    }
+    assert!(!warns(&analyse(&same), id));
+}
+
+#[test]
 fn a_verdict_has_the_causes_of_both_arms_beside_it() {
     let analysis = analyse(&two_disks());
     insta::assert_snapshot!(analysis.headline.join("\n"), @r"

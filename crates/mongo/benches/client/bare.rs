@@ -9,13 +9,13 @@ use std::net::TcpStream;
 
 pub fn turn(options: &LeanOptions, questions: &Questions, sessions: usize) -> Cost {
     let each = questions.per_session(sessions);
-    let prepare = |session| {
+    let prepare = || {
         let Host::Tcp { host, port } = &options.host else {
             panic!("the bare socket is a TCP socket: name a host and a port")
         };
         let stream = TcpStream::connect((host.as_str(), *port)).expect("the server is there");
         stream.set_nodelay(true).expect("the socket is open");
-        let mut asker = questions.asker(session);
+        let mut asker = questions.asker();
         let messages: Vec<Vec<u8>> = (0..each)
             .map(|_| message(options, command(asker.next())))
             .collect();

@@ -45,8 +45,8 @@ async fn run(
     each: u64,
 ) {
     let mut tasks = JoinSet::new();
-    for session in 0..sessions {
-        let mut asker = questions.asker(session);
+    for _ in 0..sessions {
+        let mut asker = questions.asker();
         let collection = collection.clone();
         tasks.spawn(async move {
             for _ in 0..each {

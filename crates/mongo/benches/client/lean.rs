@@ -7,9 +7,9 @@ use plimsoll_workload::Ask;
 
 pub fn turn(options: &LeanOptions, questions: &Questions, sessions: usize) -> Cost {
     let each = questions.per_session(sessions);
-    let prepare = |session| {
+    let prepare = || {
         let client = LeanClient::connect(options).expect("the server is there");
-        (client, questions.asker(session))
+        (client, questions.asker())
     };
     threads(
         sessions,

@@ -4,12 +4,15 @@ use bson::spec::BinarySubtype;
 use bson::{Binary, Document, doc};
 use plimsoll_workload::{Ask, Asker, DataSpec, KeySpace, Mix, RequestDistribution, Workload};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub struct Questions {
     key_space: Arc<KeySpace>,
     workload: Arc<Workload>,
     /// In a whole turn, by all sessions together.
     pub operations: u64,
+    /// How many streams were given out.
+    streams: AtomicU64,
 }
 
 impl Questions {
@@ -22,6 +25,7 @@ impl Questions {
             key_space,
             workload: Arc::new(workload),
             operations,
+            streams: AtomicU64::new(0),
         }
     }
 
@@ -29,8 +33,10 @@ impl Questions {
         &self.key_space
     }
 
-    pub fn asker(&self, session: usize) -> Asker {
-        self.workload.asker(session as u64)
+    /// Another stream each time: a change to what is there already would cost a server next to nothing.
+    pub fn asker(&self) -> Asker {
+        self.workload
+            .asker(self.streams.fetch_add(1, Ordering::Relaxed))
     }
 
     pub fn per_session(&self, sessions: usize) -> u64 {

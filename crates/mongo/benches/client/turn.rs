@@ -43,15 +43,15 @@ impl Stopwatch {
 pub fn threads<S>(
     sessions: usize,
     operations: u64,
-    prepare: impl Fn(usize) -> S + Sync,
+    prepare: impl Fn() -> S + Sync,
     run: impl Fn(S) + Sync,
 ) -> Cost {
     let barrier = Barrier::new(sessions + 1);
     std::thread::scope(|scope| {
-        for session in 0..sessions {
+        for _ in 0..sessions {
             let (barrier, prepare, run) = (&barrier, &prepare, &run);
             scope.spawn(move || {
-                let prepared = prepare(session);
+                let prepared = prepare();
                 barrier.wait();
                 run(prepared);
                 barrier.wait();

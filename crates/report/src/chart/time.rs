@@ -100,7 +100,8 @@ impl TimePanel<'_> {
                     }
                 }
             }
-            (events(&PLOT, &x, self.blocks.iter().flat_map(|series| &series.events)))
+            // In all blocks they are at the same time, but for milliseconds.
+            @if let Some(series) = self.blocks.iter().find(|series| !series.events.is_empty()) { (events(&PLOT, &x, series.events.iter())) }
             (PLOT.frame(&x, &y))
             g class=(self.style.class()) {
                 @for series in self.blocks.iter().take(BLOCKS) {

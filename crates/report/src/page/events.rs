@@ -70,13 +70,14 @@ pub(crate) fn told(estimate: &Estimate, decimals: usize) -> String {
 }
 
 /// When response times were as before, and in how many blocks they were not.
-pub(crate) fn back(event: &EventResult) -> String {
+fn back(event: &EventResult) -> String {
     match event.not_back {
         0 => told(&event.p99_back, 1),
         all if all == event.blocks => "not".into(),
-        some => format!(
-            "{}; not in {some} of {}",
+        not => format!(
+            "{}, in {} of {} blocks",
             told(&event.p99_back, 1),
+            event.blocks - not,
             event.blocks
         ),
     }

@@ -52,6 +52,26 @@ fn the_charts() {
     insta::assert_snapshot!("comparisons", broken_up(&comparisons::section(&page)));
 }
 
+#[test]
+fn the_events() {
+    let (record, mut analysis) = small();
+    sample::disturbed(&mut analysis);
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("events", broken_up(&events::section(&page)));
+    let over_time = time::section(&page).0;
+    let drawn = over_time.matches("class=\"event\"").count();
+    let panels = over_time.matches("<figure").count();
+    assert!(panels > 0 && drawn >= 2 * panels, "{drawn} in {panels}");
+    let whole = render(&page.report);
+    assert!(whole.contains("<section id=\"events\">"));
+    let (record, analysis) = small();
+    let undisturbed = render(&Report {
+        record: &record,
+        analysis: &analysis,
+    });
+    assert!(!undisturbed.contains("class=\"event\"") && !undisturbed.contains("id=\"events\""));
+}
+
 /// With invented histograms, in closed loops or in open ones.
 fn with_tails(open: bool) -> (ExperimentRecord, Analysis) {
     let (mut record, mut analysis) = small();

@@ -3,11 +3,13 @@
 use super::screen::{Screen, paint};
 use super::sign::Signs;
 use super::{BOLD, DIM, heading, paragraph};
-use crate::page::{back, told};
+use crate::page::told;
 use crate::{select, text, words};
 use anstyle::Style;
 use plimsoll_experiment::Metric;
-use plimsoll_judge::{AgainstItself, Analysis, CostResult, Estimate, LineResult, Repeatability};
+use plimsoll_judge::{
+    AgainstItself, Analysis, CostResult, Estimate, EventResult, LineResult, Repeatability,
+};
 
 /// Arms of one list.
 const ARMS: usize = 24;
@@ -81,10 +83,7 @@ pub(super) fn events(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
                     told(&event.without_writes, 2),
                     told(&event.without_reads, 2),
                     told(&event.errors, 0),
-                    match back(event).as_str() {
-                        "not" => "not back".to_owned(),
-                        seconds => format!("back after {seconds} s"),
-                    }
+                    back_in_words(event)
                 )
             };
             paragraph(out, Style::new(), &told, 4, screen);
@@ -98,6 +97,19 @@ pub(super) fn events(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
                 count(kept.in_doubt)
             );
             paragraph(out, Style::new(), &told, 4, screen);
+        }
+    }
+}
+
+/// When response times were as before: `back after 13.0 (12.0 to 14.9) s, in 4 of 6 blocks`.
+fn back_in_words(event: &EventResult) -> String {
+    let blocks = event.blocks;
+    match event.not_back {
+        all if all == blocks => "not back".into(),
+        not => {
+            let after = format!("back after {} s", told(&event.p99_back, 1));
+            let some = format!(", in {} of {blocks} blocks", blocks - not);
+            if not == 0 { after } else { after + &some }
         }
     }
 }

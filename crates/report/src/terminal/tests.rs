@@ -47,6 +47,17 @@ fn the_whole_screen_in_ascii() {
 }
 
 #[test]
+fn events_at_80_columns() {
+    let (_, mut analysis) = sample::experiment(&Shape::quickstart());
+    sample::disturbed(&mut analysis);
+    let screen = Screen::default();
+    let signs = Signs::of(&analysis, &screen);
+    let mut out = String::new();
+    deciding::events(&mut out, &analysis, &signs, &screen);
+    insta::assert_snapshot!(strip_str(&out).to_string());
+}
+
+#[test]
 fn causes_at_80_and_at_120_columns() {
     let shape = Shape {
         sessions: vec![1, 8],

@@ -4,8 +4,9 @@
 use super::{Noise, Shape, estimate, median_of};
 use plimsoll_experiment::Metric;
 use plimsoll_judge::{
-    AgainstItself, Analysis, BlockLine, BlocksNeeded, Cause, CauseKind, CostResult, CurvePoint,
-    DriftResult, Judgement, LineResult, Repeatability, TrialResult,
+    Acknowledgement, AgainstItself, Analysis, BlockLine, BlocksNeeded, Cause, CauseKind,
+    CostResult, CurvePoint, DriftResult, Estimate, EventResult, EventsResult, Judgement,
+    LineResult, Repeatability, SeriesEvent, TrialResult,
 };
 use plimsoll_record::{CanaryPlace, ExperimentRecord, LoadKind, Price};
 
@@ -370,4 +371,70 @@ pub fn furnish_record(record: &mut ExperimentRecord) {
         "version": 1,
         "objective": {"response": [[99.0, 10_000_000]], "errors": 0.0, "achieved": 0.99},
     });
+}
+
+/// Makes it an experiment in which the primary was killed and stepped down: the first arm loses something.
+#[allow(dead_code)] // Not every user of the sample asks for it.
+pub fn disturbed(analysis: &mut Analysis) {
+    let over = |values: [f64; 3]| Estimate {
+        median: Some(values[1]),
+        interval: None,
+        values: (0..).zip(values).collect(),
+    };
+    let arms: Vec<String> = analysis.arms.iter().map(|arm| arm.name.clone()).collect();
+    for (number, arm) in arms.into_iter().enumerate() {
+        let lost = if number == 0 { 12 } else { 0 };
+        analysis.events.push(EventsResult {
+            arm,
+            mix: "A".into(),
+            point: 0,
+            load_label: "400 op/s".into(),
+            events: vec![
+                EventResult {
+                    words: "at 8s: the primary is killed, and started again after 6s".into(),
+                    without_writes: over([10.2, 10.65, 11.43]),
+                    without_reads: over([10.1, 10.6, 11.4]),
+                    errors: over([0.0, 0.0, 3.0]),
+                    p99_back: over([12.0, 13.0, 13.0]),
+                    not_back: 0,
+                    blocks: 3,
+                },
+                EventResult {
+                    words: "at 30s: the primary steps down".into(),
+                    without_writes: over([0.0, 0.0, 0.0]),
+                    without_reads: over([0.0, 0.0, 0.0]),
+                    errors: over([0.0, 0.0, 0.0]),
+                    p99_back: Estimate::default(),
+                    not_back: 3,
+                    blocks: 3,
+                },
+            ],
+            acknowledged: Some(Acknowledgement {
+                blocks: 3,
+                writes: 36_000,
+                in_doubt: 4,
+                records: 21_000,
+                lost,
+                blocks_with_loss: u32::from(lost > 0),
+                lost_keys: (lost > 0)
+                    .then(|| "user7356840935196145670".to_owned())
+                    .into_iter()
+                    .collect(),
+                unread: 0,
+            }),
+            sentence: "The arm could not be written for 10.65 s.".into(),
+        });
+    }
+    for series in analysis
+        .series
+        .iter_mut()
+        .filter(|series| series.point.is_some())
+    {
+        let words = "at 8s: the primary is killed, and started again after 6s (127.0.0.1:27017)";
+        series.events = vec![SeriesEvent {
+            at: 5.0,
+            until: Some(6.5),
+            words: words.into(),
+        }];
+    }
 }

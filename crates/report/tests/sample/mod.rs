@@ -6,7 +6,7 @@ pub mod tails;
 mod testbed;
 
 #[allow(unused_imports)] // Not every user of the sample asks for it.
-pub use deciding::against_itself;
+pub use deciding::{against_itself, disturbed};
 
 use plimsoll_experiment::Metric;
 use plimsoll_judge::{

@@ -1,10 +1,10 @@
 //! Records to write.
 
 use plimsoll_record::{
-    Completed, EngineDescription, ErrorSample, ExperimentRecord, ExperimentState, Histogram,
-    Latencies, LoadKind, Machine, NotedOperation, OpenLatencies, Operation, OperationSlice,
-    PointEnd, PointLabel, PointRecord, Program, RECORD_VERSION, RunRecord, RunState, Slice, Status,
-    Storage, Warning, WarningId, WorkerUse,
+    Acknowledged, Completed, Disturbance, EngineDescription, ErrorSample, EventRecord,
+    ExperimentRecord, ExperimentState, Histogram, Latencies, LoadKind, Machine, NotedOperation,
+    OpenLatencies, Operation, OperationSlice, PointEnd, PointLabel, PointRecord, Program,
+    RECORD_VERSION, RunRecord, RunState, Slice, Status, Storage, Warning, WarningId, WorkerUse,
 };
 use std::collections::BTreeMap;
 
@@ -134,6 +134,24 @@ pub fn end() -> PointEnd {
         }],
         stolen_ns: 10_000_000,
         clock_jump_ns: -5,
+        disturbance: Some(Box::new(Disturbance {
+            started_ns: 5,
+            events: vec![EventRecord {
+                event: 0,
+                at_ns: 7,
+                until_ns: None,
+                member: "127.0.0.1:1".into(),
+            }],
+            write_gaps: vec![(7, 200_000_007)],
+            read_gaps: Vec::new(),
+            acknowledged: Some(Acknowledged {
+                writes: 3,
+                lost: 1,
+                lost_between_ns: Some((6, 6)),
+                lost_keys: vec!["user1".into()],
+                ..Acknowledged::default()
+            }),
+        })),
         imported: None,
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Journal, Rig, RigOrder, abandoned};
 use plimsoll_disk::DaemonProgram;
-use plimsoll_record::RigSpec;
+use plimsoll_record::{RigSpec, Role, RoleCommands};
 use plimsoll_testing::{Need, has};
 use std::io::Read;
 use std::net::TcpStream;
@@ -460,29 +460,30 @@ fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
         data: home.path(),
         group: None,
     };
-    let logs = Server::logs_in(home.path(), 1);
-    let user = RunUser::here();
-    let starting = Starting {
-        spec: &spec,
-        place: &place,
-        made: &made,
-        program: Path::new(PYTHON),
-        user: user.as_ref(),
-        run: home.path(),
-        logs: &logs,
+    let beginning = Beginning {
+        spec,
+        program: PYTHON.into(),
+        user: RunUser::here(),
+        run: home.path().to_owned(),
+        logs: Server::logs_in(home.path(), 1),
         log_files: vec![new_file_in(&home, "server.log").unwrap()],
-        version: None,
     };
     let words = ["sh", "-c", "echo I wait; exec sleep 1000"].map(str::to_owned);
     let mark = format!("server-{}-0", site.journal.token());
+    let layout = Layout {
+        ports: vec![1],
+        hosts: vec!["127.0.0.1:1".into()],
+        all_hosts: "127.0.0.1:1".into(),
+        own_program: after_start::own_program(),
+        mark: mark.clone(),
+    };
+    let starting = beginning.at(&place, &made);
     let error = starting
-        .run_after_start(&words, &[], &mark, Instant::now(), &[])
+        .run_command(&words, &layout, Instant::now(), || false)
         .unwrap_err();
     let message = error.to_string();
     assert!(
-        message.contains(
-            "it had not ended when the server was to be ready, after 60 s, and was killed"
-        ),
+        message.contains("it had not ended after 0 s, and was killed"),
         "{message}"
     );
     assert!(marked(&mark, own_start()).is_empty());
@@ -490,6 +491,124 @@ fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
     assert!(notes.is_empty(), "{notes:?}");
     home.remove().unwrap();
     site.journal.sync().unwrap();
+    site.nothing_is_left();
+}
+
+/// Three of them, of which the first always calls itself the primary.
+fn with_roles() -> ServerSpec {
+    let say = |what: &str| {
+        let program = format!("import sys; print({what}, sys.argv[1])");
+        [PYTHON, "-c", &program, "{port}"]
+            .map(str::to_owned)
+            .to_vec()
+    };
+    ServerSpec {
+        roles: Some(RoleCommands {
+            primary: [
+                PYTHON,
+                "-c",
+                "import sys; print(sys.argv[1].split(',')[0])",
+                "{members}",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+            step_down: say("'told to step down'"),
+            whole: say("'asked to be whole'"),
+        }),
+        ..three()
+    }
+}
+
+fn stands_still(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let (_, rest) = stat.rsplit_once(')').unwrap();
+    rest.trim_start().starts_with('T')
+}
+
+#[test]
+fn members_are_killed_and_paused_and_come_back() {
+    if !is_possible_or_skip("members_are_killed_and_paused_and_come_back") {
+        return;
+    }
+    let mut site = Site::new();
+    let mut rig = site.rig(with_roles()).unwrap();
+    let (_, first) = rig.server().unwrap();
+    let killed = rig.disturb(Disturb::Kill(Role::Primary)).unwrap();
+    assert_eq!((killed.member, killed.until_ns), (0, None));
+    assert_eq!(started_ticks(first[0]), None);
+    rig.is_sound().expect("it is gone on purpose");
+    let paused = rig.disturb(Disturb::Pause(Role::Secondary)).unwrap();
+    assert_eq!(paused.member, 1);
+    assert!(paused.at_ns > killed.at_ns);
+    assert!(until(Duration::from_secs(10), || stands_still(first[1])));
+    rig.disturb(Disturb::Restart(0)).unwrap();
+    let look = || rig.disturb(Disturb::LookFor(0)).unwrap().until_ns.is_some();
+    assert!(until(Duration::from_secs(60), look));
+    rig.disturb(Disturb::Resume(1)).unwrap();
+    assert!(until(Duration::from_secs(10), || !stands_still(first[1])));
+    let stepped_down = rig.disturb(Disturb::StepDown).unwrap();
+    assert!(stepped_down.until_ns.unwrap() >= stepped_down.at_ns);
+    // Of those that nobody brought back by name.
+    rig.disturb(Disturb::Kill(Role::Secondary)).unwrap();
+    rig.disturb(Disturb::Pause(Role::Primary)).unwrap();
+    rig.heal().unwrap();
+    let (_, last) = rig.server().unwrap();
+    assert!(last[0] != first[0] && last[1] != first[1] && last[2] == first[2]);
+    for process in &last {
+        assert!(!stands_still(*process));
+        assert_eq!(user_of(*process), user_of(first[2]));
+    }
+    let unknown = rig.disturb(Disturb::Resume(3)).unwrap_err().to_string();
+    assert!(unknown.contains("it has no member 4"), "{unknown}");
+    let log = rig.server_logs().remove(0);
+    rig.stop_server().unwrap();
+    let said = std::fs::read_to_string(log).unwrap();
+    for words in ["told to step down", "asked to be whole"] {
+        assert_eq!(said.matches(words).count(), 1, "{said}");
+    }
+    let torn_down = rig.tear_down(&mut site.journal).unwrap();
+    assert!(torn_down.notes.is_empty(), "{:?}", torn_down.notes);
+    torn_down.remove(&mut site.journal).unwrap();
+    site.nothing_is_left();
+}
+
+#[test]
+fn a_server_with_a_member_gone_and_one_that_stands_still_ends_all_the_same() {
+    let test = "a_server_with_a_member_gone_and_one_that_stands_still_ends_all_the_same";
+    if !is_possible_or_skip(test) {
+        return;
+    }
+    let mut site = Site::new();
+    let mut rig = site.rig(with_roles()).unwrap();
+    let (_, processes) = rig.server().unwrap();
+    rig.disturb(Disturb::Kill(Role::Secondary)).unwrap();
+    rig.disturb(Disturb::Pause(Role::Primary)).unwrap();
+    rig.stop_server().unwrap();
+    for process in processes {
+        assert_eq!(started_ticks(process), None);
+    }
+    let torn_down = rig.tear_down(&mut site.journal).unwrap();
+    torn_down.remove(&mut site.journal).unwrap();
+    site.nothing_is_left();
+}
+
+#[test]
+fn one_process_is_its_own_primary_and_has_no_secondary() {
+    if !is_possible_or_skip("one_process_is_its_own_primary_and_has_no_secondary") {
+        return;
+    }
+    let mut site = Site::new();
+    let mut rig = site.rig(http()).unwrap();
+    let error = rig.disturb(Disturb::Pause(Role::Secondary)).unwrap_err();
+    assert!(error.to_string().contains("no secondary"), "{error}");
+    rig.disturb(Disturb::Kill(Role::Primary)).unwrap();
+    rig.heal().unwrap();
+    let (address, processes) = rig.server().unwrap();
+    assert!(fetch(address).contains("404"), "it answers again");
+    assert_ne!(started_ticks(processes[0]), None);
+    rig.stop_server().unwrap();
+    let torn_down = rig.tear_down(&mut site.journal).unwrap();
+    torn_down.remove(&mut site.journal).unwrap();
     site.nothing_is_left();
 }
 
