@@ -9,8 +9,12 @@ const SET: &str = "  one: {server: {members: 3}}";
 const OPEN: &str = "load: {open: {rates: [100]}}\nmeasurement: {duration: 60s}";
 
 fn checked(rest: &str) -> Result<Plan, Problems> {
+    with_workload("{records: 1k, preset: a}", rest)
+}
+
+fn with_workload(workload: &str, rest: &str) -> Result<Plan, Problems> {
     let text = format!(
-        "plimsoll: 1\nname: events\nworkload: {{records: 1k, preset: a}}\ndefaults: {{engine: mongodb}}\narms:\n{rest}\n"
+        "plimsoll: 1\nname: events\nworkload: {workload}\ndefaults: {{engine: mongodb}}\narms:\n{rest}\n"
     );
     let overrides = Overrides::default();
     let surroundings = Surroundings {
@@ -21,7 +25,10 @@ fn checked(rest: &str) -> Result<Plan, Problems> {
 }
 
 fn codes_of(rest: &str) -> Vec<&'static str> {
-    let problems = checked(rest).expect_err("it is refused");
+    codes(&checked(rest).expect_err("it is refused"))
+}
+
+fn codes(problems: &Problems) -> Vec<&'static str> {
     let codes = problems.list().iter().map(|problem| problem.mistake.code());
     codes.collect()
 }
@@ -118,4 +125,8 @@ fn what_could_not_happen_or_be_seen_is_one_error_each() {
     ] {
         assert_eq!(codes_of(&text), [code], "{text}");
     }
+    // Every update would write what was there.
+    let same = "{records: 1k, preset: a, data_integrity: true}";
+    let refused = with_workload(same, &events(step_down)).unwrap_err();
+    assert_eq!(codes(&refused), ["events-unseen"]);
 }
