@@ -51,6 +51,7 @@ pub const MONGODB: EngineKind = EngineKind {
             None,
         ),
         setting("write_concern", SettingKind::Text, None),
+        setting("client", SettingKind::Choice(&["lean", "driver"]), None),
         setting("parameters", SettingKind::Text, None),
         setting("arguments", SettingKind::Text, None),
     ],
