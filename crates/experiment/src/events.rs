@@ -173,8 +173,7 @@ pub fn in_words(event: EventSpec) -> String {
 }
 
 /// What is done, in a few words.
-#[must_use]
-pub fn act_in_words(act: Act) -> String {
+fn act_in_words(act: Act) -> String {
     match act {
         Act::StepDown => "the primary steps down".into(),
         Act::Kill {

@@ -106,7 +106,7 @@ pub use catalogue::{EngineKind, Setting, SettingKind, SettingValue, Settings};
 pub use check::{Limits, Overrides, Surroundings, check, read_text_file};
 pub use differences::{Difference, differences};
 pub use disk::disk_by_text;
-pub use events::{act_in_words, in_words as event_in_words};
+pub use events::in_words as event_in_words;
 pub use explain::{ArmExplanation, PlanExplanation, explain};
 pub use mistake::Mistake;
 pub use needs::{Needs, needs};

@@ -42,7 +42,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::drift::warnings(drift.as_ref()));
     warnings.extend(few_blocks(&plan, &selection));
     warnings.extend(crate::imported::unpaired(&plan, paired));
-    let events = crate::events::events(&plan, &selection, &samples);
+    let events = crate::events::events(&plan, &samples);
     warnings.extend(crate::events::warnings(&events));
     crate::warnings::sort(&mut warnings);
     let against_itself = crate::against_itself::against_itself(&plan, &comparisons.all);
@@ -85,11 +85,11 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         repeatability: crate::repeatability::repeatability(&plan, &samples),
         drift,
         against_itself,
-        progress: selection.progress.clone(),
+        progress: selection.progress,
         curves,
         differences,
         events,
-        series: series(&plan, &selection, samples),
+        series: series(&plan, samples),
         warnings,
     })
 }
@@ -137,21 +137,12 @@ fn few_blocks(plan: &Plan, selection: &Selection<'_>) -> Option<Warning> {
     })
 }
 
-fn series(plan: &Plan, selection: &Selection<'_>, samples: Vec<ArmSamples>) -> Vec<TimeSeries> {
+fn series(plan: &Plan, samples: Vec<ArmSamples>) -> Vec<TimeSeries> {
     let mut series = Vec::new();
-    for ((arm, runs), of_arm) in plan.arms.iter().zip(&selection.finished).zip(samples) {
-        for sample in of_arm
-            .load
-            .into_iter()
-            .chain(of_arm.points.into_iter().flatten())
-        {
-            let run = runs.get(&sample.result.block);
-            let point = run.and_then(|run| {
-                let mut points = run.points.iter();
-                points.find(|point| point.label == sample.label)
-            });
-            let events = crate::events::drawn(plan, point);
-            series.push(sample.into_series(&arm.name, events));
+    for (arm, of_arm) in plan.arms.iter().zip(samples) {
+        let of_points = of_arm.points.into_iter().flatten();
+        for sample in of_arm.load.into_iter().chain(of_points) {
+            series.push(sample.into_series(&arm.name, plan));
         }
     }
     series

@@ -2,11 +2,10 @@
 
 use crate::analysis::{Acknowledgement, EventResult, EventsResult, SeriesEvent};
 use crate::sample::{ArmSamples, Sample};
-use crate::select::Selection;
 use crate::words::grouped;
 use crate::{Estimate, SeriesSecond};
 use plimsoll_experiment::{Plan, event_in_words};
-use plimsoll_record::{Disturbance, PointRecord, RunRecord, Warning, WarningId};
+use plimsoll_record::{Disturbance, PointRecord, Warning, WarningId};
 use plimsoll_stats::median;
 
 /// Response times are as before when so many seconds one after the other have a p99 of at most [`AS_BEFORE`] times that before.
@@ -18,32 +17,61 @@ const TOLD: usize = 3;
 /// Keys of lost writes that are named.
 const KEYS_NAMED: usize = 10;
 
-/// One point of one run with events.
-struct Seen<'a> {
-    block: u32,
-    point: &'a PointRecord,
-    disturbance: &'a Disturbance,
-    seconds: &'a [SeriesSecond],
-    first_measured: usize,
+/// What was done to the server at one point of one run, and what came of it.
+pub(crate) struct Seen {
+    disturbance: Disturbance,
+    /// Failed operations of each slice.
+    errors: Vec<u64>,
+}
+
+impl Seen {
+    /// `None` where nothing was done on purpose.
+    pub(crate) fn of(point: &PointRecord) -> Option<Self> {
+        let slices = point.slices.iter();
+        Some(Self {
+            disturbance: point.disturbance()?.clone(),
+            errors: slices.map(|slice| slice.completed.error).collect(),
+        })
+    }
+
+    /// What was done, for drawing.
+    pub(crate) fn drawn(&self, plan: &Plan) -> Vec<SeriesEvent> {
+        let events = self.disturbance.events.iter();
+        events
+            .filter_map(|event| {
+                let spec = plan.events.get(event.event as usize)?;
+                Some(SeriesEvent {
+                    at: seconds(event.at_ns),
+                    until: event.until_ns.map(seconds),
+                    words: format!("{} ({})", event_in_words(*spec), event.member),
+                })
+            })
+            .collect()
+    }
+
+    /// From an event to the next one, or to the end of the point. `None` where it did not happen.
+    fn window(&self, event: usize) -> Option<(u64, u64)> {
+        let mut events = self.disturbance.events.iter();
+        let at = events.find(|one| one.event as usize == event)?.at_ns;
+        let next = self.disturbance.events.iter().map(|one| one.at_ns);
+        let next = next.filter(|next| *next > at).min();
+        Some((at, next.unwrap_or(u64::MAX)))
+    }
 }
 
 /// The results of each arm at each point of the plan; none where the plan has no events.
-pub(crate) fn events(
-    plan: &Plan,
-    selection: &Selection<'_>,
-    samples: &[ArmSamples],
-) -> Vec<EventsResult> {
+pub(crate) fn events(plan: &Plan, samples: &[ArmSamples]) -> Vec<EventsResult> {
     if plan.events.is_empty() {
         return Vec::new();
     }
     let mut results = Vec::new();
-    for ((arm, runs), of_arm) in plan.arms.iter().zip(&selection.finished).zip(samples) {
+    for (arm, of_arm) in plan.arms.iter().zip(samples) {
         for (number, of_point) in of_arm.points.iter().enumerate() {
-            let seen: Vec<Seen<'_>> = of_point
+            let seen: Vec<(&Sample, &Seen)> = of_point
                 .iter()
-                .filter_map(|sample| seen(runs.get(&sample.result.block)?, sample))
+                .filter_map(|sample| Some((sample, sample.seen.as_ref()?)))
                 .collect();
-            let Some(first) = of_point.first().filter(|_| !seen.is_empty()) else {
+            let Some((first, _)) = seen.first() else {
                 continue;
             };
             let mut result = EventsResult {
@@ -64,66 +92,26 @@ pub(crate) fn events(
     results
 }
 
-fn seen<'a>(run: &'a RunRecord, sample: &'a Sample) -> Option<Seen<'a>> {
-    let mut points = run.points.iter();
-    let point = points.find(|point| point.label == sample.label)?;
-    Some(Seen {
-        block: run.block,
-        point,
-        disturbance: point.end.as_ref()?.disturbance.as_deref()?,
-        seconds: &sample.extract.seconds,
-        first_measured: sample.extract.first_measured,
-    })
-}
-
-/// What was done at a point of a run, for drawing.
-pub(crate) fn drawn(plan: &Plan, point: Option<&PointRecord>) -> Vec<SeriesEvent> {
-    let end = point.and_then(|point| point.end.as_ref());
-    let Some(disturbance) = end.and_then(|end| end.disturbance.as_deref()) else {
-        return Vec::new();
-    };
-    let events = disturbance.events.iter();
-    events
-        .filter_map(|event| {
-            let spec = plan.events.get(event.event as usize)?;
-            Some(SeriesEvent {
-                at: seconds(event.at_ns),
-                until: event.until_ns.map(seconds),
-                words: format!("{} ({})", event_in_words(*spec), event.member),
-            })
-        })
-        .collect()
-}
-
-fn of_event(plan: &Plan, seen: &[Seen<'_>], event: usize) -> EventResult {
-    let over = |of: &dyn Fn(&Seen<'_>, (u64, u64)) -> f64| {
-        let values = seen.iter().filter_map(|seen| {
-            let window = window(seen, event)?;
-            Some((seen.block, of(seen, window)))
+fn of_event(plan: &Plan, seen: &[(&Sample, &Seen)], event: usize) -> EventResult {
+    let over = |of: &dyn Fn(&Sample, &Seen, (u64, u64)) -> f64| {
+        let values = seen.iter().filter_map(|(sample, seen)| {
+            let window = seen.window(event)?;
+            Some((sample.result.block, of(sample, seen, window)))
         });
         Estimate::over_blocks(values)
     };
-    let p99_back = over(&|seen, window| p99_back(seen, window).unwrap_or(f64::NAN));
-    let without_writes = over(&|seen, window| longest(&seen.disturbance.write_gaps, window));
+    let p99_back = over(&|sample, seen, window| p99_back(sample, seen, window).unwrap_or(f64::NAN));
+    let without_writes = over(&|_, seen, window| longest(&seen.disturbance.write_gaps, window));
     let blocks = without_writes.values.len();
     EventResult {
         words: event_in_words(plan.events[event]),
-        without_reads: over(&|seen, window| longest(&seen.disturbance.read_gaps, window)),
-        errors: over(&|seen, window| errors(seen, window)),
+        without_reads: over(&|_, seen, window| longest(&seen.disturbance.read_gaps, window)),
+        errors: over(&|sample, seen, window| errors(sample, seen, window)),
         not_back: (blocks - p99_back.values.len()) as u32,
         blocks: blocks as u32,
         without_writes,
         p99_back,
     }
-}
-
-/// From an event to the next one, or to the end of the point. `None` where it did not happen.
-fn window(seen: &Seen<'_>, event: usize) -> Option<(u64, u64)> {
-    let mut events = seen.disturbance.events.iter();
-    let at = events.find(|one| one.event as usize == event)?.at_ns;
-    let next = seen.disturbance.events.iter().map(|one| one.at_ns);
-    let next = next.filter(|next| *next > at).min();
-    Some((at, next.unwrap_or(u64::MAX)))
 }
 
 /// The longest time without a success that begins in a window or reaches into it, seconds.
@@ -133,17 +121,18 @@ fn longest(gaps: &[(u64, u64)], (at, next): (u64, u64)) -> f64 {
     lengths.max().map_or(0.0, seconds)
 }
 
-fn errors(seen: &Seen<'_>, (at, next): (u64, u64)) -> f64 {
-    let slices = seen.point.slices.iter();
-    let within =
-        slices.filter(|slice| slice.start_ns + slice.length_ns > at && slice.start_ns < next);
-    within.map(|slice| slice.completed.error as f64).sum()
+fn errors(sample: &Sample, seen: &Seen, (at, next): (u64, u64)) -> f64 {
+    let slices = sample.extract.seconds.iter().zip(&seen.errors);
+    let within = slices
+        .filter(|(slice, _)| slice.at + slice.length > seconds(at) && slice.at < seconds(next));
+    within.map(|(_, errors)| *errors as f64).sum()
 }
 
 /// Seconds from an event until response times are as they were before the first; `None` where they are not again before the next, or nothing is known of before.
-fn p99_back(seen: &Seen<'_>, (at, next): (u64, u64)) -> Option<f64> {
+fn p99_back(sample: &Sample, seen: &Seen, (at, next): (u64, u64)) -> Option<f64> {
     let first = seen.disturbance.events.iter().map(|one| one.at_ns).min()?;
-    let measured = seen.seconds.get(seen.first_measured..)?;
+    let extract = &sample.extract;
+    let measured = extract.seconds.get(extract.first_measured..)?;
     let before = measured
         .iter()
         .filter(|second| second.at + second.length <= seconds(first));
@@ -164,9 +153,9 @@ fn p99_back(seen: &Seen<'_>, (at, next): (u64, u64)) -> Option<f64> {
     Some((back[0].at - seconds(at)).max(0.0))
 }
 
-fn acknowledged(seen: &[Seen<'_>]) -> Option<Acknowledgement> {
+fn acknowledged(seen: &[(&Sample, &Seen)]) -> Option<Acknowledgement> {
     let mut all = Acknowledgement::default();
-    for seen in seen {
+    for (_, seen) in seen {
         let Some(of_run) = &seen.disturbance.acknowledged else {
             continue;
         };
@@ -229,13 +218,10 @@ pub(crate) fn warnings(results: &[EventsResult]) -> Vec<Warning> {
 fn sentence(result: &EventsResult) -> String {
     let mut parts = Vec::new();
     for event in &result.events {
-        let Some(median) = event.without_writes.median else {
+        let gap = &event.without_writes;
+        let (Some(median), Some((low, high))) = (gap.median, gap.range()) else {
             continue;
         };
-        let values = event.without_writes.values.iter().map(|(_, value)| *value);
-        let (low, high) = values.fold((f64::INFINITY, 0.0f64), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
         let blocks = if event.blocks > 1 {
             format!(
                 " ({} to {} s in {} blocks)",

@@ -188,11 +188,10 @@ impl Extract {
             None => NOT_ASKED,
         };
         // What was done to the server on purpose is what is measured, and no warm-up.
-        let was_disturbed = point
-            .end
-            .as_ref()
-            .is_some_and(|end| end.disturbance.is_some());
-        let settling = if was_disturbed { NOT_ASKED } else { settling };
+        let settling = match point.disturbance() {
+            Some(_) => NOT_ASKED,
+            None => settling,
+        };
         // What another program says of the whole stands above what its slices add up to, and nothing can be cut from it.
         let stated = crate::imported::whole(point);
         let settling = match &stated {

@@ -126,10 +126,8 @@ pub(crate) fn gate(
     if extract.error_share() > limits.errors {
         let message = errors(done.error, units(done), point.end.as_ref());
         let warning = Warning::new(WarningId::Errors, &subject, message);
-        let end = point.end.as_ref();
-        let was_disturbed = end.is_some_and(|end| end.disturbance.is_some());
         // What fails for something that was done on purpose is what is asked.
-        gated.warnings.push(if was_disturbed {
+        gated.warnings.push(if point.disturbance().is_some() {
             warning.weighing(Severity::Caution)
         } else {
             warning

@@ -1,12 +1,13 @@
 //! Every point of every run that counts, extracted and gated.
 
+use crate::events::Seen;
 use crate::extract::{Extract, Reading, units};
 use crate::gates::{Gated, Limits, gate};
 use crate::line::BlockSearch;
 use crate::rig::remarks;
 use crate::roles::{follows_line, is_line, load_label};
 use crate::select::Selection;
-use crate::{PointResult, SeriesEvent, Steadiness, TimeSeries};
+use crate::{PointResult, Steadiness, TimeSeries};
 use plimsoll_experiment::{Arm, Metric, Objective, Plan};
 use plimsoll_record::{
     Calibration, PointLabel, PointRecord, RunRecord, Severity, Warning, WarningId,
@@ -28,6 +29,8 @@ pub(crate) struct Sample {
     pub(crate) result: PointResult,
     /// Its numbers.
     pub(crate) extract: Extract,
+    /// What was done to its server on purpose.
+    pub(crate) seen: Option<Seen>,
     /// Whether it kept the objective of the file, if there is one.
     pub(crate) meets_objective: Option<bool>,
     /// Stalls: begin and end, seconds from the start of the point.
@@ -283,6 +286,7 @@ impl Sample {
             label: point.label.clone(),
             result,
             extract,
+            seen: Seen::of(point),
             meets_objective,
             stalls,
             warm_up_seconds,
@@ -329,7 +333,7 @@ impl Sample {
     }
 
     /// Its seconds, for drawing.
-    pub(crate) fn into_series(self, arm: &str, events: Vec<SeriesEvent>) -> TimeSeries {
+    pub(crate) fn into_series(self, arm: &str, plan: &Plan) -> TimeSeries {
         let cut_seconds = match self.result.steadiness {
             Steadiness::Steady { cut_seconds } => cut_seconds,
             Steadiness::Unknown | Steadiness::NotSteady => 0.0,
@@ -344,7 +348,7 @@ impl Sample {
             seconds: self.extract.seconds,
             figures: self.extract.figures_by_second,
             stalls: self.stalls,
-            events,
+            events: self.seen.map_or_else(Vec::new, |seen| seen.drawn(plan)),
         }
     }
 }
@@ -356,9 +360,10 @@ pub(crate) fn run_subject(run: &RunRecord) -> String {
 
 /// The second before the first event: what stalls from then on was made to.
 fn disturbed_from(point: &PointRecord) -> f64 {
-    let end = point.end.as_ref();
-    let disturbance = end.and_then(|end| end.disturbance.as_ref());
-    let events = disturbance.iter().flat_map(|seen| &seen.events);
+    let events = point
+        .disturbance()
+        .into_iter()
+        .flat_map(|seen| &seen.events);
     let first = events.map(|event| event.at_ns).min();
     first.map_or(f64::INFINITY, |first| first as f64 / 1e9 - 1.0)
 }

@@ -224,6 +224,12 @@ impl PointRecord {
         self.end.as_ref()?.imported.as_deref()
     }
 
+    /// What was done to the server on purpose meanwhile, and what was seen of it.
+    #[must_use]
+    pub fn disturbance(&self) -> Option<&Disturbance> {
+        self.end.as_ref()?.disturbance.as_deref()
+    }
+
     /// Sorts slices by index. Early records hold late shares of a slice as further slices of the same index: they are merged into one.
     pub fn merge_late_slices(&mut self) {
         self.slices.sort_by_key(|slice| slice.index);

@@ -2,7 +2,7 @@
 
 use super::{NAME, Page};
 use crate::number::PAGE;
-use crate::{select, text};
+use crate::text;
 use maud::{Markup, html};
 use plimsoll_judge::{Acknowledgement, Analysis, Estimate, EventResult};
 
@@ -48,15 +48,9 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 
 /// `10.6 (10.2 to 11.4)`.
 pub(crate) fn told(estimate: &Estimate, decimals: usize) -> String {
-    let median = select::median(estimate);
-    if !median.is_finite() {
+    let (Some(median), Some((least, most))) = (estimate.median, estimate.range()) else {
         return PAGE.nothing().to_owned();
-    }
-    let values = || estimate.values.iter().map(|(_, value)| *value);
-    let (least, most) = (
-        values().fold(f64::INFINITY, f64::min),
-        values().fold(0.0, f64::max),
-    );
+    };
     let spelled = |value| PAGE.fixed(value, decimals);
     if spelled(least) == spelled(most) {
         return spelled(median);

@@ -1,10 +1,10 @@
 //! What is done to the members of a server on purpose while it is measured, and how they come back.
 
-use super::{LOOK, Server, ServerPlace, Starting, address};
+use super::{Server, ServerPlace, Starting, Unstarted, address};
 use crate::TestbedError;
 use crate::made::Made;
 use plimsoll_record::{Role, RoleCommands};
-use rustix::time::{ClockId, clock_gettime};
+use plimsoll_trace::monotonic_ns;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -37,11 +37,6 @@ pub struct Disturbed {
     pub at_ns: u64,
     /// When it was over; `None` where the member is not back.
     pub until_ns: Option<u64>,
-}
-
-fn monotonic_ns() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    (time.tv_sec * 1_000_000_000 + time.tv_nsec).unsigned_abs()
 }
 
 impl Server {
@@ -116,22 +111,17 @@ impl Server {
                 self.start_again(number, place, made)?;
             }
         }
+        let starting = self.beginning.at(place, made);
         let deadline = Instant::now() + self.ready_within();
         for member in &self.members {
-            while !address::answers(&member.address) {
-                member.is_alive()?;
-                if Instant::now() >= deadline {
-                    return Err(TestbedError::ServerNotReady {
-                        name: member.name.clone(),
-                        address: member.address.clone(),
-                        seconds: self.ready_within().as_secs_f64(),
-                        last_words: member.last_words(),
-                    });
+            let came = starting.wait_for(member, &self.layout.mark, deadline);
+            came.map_err(|unstarted| match unstarted {
+                Unstarted::Failed(error) => error,
+                Unstarted::PortTaken => {
+                    self.refused(format!("another program took {}", member.address))
                 }
-                std::thread::sleep(LOOK);
-            }
+            })?;
         }
-        let starting = self.beginning.at(place, made);
         self.command(|roles| &roles.whole, &starting).map(drop)
     }
 
