@@ -4,9 +4,10 @@
 
 use super::collection::Marking;
 use super::connection::{Connection, runtime};
+use super::server;
 use super::target::Target;
 use crate::{EngineError, FieldVisitor, Outcome, Session};
-use mongodb::bson::{doc, rawdoc};
+use mongodb::bson::rawdoc;
 use mongodb::options::{
     Acknowledgment, AuthMechanism, ClientOptions, ReadPreference, SelectionCriteria, ServerAddress,
     Tls,
@@ -192,7 +193,7 @@ impl Primary {
 /// By a client of its own: one that is open already would for a while take its old knowledge for new.
 fn by_driver(options: &ClientOptions, target: &Target) -> Option<Host> {
     let connection = Connection::open(runtime().ok()?, options, target).ok()?;
-    connection.command_within("admin", doc! { "hello": 1 }, LONGEST_ANSWER)?;
+    connection.command_within("admin", server::greeting(), LONGEST_ANSWER)?;
     host_of(&connection.served_by()?)
 }
 

@@ -132,7 +132,7 @@ fn connection_advice(said: &str) -> Option<&'static str> {
         return Some("its certificate is not trusted: name the authority by `tlsCAFile` in `uri`");
     }
     if says(&["wire version"]) {
-        return Some("it is older than MongoDB 4.4, which the official driver no longer speaks to");
+        return Some("it is older than MongoDB 4.2, which the official driver no longer speaks to");
     }
     if says(&["Connection refused"]) {
         return Some("nothing listens there: start the server, or correct `uri`");

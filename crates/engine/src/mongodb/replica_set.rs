@@ -2,6 +2,7 @@
 
 use super::connection::runtime;
 use super::messages::words;
+use super::server;
 use crate::SetOrder;
 use mongodb::bson::{Document, doc};
 use mongodb::error::Error;
@@ -158,11 +159,11 @@ fn is_complete(states: &[String]) -> bool {
 
 /// A primary takes writes only a moment after it has become it. One that stands still never answers.
 async fn takes_writes(member: &Database) -> bool {
-    let hello = tokio::time::timeout(ANSWER, async {
-        member.run_command(doc! { "hello": 1 }).await
+    let answer = tokio::time::timeout(ANSWER, async {
+        member.run_command(server::greeting()).await
     });
-    let hello = hello.await.ok().and_then(Result::ok);
-    hello.is_some_and(|hello| hello.get_bool("isWritablePrimary").unwrap_or(false))
+    let answer = answer.await.ok().and_then(Result::ok);
+    answer.as_ref().is_some_and(server::takes_writes)
 }
 
 fn said(host: &str, error: &Error) -> String {

@@ -11,9 +11,9 @@ use plimsoll_mongo::Host;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The oldest wire version that is measured: MongoDB 4.4, as the official driver.
-const OLDEST_WIRE_VERSION: i64 = 9;
-const OLDEST: &str = "MongoDB 4.4";
+/// The oldest wire version that is measured: MongoDB 4.2, as the official driver before 3.9.
+const OLDEST_WIRE_VERSION: i64 = 8;
+const OLDEST: &str = "MongoDB 4.2";
 /// Where a mongod keeps its data that is not told where.
 const DEFAULT_DIRECTORY: &str = "/data/db";
 /// Sections of serverStatus that are not needed here.
@@ -57,10 +57,10 @@ impl Server {
         let failed = |call: &str, message: &str| target.failed(call, message);
         let found = format!("reaching {}", target.shown());
         let hello = connection
-            .command("admin", doc! { "hello": 1 })
+            .command("admin", greeting())
             .map_err(|error| failed(&found, &words(&error)))?;
         let address = connection.served_by();
-        let writable = hello.get_bool("isWritablePrimary").unwrap_or(false);
+        let writable = takes_writes(&hello);
         let Some(wire_version) = number(&hello, "maxWireVersion") else {
             return Err(failed(
                 &found,
@@ -238,6 +238,16 @@ impl Server {
         }
         deployment
     }
+}
+
+/// Asks who is there, by the name that every version knows: `hello` came with 4.4.2.
+pub(super) fn greeting() -> Document {
+    doc! { "isMaster": 1 }
+}
+
+/// Whether who answered so takes writes.
+pub(super) fn takes_writes(answer: &Document) -> bool {
+    answer.get_bool("ismaster").unwrap_or(false)
 }
 
 /// FerretDB says its own version beside that of MongoDB which it plays.

@@ -194,7 +194,7 @@ fn a_server_that_is_too_old_says_so() {
         Answer::Reply(greeting)
     });
     for said in refused(&old.uri()) {
-        assert_says(&said, &["wire version 6", "older than MongoDB 4.4"]);
+        assert_says(&said, &["wire version 6", "older than MongoDB 4.2"]);
     }
 }
 

@@ -103,7 +103,7 @@ fn chosen(text: &str) -> Vec<String> {
 
 /// The weight of a line, and the line as people read it.
 fn read(line: &str) -> (Weight, String) {
-    if let Some(read) = of_mongod(line) {
+    if let Some(read) = of_mongod(line).or_else(|| of_old_mongod(line)) {
         return read;
     }
     let small = line.to_lowercase();
@@ -148,6 +148,27 @@ fn of_mongod(line: &str) -> Option<(Weight, String)> {
         parts.extend(others(attributes));
     }
     Some((weight, parts.join(": ")))
+}
+
+/// A line of a mongod before 4.4: time, weight, component, thread in brackets, words.
+fn of_old_mongod(line: &str) -> Option<(Weight, String)> {
+    let (head, words) = line.split_once("] ")?;
+    let mut head = head.split_whitespace();
+    let time = head.next()?;
+    if !(time.starts_with(|first: char| first.is_ascii_digit()) && time.contains('T')) {
+        return None;
+    }
+    let (weight, mark) = match head.next()? {
+        "F" => (Weight::Failure, "fatal error: "),
+        "E" => (Weight::Failure, "error: "),
+        "W" => (Weight::Warning, "warning: "),
+        // Why it ends is told as information.
+        "I" if words.starts_with("exception") => (Weight::Failure, ""),
+        "I" | "D" => (Weight::Detail, ""),
+        _ => return None,
+    };
+    head.nth(1)?.starts_with('[').then_some(())?;
+    Some((weight, format!("{mark}{}", words.trim())))
 }
 
 /// A line of JSON of which the end is missing, because the disk was full: with its strings, lists and objects closed.
@@ -284,6 +305,21 @@ mod tests {
             "level=info msg=3",
             "level=info msg=4",
             "level=info msg=5",
+        ];
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn lines_of_a_mongod_before_4_4_have_their_weight_behind_the_time() {
+        let said = chosen(
+            "2026-11-23T20:19:12.780+0000 I  CONTROL  [initandlisten] options: { net: { port: 29999 } }\n\
+             2026-11-23T20:19:12.781+0000 I  STORAGE  [initandlisten] exception in initAndListen: NonExistentPath: Data directory /x not found., terminating\n\
+             2026-11-23T20:19:12.811+0000 F  CONTROL  [main] Failed global initialization: BadValue: Unknown --setParameter 'nothing'\n\
+             2026-11-23T20:19:12.781+0000 I  CONTROL  [initandlisten] shutting down with code:100\n",
+        );
+        let expected = [
+            "exception in initAndListen: NonExistentPath: Data directory /x not found., terminating",
+            "fatal error: Failed global initialization: BadValue: Unknown --setParameter 'nothing'",
         ];
         assert_eq!(said, expected);
     }
