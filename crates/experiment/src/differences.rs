@@ -205,6 +205,8 @@ fn filesystem(left: Option<&FilesystemSpec>, right: Option<&FilesystemSpec>, fou
 fn limits(left: &LimitsSpec, right: &LimitsSpec, found: &mut Found) {
     let memory = |limits: &LimitsSpec| or_nothing(limits.memory_bytes.map(units::size));
     found.add("limits.memory", &memory(left), &memory(right));
+    let page_cache = |limits: &LimitsSpec| or_nothing(limits.page_cache_bytes.map(units::size));
+    found.add("limits.page_cache", &page_cache(left), &page_cache(right));
     let cpus = |limits: &LimitsSpec| or_nothing(limits.cpus.map(|cpus| cpus.to_string()));
     found.add("limits.cpus", &cpus(left), &cpus(right));
     let pin = |limits: &LimitsSpec| match limits.pin.as_slice() {

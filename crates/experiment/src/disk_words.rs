@@ -111,6 +111,8 @@ pub(crate) fn limits_line(limits: &LimitsSpec) -> Option<String> {
             .memory_bytes
             .map(|bytes| format!("{} of memory", units::size(bytes))),
     );
+    let page_cache = limits.page_cache_bytes;
+    parts.extend(page_cache.map(|bytes| format!("{} of page cache", units::size(bytes))));
     parts.extend(limits.cpus.map(|cpus| {
         let plural = if cpus == 1.0 { "" } else { "s" };
         format!("{cpus} processor{plural}")

@@ -8,6 +8,7 @@ use crate::mistake::bytes;
 use crate::needs::{cache_bytes, held_bytes, needs};
 use crate::point_words::{looks_words, point_lines};
 use crate::server::server_line;
+use crate::shares::{DataShares, shares};
 use crate::units::{about, shortened_to};
 use crate::{Arm, EngineKind, Looks, Needs, Order, Origin, Plan, PointRole, WorkingSet, units};
 use serde::Serialize;
@@ -67,6 +68,8 @@ pub struct ArmExplanation {
     pub cache_bytes: Option<u64>,
     /// How the number of records was chosen, where the data is a share of the cache.
     pub working_set: Option<WorkingSet>,
+    /// What share of the data fits where, about, in an arm whose memory is limited.
+    pub shares: Option<DataShares>,
     /// Bytes that its data takes on its disk or in its directory at the worst moment, about, and at most the capacity of its disk.
     pub disk_bytes: u64,
     /// What the data lies on; `None` for a plain directory.
@@ -135,6 +138,7 @@ fn explain_arm(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> ArmExplanation
         data_bytes: data_bytes(&arm.data) as u64,
         cache_bytes: cache_bytes(arm, engines),
         working_set: arm.working_set,
+        shares: shares(arm, engines),
         disk_bytes: held_bytes(plan, arm, engines) as u64,
         disk: arm.rig.disk.as_ref().map(disk_line),
         filesystem: arm.rig.filesystem.as_ref().map(filesystem_line),
@@ -181,6 +185,38 @@ impl PlanExplanation {
         }
         writeln!(f, "\nserver, started for each run")?;
         write_table(f, &rows)
+    }
+
+    /// What will have to be read from the disks, where memory is limited.
+    fn write_shares(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        let told = self.arms.iter().filter_map(|arm| {
+            let shares = arm.shares?;
+            Some(vec![
+                arm.name.clone(),
+                format!("{} the engine's cache", percent(shares.engine_cache)),
+                format!("{} the page cache", percent(shares.page_cache)),
+                format!("{} neither", percent(shares.neither)),
+            ])
+        });
+        let rows: Vec<Vec<String>> = told.collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\nwhat the data fits into, about")?;
+        write_table(f, &rows)?;
+        let unread = self.arms.iter().filter(|arm| {
+            arm.disk.is_some() && arm.shares.is_some_and(|shares| shares.neither == 0.0)
+        });
+        let names: Vec<&str> = unread.map(|arm| arm.name.as_str()).collect();
+        if !names.is_empty() {
+            writeln!(
+                f,
+                "  hardly a read will reach the disk of {}: less memory, `limits: {{page_cache: …}}` or more records would change that",
+                names.join(", ")
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -315,6 +351,7 @@ impl std::fmt::Display for PlanExplanation {
         }
         write_table(f, &rows)?;
         self.write_rigs(f)?;
+        self.write_shares(f)?;
         self.write_servers(f)?;
 
         let how = match self.order {

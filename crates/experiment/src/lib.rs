@@ -96,6 +96,7 @@ mod server;
 mod server_presets;
 mod settle;
 mod shape;
+mod shares;
 mod source;
 mod sweep;
 pub mod units;
@@ -124,4 +125,5 @@ pub use reference::{REFERENCE_BEGIN, REFERENCE_END, reference_markdown, with_ref
 pub use rig_mistake::RigMistake;
 pub use schema::{schema, schema_text};
 pub use server::{is_by_uri, keeps_data_here, server_uri};
+pub use shares::DataShares;
 pub use working_set::{MeasureRecords, cannot_measure};

@@ -61,9 +61,10 @@ impl RigReader<'_, '_> {
         };
         let value = |key: &str| given.and_then(|given| given.checked.get(key));
         let mut limits = LimitsSpec {
-            memory_bytes: value("memory")
-                .and_then(Checked::whole)
-                .or(machine.map(|machine| machine.memory_bytes)),
+            memory_bytes: value("memory").and_then(Checked::whole).or(machine
+                .filter(|_| value("page_cache").is_none())
+                .map(|machine| machine.memory_bytes)),
+            page_cache_bytes: value("page_cache").and_then(Checked::whole),
             cpus: value("cpus")
                 .and_then(Checked::number)
                 .or(machine.map(|machine| f64::from(machine.cores))),
@@ -79,15 +80,27 @@ impl RigReader<'_, '_> {
                 _ => self.origins.add_file(&path, text, *place),
             }
         };
+        let has_bytes = self.limits.memory_bytes;
+        let more_memory = |asked_bytes: u64| RigMistake::MoreThanMachine {
+            what: "of memory",
+            asked: units::size(asked_bytes),
+            has: format!("{:.1} GiB", has_bytes as f64 / GIB),
+        };
         let mut mistakes = Vec::new();
+        if let (Some(bytes), Some(stands)) = (limits.page_cache_bytes, stands("page_cache")) {
+            origin("page_cache", units::size(bytes), &stands);
+            if bytes > has_bytes {
+                let mistake = more_memory(bytes);
+                mistakes.push((stands.clone(), mistake));
+            }
+            if value("memory").is_some() {
+                mistakes.push((stands, RigMistake::MemoryAndPageCache));
+            }
+        }
         if let (Some(memory_bytes), Some(stands)) = (limits.memory_bytes, stands("memory")) {
             origin("memory", units::size(memory_bytes), &stands);
-            if memory_bytes > self.limits.memory_bytes {
-                let mistake = RigMistake::MoreThanMachine {
-                    what: "of memory",
-                    asked: units::size(memory_bytes),
-                    has: format!("{:.1} GiB", self.limits.memory_bytes as f64 / GIB),
-                };
+            if memory_bytes > has_bytes {
+                let mistake = more_memory(memory_bytes);
                 mistakes.push((stands.clone(), mistake));
             }
             let (besides, members) = match server {

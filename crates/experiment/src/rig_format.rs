@@ -216,6 +216,9 @@ object! {
     LIMITS: "Limits of what is under test: of the server where one is started, and not of its client."
     "memory" = size(1 << 20, 1 << 50), Optional, "382MiB";
         "Of the process and the page cache that it fills together.";
+    "page_cache" = size(1 << 20, 1 << 50), Optional, "190MiB";
+        "In place of `memory`: what there is room for in the page cache. When the data is stored, and again when each point has \
+         warmed up, the memory is limited to this and to what the process, or the server with all its members, takes by then.";
     "cpus" = number(0.01, 10_000.0), Optional, "1.5";
         "Processor time per time: 1.5 is one and a half processors.";
     "pin" = list(&count(0, 100_000), 1, 1_024), Optional, "[0, 1]";

@@ -111,6 +111,9 @@ pub enum RigMistake {
         /// How many there are.
         cores: u32,
     },
+    /// Two ways to say one thing.
+    #[error("`memory` and `page_cache` both say how much memory there is")]
+    MemoryAndPageCache,
     /// Less memory than the engine needs to start.
     #[error("{} of memory are too little for {}", units::size(*.memory_bytes), caches(*.members, *.cache_bytes))]
     MemoryBelowCache {
@@ -259,6 +262,7 @@ impl RigMistake {
             Self::BurstWithoutRefill => "burst-without-refill",
             Self::MoreThanMachine { .. } => "more-than-machine",
             Self::NoProcessor { .. } => "no-processor",
+            Self::MemoryAndPageCache => "memory-and-page-cache",
             Self::MemoryBelowCache { .. } => "memory-below-cache",
             Self::BadCurrency { .. } => "bad-currency",
             Self::BadDate { .. } => "bad-date",
@@ -311,6 +315,7 @@ impl RigMistake {
             Self::NoProcessor { cores, .. } => {
                 format!("this machine has the processors 0 to {}", cores - 1)
             }
+            Self::MemoryAndPageCache => "keep one: `memory` is for everything together, `page_cache` for what is left beside the process".into(),
             Self::MemoryBelowCache {
                 besides,
                 members,
@@ -372,6 +377,8 @@ fn caches(members: u32, cache_bytes: u64) -> String {
     }
 }
 
+/// What an engine takes beside what it fills of its cache once it works, about, bytes: its own memory, its program, and what the kernel keeps for it.
+pub(crate) const MEMORY_OF_ENGINE: u64 = 112 << 20;
 /// What an embedded engine needs to start besides its cache, bytes.
 pub(crate) const MEMORY_BESIDES_CACHE: u64 = 32 << 20;
 /// What a server needs besides the cache of its engine, bytes: mongod 6.0.5 with 16 connections held 165 MB more than was in its cache.

@@ -72,7 +72,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         .into_iter()
         .chain(crate::events::headline(&events))
         .collect(),
-        arms: arms(&plan, &selection, &record.calibrations),
+        arms: arms(&plan, &selection, &samples, &record.calibrations),
         mixes: plan.mixes.iter().map(|mix| mix.name.clone()).collect(),
         validity,
         load_phase: load_phase(&plan, &samples),

@@ -1,7 +1,7 @@
 //! What a report may say.
 
 use crate::{Cause, FigureSummary, Figures};
-use plimsoll_experiment::{Direction, Metric};
+use plimsoll_experiment::{DataShares, Direction, Metric};
 use plimsoll_record::{Calibration, CanaryPlace, LoadKind, RigRecord, RigSpec, Storage, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -115,6 +115,9 @@ pub struct ArmSummary {
     pub made: Option<RigRecord>,
     /// Size of the data against the engine's cache, where the file asks for one.
     pub working_set: Option<WorkingSetResult>,
+    /// What share of the data was in which cache while it was measured, where memory is limited and it is known.
+    #[serde(default)]
+    pub shares: Option<DataShares>,
     /// What fio found of its emulated disk, the latest where there are several.
     pub calibration: Option<CalibrationResult>,
 }

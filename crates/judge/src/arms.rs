@@ -2,9 +2,10 @@
 
 use crate::comparison::baselines;
 use crate::rig::calibration_of;
+use crate::sample::ArmSamples;
 use crate::select::Selection;
-use crate::{ArmSummary, CalibrationResult, WorkingSetResult};
-use plimsoll_experiment::{Arm, Plan};
+use crate::{ArmSummary, CalibrationResult, Figures, WorkingSetResult};
+use plimsoll_experiment::{Arm, DataShares, Plan};
 use plimsoll_record::{Calibration, RunRecord};
 use plimsoll_stats::median;
 use std::collections::BTreeMap;
@@ -13,12 +14,14 @@ use std::collections::BTreeMap;
 pub(crate) fn arms(
     plan: &Plan,
     selection: &Selection<'_>,
+    samples: &[ArmSamples],
     calibrations: &[Calibration],
 ) -> Vec<ArmSummary> {
     let baselines = baselines(plan);
     let mut factors = crate::difference::factors(plan).into_iter();
     let mut arms = Vec::with_capacity(plan.arms.len());
-    for (index, (arm, runs)) in plan.arms.iter().zip(&selection.finished).enumerate() {
+    let runs = selection.finished.iter().zip(samples);
+    for (index, (arm, (runs, of_arm))) in plan.arms.iter().zip(runs).enumerate() {
         let engine = runs.values().find_map(|run| run.engine.as_ref());
         arms.push(ArmSummary {
             name: arm.name.clone(),
@@ -36,6 +39,7 @@ pub(crate) fn arms(
             baseline: baselines.contains(&index),
             made: runs.values().find_map(|run| run.rig.clone()),
             working_set: working_set(arm, runs),
+            shares: shares(arm, runs, of_arm),
             calibration: calibration_of(&arm.rig, calibrations).map(CalibrationResult::from),
             rig: arm.rig.clone(),
         });
@@ -43,15 +47,36 @@ pub(crate) fn arms(
     arms
 }
 
+/// What share of the data was where while it was measured, where memory is limited: by what the caches held, of all points and blocks the median.
+fn shares(arm: &Arm, runs: &BTreeMap<u32, &RunRecord>, samples: &ArmSamples) -> Option<DataShares> {
+    if !arm.rig.limits.is_of_memory() {
+        return None;
+    }
+    let of_points = |figure: fn(&Figures) -> Option<f64>| {
+        let points = samples.points.iter().flatten();
+        let values: Vec<f64> = points
+            .filter_map(|sample| figure(&sample.extract.figures))
+            .collect();
+        median(&values)
+    };
+    let members = arm.rig.server.as_ref().map_or(1, |server| server.members);
+    DataShares::of(
+        median(&stored(runs))?,
+        of_points(|figures| figures.engine_cache_bytes)?,
+        of_points(|figures| figures.group_page_cache_bytes)? / f64::from(members),
+    )
+}
+
+/// Bytes of data and indexes after the load of each run.
+fn stored(runs: &BTreeMap<u32, &RunRecord>) -> Vec<f64> {
+    let known = runs.values().filter_map(|run| run.data_bytes);
+    known.map(|bytes| bytes as f64).collect()
+}
+
 /// What the working set came to, where the file asks for one.
 pub(crate) fn working_set(arm: &Arm, runs: &BTreeMap<u32, &RunRecord>) -> Option<WorkingSetResult> {
     let asked = arm.working_set?;
-    let stored: Vec<f64> = runs
-        .values()
-        .filter_map(|run| run.data_bytes)
-        .map(|bytes| bytes as f64)
-        .collect();
-    let data_bytes = median(&stored);
+    let data_bytes = median(&stored(runs));
     let usable = asked.usable_cache_bytes as f64;
     Some(WorkingSetResult {
         asked: asked.share,

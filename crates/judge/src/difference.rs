@@ -144,14 +144,18 @@ impl Declared<'_> {
         let other_engine = self.has("engine");
         match what.split_once('.') {
             Some(("settings", name)) => {
-                other_engine || self.has(name) || self.has("uri") && BY_URI.contains(&name)
+                // Where there is another server to send to, clients send once more.
+                let by_set = self.has("server.members") && name.starts_with("retry_");
+                let by_uri = self.has("uri") && BY_URI.contains(&name);
+                other_engine || self.has(name) || by_set || by_uri
             }
             // The engine's notes restate its settings in its own words.
             Some(("engine", "version")) => false,
             Some(("engine", _)) => {
                 let mut settings = self.seen.iter().flat_map(|one| one.arm.settings.0.keys());
-                // A replica set has other options and defaults than a server that stands alone.
-                other_engine || self.has("server.members") || settings.any(|name| self.has(name))
+                // A replica set has other options and defaults than a server that stands alone, and so has another program.
+                let other_server = self.has("server.members") || self.has("server.program");
+                other_engine || other_server || settings.any(|name| self.has(name))
             }
             Some(("rig", limits)) if limits.starts_with("limits") => self.is_about("limits"),
             _ => false,
@@ -162,7 +166,7 @@ impl Declared<'_> {
     fn implies(&self, what: &str) -> bool {
         let other_place = self.has("directory") || self.other_kind_of_disk();
         match what {
-            "engine.version" => self.has("engine"),
+            "engine.version" => self.has("engine") || self.has("server.program"),
             "storage.filesystem" | "storage.mount_options" | "rig.mkfs" | "rig.mkfs_version" => {
                 self.is_about("filesystem") || other_place
             }
@@ -204,14 +208,19 @@ pub(crate) fn warnings(differences: &[Difference], selection: &Selection<'_>) ->
         }
     }
     let mut machines = BTreeSet::new();
+    // Arms may have versions of their own, but not one arm several.
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for run in selection.finished.iter().flat_map(BTreeMap::values) {
-        machines.insert(run.machine.fingerprint());
-        if let Some(engine) = &run.engine {
-            versions
-                .entry(&engine.name)
-                .or_default()
-                .insert(&engine.version);
+    for runs in &selection.finished {
+        let mut of_arm: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for run in runs.values() {
+            machines.insert(run.machine.fingerprint());
+            if let Some(engine) = &run.engine {
+                let of_engine = of_arm.entry(&engine.name).or_default();
+                of_engine.insert(&engine.version);
+            }
+        }
+        for (engine, of_arm) in of_arm.into_iter().filter(|(_, found)| found.len() > 1) {
+            versions.entry(engine).or_default().extend(of_arm);
         }
     }
     if machines.len() > 1 {
@@ -223,14 +232,12 @@ pub(crate) fn warnings(differences: &[Difference], selection: &Selection<'_>) ->
         ));
     }
     for (engine, versions) in versions {
-        if versions.len() > 1 {
-            let versions: Vec<&str> = versions.into_iter().collect();
-            warnings.push(Warning::new(
-                WarningId::MixedMachines,
-                engine,
-                format!("versions {}", versions.join(", ")),
-            ));
-        }
+        let versions: Vec<&str> = versions.into_iter().collect();
+        warnings.push(Warning::new(
+            WarningId::MixedMachines,
+            engine,
+            format!("versions {}", versions.join(", ")),
+        ));
     }
     warnings
 }

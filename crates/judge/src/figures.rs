@@ -115,6 +115,8 @@ figures! {
     engine_cache_hit_ratio = "engine cache hits", Share;
     /// Of the engine's cache, how much is used.
     engine_cache_fill = "engine cache fill", Share;
+    /// What the engine's cache holds.
+    engine_cache_bytes = "in the engine's cache", Bytes;
     /// Of the engine's cache, how much is changed and not yet written.
     engine_cache_dirty = "engine cache dirty", Share;
     /// Read into the engine's cache.
@@ -222,7 +224,7 @@ figures! {
     group_memory_bytes = "memory of the control group", Bytes;
     /// Of it, the memory of processes.
     group_processes_bytes = "of it, processes", Bytes;
-    /// Of it, page cache.
+    /// Of it, page cache, without what processes have mapped, such as their programs.
     group_page_cache_bytes = "of it, page cache", Bytes;
     /// Page cache of the whole machine.
     machine_page_cache_bytes = "page cache of the machine", Bytes;

@@ -16,6 +16,8 @@ pub(crate) const LATE_SHARE: f64 = 0.05;
 pub(crate) const LATE_NS: u64 = 500_000;
 /// Of the memory limit, how much processes may take.
 const MEMORY_USED: f64 = 0.95;
+/// How far the room for the page cache may be from the one asked, as a share of it.
+const PAGE_CACHE_OFF: f64 = 0.1;
 /// How far the working set may be from the one asked, as a share of it.
 const WORKING_SET_OFF: f64 = 0.05;
 
@@ -105,7 +107,28 @@ pub(crate) fn remarks(
         );
         warn(WarningId::MemoryLimit, message);
     }
+    if let (Some(asked), Some(got)) = (
+        arm.rig.limits.page_cache_bytes,
+        page_cache_room(extract, run),
+    ) && is_point
+        && (got / asked as f64 - 1.0).abs() > PAGE_CACHE_OFF
+    {
+        let message = format!(
+            "there was room for {} of page cache, {} was asked for",
+            bytes(got),
+            bytes(asked as f64)
+        );
+        warn(WarningId::PageCache, message);
+    }
     warnings
+}
+
+/// Bytes that the processes left for the page cache, of the limit that was set after the load.
+fn page_cache_room(extract: &Extract, run: &RunRecord) -> Option<f64> {
+    let limit = run.rig.as_ref()?.limits.memory_bytes?;
+    let figures = &extract.figures;
+    let processes = figures.group_memory_bytes? - figures.group_page_cache_bytes?;
+    Some((limit as f64 - processes).max(0.0))
 }
 
 /// Whether the arm's disk is an emulated one with limits that is not known to keep them.

@@ -141,6 +141,7 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
         engine_cache_hit_ratio: sums
             .hit_ratio(names::ENGINE_PAGES_READ, names::ENGINE_PAGES_REQUESTED),
         engine_cache_fill: sums.quotient(names::ENGINE_CACHE_USED, names::ENGINE_CACHE_MAXIMUM),
+        engine_cache_bytes: sums.per_second(names::ENGINE_CACHE_USED),
         engine_cache_dirty: sums.quotient(names::ENGINE_CACHE_DIRTY, names::ENGINE_CACHE_MAXIMUM),
         engine_read_bytes_per_second: sums.per_second(names::ENGINE_CACHE_READ_BYTES),
         engine_pages_read_per_operation: sums.per_operation(names::ENGINE_PAGES_READ),

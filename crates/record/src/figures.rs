@@ -118,7 +118,7 @@ figures! {
     GROUP_MEMORY = "group.memory.bytes", Level;
     /// Of it, the memory of processes.
     GROUP_MEMORY_PROCESSES = "group.memory.processes.bytes", Level;
-    /// Of it, page cache.
+    /// Of it, page cache that could be given up: without what processes have mapped, such as their programs.
     GROUP_PAGE_CACHE = "group.memory.page_cache.bytes", Level;
     /// CPU time of the group.
     GROUP_CPU = "group.cpu.ns", Counter;

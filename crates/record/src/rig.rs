@@ -176,6 +176,9 @@ pub struct FilesystemSpec {
 pub struct LimitsSpec {
     /// Memory of the process and of the page cache that it fills, bytes.
     pub memory_bytes: Option<u64>,
+    /// In place of the memory: page cache that there is to be room for beside what the process takes once the data is stored and a point has warmed up, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_cache_bytes: Option<u64>,
     /// CPU time per time: 1.5 is one and a half processors.
     pub cpus: Option<f64>,
     /// The processors that it may run on.
@@ -186,7 +189,13 @@ impl LimitsSpec {
     /// Whether nothing is limited.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.memory_bytes.is_none() && self.cpus.is_none() && self.pin.is_empty()
+        !self.is_of_memory() && self.cpus.is_none() && self.pin.is_empty()
+    }
+
+    /// Whether memory is limited, in one way or the other.
+    #[must_use]
+    pub fn is_of_memory(&self) -> bool {
+        self.memory_bytes.is_some() || self.page_cache_bytes.is_some()
     }
 }
 

@@ -157,6 +157,9 @@ warnings! {
     /// The data came out larger or smaller against the cache than asked.
     WorkingSet = "W-WORKING-SET", Note,
         "read results at the share that was got, not at the one that was asked; a larger sample of records before the load comes nearer";
+    /// What is under test took more or less memory while it was measured than right after the load.
+    PageCache = "W-PAGE-CACHE", Caution,
+        "more or fewer reads reached the disk than was meant: give `limits: {memory: …}` by what was taken, which the page shows";
     /// Another program measured it, and its output does not say everything.
     Imported = "W-IMPORTED", Note,
         "what the output does not say is left open, and no gate that needs it was tried: measure with plimsoll run to have all of them";

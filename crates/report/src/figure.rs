@@ -69,6 +69,7 @@ pub(crate) const THEMES: [Theme; 5] = [
         names: &[
             "engine_cache_hit_ratio",
             "engine_cache_fill",
+            "engine_cache_bytes",
             "engine_cache_dirty",
             "engine_read_bytes_per_second",
             "page_cache_hit_ratio",

@@ -147,6 +147,8 @@ pub(crate) fn limits(limits: &LimitsSpec, numbers: Numbers) -> Option<String> {
             .memory_bytes
             .map(|bytes| format!("{} of memory", numbers.bytes(bytes))),
     );
+    let page_cache = limits.page_cache_bytes;
+    parts.extend(page_cache.map(|bytes| format!("{} of page cache", numbers.bytes(bytes))));
     if let Some(cpus) = limits.cpus {
         let plural = if cpus == 1.0 { "" } else { "s" };
         parts.push(format!("{} processor{plural}", numbers.shortest(cpus)));
@@ -277,6 +279,7 @@ mod tests {
         );
         let bounded = LimitsSpec {
             memory_bytes: Some(422 << 20),
+            page_cache_bytes: None,
             cpus: Some(1.0),
             pin: vec![0, 2],
         };

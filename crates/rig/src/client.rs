@@ -283,6 +283,14 @@ impl BuiltRig<'_> {
         self.process.ask(&Order::Extents)
     }
 
+    /// Limits the memory to what is taken now and the page cache that was asked for. Returns the limit, bytes; `None` where none was asked for.
+    ///
+    /// # Errors
+    /// When the kernel does not do it.
+    pub fn size_memory(&self) -> Result<Option<u64>, RigError> {
+        self.process.ask(&Order::SizeMemory)
+    }
+
     /// Does something to a member of the server.
     ///
     /// # Errors

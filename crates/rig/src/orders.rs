@@ -54,6 +54,8 @@ pub enum Order {
     IsSound,
     /// Where the files on a traced disk lie. Answered with `Option<ExtentMap>`.
     Extents,
+    /// Limits the memory to what is taken now and the page cache that was asked for. Answered with `Option<u64>`, the limit in bytes.
+    SizeMemory,
     /// Does something to a member of the server. Answered with `Disturbed`.
     Disturb {
         /// What.

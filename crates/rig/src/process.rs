@@ -175,6 +175,10 @@ impl Process {
                 };
                 value(&map.map_err(|error| RigError::Refused(error.to_string()))?)
             }
+            Order::SizeMemory => {
+                let rig = self.rig.as_mut().ok_or_else(no_rig)?;
+                value(&rig.size_memory()?)
+            }
             Order::Disturb { what } => {
                 let rig = self.rig.as_mut().ok_or_else(no_rig)?;
                 value(&rig.disturb(what)?)

@@ -153,6 +153,10 @@ mod tests {
             Ok(())
         }
 
+        fn size_memory(&self) -> Result<(), RigError> {
+            Ok(())
+        }
+
         fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
             let mut asked = self.0.borrow_mut();
             asked.push(what);

@@ -574,6 +574,7 @@ impl Stored<'_> {
     fn take(&mut self, frame: Frame, watcher: &mut dyn Watcher) -> Result<(), RunnerError> {
         match frame {
             Frame::Hello { .. }
+            | Frame::SizeMemory
             | Frame::LieStill
             | Frame::Measuring
             | Frame::Heal

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 7;
+pub const FRAMES_VERSION: u32 = 8;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -20,7 +20,7 @@ pub(crate) const REPLACED: &str = "the worker is of another version than the pro
 /// The line that asks a worker to stop.
 pub(crate) const STOP: &str = "stop";
 
-/// The line that answers [`Frame::LieStill`] and [`Frame::Heal`].
+/// The line that answers [`Frame::SizeMemory`], [`Frame::LieStill`] and [`Frame::Heal`].
 pub(crate) const GO_ON: &str = "go on";
 
 /// Everything that a worker needs to make one run.
@@ -127,7 +127,7 @@ pub enum Frame {
         /// UTC, RFC 3339.
         started_at: String,
     },
-    /// The measured part of the point begins; only where events follow.
+    /// The measured part of the point begins.
     Measuring,
     /// The point is over for its clients, and all that was done to the server is to be undone. The worker waits for the word to go on.
     Heal,
@@ -151,6 +151,8 @@ pub enum Frame {
         /// Bytes of data and indexes, by the engine.
         data_bytes: Option<u64>,
     },
+    /// What is under test has stored its data, and its memory is to be limited to what it takes and the page cache that is asked for. The worker waits for the word to go on.
+    SizeMemory,
     /// The files on a traced disk lie still until the line `go on`: it can be seen where.
     LieStill,
     /// The engine is being closed.

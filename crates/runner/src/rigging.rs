@@ -12,7 +12,7 @@ use plimsoll_record::{RigRecord, RunRecord, Storage, TraceReference};
 use plimsoll_rig::{Built, BuiltRig, Disturb, Disturbed, Order, RigError};
 use plimsoll_telemetry::Host;
 use plimsoll_trace::ExtentMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,8 @@ pub(crate) struct Rigging<'a> {
     server_log_to: PathBuf,
     /// Where the files lay, in the order of time.
     extents: RefCell<Vec<ExtentMap>>,
+    /// The limit of memory, where it was set after the load.
+    memory_bytes: Cell<Option<u64>>,
 }
 
 impl<'a> Rigging<'a> {
@@ -56,6 +58,7 @@ impl<'a> Rigging<'a> {
             trace_to: execution.traces.join(id).join(format!("{label}.trace")),
             server_log_to: execution.server_logs.join(id).join(format!("{label}.log")),
             extents: RefCell::default(),
+            memory_bytes: Cell::default(),
         }))
     }
 
@@ -127,6 +130,7 @@ impl<'a> Rigging<'a> {
     pub(crate) fn tear_down(mut self) -> (RigRecord, Vec<String>) {
         let built = self.rig.built();
         let mut record = built.record.clone();
+        record.limits.memory_bytes = self.memory_bytes.get().or(record.limits.memory_bytes);
         let mut notes = Vec::new();
         if let Some(server) = &mut record.server {
             let kept = |place| Some(self.log_to(place)).filter(|log| log.is_file());
@@ -169,6 +173,13 @@ impl Below for Option<Rigging<'_>> {
     fn map(&self) -> Result<(), RigError> {
         if let Some(this) = self {
             this.extents.borrow_mut().extend(this.rig.extents()?);
+        }
+        Ok(())
+    }
+
+    fn size_memory(&self) -> Result<(), RigError> {
+        if let Some(this) = self {
+            this.memory_bytes.set(this.rig.size_memory()?);
         }
         Ok(())
     }

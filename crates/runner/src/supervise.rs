@@ -58,6 +58,8 @@ pub(crate) trait Below {
     fn is_sound(&self) -> bool;
     /// Looks where the files lie, which lie still.
     fn map(&self) -> Result<(), RigError>;
+    /// Limits the memory to what is taken now and the page cache that was asked for.
+    fn size_memory(&self) -> Result<(), RigError>;
     /// Does something to a member of the server.
     fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError>;
     /// Brings all members of the server back.
@@ -82,7 +84,7 @@ pub(crate) fn supervise(
     mut take: impl FnMut(Frame) -> Result<(), RunnerError>,
 ) -> Result<WorkerEnd, RunnerError> {
     // The limits are those of what is under test.
-    let is_limited = order.arm.rig.limits.memory_bytes.is_some() && order.standing.server.is_none();
+    let is_limited = order.arm.rig.limits.is_of_memory() && order.standing.server.is_none();
     let mut worker = Worker::start(start, is_limited)?;
     // Before it has its order it does nothing, so all that it will ever use is counted and limited.
     if let Err(error) = below.admit(worker.child.id()) {
@@ -113,13 +115,15 @@ pub(crate) fn supervise(
             Ok(Frame::Done) => end = Some(WorkerEnd::Done),
             Ok(Frame::Stopped) => end = Some(WorkerEnd::Stopped),
             Ok(Frame::Failed { message }) => end = Some(WorkerEnd::Failed(message)),
-            Ok(frame @ (Frame::LieStill | Frame::Heal)) => {
+            Ok(frame @ (Frame::SizeMemory | Frame::LieStill | Frame::Heal)) => {
                 last_heard = Instant::now();
-                let done = if matches!(frame, Frame::Heal) {
-                    agenda.is_over();
-                    below.heal()
-                } else {
-                    below.map()
+                let done = match frame {
+                    Frame::Heal => {
+                        agenda.is_over();
+                        below.heal()
+                    }
+                    Frame::SizeMemory => below.size_memory(),
+                    _ => below.map(),
                 };
                 if let Err(error) = done {
                     worker.kill();
@@ -127,7 +131,14 @@ pub(crate) fn supervise(
                 }
                 worker.write_line(GO_ON);
             }
-            Ok(Frame::Measuring) => agenda.begins(),
+            Ok(Frame::Measuring) => {
+                agenda.begins();
+                // Once more: caches and buffers have grown since the load.
+                if let Err(error) = below.size_memory() {
+                    worker.kill();
+                    return Ok(WorkerEnd::Failed(error.to_string()));
+                }
+            }
             Ok(mut frame) => {
                 last_heard = Instant::now();
                 if let Frame::PointEnds { end } = &mut frame

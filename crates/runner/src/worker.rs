@@ -167,7 +167,7 @@ fn measure<W: Write>(
         tally: Tally::new(None),
         due: None,
         lost: false,
-        has_events: false,
+        is_at_point: false,
     };
     let asked = order.arm.data.key_count();
 
@@ -218,6 +218,9 @@ fn measure<W: Write>(
     engine.settle().map_err(|error| error.to_string())?;
     let data_bytes = engine.data_bytes().map_err(|error| error.to_string())?;
     reporter.speaker.say(&Frame::Settled { data_bytes });
+    if order.arm.rig.limits.page_cache_bytes.is_some() {
+        reporter.ask(&Frame::SizeMemory)?;
+    }
     reporter.tell_extents(order)?;
 
     let objective = order.objective.as_ref();
@@ -261,7 +264,7 @@ fn measure<W: Write>(
             Some(watched) => watched,
             None => engine,
         };
-        reporter.has_events = watched.is_some();
+        reporter.is_at_point = true;
         let mut end =
             reporter.with_machine(&host, |reporter| match order.measurement.log_operations {
                 0 => run_point(asked, &workload, &spec, mix, reporter),
@@ -370,8 +373,8 @@ struct Reporter<'a, W> {
     due: Option<f64>,
     /// Whether it has missed the objective already, whatever comes.
     lost: bool,
-    /// Whether something is done to the server at the running point.
-    has_events: bool,
+    /// Whether a point is being measured, and not the load.
+    is_at_point: bool,
 }
 
 impl<W: Write> Reporter<'_, W> {
@@ -475,7 +478,7 @@ impl<W: Write> Observer for Reporter<'_, W> {
 
     fn measuring_begins(&mut self) {
         self.failure = self.enter(Stage::Measuring, "measuring").err();
-        if self.has_events {
+        if self.is_at_point {
             self.speaker.say(&Frame::Measuring);
         }
     }

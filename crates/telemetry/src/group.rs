@@ -75,37 +75,38 @@ impl Group {
 fn tell_memory(version: u32, text: &str, into: &mut Figures) {
     // Version 1 counts the group alone in lines of the same names without `total_`. Refaults of anonymous pages and of files were one
     // number before Linux 5.9.
-    let (processes, cache, shared, refaults, all_refaults) = match version {
+    let (processes, cache, without, refaults, all_refaults) = match version {
         1 => (
             "total_rss",
             "total_cache",
-            "total_shmem",
+            ["total_shmem", "total_mapped_file"],
             "total_workingset_refault_file",
             "total_workingset_refault",
         ),
         _ => (
             "anon",
             "file",
-            "shmem",
+            ["shmem", "file_mapped"],
             "workingset_refault_file",
             "workingset_refault",
         ),
     };
-    let (mut cached, mut in_shared_memory) = (None, 0);
+    let (mut cached, mut in_use) = (None, 0);
     for (key, number) in keyed(text) {
         if key == processes {
             into.push((figures::GROUP_MEMORY_PROCESSES, number as f64));
         } else if key == cache {
             cached = Some(number);
-        } else if key == shared {
-            in_shared_memory = number;
+        } else if without.contains(&key) {
+            in_use += number;
         } else if key == refaults || key == all_refaults {
             into.push((figures::GROUP_REFAULTS, number as f64));
         }
     }
-    // The kernel counts shared memory as page cache, which has no disk below it and cannot be given up.
+    // The kernel counts as page cache what processes use: shared memory, which has no disk below it, and files that they have mapped, such as their
+    // programs.
     if let Some(cached) = cached {
-        let cached = u64::saturating_sub(cached, in_shared_memory);
+        let cached = u64::saturating_sub(cached, in_use);
         into.push((figures::GROUP_PAGE_CACHE, cached as f64));
     }
 }
@@ -147,7 +148,7 @@ mod tests {
             (
                 "sys/fs/cgroup/memory/a/memory.stat",
                 "cache 1\nrss 2\nshmem 3\nworkingset_refault_file 4\nhierarchical_memory_limit 9223372036854771712\n\
-                 total_cache 600\ntotal_rss 200\ntotal_rss_huge 0\ntotal_shmem 50\ntotal_workingset_refault_anon 5\n\
+                 total_cache 600\ntotal_rss 200\ntotal_rss_huge 0\ntotal_shmem 50\ntotal_mapped_file 20\ntotal_workingset_refault_anon 5\n\
                  total_workingset_refault_file 244134\ntotal_pgfault 27544395\n",
             ),
             (
@@ -167,7 +168,7 @@ mod tests {
         let expected = [
             (figures::GROUP_MEMORY, 1_073_741_824.0),
             (figures::GROUP_MEMORY_PROCESSES, 200.0),
-            (figures::GROUP_PAGE_CACHE, 550.0),
+            (figures::GROUP_PAGE_CACHE, 530.0),
             (figures::GROUP_REFAULTS, 244_134.0),
             (figures::GROUP_CPU, 987_654_321.0),
             (figures::GROUP_CPU_THROTTLED, 123_456_789.0),
@@ -203,7 +204,7 @@ mod tests {
         let expected = [
             (figures::GROUP_MEMORY, 5_000.0),
             (figures::GROUP_MEMORY_PROCESSES, 2_000.0),
-            (figures::GROUP_PAGE_CACHE, 2_000.0),
+            (figures::GROUP_PAGE_CACHE, 1_993.0),
             (figures::GROUP_REFAULTS, 6.0),
             (figures::GROUP_CPU, 3_000_000.0),
             (figures::GROUP_CPU_THROTTLED, 70_000.0),

@@ -94,6 +94,11 @@ pub enum TestbedError {
         /// What, as in "… needs root".
         what: &'static str,
     },
+    /// It is not known what the processes of a group take.
+    #[error(
+        "this machine's control groups do not tell what memory the processes take, so no page cache can be kept for them: give `limits: {{memory: …}}` in place of `page_cache`"
+    )]
+    NotAccounted,
     /// A program of the system is missing.
     #[error("{program} is not installed: install the package {package}")]
     Missing {

@@ -11,14 +11,19 @@ use crate::made::Made;
 use crate::privileged::group;
 use crate::step::Step;
 use crate::undo::Undone;
+use crate::wait::until;
 use find::Homes;
 pub(crate) use limits::parse_cpus;
 use plimsoll_record::LimitsSpec;
 use rustix::fs::Access;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const NAME: &str = "plimsoll-";
+
+/// How long the kernel may take to free what is beyond a limit.
+const LONGEST_RECLAIM: Duration = Duration::from_secs(10);
 
 /// The directories of a control group. In version 1 each controller has its own, in version 2 they are one and the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +94,37 @@ impl Group {
         for directory in &self.directories {
             group::write(&directory.join("cgroup.procs"), &process.to_string())?;
         }
+        Ok(())
+    }
+}
+
+impl Group {
+    /// Limits the memory to what the processes take now and so much page cache.
+    ///
+    /// # Errors
+    /// When it is not known what they take, or the kernel cannot free so much.
+    pub(crate) fn size_memory(&mut self, page_cache_bytes: u64) -> Result<(), TestbedError> {
+        let Some(processes) = limits::of_processes(&self.paths) else {
+            return Err(TestbedError::NotAccounted);
+        };
+        let bytes = processes.saturating_add(page_cache_bytes);
+        let mut files = limits::of_memory(bytes, &self.paths);
+        // In version 1 memory and swap together may never be limited to less than memory.
+        if self.limits.memory_bytes.is_some_and(|now| bytes > now) {
+            files.reverse();
+        }
+        for (file, value) in files {
+            // The kernel gives up a moment after pages that are still being written.
+            let mut written = group::write(&file, &value);
+            until(LONGEST_RECLAIM, || {
+                if written.is_err() {
+                    written = group::write(&file, &value);
+                }
+                written.is_ok()
+            });
+            written?;
+        }
+        self.limits.memory_bytes = Some(bytes);
         Ok(())
     }
 }

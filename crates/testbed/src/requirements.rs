@@ -168,6 +168,7 @@ mod tests {
     fn limits(memory_bytes: Option<u64>, cpus: Option<f64>, pin: &[u32]) -> LimitsSpec {
         LimitsSpec {
             memory_bytes,
+            page_cache_bytes: None,
             cpus,
             pin: pin.to_vec(),
         }

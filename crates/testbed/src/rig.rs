@@ -365,6 +365,23 @@ impl Rig {
         }
     }
 
+    /// Limits the memory of what is under test to what it takes now and the page cache that was asked for. Returns the limit, bytes; `None` where none
+    /// was asked for.
+    ///
+    /// # Errors
+    /// When the kernel does not do it.
+    pub fn size_memory(&mut self) -> Result<Option<u64>, TestbedError> {
+        let Some(group) = &mut self.group else {
+            return Ok(None);
+        };
+        let Some(page_cache_bytes) = group.limits.page_cache_bytes else {
+            return Ok(None);
+        };
+        group.size_memory(page_cache_bytes)?;
+        self.record.limits = group.limits.clone();
+        Ok(group.limits.memory_bytes)
+    }
+
     /// What the variable [`MARK_VARIABLE`](crate::MARK_VARIABLE) must be in the environment of a process that is to be admitted: by this it is
     /// known again when it is to be ended.
     #[must_use]

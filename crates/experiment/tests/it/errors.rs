@@ -131,6 +131,7 @@ screens! {
     filesystems: rig("filesystem: xfs").replace("{one:", "{three: {disk: gp3, filesystem: zfs}, four: {disk: gp3, filesystem: {kind: ext4, mkfs: '-O ^has_journal; rm -rf /', mount: $(reboot)}}, one:");
     a_disk_for_an_engine_that_keeps_nothing: rig("engine: noop, disk: gp3, filesystem: ext4");
     limits_that_cannot_hold: rig("limits: {memory: 100MiB, cpus: 5, pin: [0, 4]}").replace("{one:", "{three: {limits: {memory: 9GiB, cpus: 0, pin: []}}, one:");
+    room_for_page_cache: rig("limits: {memory: 1GiB, page_cache: 64MiB}").replace("{one:", "{three: {limits: {page_cache: 100GiB}}, four: {limits: {page_cache: 0}}, one:");
     machines_that_there_are_not: rig("machine: m3.medum").replace("{one:", "{three: {machine: r5.2xlarge}, four: {machine: r5.2xlarge, limits: {memory: 2GiB, cpus: 2}}, one:");
     prices: rig("price: {per_hour: -0.07, currency: dollars, date: September}").replace("{one:", "{three: {price: {date: 2014-13}}, one:");
     working_sets: rig("engine: noop, working_set: 138%").replace("{one:", "{three: {working_set: 0%}, four: {working_set: 92%, records: 1k}, five: {working_set: 0.01%, cache_size: 1MiB}, one:");

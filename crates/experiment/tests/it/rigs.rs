@@ -184,3 +184,53 @@ fn capacity_and_backing_follow_from_the_data() {
     // 35 seconds of inserts as fast as they can be.
     assert_eq!(disk("1k", "insert"), (6, Backing::File));
 }
+
+#[test]
+fn room_for_the_page_cache_stands_in_place_of_the_memory() {
+    let text = RIGS.replace(
+        "  machine: {machine: m3.medium, limits: {memory: 1GiB}",
+        "  machine: {machine: m3.medium, limits: {page_cache: 16MiB}",
+    );
+    assert_ne!(text, RIGS);
+    let plan = plan(&text);
+    let arm = plan.arms.iter().find(|arm| arm.name == "machine").unwrap();
+    let limits = &arm.rig.limits;
+    assert_eq!(
+        (limits.page_cache_bytes, limits.memory_bytes),
+        (Some(16 << 20), None)
+    );
+    assert!(limits.cpus.is_some(), "the rest is the machine's");
+    assert_ne!(plan.hash(), self::plan(RIGS).hash());
+    let explained = explain(&plan, &ENGINES);
+    let shares = |name: &str| {
+        let arm = explained.arms.iter().find(|arm| arm.name == name);
+        arm.unwrap().shares
+    };
+    // 92 % of what the engine uses of its cache fits into that.
+    let all = shares("machine").unwrap();
+    assert_eq!(
+        (all.engine_cache, all.page_cache, all.neither),
+        (1.0, 0.0, 0.0)
+    );
+    assert_eq!(shares("plain"), None, "nothing limits it");
+    let words = explained.to_string();
+    let told = "hardly a read will reach the disk of ";
+    let line = words.lines().find(|line| line.contains(told)).unwrap();
+    assert!(line.contains("real, machine:"), "{line}");
+    // Twice the cache and no room beside it.
+    let beyond = text.replace("working_set: 92%, preset", "working_set: 200%, preset");
+    let beyond = beyond.replace("page_cache: 16MiB", "page_cache: 26MiB");
+    let explained = explain(&self::plan(&beyond), &ENGINES);
+    let arm = explained
+        .arms
+        .iter()
+        .find(|arm| arm.name == "machine")
+        .unwrap();
+    let shares = arm.shares.unwrap();
+    assert!((shares.engine_cache - 0.5).abs() < 0.01, "{shares:?}");
+    assert!(
+        (shares.page_cache - 0.25).abs() < 0.01,
+        "26 MiB of 102.4 MiB: {shares:?}"
+    );
+    assert!(!explained.to_string().contains("machine: less memory"));
+}

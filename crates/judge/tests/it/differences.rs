@@ -180,6 +180,43 @@ fn runs_on_two_machines_are_a_caution() {
 }
 
 #[test]
+fn arms_may_have_versions_of_their_own() {
+    let mut lab = two_caches();
+    for run in lab.runs.iter_mut().filter(|run| run.arm == "small") {
+        let engine = run.engine.as_mut().unwrap();
+        engine.version = "2".into();
+        engine
+            .notes
+            .insert("server_git_version".into(), "fc88ca1".into());
+    }
+    let analysis = lab.analyse();
+    assert!(!warns(&analysis, WarningId::MixedMachines));
+    assert!(
+        warns(&analysis, WarningId::OtherDifference),
+        "nobody said so"
+    );
+    // Another program is what the file says.
+    for (arm, program) in lab.plan.arms.iter_mut().zip(["mongod-4", "mongod-6"]) {
+        let server = serde_json::json!({
+            "name": "mongod", "program": program, "arguments": [], "address": "mongodb://127.0.0.1:{port}",
+            "stop_signal": "TERM", "ready_within_ns": 1, "stop_within_ns": 1,
+        });
+        arm.rig.server = Some(serde_json::from_value(server).unwrap());
+    }
+    let analysis = lab.analyse();
+    assert!(
+        !warns(&analysis, WarningId::OtherDifference),
+        "{:?}",
+        analysis.warnings
+    );
+    let version = analysis
+        .differences
+        .iter()
+        .find(|one| one.what == "engine.version");
+    assert!(version.unwrap().declared);
+}
+
+#[test]
 fn an_arm_that_nearly_always_came_first_is_said() {
     let mut lab =
         Laboratory::closed(&["a", "b"], &["c"], &[4], 24).measure(|case| Shown::closed(case, 1e5));

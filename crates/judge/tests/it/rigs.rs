@@ -163,6 +163,48 @@ fn a_full_memory_limit_is_said() {
     );
 }
 
+/// Memory that is limited to 256 MiB after the load, of which the processes take as much, and 100 MB of data.
+fn with_page_cache(processes_bytes: f64) -> Laboratory {
+    let mut lab = on_a_disk(598.0);
+    lab.plan.arms[0].rig.limits.page_cache_bytes = Some(64 << 20);
+    for run in &mut lab.runs {
+        run.data_bytes = Some(100_000_000);
+        let rig = run.rig.get_or_insert_default();
+        rig.limits.memory_bytes = Some(256 << 20);
+    }
+    for slice in lab.points().flat_map(|point| &mut point.slices) {
+        let mut tell = |name: &str, value: f64| slice.telemetry.insert(name.to_owned(), value);
+        tell(figures::GROUP_MEMORY, processes_bytes + 30e6);
+        tell(figures::GROUP_PAGE_CACHE, 30e6);
+        tell(figures::ENGINE_CACHE_USED, 45e6);
+    }
+    lab
+}
+
+#[test]
+fn room_for_the_page_cache_that_came_out_different_is_said() {
+    let mib = f64::from(1 << 20);
+    let off = analyse(&with_page_cache(212.0 * mib));
+    assert_eq!(
+        message(&off, WarningId::PageCache),
+        "there was room for 44 MiB of page cache, 64 MiB was asked for (block 1; and in 5 other points)"
+    );
+    assert!(!warns(
+        &analyse(&with_page_cache(190.0 * mib)),
+        WarningId::PageCache
+    ));
+}
+
+#[test]
+fn what_the_caches_held_of_the_data_is_told() {
+    let shares = analyse(&with_page_cache(190e6)).arms[0].shares.unwrap();
+    assert!((shares.engine_cache - 0.45).abs() < 1e-9, "{shares:?}");
+    assert!((shares.page_cache - 0.3).abs() < 1e-9, "{shares:?}");
+    assert!((shares.neither - 0.25).abs() < 1e-9, "{shares:?}");
+    // Without limits the page cache is the whole machine's.
+    assert_eq!(analyse(&on_a_disk(598.0)).arms[0].shares, None);
+}
+
 #[test]
 fn a_working_set_that_came_out_different_is_noted() {
     let with = |bytes: u64| {

@@ -48,6 +48,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         (rigs(page))
         (working_sets(page))
+        (shares(page))
         (calibrations(page))
         (lateness(page))
         (traces(page))
@@ -166,6 +167,33 @@ fn working_sets(page: &Page<'_>) -> Markup {
                     td.num { (PAGE.count(size.records)) }
                     td.num { @match size.data_bytes { Some(bytes) => (PAGE.bytes_of(bytes)), None => (PAGE.nothing()) } }
                     td.num { (PAGE.bytes(size.usable_cache_bytes)) }
+                } } }
+            }
+        }
+    }
+}
+
+/// What had to be read from the disks.
+fn shares(page: &Page<'_>) -> Markup {
+    let known = || {
+        let arms = page.report.analysis.arms.iter();
+        arms.filter_map(|arm| Some((arm, arm.shares?)))
+    };
+    if known().next().is_none() {
+        return html! {};
+    }
+    html! {
+        h3 { "What the data fitted into" }
+        p.lead { "What the caches held while it was measured, as shares of the data after the load. What is in both is counted for the engine's cache." }
+        div.scroll tabindex="0" role="region" aria-label="What the data fitted into" {
+            table.data {
+                thead { tr {
+                    th scope="col" { "Arm" }
+                    @for title in ["engine's cache", "page cache", "neither"] { th.num scope="col" { (title) } }
+                } }
+                tbody { @for (arm, shares) in known().take(ROWS) { tr {
+                    th scope="row" { (page.arm(&arm.name)) }
+                    @for share in [shares.engine_cache, shares.page_cache, shares.neither] { td.num { (PAGE.percent(share)) } }
                 } } }
             }
         }

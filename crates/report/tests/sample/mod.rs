@@ -608,6 +608,7 @@ fn arm_summaries(shape: &Shape) -> Vec<ArmSummary> {
             rig: RigSpec::default(),
             made: None,
             working_set: None,
+            shares: None,
             calibration: None,
         })
         .collect()

@@ -1,6 +1,7 @@
 //! What the made-up experiment gets when its arms stand on emulated disks and are watched. Every number is invented, but they agree with each other.
 
 use super::{Noise, Shape, median_of};
+use plimsoll_experiment::DataShares;
 use plimsoll_judge::{
     Analysis, CalibrationResult, CapKind, Cause, CauseKind, CurvePoint, Difference, FigureSummary,
     Figures, IdentityCheck, PairDifferences, RuleResult, WorkingSetResult,
@@ -93,6 +94,7 @@ fn rig(number: usize) -> RigSpec {
 fn limits() -> LimitsSpec {
     LimitsSpec {
         memory_bytes: Some(422 << 20),
+        page_cache_bytes: None,
         cpus: Some(1.5),
         pin: vec![0, 1],
     }
@@ -335,6 +337,7 @@ pub fn furnish_analysis(shape: &Shape, analysis: &mut Analysis) {
             data_bytes: Some(share * 1.006 * f64::from(132 << 20)),
             usable_cache_bytes: 132 << 20,
         });
+        arm.shares = DataShares::of(share, 1.0, 1.2);
         arm.calibration = Some(CalibrationResult::from(&calibration(disk)));
     }
     for point in analysis

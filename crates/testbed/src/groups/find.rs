@@ -150,6 +150,7 @@ mod tests {
     fn memory_and_pin() -> LimitsSpec {
         LimitsSpec {
             memory_bytes: Some(64 << 20),
+            page_cache_bytes: None,
             cpus: None,
             pin: vec![0],
         }

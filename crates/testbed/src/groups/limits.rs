@@ -23,22 +23,8 @@ pub(super) fn to_write(
     cpuset: Option<&Path>,
 ) -> Result<Vec<(PathBuf, String)>, TestbedError> {
     let mut list = Vec::new();
-    if let (Some(bytes), Some(memory)) = (limits.memory_bytes, &paths.memory) {
-        // Memory and no swap beyond it: what does not fit into the memory of the machine that is asked for must be read again from its disk.
-        let (memory_file, swap_file, swap) = if paths.version == 1 {
-            (
-                "memory.limit_in_bytes",
-                "memory.memsw.limit_in_bytes",
-                bytes,
-            )
-        } else {
-            ("memory.max", "memory.swap.max", 0)
-        };
-        list.push((memory.join(memory_file), bytes.to_string()));
-        let swap_file = memory.join(swap_file);
-        if swap_file.exists() {
-            list.push((swap_file, swap.to_string()));
-        }
+    if let Some(bytes) = limits.memory_bytes {
+        list.extend(of_memory(bytes, paths));
     }
     if let (Some(cpus), Some(cpu)) = (limits.cpus, &paths.cpu) {
         let (share, period) = share_and_period(cpus);
@@ -61,6 +47,56 @@ pub(super) fn to_write(
         list.push((cpuset.join("cpuset.cpus"), pin.join(",")));
     }
     Ok(list)
+}
+
+/// What limits memory to so many bytes, with no swap beyond it: what does not fit into the memory of the machine that is asked for must be read
+/// again from its disk.
+pub(super) fn of_memory(bytes: u64, paths: &GroupPaths) -> Vec<(PathBuf, String)> {
+    let Some(memory) = &paths.memory else {
+        return Vec::new();
+    };
+    let (memory_file, swap_file, swap) = if paths.version == 1 {
+        (
+            "memory.limit_in_bytes",
+            "memory.memsw.limit_in_bytes",
+            bytes,
+        )
+    } else {
+        ("memory.max", "memory.swap.max", 0)
+    };
+    let mut list = vec![(memory.join(memory_file), bytes.to_string())];
+    let swap_file = memory.join(swap_file);
+    if swap_file.exists() {
+        list.push((swap_file, swap.to_string()));
+    }
+    list
+}
+
+/// Bytes that the processes of a group take: all that is counted but for page cache that could be given up. Their programs, which are mapped, are theirs, and
+/// so is what the kernel keeps for them.
+pub(super) fn of_processes(paths: &GroupPaths) -> Option<u64> {
+    let memory = paths.memory.as_deref()?;
+    let (used, [cache, shared, mapped]) = if paths.version == 1 {
+        let names = ["total_cache", "total_shmem", "total_mapped_file"];
+        ("memory.usage_in_bytes", names)
+    } else {
+        ("memory.current", ["file", "shmem", "file_mapped"])
+    };
+    let used: u64 = fs::read_to_string(memory.join(used))
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    let kinds = fs::read_to_string(memory.join("memory.stat")).ok()?;
+    let of = |name: &str| -> Option<u64> {
+        let mut lines = kinds.lines();
+        let line = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        line.trim().parse().ok()
+    };
+    let page_cache = of(cache)?
+        .saturating_sub(of(shared)?)
+        .saturating_sub(of(mapped)?);
+    Some(used.saturating_sub(page_cache))
 }
 
 fn share_and_period(cpus: f64) -> (u64, u64) {
@@ -112,6 +148,7 @@ pub(super) fn in_force(
         memory_bytes: limits
             .memory_bytes
             .and_then(|_| number(memory?, memory_file)),
+        page_cache_bytes: limits.page_cache_bytes,
         cpus: limits.cpus.and(cpus),
         pin: pin.unwrap_or_default(),
     }
@@ -161,6 +198,7 @@ mod tests {
         };
         let asked = LimitsSpec {
             memory_bytes: Some(64 << 20),
+            page_cache_bytes: None,
             cpus: Some(0.5),
             pin: vec![0, 2],
         };

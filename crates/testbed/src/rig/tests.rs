@@ -79,6 +79,7 @@ fn limits(memory_bytes: Option<u64>, cpus: Option<f64>, pin: &[u32]) -> RigSpec 
     RigSpec {
         limits: LimitsSpec {
             memory_bytes,
+            page_cache_bytes: None,
             cpus,
             pin: pin.to_vec(),
         },
