@@ -129,6 +129,21 @@ impl Group {
     }
 }
 
+impl Group {
+    /// Whether all is well with its memory.
+    ///
+    /// # Errors
+    /// [`TestbedError::OutOfMemory`] when the kernel had to end a process of the group.
+    pub(crate) fn has_room(&self) -> Result<(), TestbedError> {
+        if limits::ended_processes(&self.paths) == 0 {
+            return Ok(());
+        }
+        Err(TestbedError::OutOfMemory {
+            limit_bytes: self.limits.memory_bytes,
+        })
+    }
+}
+
 /// Whether groups with these limits can be made here.
 pub(crate) fn can_be_made(limits: &LimitsSpec) -> Result<(), TestbedError> {
     let homes = Homes::find(limits)?;

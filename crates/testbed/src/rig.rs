@@ -253,7 +253,10 @@ impl Rig {
             data: &self.data,
             group: self.group.as_ref(),
         };
-        let server = Server::start(spec, &place, &self.ground.made)?;
+        let server = Server::start(spec, &place, &self.ground.made).map_err(|error| {
+            // What it says itself is that it was killed, if anything.
+            self.has_room().err().unwrap_or(error)
+        })?;
         self.record.server = Some(server.record.clone());
         self.server = Some(server);
         Ok(())
@@ -392,7 +395,7 @@ impl Rig {
     /// Checks that all that was made is still there.
     ///
     /// # Errors
-    /// [`TestbedError::DaemonDied`], [`TestbedError::MountVanished`], or [`TestbedError::ServerDied`].
+    /// [`TestbedError::DaemonDied`], [`TestbedError::MountVanished`], [`TestbedError::OutOfMemory`], or [`TestbedError::ServerDied`].
     pub fn is_sound(&self) -> Result<(), TestbedError> {
         let vanished = |mount_point: &Path| TestbedError::MountVanished {
             mount_point: mount_point.to_owned(),
@@ -413,10 +416,15 @@ impl Rig {
                 return Err(vanished(&mounted.point));
             }
         }
+        self.has_room()?;
         match &self.server {
             Some(server) => server.is_alive(),
             None => Ok(()),
         }
+    }
+
+    fn has_room(&self) -> Result<(), TestbedError> {
+        self.group.as_ref().map_or(Ok(()), Group::has_room)
     }
 
     /// Asks the server to end, if there is one, waits until it has, and kills it when it does not. From then on nothing writes to the data

@@ -564,6 +564,23 @@ fn limits_hold_on_an_emulated_disk_too() {
     rig.admit(worker.id()).unwrap();
     let inside = fs::read_to_string(memory.join("cgroup.procs")).unwrap();
     assert_eq!(inside.trim(), worker.id().to_string());
+    rig.is_sound().unwrap();
+    // Who takes more than all of it is ended, and that is said as what it is.
+    let mut greedy = Command::new("sh")
+        .args([
+            "-c",
+            "read go; head -c 67108864 /dev/zero | tail -c 67108864 | wc -c",
+        ])
+        .env(MARK_VARIABLE, rig.mark())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    rig.admit(greedy.id()).unwrap();
+    drop(greedy.stdin.take());
+    greedy.wait().unwrap();
+    let said = rig.is_sound().unwrap_err().to_string();
+    assert!(said.contains("had used up the 32 MiB of memory"), "{said}");
     assert_eq!(site.undo(rig), [""; 0]);
     worker.wait().unwrap();
     assert!(!memory.exists());

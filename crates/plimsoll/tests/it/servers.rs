@@ -151,6 +151,34 @@ fn a_server_on_an_emulated_disk_under_limits() {
 }
 
 #[test]
+fn room_for_page_cache_beside_a_server() {
+    let test = "room_for_page_cache_beside_a_server";
+    if !has(test, &[Need::Root]) {
+        return;
+    }
+    for server in SERVERS {
+        if !is_possible_or_skip(test, server) {
+            continue;
+        }
+        let laboratory = open_laboratory();
+        let arm = "limits: {page_cache: 48MiB}";
+        laboratory.write("experiment.yaml", experiment(server, arm, "2s", 1));
+        let said = run(&laboratory, &["run", "experiment.yaml"]);
+        let record = laboratory.record();
+        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+        let limits = &record.runs[0].rig.as_ref().unwrap().limits;
+        assert_eq!(limits.page_cache_bytes, Some(48 << 20));
+        let limit = limits.memory_bytes.unwrap();
+        assert!(limit > 56 << 20, "the server takes some of it: {limit}");
+        // As the kernel counts, to a few pages for each processor.
+        let slices = record.runs[0].points.iter().flat_map(|point| &point.slices);
+        let charged = slices.filter_map(|slice| slice.telemetry.get(figures::GROUP_MEMORY));
+        let last = *charged.last().unwrap();
+        assert!(last <= (limit + (1 << 20)) as f64, "{last} of {limit}");
+    }
+}
+
+#[test]
 fn a_server_that_is_killed_fails_its_run_alone() {
     let test = "a_server_that_is_killed_fails_its_run_alone";
     for server in SERVERS {

@@ -99,6 +99,22 @@ pub(super) fn of_processes(paths: &GroupPaths) -> Option<u64> {
     Some(used.saturating_sub(page_cache))
 }
 
+/// How many processes of the group the kernel had to end because it was out of memory.
+pub(super) fn ended_processes(paths: &GroupPaths) -> u64 {
+    let Some(memory) = &paths.memory else {
+        return 0;
+    };
+    let file = if paths.version == 1 {
+        "memory.oom_control"
+    } else {
+        "memory.events"
+    };
+    let text = fs::read_to_string(memory.join(file)).unwrap_or_default();
+    let told = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    told.and_then(|count| count.trim().parse().ok())
+        .unwrap_or(0)
+}
+
 fn share_and_period(cpus: f64) -> (u64, u64) {
     let share = |period: u64| (cpus * period as f64).round() as u64;
     let period = if share(PERIOD_US) < SMALLEST_SHARE_US {

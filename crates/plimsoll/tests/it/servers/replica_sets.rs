@@ -73,16 +73,24 @@ fn both_clients_measure_a_replica_set() {
         return;
     }
     let laboratory = open_laboratory();
-    let arms = "lean: {}, driver: {client: driver}";
+    let arms = "lean: {}, driver: {client: driver}, elsewhere: {client: driver, read_preference: secondary, compressors: zstd}";
     laboratory.write("experiment.yaml", on_sets(arms, "1s", 1));
     let said = run(&laboratory, &["run", "experiment.yaml"]);
     let record = laboratory.record();
     let mut states = runs(&record);
     states.sort_unstable();
-    let finished = [("driver", 0, 1, "finished"), ("lean", 0, 1, "finished")];
+    let finished = ["driver", "elsewhere", "lean"].map(|arm| (arm, 0, 1, "finished"));
     assert_eq!(states, finished, "{said:?}");
     for run in &record.runs {
         was_on_three(run);
+        let settings = &run.engine.as_ref().unwrap().settings;
+        let told = ["read_preference", "compressors"]
+            .map(|name| settings.get(name).map_or("", String::as_str));
+        let is_elsewhere = run.arm == "elsewhere";
+        assert_eq!(told == ["secondary", "zstd"], is_elsewhere, "{told:?}");
+        for end in run.points.iter().filter_map(|point| point.end.as_ref()) {
+            assert!(end.errors.is_empty(), "{:?}", end.errors);
+        }
     }
     nothing_is_left(&laboratory);
     let plan = run(&laboratory, &["plan", "experiment.yaml"]);
