@@ -190,13 +190,21 @@ impl PlanExplanation {
     /// What will have to be read from the disks, where memory is limited.
     fn write_shares(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        let neither = |(least, most): (f64, f64)| {
+            let (least, most) = (percent(least), percent(most));
+            if least == most {
+                most
+            } else {
+                format!("{} to {most}", least.trim_end_matches(" %"))
+            }
+        };
         let told = self.arms.iter().filter_map(|arm| {
             let shares = arm.shares?;
             Some(vec![
                 arm.name.clone(),
                 format!("{} the engine's cache", percent(shares.engine_cache)),
                 format!("{} the page cache", percent(shares.page_cache)),
-                format!("{} neither", percent(shares.neither)),
+                format!("{} neither", neither(shares.neither())),
             ])
         });
         let rows: Vec<Vec<String>> = told.collect();
@@ -206,7 +214,7 @@ impl PlanExplanation {
         writeln!(f, "\nwhat the data fits into, about")?;
         write_table(f, &rows)?;
         let unread = self.arms.iter().filter(|arm| {
-            arm.disk.is_some() && arm.shares.is_some_and(|shares| shares.neither == 0.0)
+            arm.disk.is_some() && arm.shares.is_some_and(|shares| shares.neither().1 == 0.0)
         });
         let names: Vec<&str> = unread.map(|arm| arm.name.as_str()).collect();
         if !names.is_empty() {

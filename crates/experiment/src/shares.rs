@@ -1,4 +1,4 @@
-//! What share of the data fits where: into the engine's cache, into the page cache, into neither.
+//! What share of the data fits into the engine's cache and into the page cache.
 
 use crate::estimate::{Copies, loaded_bytes_of};
 use crate::needs::cache_bytes;
@@ -6,31 +6,31 @@ use crate::rig_mistake::MEMORY_OF_ENGINE;
 use crate::{Arm, EngineKind};
 use serde::{Deserialize, Serialize};
 
-/// Shares of the data, which add up to 1. What is in both caches counts for the engine's.
+/// Shares of the data, each at most 1. What is in one cache may be in the other as well: a page that the engine reads goes through both.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataShares {
     /// Fits into the engine's cache.
     pub engine_cache: f64,
     /// Fits into the page cache beside it.
     pub page_cache: f64,
-    /// Must be read from the disk.
-    pub neither: f64,
 }
 
 impl DataShares {
     /// Of so many bytes of data, with so many bytes of each cache. `None` without data.
     #[must_use]
     pub fn of(data: f64, engine_cache: f64, page_cache: f64) -> Option<Self> {
-        if data <= 0.0 {
-            return None;
-        }
-        let in_engine = (engine_cache / data).clamp(0.0, 1.0);
-        let in_page_cache = (page_cache / data).clamp(0.0, 1.0 - in_engine);
-        Some(Self {
-            engine_cache: in_engine,
-            page_cache: in_page_cache,
-            neither: 1.0 - in_engine - in_page_cache,
+        let share = |cache: f64| (cache / data).clamp(0.0, 1.0);
+        (data > 0.0).then(|| Self {
+            engine_cache: share(engine_cache),
+            page_cache: share(page_cache),
         })
+    }
+
+    /// What fits into neither and must be read from the disk: the least, if no page is in both, and the most, if all of the smaller is in the larger.
+    #[must_use]
+    pub fn neither(&self) -> (f64, f64) {
+        let least = 1.0 - self.engine_cache - self.page_cache;
+        (least.max(0.0), 1.0 - self.engine_cache.max(self.page_cache))
     }
 }
 
@@ -56,27 +56,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_the_engine_s_cache_is_not_counted_twice() {
-        let shares = |data, engine, page| DataShares::of(data, engine, page).unwrap();
-        let all = DataShares {
-            engine_cache: 1.0,
-            page_cache: 0.0,
-            neither: 0.0,
-        };
-        assert_eq!(shares(100.0, 100.0, 50.0), all);
-        assert_eq!(shares(100.0, 500.0, 500.0), all);
-        let some = DataShares {
-            engine_cache: 0.5,
-            page_cache: 0.25,
-            neither: 0.25,
-        };
-        assert_eq!(shares(400.0, 200.0, 100.0), some);
-        let most = DataShares {
-            engine_cache: 0.5,
-            page_cache: 0.5,
-            neither: 0.0,
-        };
-        assert_eq!(shares(400.0, 200.0, 900.0), most);
+    fn what_fits_into_neither_depends_on_what_is_in_both() {
+        let shares = |engine, page| DataShares::of(400.0, engine, page).unwrap();
+        assert_eq!(shares(400.0, 100.0).neither(), (0.0, 0.0));
+        assert_eq!(shares(100.0, 900.0).neither(), (0.0, 0.0));
+        assert_eq!(shares(200.0, 100.0).neither(), (0.25, 0.5));
+        assert_eq!(shares(200.0, 300.0).neither(), (0.0, 0.25));
         assert_eq!(DataShares::of(0.0, 1.0, 1.0), None);
     }
 }

@@ -208,10 +208,7 @@ fn room_for_the_page_cache_stands_in_place_of_the_memory() {
     };
     // 92 % of what the engine uses of its cache fits into that.
     let all = shares("machine").unwrap();
-    assert_eq!(
-        (all.engine_cache, all.page_cache, all.neither),
-        (1.0, 0.0, 0.0)
-    );
+    assert_eq!((all.engine_cache, all.neither()), (1.0, (0.0, 0.0)));
     assert_eq!(shares("plain"), None, "nothing limits it");
     let words = explained.to_string();
     let told = "hardly a read will reach the disk of ";

@@ -184,7 +184,7 @@ fn shares(page: &Page<'_>) -> Markup {
     }
     html! {
         h3 { "What the data fitted into" }
-        p.lead { "What the caches held while it was measured, as shares of the data after the load. What is in both is counted for the engine's cache." }
+        p.lead { "What the caches held while it was measured, as shares of the data after the load. A page that is read goes through both: what fits into neither is the least where no page is in both, and the most where all of the smaller is in the larger." }
         div.scroll tabindex="0" role="region" aria-label="What the data fitted into" {
             table.data {
                 thead { tr {
@@ -193,11 +193,21 @@ fn shares(page: &Page<'_>) -> Markup {
                 } }
                 tbody { @for (arm, shares) in known().take(ROWS) { tr {
                     th scope="row" { (page.arm(&arm.name)) }
-                    @for share in [shares.engine_cache, shares.page_cache, shares.neither] { td.num { (PAGE.percent(share)) } }
+                    @for share in [shares.engine_cache, shares.page_cache] { td.num { (PAGE.percent(share)) } }
+                    td.num { (neither(shares.neither())) }
                 } } }
             }
         }
     }
+}
+
+/// `25 to 50 %`.
+fn neither((least, most): (f64, f64)) -> String {
+    let (least, most) = (PAGE.percent(least), PAGE.percent(most));
+    if least == most {
+        return most;
+    }
+    format!("{least} to {most}")
 }
 
 fn calibrations(page: &Page<'_>) -> Markup {
