@@ -157,7 +157,11 @@ impl Declared<'_> {
                 let other_server = self.has("server.members") || self.has("server.program");
                 other_engine || other_server || settings.any(|name| self.has(name))
             }
-            Some(("rig", limits)) if limits.starts_with("limits") => self.is_about("limits"),
+            Some(("rig", limits)) if limits.starts_with("limits") => {
+                let is_sized = |one: &Seen<'_>| one.arm.rig.limits.page_cache_bytes.is_some();
+                // Where page cache is asked for, each run has the memory that it comes to.
+                self.is_about("limits") || self.seen.iter().all(is_sized)
+            }
             _ => false,
         }
     }

@@ -17,6 +17,9 @@ const TOLD: usize = 3;
 /// Keys of lost writes that are named.
 const KEYS_NAMED: usize = 10;
 
+/// Begin and end, nanoseconds from the start of the point.
+type Window = (u64, u64);
+
 /// What was done to the server at one point of one run, and what came of it.
 pub(crate) struct Seen {
     disturbance: Disturbance,
@@ -50,7 +53,7 @@ impl Seen {
     }
 
     /// From an event to the next one, or to the end of the point. `None` where it did not happen.
-    fn window(&self, event: usize) -> Option<(u64, u64)> {
+    fn window(&self, event: usize) -> Option<Window> {
         let mut events = self.disturbance.events.iter();
         let at = events.find(|one| one.event as usize == event)?.at_ns;
         let next = self.disturbance.events.iter().map(|one| one.at_ns);
@@ -93,7 +96,7 @@ pub(crate) fn events(plan: &Plan, samples: &[ArmSamples]) -> Vec<EventsResult> {
 }
 
 fn of_event(plan: &Plan, seen: &[(&Sample, &Seen)], event: usize) -> EventResult {
-    let over = |of: &dyn Fn(&Sample, &Seen, (u64, u64)) -> f64| {
+    let over = |of: &dyn Fn(&Sample, &Seen, Window) -> f64| {
         let values = seen.iter().filter_map(|(sample, seen)| {
             let window = seen.window(event)?;
             Some((sample.result.block, of(sample, seen, window)))
@@ -115,13 +118,13 @@ fn of_event(plan: &Plan, seen: &[(&Sample, &Seen)], event: usize) -> EventResult
 }
 
 /// The longest time without a success that begins in a window or reaches into it, seconds.
-fn longest(gaps: &[(u64, u64)], (at, next): (u64, u64)) -> f64 {
+fn longest(gaps: &[(u64, u64)], (at, next): Window) -> f64 {
     let of_window = gaps.iter().filter(|(from, to)| *to > at && *from < next);
     let lengths = of_window.map(|(from, to)| to - (*from).max(at));
     lengths.max().map_or(0.0, seconds)
 }
 
-fn errors(sample: &Sample, seen: &Seen, (at, next): (u64, u64)) -> f64 {
+fn errors(sample: &Sample, seen: &Seen, (at, next): Window) -> f64 {
     let slices = sample.extract.seconds.iter().zip(&seen.errors);
     let within = slices
         .filter(|(slice, _)| slice.at + slice.length > seconds(at) && slice.at < seconds(next));
@@ -129,7 +132,7 @@ fn errors(sample: &Sample, seen: &Seen, (at, next): (u64, u64)) -> f64 {
 }
 
 /// Seconds from an event until response times are as they were before the first; `None` where they are not again before the next, or nothing is known of before.
-fn p99_back(sample: &Sample, seen: &Seen, (at, next): (u64, u64)) -> Option<f64> {
+fn p99_back(sample: &Sample, seen: &Seen, (at, next): Window) -> Option<f64> {
     let first = seen.disturbance.events.iter().map(|one| one.at_ns).min()?;
     let extract = &sample.extract;
     let measured = extract.seconds.get(extract.first_measured..)?;

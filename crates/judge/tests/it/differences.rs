@@ -217,6 +217,20 @@ fn arms_may_have_versions_of_their_own() {
 }
 
 #[test]
+fn memory_that_page_cache_came_to_is_no_difference() {
+    let mut lab = two_caches();
+    for run in &mut lab.runs {
+        let limits = &mut run.rig.get_or_insert_default().limits;
+        limits.memory_bytes = Some(if run.arm == "small" { 300 } else { 200 });
+    }
+    assert!(warns(&lab.analyse(), WarningId::OtherDifference));
+    for arm in &mut lab.plan.arms {
+        arm.rig.limits.page_cache_bytes = Some(100);
+    }
+    assert!(!warns(&lab.analyse(), WarningId::OtherDifference));
+}
+
+#[test]
 fn an_arm_that_nearly_always_came_first_is_said() {
     let mut lab =
         Laboratory::closed(&["a", "b"], &["c"], &[4], 24).measure(|case| Shown::closed(case, 1e5));
