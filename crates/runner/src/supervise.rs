@@ -134,7 +134,9 @@ pub(crate) fn supervise(
             Ok(Frame::Measuring) => {
                 agenda.begins();
                 // Once more: caches and buffers have grown since the load.
-                if let Err(error) = below.size_memory() {
+                if order.arm.rig.limits.page_cache_bytes.is_some()
+                    && let Err(error) = below.size_memory()
+                {
                     worker.kill();
                     return Ok(WorkerEnd::Failed(error.to_string()));
                 }

@@ -96,9 +96,7 @@ impl Group {
         }
         Ok(())
     }
-}
 
-impl Group {
     /// Limits the memory to what the processes take now and so much page cache.
     ///
     /// # Errors
@@ -115,11 +113,9 @@ impl Group {
         }
         for (file, value) in files {
             // The kernel gives up a moment after pages that are still being written.
-            let mut written = group::write(&file, &value);
+            let mut written = Ok(());
             until(LONGEST_RECLAIM, || {
-                if written.is_err() {
-                    written = group::write(&file, &value);
-                }
+                written = group::write(&file, &value);
                 written.is_ok()
             });
             written?;
@@ -127,9 +123,7 @@ impl Group {
         self.limits.memory_bytes = Some(bytes);
         Ok(())
     }
-}
 
-impl Group {
     /// Whether all is well with its memory.
     ///
     /// # Errors
