@@ -2,9 +2,9 @@
 
 use crate::DiskError;
 use plimsoll_record::{Backing, DiskSpec};
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -82,17 +82,8 @@ impl Blocks {
 
     /// Gives blocks back; they read as zeros from now on.
     pub(crate) fn discard(&self, offset: u64, length: u64) -> io::Result<()> {
-        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        let failed = |_| io::Error::from_raw_os_error(libc::EINVAL);
-        let (offset, length) = (
-            offset.try_into().map_err(failed)?,
-            length.try_into().map_err(failed)?,
-        );
-        // SAFETY: plain numbers and an open file.
-        match unsafe { libc::fallocate(self.file.as_raw_fd(), mode, offset, length) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        Ok(fallocate(&self.file, mode, offset, length)?)
     }
 
     fn file_for(&self, memory: *const u8, length: usize, offset: u64) -> &File {
@@ -109,13 +100,7 @@ impl Blocks {
 }
 
 fn in_memory() -> io::Result<File> {
-    // SAFETY: the name is a C string, and the new descriptor belongs to nobody else.
-    unsafe {
-        match libc::memfd_create(c"plimsoll-disk".as_ptr(), libc::MFD_CLOEXEC) {
-            -1 => Err(io::Error::last_os_error()),
-            descriptor => Ok(File::from_raw_fd(descriptor)),
-        }
-    }
+    Ok(memfd_create("plimsoll-disk", MemfdFlags::CLOEXEC)?.into())
 }
 
 /// Memory for a request, aligned for direct I/O. It grows and is kept.

@@ -7,7 +7,8 @@
 
 use plimsoll_engine::bare::{Bare, BareReader};
 use plimsoll_engine::{Opening, Outcome, Session};
-use plimsoll_experiment::{SettingValue, Settings, units};
+use plimsoll_experiment::{SettingValue, Settings};
+use plimsoll_quantities::units;
 use plimsoll_workload::{Ask, DataSpec, FieldChoice, KeySpace, Stream};
 use rustix::time::{ClockId, clock_gettime};
 use std::process::exit;
@@ -72,13 +73,13 @@ impl Keys {
 
 fn load(bare: &Bare, data: &DataSpec) -> Keys {
     let key_space = KeySpace::new(data).expect("YCSB's defaults are possible");
-    let mut asker = key_space.loader(1).asker(0);
+    let mut generator = key_space.loader(1).generator(0);
     let mut session = bare.engine().session().expect("a session");
     let mut keys = Keys {
         bytes: Vec::new(),
         ends: Vec::new(),
     };
-    while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+    while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
         assert!(matches!(session.insert(key, fields), Outcome::Ok));
         keys.bytes.extend_from_slice(key);
         keys.ends.push(keys.bytes.len());

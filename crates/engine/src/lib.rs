@@ -80,8 +80,8 @@ mod simulated;
 mod wiredtiger;
 
 pub use error::EngineError;
-pub use mongodb::{FtdcError, FtdcSample, INSTEAD_OF_LEAN, SetOrder, ftdc, replica_set};
-pub use registry::{Opening, kind, kinds, open};
+pub use mongodb::{INSTEAD_OF_LEAN, SetOrder, replica_set};
+pub use registry::{MetricsSample, Opening, kind, kinds, open, own_metrics};
 pub use session::{Endpoint, Engine, FieldVisitor, Outcome, ServerIdentity, Session};
 pub use simulated::Simulation;
 

@@ -1,26 +1,54 @@
 //! Which engines there are, and how one is opened by name.
 
 use crate::{Engine, EngineError, mongodb, noop, simulated, wiredtiger};
-use plimsoll_experiment::{EngineKind, Setting, SettingKind, SettingValue, Settings, units};
+use plimsoll_experiment::{EngineKind, Setting, SettingKind, SettingValue, Settings};
+use plimsoll_quantities::units;
 use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
-type Open = fn(&Opening<'_>) -> Result<Box<dyn Engine>, EngineError>;
+/// Metrics at a time: milliseconds since 1970, and values by the names in `plimsoll_record::figures`, counters as they stood, as
+/// [`Engine::statistics`] reports them.
+pub type MetricsSample = (i64, Vec<(&'static str, f64)>);
 
-/// Every engine with the function that opens it: there is none without.
-const ENGINES: [(EngineKind, Open); 4] = [
-    (noop::KIND, noop::open),
-    (simulated::KIND, simulated::open),
-    (wiredtiger::KIND, wiredtiger::open),
-    (mongodb::KIND, mongodb::open),
+/// An engine that an arm can name.
+#[derive(Clone, Copy)]
+struct Registered {
+    kind: EngineKind,
+    open: fn(&Opening<'_>) -> Result<Box<dyn Engine>, EngineError>,
+    own_metrics: fn(&Path) -> io::Result<Vec<MetricsSample>>,
+}
+
+impl Registered {
+    const fn new(
+        kind: EngineKind,
+        open: fn(&Opening<'_>) -> Result<Box<dyn Engine>, EngineError>,
+    ) -> Self {
+        Self {
+            kind,
+            open,
+            own_metrics: |_| Ok(Vec::new()),
+        }
+    }
+}
+
+/// Every engine.
+const ENGINES: [Registered; 4] = [
+    Registered::new(noop::KIND, noop::open),
+    Registered::new(simulated::KIND, simulated::open),
+    Registered::new(wiredtiger::KIND, wiredtiger::open),
+    Registered {
+        own_metrics: mongodb::own_metrics,
+        ..Registered::new(mongodb::KIND, mongodb::open)
+    },
 ];
 
 static KINDS: [EngineKind; ENGINES.len()] = {
-    let mut kinds = [ENGINES[0].0; ENGINES.len()];
+    let mut kinds = [ENGINES[0].kind; ENGINES.len()];
     let mut index = 0;
     while index < kinds.len() {
-        kinds[index] = ENGINES[index].0;
+        kinds[index] = ENGINES[index].kind;
         index += 1;
     }
     kinds
@@ -81,19 +109,35 @@ pub struct Opening<'a> {
 /// # Errors
 /// When there is no such engine in this build, when a setting does not suit it, or when it cannot be opened where it should.
 pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
-    let Some((kind, open)) = ENGINES.iter().find(|(kind, _)| kind.name == name) else {
+    let Some(engine) = registered(name) else {
         let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
         return Err(EngineError::Unknown {
             name: name.into(),
             known: known.join(", "),
         });
     };
-    let settings = completed(kind, opening.settings)?;
+    let settings = completed(&engine.kind, opening.settings)?;
     let opening = Opening {
         settings: &settings,
         ..*opening
     };
-    open(&opening)
+    (engine.open)(&opening)
+}
+
+/// What a server of this engine wrote about itself into its data directory, in the order of time. It must have ended. Engines that write
+/// nothing have nothing.
+///
+/// # Errors
+/// When the directory or a file in it cannot be read.
+pub fn own_metrics(name: &str, data_directory: &Path) -> io::Result<Vec<MetricsSample>> {
+    registered(name).map_or_else(
+        || Ok(Vec::new()),
+        |engine| (engine.own_metrics)(data_directory),
+    )
+}
+
+fn registered(name: &str) -> Option<&'static Registered> {
+    ENGINES.iter().find(|engine| engine.kind.name == name)
 }
 
 /// The settings with the defaults of those that are absent, each of the right type.

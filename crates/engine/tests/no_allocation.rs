@@ -3,9 +3,8 @@
 
 use plimsoll_engine::{FieldVisitor, Opening, Outcome, Session, open};
 use plimsoll_experiment::{SettingValue, Settings};
+use plimsoll_testing::allocations::{CountingAllocator, count};
 use plimsoll_workload::{Ask, DataSpec, FieldChoice, KeySpace, Mix, Workload};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,34 +14,8 @@ use std::sync::Arc;
 #[allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 mod server;
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is handed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises are handed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 struct Bytes(usize);
 
@@ -60,17 +33,17 @@ fn assert_ok(outcome: Outcome) {
 fn rounds(session: &mut dyn Session, data: &DataSpec) {
     let key_space = KeySpace::new(data).expect("the data is possible");
     let mut keys: Vec<Vec<u8>> = Vec::new();
-    let mut load = key_space.loader(1).asker(0);
+    let mut load = key_space.loader(1).generator(0);
     while let Some(Ask::Insert { key, .. }) = load.next() {
         keys.push(key.to_vec());
     }
     let mut mix = Mix::preset("a").expect("a preset");
     (mix.read, mix.update) = (0.0, 1.0);
     let workload = Arc::new(Workload::new(&key_space, &mix, 1, None).expect("the mix is possible"));
-    let mut updates = workload.asker(0);
+    let mut updates = workload.generator(0);
     for round in 0..3 {
-        let mut load = key_space.loader(1).asker(0);
-        let before = ALLOCATIONS.get();
+        let mut load = key_space.loader(1).generator(0);
+        let before = count();
         let mut visitor = Bytes(0);
         let mut rows = 0;
         while let Some(Ask::Insert { key, fields, .. }) = load.next() {
@@ -88,7 +61,7 @@ fn rounds(session: &mut dyn Session, data: &DataSpec) {
             assert_ok(session.delete(key));
         }
         if round > 0 {
-            assert_eq!(ALLOCATIONS.get() - before, 0);
+            assert_eq!(count() - before, 0);
         }
     }
 }

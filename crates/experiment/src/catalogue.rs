@@ -104,9 +104,9 @@ pub enum SettingValue {
 impl fmt::Display for SettingValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bytes(bytes) => crate::units::write_size(f, *bytes),
+            Self::Bytes(bytes) => plimsoll_quantities::units::write_size(f, *bytes),
             Self::Count(count) => write!(f, "{count}"),
-            Self::Nanos(nanos) => crate::units::write_duration(f, *nanos),
+            Self::Nanos(nanos) => plimsoll_quantities::units::write_duration(f, *nanos),
             Self::Number(number) => write!(f, "{number}"),
             Self::Flag(flag) => write!(f, "{flag}"),
             Self::Text(text) => f.write_str(text),

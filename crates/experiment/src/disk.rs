@@ -147,7 +147,7 @@ pub(crate) fn described(
         && let Some(checked) = map.get("capacity")
     {
         let mistake = RigMistake::CapacityNotBlocks {
-            capacity: crate::units::size(bytes),
+            capacity: plimsoll_quantities::units::size(bytes),
         };
         problems.add(
             &join(path, "capacity"),

@@ -1,6 +1,6 @@
 //! The figures of a disk in people's units, by the keys of the file.
 
-use crate::units;
+use plimsoll_quantities::units;
 use plimsoll_record::{
     Backing, DiskBurst, DiskChoice, DiskLatency, DiskSpec, FilesystemSpec, LimitsSpec,
 };

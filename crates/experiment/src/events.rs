@@ -7,8 +7,9 @@ use crate::problems::Collector;
 use crate::reader::{Checked, join};
 use crate::settle::Origins;
 use crate::shape::{Choice, Key, Need, Object, Shape};
-use crate::{Arm, Measurement, PointRole, units};
+use crate::{Arm, Measurement, PointRole};
 use Need::{Optional, Required};
+use plimsoll_quantities::units;
 use plimsoll_record::{Act, EventSpec, Role};
 use plimsoll_schedule::Load;
 

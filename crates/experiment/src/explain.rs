@@ -4,13 +4,14 @@ use crate::disk_words::{disk_line, filesystem_line, limits_line};
 use crate::estimate::data_bytes;
 use crate::events::in_words as event_in_words;
 use crate::limits::price_words;
-use crate::mistake::bytes;
 use crate::needs::{cache_bytes, held_bytes, needs};
 use crate::point_words::{looks_words, point_lines};
 use crate::server::server_line;
 use crate::shares::{DataShares, shares};
-use crate::units::{about, shortened_to};
-use crate::{Arm, EngineKind, Looks, Needs, Order, Origin, Plan, PointRole, WorkingSet, units};
+use crate::{Arm, EngineKind, Looks, Needs, Order, Origin, Plan, PointRole, WorkingSet};
+use plimsoll_quantities::units;
+use plimsoll_quantities::units::{about, shortened_to};
+use plimsoll_quantities::words::decimal_bytes;
 use serde::Serialize;
 
 /// What a plan would do. The figures of [`Needs`] are estimates.
@@ -315,16 +316,16 @@ impl std::fmt::Display for PlanExplanation {
             disk_bytes => writeln!(
                 f,
                 "disk    up to about {}, one run at a time",
-                bytes(disk_bytes as f64)
+                decimal_bytes(disk_bytes as f64)
             )?,
         }
         write!(
             f,
             "memory  about {} without the page cache",
-            bytes(self.needs.memory_bytes as f64)
+            decimal_bytes(self.needs.memory_bytes as f64)
         )?;
         if self.needs.disk_memory_bytes > 0 {
-            let disks = bytes(self.needs.disk_memory_bytes as f64);
+            let disks = decimal_bytes(self.needs.disk_memory_bytes as f64);
             write!(f, ", up to about {disks} for emulated disks")?;
         }
         writeln!(f)?;
@@ -346,7 +347,7 @@ impl std::fmt::Display for PlanExplanation {
                 arm.name.clone(),
                 arm.engine.clone(),
                 format!("{} records", units::count(arm.records)),
-                format!("{} of data", bytes(arm.data_bytes as f64)),
+                format!("{} of data", decimal_bytes(arm.data_bytes as f64)),
                 arm.cache_bytes.map_or_else(
                     || "no cache".to_owned(),
                     |cache| format!("cache {}", units::size(cache)),

@@ -8,9 +8,8 @@ use crate::reader::{Checked, Value, join};
 use crate::scalar::percentile;
 use crate::settle::Origins;
 use crate::source::Place;
-use crate::{
-    Arm, Compare, LoadAt, Metric, Objective, Search, SettingValue, Source, Threshold, units,
-};
+use crate::{Arm, Compare, LoadAt, Metric, Objective, Search, SettingValue, Source, Threshold};
+use plimsoll_quantities::units;
 use std::collections::BTreeMap;
 
 /// Names that the judged parts of a file can refer to. Where a list is empty, nothing is known, and every name passes.

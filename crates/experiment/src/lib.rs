@@ -10,7 +10,7 @@
 //! [`SettingValue`] in the [`Settings`] of an [`Arm`]. A plan has arms, mixes and [`Point`]s, the [`PlannedRun`]s in their order, what is
 //! judged ([`Objective`], [`Compare`], [`Threshold`]), and the [`Origin`] of every value. What an arm stands on is its
 //! [`RigSpec`](plimsoll_record::RigSpec): a disk, perhaps one of [`disk_presets`], with a filesystem, limits and a price. [`schema`] and [`reference_markdown`] describe
-//! the same tables to editors and to people. [`units`] reads and writes sizes, counts, durations, rates and shares.
+//! the same tables to editors and to people.
 //!
 //! ```
 //! use plimsoll_experiment::{
@@ -99,7 +99,6 @@ mod shape;
 mod shares;
 mod source;
 mod sweep;
-pub mod units;
 mod working_set;
 mod workload;
 

@@ -6,7 +6,8 @@ use crate::reader::{Checked, Value, join};
 use crate::rig::RigReader;
 use crate::rig_mistake::{MEMORY_BESIDES_CACHE, MEMORY_BESIDES_CACHE_OF_SERVER, RigMistake};
 use crate::source::Place;
-use crate::{SettingValue, Source, units};
+use crate::{SettingValue, Source};
+use plimsoll_quantities::units;
 use plimsoll_record::{LimitsSpec, Price, ServerSpec};
 
 const GIB: f64 = (1u64 << 30) as f64;

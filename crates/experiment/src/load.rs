@@ -9,9 +9,8 @@ use crate::settle::Origins;
 use crate::shape::Object;
 use crate::source::Place;
 use crate::sweep::{Swept, sweep_of_rates, sweep_of_threads};
-use crate::{
-    LoadAt, LoadPhase, Measurement, Point, PointRole, Sessions, SettingValue, Source, units,
-};
+use crate::{LoadAt, LoadPhase, Measurement, Point, PointRole, Sessions, SettingValue, Source};
+use plimsoll_quantities::units;
 use plimsoll_schedule::{Arrivals, Load, MOST_ARRIVALS, Stage};
 
 /// Sessions of an open loop while it is not known how many the run will find.

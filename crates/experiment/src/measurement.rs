@@ -6,7 +6,8 @@ use crate::problems::Collector;
 use crate::reader::{Checked, Value, join};
 use crate::settle::Origins;
 use crate::source::Place;
-use crate::{Looks, Measurement, Order, Overrides, SettingValue, Source, units};
+use crate::{Looks, Measurement, Order, Overrides, SettingValue, Source};
+use plimsoll_quantities::units;
 use plimsoll_record::ShapedFrom;
 
 const PATH: &str = "measurement";

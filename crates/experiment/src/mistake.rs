@@ -2,7 +2,8 @@
 
 use crate::nearest::nearest;
 use crate::rig_mistake::RigMistake;
-use crate::units::{self, UnitError, shortened};
+use plimsoll_quantities::units::{self, UnitError, shortened};
+use plimsoll_quantities::words::decimal_bytes;
 use std::fmt;
 
 /// One thing that is wrong.
@@ -290,7 +291,7 @@ pub enum Mistake {
         arm: String,
     },
     /// A size that not even one record fits into.
-    #[error("{size} holds not even one record of {} on average", bytes(*.record_bytes))]
+    #[error("{size} holds not even one record of {} on average", decimal_bytes(*.record_bytes))]
     SizeBelowRecord {
         /// As written.
         size: String,
@@ -345,7 +346,7 @@ pub enum Mistake {
         stages_ns: u64,
     },
     /// A cache that does not fit into memory.
-    #[error("the cache of {} does not fit into this machine's memory of {}", units::size(*.cache), bytes(*.memory as f64))]
+    #[error("the cache of {} does not fit into this machine's memory of {}", units::size(*.cache), decimal_bytes(*.memory as f64))]
     CacheLargerThanMemory {
         /// Bytes.
         cache: u64,
@@ -607,7 +608,7 @@ impl Mistake {
             }
             Self::CacheLargerThanMemory { memory, .. } => format!(
                 "leave room for the program and the page cache: at most about {} here",
-                bytes(*memory as f64 * 0.8)
+                decimal_bytes(*memory as f64 * 0.8)
             ),
             Self::TooMany { .. } => "make several experiments of it".into(),
             Self::TooManyDue { .. } => "shorten the measurement, or lower the rate".into(),
@@ -724,26 +725,6 @@ fn shortened_message(message: &str) -> String {
         .collect()
 }
 
-/// Bytes for the eye: three digits.
-pub(crate) fn bytes(bytes: f64) -> String {
-    let mut value = bytes;
-    for unit in ["B", "kB", "MB", "GB"] {
-        if value < 999.5 {
-            return if value < 10.0 && unit != "B" {
-                format!("{value:.1} {unit}")
-            } else {
-                format!("{value:.0} {unit}")
-            };
-        }
-        value /= 1_000.0;
-    }
-    if value < 10.0 {
-        format!("{value:.1} TB")
-    } else {
-        format!("{value:.0} TB")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -757,14 +738,5 @@ mod tests {
         let text = format!("{mistake} {:?}", mistake.help());
         assert!(!text.contains('\u{1b}'), "{text}");
         assert!(text.len() < 150, "{text}");
-    }
-
-    #[test]
-    fn bytes_for_the_eye() {
-        assert_eq!(bytes(12.0), "12 B");
-        assert_eq!(bytes(1_234.0), "1.2 kB");
-        assert_eq!(bytes(999_600.0), "1.0 MB");
-        assert_eq!(bytes(25_000_000_000.0), "25 GB");
-        assert_eq!(bytes(7e12), "7.0 TB");
     }
 }

@@ -1,6 +1,6 @@
 //! Finds the word that somebody most likely meant.
 
-use crate::units::shortened;
+use plimsoll_quantities::units::shortened;
 
 /// The valid word that was most likely meant, if one is near.
 pub(crate) fn nearest<'v>(word: &str, valid: &'v [String]) -> Option<&'v str> {

@@ -1,7 +1,8 @@
 //! Points and looks in words, for those who read a plan.
 
 use crate::needs::TRIALS;
-use crate::{Looks, Plan, Point, PointRole, Search, Sessions, units};
+use crate::{Looks, Plan, Point, PointRole, Search, Sessions};
+use plimsoll_quantities::units;
 use plimsoll_schedule::Load;
 
 /// The points of each run, a sweep as one line.

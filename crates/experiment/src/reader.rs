@@ -6,8 +6,8 @@ use crate::problems::Collector;
 use crate::scalar::{is_name, percentile, scalar, table_percentile};
 use crate::shape::{Keys, Need, Object, Shape};
 use crate::source::Place;
-use crate::units::shortened;
 use crate::{EngineKind, Metric, SettingKind, SettingValue};
+use plimsoll_quantities::units::shortened;
 
 /// A value that has the right shape, or is known to be wrong.
 #[derive(Clone, Debug)]

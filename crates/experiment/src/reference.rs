@@ -5,7 +5,8 @@ use crate::format::{ARM, FILE};
 use crate::presets::{disk_presets, machine_presets};
 use crate::schema::bounds;
 use crate::shape::{Keys, Need, Object, Shape};
-use crate::{EngineKind, SettingKind, units};
+use crate::{EngineKind, SettingKind};
+use plimsoll_quantities::units;
 
 /// The generated part of the documentation stands between these lines.
 pub const REFERENCE_BEGIN: &str = "<!-- reference: begin (generated) -->";

@@ -1,7 +1,8 @@
 //! What can be wrong with that which an arm stands on, as data.
 
-use crate::mistake::{bytes, nearest_or_all, quoted};
-use crate::units;
+use crate::mistake::{nearest_or_all, quoted};
+use plimsoll_quantities::units;
+use plimsoll_quantities::words::decimal_bytes;
 use plimsoll_record::FilesystemKind;
 
 /// One thing that is wrong with a disk, a filesystem, limits, a machine, a price or a working set.
@@ -57,7 +58,7 @@ pub enum RigMistake {
         capacity: String,
     },
     /// A disk into which the data does not fit.
-    #[error("the disk of {} is too small: the data of arm {} needs at least {}", units::size(*.capacity_bytes), quoted(.arm), bytes(*.needed_bytes as f64))]
+    #[error("the disk of {} is too small: the data of arm {} needs at least {}", units::size(*.capacity_bytes), quoted(.arm), decimal_bytes(*.needed_bytes as f64))]
     DiskBelowData {
         /// Of the disk.
         capacity_bytes: u64,
@@ -230,7 +231,7 @@ pub enum RigMistake {
         reason: String,
     },
     /// Not even one record, or more than can be.
-    #[error("{share} of {} are {records} records", bytes(*.usable_bytes as f64))]
+    #[error("{share} of {} are {records} records", decimal_bytes(*.usable_bytes as f64))]
     WorkingSetOutOfRange {
         /// As written.
         share: String,

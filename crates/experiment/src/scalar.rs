@@ -3,8 +3,8 @@
 use crate::format::{LINE_SHARES, MOST_RATE, RATE, VERSION};
 use crate::mistake::Mistake;
 use crate::shape::Shape;
-use crate::units::{self, shortened};
 use crate::{Metric, SettingKind, SettingValue};
+use plimsoll_quantities::units::{self, shortened};
 
 /// Whether a word can be a file name and the head of a column.
 pub(crate) fn is_name(word: &str) -> bool {

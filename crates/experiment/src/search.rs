@@ -9,7 +9,8 @@ use crate::problems::Collector;
 use crate::reader::{Checked, Value, join};
 use crate::settle::Origins;
 use crate::sweep::six_digits;
-use crate::{Measurement, PointRole, Search, Sessions, SettingValue, Source, units};
+use crate::{Measurement, PointRole, Search, Sessions, SettingValue, Source};
+use plimsoll_quantities::units;
 use plimsoll_schedule::{Arrivals, Load, MOST_ARRIVALS};
 
 const PATH: &str = "objective.search";

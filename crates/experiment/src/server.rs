@@ -6,7 +6,8 @@ use crate::reader::{Checked, join};
 use crate::rig::RigReader;
 use crate::rig_mistake::RigMistake;
 use crate::server_presets::{ServerPreset, server_preset, server_presets};
-use crate::{Arm, EngineKind, SettingValue, Settings, Source, units};
+use crate::{Arm, EngineKind, SettingValue, Settings, Source};
+use plimsoll_quantities::units;
 use plimsoll_record::ServerSpec;
 
 /// The setting by which an arm names a server that runs by itself.

@@ -1,11 +1,12 @@
 //! Decides every value and remembers where it comes from.
 
 use crate::reader::{Checked, Value, join};
+use crate::redact;
 use crate::scalar::scalar;
 use crate::shape::{Key, Need, Object, Shape};
 use crate::source::{Place, SourceText};
 use crate::{Origin, SettingKind, SettingValue, Source};
-use crate::{redact, units};
+use plimsoll_quantities::units;
 
 /// The origins of all values, in the order in which they are decided.
 pub(crate) struct Origins<'s> {

@@ -3,7 +3,8 @@
 use crate::mistake::Mistake;
 use crate::reader::Checked;
 use crate::rig_mistake::RigMistake;
-use crate::{EngineKind, Settings, WorkingSet, units};
+use crate::{EngineKind, Settings, WorkingSet};
+use plimsoll_quantities::units;
 use plimsoll_record::ServerSpec;
 use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;

@@ -2,15 +2,17 @@
 
 use crate::arms::ReadArm;
 use crate::format::{FIELDS, WORKLOAD};
-use crate::mistake::{Mistake, bytes};
+use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, Field, Value, join};
 use crate::server::standing_alone;
 use crate::settle::{Origins, written_count};
 use crate::source::Place;
 use crate::working_set::{MeasureRecords, Measured, working_set_words};
-use crate::{EngineKind, SettingValue, Settings, Surroundings, WorkingSet, units};
+use crate::{EngineKind, SettingValue, Settings, Surroundings, WorkingSet};
 use plimsoll_properties::Core;
+use plimsoll_quantities::units;
+use plimsoll_quantities::words::decimal_bytes;
 use plimsoll_record::ServerSpec;
 use plimsoll_workload::{DataSpec, FieldLength, KeyOrder, Wrong};
 
@@ -309,8 +311,8 @@ impl WorkloadReader<'_, '_> {
                 Wrong::OutOfRange { value, most, .. } if problem.field == "field_length" => {
                     format!(
                         "the fields of one record can take {} together, the most is {}",
-                        bytes(value),
-                        bytes(most)
+                        decimal_bytes(value),
+                        decimal_bytes(most)
                     )
                 }
                 _ => words(&problem.wrong),

@@ -335,7 +335,7 @@ fn empty_run(block: u32, position: u32, arm: &str) -> RunRecord {
         rig: None,
         load: None,
         points: Vec::new(),
-        canaries: Vec::new(),
+        probe_tasks: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -12,14 +12,14 @@ use crate::measured::Measured;
 use crate::{Format, command_line};
 use report::Report;
 use serde::Deserialize;
-use status::Course;
+use status::StatusLines;
 use std::io::BufRead;
 
 /// One output, as far as it was read.
 #[derive(Default)]
 struct Section {
     measured: Measured,
-    course: Course,
+    status_lines: StatusLines,
     report: Report,
     /// Whether anything of it was read.
     begun: bool,
@@ -33,7 +33,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
         let last = sections.len() - 1;
         if let Some(command) = text.strip_prefix("Command line:") {
             let command = command.trim().to_owned();
-            if sections[last].report.is_begun() || !sections[last].course.is_empty() {
+            if sections[last].report.is_begun() || !sections[last].status_lines.is_empty() {
                 crate::check_outputs(sections.len(), &file, lines.number())?;
                 sections.push(Section::default());
             }
@@ -68,7 +68,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
                 complete = line.is_some() || !is_bracket;
                 let number = number_of(lines);
                 if let Some(line) = line {
-                    sections[last].course.take(line, &file, number)?;
+                    sections[last].status_lines.take(line, &file, number)?;
                     sections[last].begun = true;
                 }
             }
@@ -149,7 +149,7 @@ impl Section {
     fn finish(self, cut_off: bool) -> Option<Measured> {
         let Self {
             mut measured,
-            course,
+            status_lines,
             report,
             ..
         } = self;
@@ -165,7 +165,7 @@ impl Section {
             .is_some_and(|interval| interval == "intended");
         let begun = report.is_begun();
         report.state(&mut measured, is_intended);
-        let (slices, length_ns) = course.slices(is_intended);
+        let (slices, length_ns) = status_lines.slices(is_intended);
         if measured.stated.is_none() {
             let why = if begun {
                 "the final report does not say how long it took and how much was done"

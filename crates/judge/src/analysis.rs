@@ -2,7 +2,7 @@
 
 use crate::{Cause, FigureSummary, Figures};
 use plimsoll_experiment::{DataShares, Direction, Metric};
-use plimsoll_record::{Calibration, CanaryPlace, LoadKind, RigRecord, RigSpec, Storage, Warning};
+use plimsoll_record::{Calibration, LoadKind, ProbeTime, RigRecord, RigSpec, Storage, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ pub struct Analysis {
     /// How many blocks the primary comparisons need to be as sharp as their margins.
     #[serde(default)]
     pub blocks_needed: Vec<BlocksNeeded>,
-    /// How the machine drifted; `None` where no canaries were timed.
+    /// How the machine drifted; `None` where no probe tasks were timed.
     #[serde(default)]
     pub drift: Option<DriftResult>,
     /// What came of the events that the file asks for, for each arm and point.
@@ -479,12 +479,12 @@ pub struct BlocksNeeded {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriftResult {
     /// (block, before or after it, time over the median of all), CPU task.
-    pub cpu: Vec<(u32, CanaryPlace, f64)>,
+    pub cpu: Vec<(u32, ProbeTime, f64)>,
     /// The same, disk task.
-    pub disk: Vec<(u32, CanaryPlace, f64)>,
-    /// How far a canary may be off, CPU and disk task, as a share: 5 and 25 %.
+    pub disk: Vec<(u32, ProbeTime, f64)>,
+    /// How far a probe task may be off, CPU and disk task, as a share: 5 and 25 %.
     pub allowed: (f64, f64),
-    /// Blocks with a canary further off, from 0.
+    /// Blocks with a probe task further off, from 0.
     pub marked: Vec<u32>,
     /// In one sentence.
     pub sentence: String,

@@ -6,12 +6,13 @@ use crate::comparison::{
     rule, size, verdict, without_figures,
 };
 use crate::cost::in_one_currency;
-use crate::difference::{Seen, between};
+use crate::difference::{ComparedArm, between};
 use crate::estimate::CONFIDENCE;
 use crate::roles::follows_line;
 use crate::sample::{ArmSamples, Asked, Sample};
-use crate::select::{Selection, as_u32, counted};
+use crate::select::{Selection, as_u32};
 use crate::sentence::{Question, Unit, sentence};
+use crate::words::counted;
 use crate::words::list;
 use crate::{Difference, JudgeError, Judgement, Verdict};
 use plimsoll_experiment::{Arm, Direction, Metric, Plan, Point};
@@ -581,12 +582,12 @@ fn measured(read: &Read<'_>) -> String {
 fn differences(a: &Read<'_>, b: &Read<'_>) -> Vec<Difference> {
     let (name_a, name_b) = (a.label(b), b.label(a));
     let seen = [
-        Seen {
+        ComparedArm {
             label: name_a.clone(),
             arm: a.arm(),
             runs: a.runs.clone(),
         },
-        Seen {
+        ComparedArm {
             label: name_b.clone(),
             arm: b.arm(),
             runs: b.runs.clone(),

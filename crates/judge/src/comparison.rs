@@ -116,7 +116,7 @@ pub fn too_few_blocks(plan: &Plan) -> Option<String> {
     if plan.arms.len() < 2 || plan.against_itself || blocks as usize >= needed {
         return None;
     }
-    let blocks = crate::select::counted(blocks as usize, "block");
+    let blocks = crate::words::counted(blocks as usize, "block");
     let together = match primaries(plan).len() {
         1 => String::new(),
         metrics => format!(" to judge {metrics} metrics together"),

@@ -50,7 +50,7 @@ const BY_URI: [&str; 9] = [
 ];
 
 /// One arm with the runs that count. Reports call it by its label.
-pub(crate) struct Seen<'a> {
+pub(crate) struct ComparedArm<'a> {
     pub(crate) label: String,
     pub(crate) arm: &'a Arm,
     pub(crate) runs: Vec<&'a RunRecord>,
@@ -60,7 +60,7 @@ pub(crate) struct Seen<'a> {
 pub(crate) fn differences(plan: &Plan, selection: &Selection<'_>) -> Vec<Difference> {
     let mut seen = Vec::with_capacity(plan.arms.len());
     for (arm, runs) in plan.arms.iter().zip(&selection.finished) {
-        seen.push(Seen {
+        seen.push(ComparedArm {
             label: arm.name.clone(),
             arm,
             runs: runs.values().copied().collect(),
@@ -77,7 +77,7 @@ pub(crate) fn differences(plan: &Plan, selection: &Selection<'_>) -> Vec<Differe
 pub(crate) fn pair_differences(plan: &Plan, selection: &Selection<'_>) -> Vec<PairDifferences> {
     let mut pairs = Vec::new();
     for [baseline, other] in crate::comparison::pairs(plan) {
-        let seen = [baseline, other].map(|index| Seen {
+        let seen = [baseline, other].map(|index| ComparedArm {
             label: plan.arms[index].name.clone(),
             arm: &plan.arms[index],
             runs: selection.finished[index].values().copied().collect(),
@@ -92,7 +92,7 @@ pub(crate) fn pair_differences(plan: &Plan, selection: &Selection<'_>) -> Vec<Pa
 }
 
 /// Everything that differs between arms, of one plan or of several. An arm without runs has nothing to report.
-pub(crate) fn between(seen: &[Seen<'_>]) -> Vec<Difference> {
+pub(crate) fn between(seen: &[ComparedArm<'_>]) -> Vec<Difference> {
     let mut differences = Vec::new();
     let mut names = Vec::new();
     for (what, values) in declared(seen.iter().map(|one| one.arm)) {
@@ -123,7 +123,7 @@ pub(crate) fn between(seen: &[Seen<'_>]) -> Vec<Difference> {
 /// What the file says about the arms' differences, to tell what else follows from it.
 struct Declared<'a> {
     names: Vec<String>,
-    seen: &'a [Seen<'a>],
+    seen: &'a [ComparedArm<'a>],
 }
 
 impl Declared<'_> {
@@ -158,7 +158,8 @@ impl Declared<'_> {
                 other_engine || other_server || settings.any(|name| self.has(name))
             }
             Some(("rig", limits)) if limits.starts_with("limits") => {
-                let is_sized = |one: &Seen<'_>| one.arm.rig.limits.page_cache_bytes.is_some();
+                let is_sized =
+                    |one: &ComparedArm<'_>| one.arm.rig.limits.page_cache_bytes.is_some();
                 // Where page cache is asked for, each run has the memory that it comes to.
                 self.is_about("limits") || self.seen.iter().all(is_sized)
             }
@@ -184,7 +185,7 @@ impl Declared<'_> {
 
     /// Whether one arm is on an emulated disk, another on a device or in a directory.
     fn other_kind_of_disk(&self) -> bool {
-        let kind = |one: &Seen<'_>| match &one.arm.rig.disk {
+        let kind = |one: &ComparedArm<'_>| match &one.arm.rig.disk {
             None => 0,
             Some(DiskChoice::Emulated { .. }) => 1,
             Some(DiskChoice::Device { .. }) => 2,

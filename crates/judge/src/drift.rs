@@ -4,7 +4,7 @@ use crate::DriftResult;
 use crate::select::Selection;
 use crate::words::{list, percent};
 use crate::{Validity, ValidityState};
-use plimsoll_record::{CanaryPlace, Warning, WarningId};
+use plimsoll_record::{ProbeTime, Warning, WarningId};
 use plimsoll_stats::over_median;
 use std::collections::BTreeSet;
 
@@ -13,20 +13,16 @@ const CPU_OFF: f64 = 0.05;
 /// How far the disk task may be off.
 const DISK_OFF: f64 = 0.25;
 
-/// One canary: block, place, time over the median of all.
-type Ratio = (u32, CanaryPlace, f64);
+/// One probe task: block, place, time over the median of all.
+type Ratio = (u32, ProbeTime, f64);
 
-/// What the canaries say; `None` where none were timed.
+/// What the probe tasks say; `None` where none were timed.
 pub(crate) fn drift(selection: &Selection<'_>) -> Option<DriftResult> {
     let (mut cpu, mut disk) = (Vec::new(), Vec::new());
     for run in &selection.latest {
-        for canary in &run.canaries {
-            cpu.push((run.block, canary.place, canary.cpu_ns as f64));
-            disk.extend(
-                canary
-                    .disk_ns
-                    .map(|ns| (run.block, canary.place, ns as f64)),
-            );
+        for probe in &run.probe_tasks {
+            cpu.push((run.block, probe.place, probe.cpu_ns as f64));
+            disk.extend(probe.disk_ns.map(|ns| (run.block, probe.place, ns as f64)));
         }
     }
     if cpu.is_empty() {
@@ -48,7 +44,7 @@ pub(crate) fn drift(selection: &Selection<'_>) -> Option<DriftResult> {
 
 /// In order of blocks, as shares of the median; and the blocks of those that are further off than is allowed.
 fn ratios(mut times: Vec<Ratio>, allowed: f64) -> (Vec<Ratio>, BTreeSet<u32>) {
-    times.sort_by_key(|(block, place, _)| (*block, *place == CanaryPlace::AfterBlock));
+    times.sort_by_key(|(block, place, _)| (*block, *place == ProbeTime::AfterBlock));
     let all: Vec<f64> = times.iter().map(|(_, _, ns)| *ns).collect();
     let Some(ratios) = over_median(&all) else {
         return (Vec::new(), BTreeSet::new());
@@ -66,8 +62,8 @@ fn ratios(mut times: Vec<Ratio>, allowed: f64) -> (Vec<Ratio>, BTreeSet<u32>) {
 fn sentence(drift: &DriftResult) -> String {
     if drift.marked.is_empty() {
         return match standing(drift) {
-            Standing::Once => "The machine was timed in one block only.".into(),
-            Standing::Same => format!(
+            Steadiness::Once => "The machine was timed in one block only.".into(),
+            Steadiness::Same => format!(
                 "The machine was the same in every block: {}.",
                 within(drift)
             ),
@@ -87,20 +83,20 @@ fn sentence(drift: &DriftResult) -> String {
     format!("The machine drifted: {}.", list(&remarks))
 }
 
-/// What the canaries say where no block stands out.
-enum Standing {
+/// What the probe tasks say where no block stands out.
+enum Steadiness {
     /// There is nothing to compare a block with.
     Once,
     /// All within what is always allowed.
     Same,
 }
 
-fn standing(drift: &DriftResult) -> Standing {
+fn standing(drift: &DriftResult) -> Steadiness {
     let first = drift.cpu.first().map(|(block, _, _)| *block);
     if drift.cpu.iter().all(|(block, _, _)| Some(*block) == first) {
-        return Standing::Once;
+        return Steadiness::Once;
     }
-    Standing::Same
+    Steadiness::Same
 }
 
 fn furthest(ratios: &[Ratio]) -> Option<f64> {
@@ -117,7 +113,7 @@ fn within(drift: &DriftResult) -> String {
     format!("{} of the median", list(&parts))
 }
 
-/// `the CPU task took 12.0 % longer than usual (5.0 % is allowed)`, of the canary of this block that is furthest off, for each task that is.
+/// `the CPU task took 12.0 % longer than usual (5.0 % is allowed)`, of the probe task of this block that is furthest off, for each task that is.
 fn of_block(drift: &DriftResult, block: u32) -> String {
     let mut parts = Vec::new();
     for (what, ratios, allowed) in [
@@ -162,13 +158,13 @@ pub(crate) fn validity(drift: Option<&DriftResult>) -> Option<Validity> {
     let drift = drift?;
     let state = match standing(drift) {
         _ if !drift.marked.is_empty() => ValidityState::Caution,
-        Standing::Same => ValidityState::Good,
-        Standing::Once => ValidityState::Note,
+        Steadiness::Same => ValidityState::Good,
+        Steadiness::Once => ValidityState::Note,
     };
     let text = if drift.marked.is_empty() {
         match standing(drift) {
-            Standing::Once => "timed in one block only".to_owned(),
-            Standing::Same => format!("the same in every block: {}", within(drift)),
+            Steadiness::Once => "timed in one block only".to_owned(),
+            Steadiness::Same => format!("the same in every block: {}", within(drift)),
         }
     } else {
         let blocks: Vec<String> = drift

@@ -21,13 +21,13 @@ const KEYS_NAMED: usize = 10;
 type Window = (u64, u64);
 
 /// What was done to the server at one point of one run, and what came of it.
-pub(crate) struct Seen {
+pub(crate) struct EventOutcome {
     disturbance: Disturbance,
     /// Failed operations of each slice.
     errors: Vec<u64>,
 }
 
-impl Seen {
+impl EventOutcome {
     /// `None` where nothing was done on purpose.
     pub(crate) fn of(point: &PointRecord) -> Option<Self> {
         let slices = point.slices.iter();
@@ -70,7 +70,7 @@ pub(crate) fn events(plan: &Plan, samples: &[ArmSamples]) -> Vec<EventsResult> {
     let mut results = Vec::new();
     for (arm, of_arm) in plan.arms.iter().zip(samples) {
         for (number, of_point) in of_arm.points.iter().enumerate() {
-            let seen: Vec<(&Sample, &Seen)> = of_point
+            let seen: Vec<(&Sample, &EventOutcome)> = of_point
                 .iter()
                 .filter_map(|sample| Some((sample, sample.seen.as_ref()?)))
                 .collect();
@@ -95,8 +95,8 @@ pub(crate) fn events(plan: &Plan, samples: &[ArmSamples]) -> Vec<EventsResult> {
     results
 }
 
-fn of_event(plan: &Plan, seen: &[(&Sample, &Seen)], event: usize) -> EventResult {
-    let over = |of: &dyn Fn(&Sample, &Seen, Window) -> f64| {
+fn of_event(plan: &Plan, seen: &[(&Sample, &EventOutcome)], event: usize) -> EventResult {
+    let over = |of: &dyn Fn(&Sample, &EventOutcome, Window) -> f64| {
         let values = seen.iter().filter_map(|(sample, seen)| {
             let window = seen.window(event)?;
             Some((sample.result.block, of(sample, seen, window)))
@@ -124,7 +124,7 @@ fn longest(gaps: &[(u64, u64)], (at, next): Window) -> f64 {
     lengths.max().map_or(0.0, seconds)
 }
 
-fn errors(sample: &Sample, seen: &Seen, (at, next): Window) -> f64 {
+fn errors(sample: &Sample, seen: &EventOutcome, (at, next): Window) -> f64 {
     let slices = sample.extract.seconds.iter().zip(&seen.errors);
     let within = slices
         .filter(|(slice, _)| slice.at + slice.length > seconds(at) && slice.at < seconds(next));
@@ -132,7 +132,7 @@ fn errors(sample: &Sample, seen: &Seen, (at, next): Window) -> f64 {
 }
 
 /// Seconds from an event until response times are as they were before the first; `None` where they are not again before the next, or nothing is known of before.
-fn p99_back(sample: &Sample, seen: &Seen, (at, next): Window) -> Option<f64> {
+fn p99_back(sample: &Sample, seen: &EventOutcome, (at, next): Window) -> Option<f64> {
     let first = seen.disturbance.events.iter().map(|one| one.at_ns).min()?;
     let extract = &sample.extract;
     let measured = extract.seconds.get(extract.first_measured..)?;
@@ -156,7 +156,7 @@ fn p99_back(sample: &Sample, seen: &Seen, (at, next): Window) -> Option<f64> {
     Some((back[0].at - seconds(at)).max(0.0))
 }
 
-fn acknowledged(seen: &[(&Sample, &Seen)]) -> Option<Acknowledgement> {
+fn acknowledged(seen: &[(&Sample, &EventOutcome)]) -> Option<Acknowledgement> {
     let mut all = Acknowledgement::default();
     for (_, seen) in seen {
         let Some(of_run) = &seen.disturbance.acknowledged else {

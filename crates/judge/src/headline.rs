@@ -2,8 +2,8 @@
 
 use crate::because::cause_of;
 use crate::comparison::{Comparisons, effect};
-use crate::select::{Selection, counted};
-use crate::words::{self, list};
+use crate::select::Selection;
+use crate::words::{self, counted, list};
 use crate::{
     AgainstItself, CauseKind, Comparison, Curve, CurvePoint, Judgement, LineResult, Progress,
 };

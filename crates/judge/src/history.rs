@@ -1,7 +1,8 @@
 //! The same experiment over weeks: one metric of one arm in each record, and where it changed for good.
 
 use crate::curve::curve_of;
-use crate::select::{as_u32, counted};
+use crate::select::as_u32;
+use crate::words::counted;
 use crate::{Analysis, CurvePoint, Estimate, JudgeError, analyse, words};
 use plimsoll_experiment::Metric;
 use plimsoll_record::{ExperimentRecord, ExperimentState, LoadKind, Machine};

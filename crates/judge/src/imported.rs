@@ -7,10 +7,10 @@
 use crate::extract::{Extract, units};
 use crate::gates::{GENERATOR_LIMIT, Gated};
 use crate::sample::Sample;
-use crate::select::{Selection, counted};
+use crate::select::Selection;
 use crate::steadiness::Settling;
 use crate::validity::{blocks, entry, failures, having, rate_achieved};
-use crate::words::percent;
+use crate::words::{counted, percent};
 use crate::{SeriesSecond, Steadiness, Validity, ValidityState};
 use plimsoll_experiment::Plan;
 use plimsoll_record::{

@@ -121,4 +121,3 @@ pub use latency::{HEAT_ROWS_PER_DECADE, Heat, HeatColumn, Tail, TailValue, heat,
 pub use looks::sharp;
 pub use outcome::Outcome;
 pub use rules::cause_rules;
-pub use words::{TIMES_FROM, rounded_interval};

@@ -8,7 +8,8 @@ use crate::estimate::CONFIDENCE;
 use crate::extract::Reading;
 use crate::rules::cause_beyond_line;
 use crate::sample::{ArmSamples, Asked, Sample};
-use crate::select::{as_u32, counted};
+use crate::select::as_u32;
+use crate::words::counted;
 use crate::words::{self, list};
 use crate::{
     BlockLine, Cause, CauseKind, Estimate, LineResult, TrialResult, Validity, ValidityState,

@@ -3,8 +3,9 @@
 use crate::deciding::deciding_point;
 use crate::roles::{is_line, load_label};
 use crate::sample::{ArmSamples, Sample};
-use crate::select::{as_u32, counted};
+use crate::select::as_u32;
 use crate::words;
+use crate::words::counted;
 use crate::{Estimate, Repeatability};
 use plimsoll_experiment::{Metric, Plan};
 use plimsoll_stats::{spread, theil_sen, visible_with_spread};

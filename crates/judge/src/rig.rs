@@ -3,7 +3,8 @@
 use crate::arms::working_set;
 use crate::extract::Extract;
 use crate::identity::{BROKEN_FROM, bursting, identities};
-use crate::select::{Selection, counted};
+use crate::select::Selection;
+use crate::words::counted;
 use crate::words::{bytes, duration, number, percent};
 use plimsoll_experiment::{Arm, Plan};
 use plimsoll_record::{

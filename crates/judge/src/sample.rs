@@ -1,6 +1,6 @@
 //! Every point of every run that counts, extracted and gated.
 
-use crate::events::Seen;
+use crate::events::EventOutcome;
 use crate::extract::{Extract, Reading, units};
 use crate::gates::{Gated, Limits, gate};
 use crate::line::BlockSearch;
@@ -30,7 +30,7 @@ pub(crate) struct Sample {
     /// Its numbers.
     pub(crate) extract: Extract,
     /// What was done to its server on purpose.
-    pub(crate) seen: Option<Seen>,
+    pub(crate) seen: Option<EventOutcome>,
     /// Whether it kept the objective of the file, if there is one.
     pub(crate) meets_objective: Option<bool>,
     /// Stalls: begin and end, seconds from the start of the point.
@@ -286,7 +286,7 @@ impl Sample {
             label: point.label.clone(),
             result,
             extract,
-            seen: Seen::of(point),
+            seen: EventOutcome::of(point),
             meets_objective,
             stalls,
             warm_up_seconds,

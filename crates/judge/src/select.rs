@@ -1,5 +1,6 @@
 //! Which runs count: the latest finished attempt of every arm in every block. All others are named.
 
+use crate::words::counted;
 use crate::{BlockOrder, Progress};
 use plimsoll_experiment::{Plan, PlannedRun};
 use plimsoll_record::{
@@ -158,13 +159,4 @@ fn progress(
 /// A length as a count of 32 bits.
 pub(crate) fn as_u32(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
-}
-
-/// `1 point`, `3 points`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
 }

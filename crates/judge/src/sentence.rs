@@ -22,12 +22,12 @@ pub(crate) enum Unit {
 impl Unit {
     fn counted(self, count: usize) -> String {
         match self {
-            Self::Block => crate::select::counted(count, "block"),
+            Self::Block => words::counted(count, "block"),
             Self::Run { baseline, arm } if baseline != arm => format!(
                 "{} against {baseline} of the baseline",
-                crate::select::counted(arm, "run")
+                words::counted(arm, "run")
             ),
-            Self::Run { .. } => format!("{} of each arm", crate::select::counted(count, "run")),
+            Self::Run { .. } => format!("{} of each arm", words::counted(count, "run")),
         }
     }
 

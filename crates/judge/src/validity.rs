@@ -3,7 +3,8 @@
 use crate::gates::{CLIENT_LIMIT, GENERATOR_LIMIT, deciding_client};
 use crate::rig::{emulated, is_uncalibrated};
 use crate::sample::{ArmSamples, Sample};
-use crate::select::{Selection, counted};
+use crate::select::Selection;
+use crate::words::counted;
 use crate::words::percent;
 use crate::{CauseKind, Curve, Progress, Steadiness, Validity, ValidityState};
 use plimsoll_experiment::{Arm, Order, Plan, is_by_uri};

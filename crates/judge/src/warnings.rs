@@ -1,7 +1,7 @@
 //! Remarks about single runs drawn together, so that one cause is one line.
 
 use crate::sample::{ArmSamples, Sample};
-use crate::select::counted;
+use crate::words::counted;
 use plimsoll_experiment::Plan;
 use plimsoll_record::{Severity, Warning, WarningId};
 use std::cmp::Reverse;

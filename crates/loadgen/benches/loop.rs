@@ -8,7 +8,7 @@
 
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_experiment::Settings;
-use plimsoll_loadgen::{Observer, PointSpec, program_clock, run_point};
+use plimsoll_loadgen::{PointSpec, SliceSink, program_clock, run_point};
 use plimsoll_record::Slice;
 use plimsoll_schedule::Load;
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
@@ -22,7 +22,7 @@ const SEED: u64 = 42;
 
 struct Count(u64);
 
-impl Observer for Count {
+impl SliceSink for Count {
     fn slice(&mut self, slice: Slice) {
         self.0 += slice.completed.total();
     }

@@ -5,7 +5,7 @@
 
 use plimsoll_engine::{Opening, open};
 use plimsoll_experiment::{SettingValue, Settings};
-use plimsoll_loadgen::{Observer, PointSpec, run_point};
+use plimsoll_loadgen::{PointSpec, SliceSink, run_point};
 use plimsoll_record::{Histogram, PointEnd, Slice};
 use plimsoll_schedule::{Arrivals, Load};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
@@ -22,7 +22,7 @@ struct Times {
     response: Histogram,
 }
 
-impl Observer for Times {
+impl SliceSink for Times {
     fn slice(&mut self, slice: Slice) {
         if slice.warm_up {
             return;

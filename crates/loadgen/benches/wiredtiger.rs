@@ -9,8 +9,9 @@
 
 use plimsoll_engine::Opening;
 use plimsoll_engine::bare::Bare;
-use plimsoll_experiment::{SettingValue, Settings, units};
-use plimsoll_loadgen::{Observer, PointSpec, run_load, run_point};
+use plimsoll_experiment::{SettingValue, Settings};
+use plimsoll_loadgen::{PointSpec, SliceSink, run_load, run_point};
+use plimsoll_quantities::units;
 use plimsoll_record::{Slice, WorkerUse};
 use plimsoll_schedule::Load;
 use plimsoll_workload::{Ask, DataSpec, KeySpace, Mix, RequestDistribution, Workload};
@@ -65,7 +66,7 @@ struct Counts {
     cpu_ns: Option<(f64, f64)>,
 }
 
-impl Observer for Counts {
+impl SliceSink for Counts {
     fn slice(&mut self, slice: Slice) {
         self.completed += slice.completed.ok;
     }
@@ -85,10 +86,10 @@ struct Cost {
 }
 
 fn bare_turn(bare: &Bare, workload: &Arc<Workload>) -> Cost {
-    let mut asker = workload.asker(0);
+    let mut generator = workload.generator(0);
     let mut keys: Vec<Vec<u8>> = Vec::new();
     for _ in 0..OPERATIONS {
-        let Ask::Read { key, .. } = asker.next() else {
+        let Ask::Read { key, .. } = generator.next() else {
             unreachable!("workload C only reads")
         };
         keys.push(key.to_vec());

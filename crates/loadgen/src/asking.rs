@@ -3,13 +3,13 @@
 //! One operation, from the question to the record.
 
 use crate::clock::Clock;
-use crate::crew::Shared;
+use crate::observer::{ObservedOp, OpObserver};
 use crate::recorder::Recorder;
 use crate::session_end::SessionEnd;
-use crate::witness::{Seen, Witness};
+use crate::sessions::Shared;
 use plimsoll_engine::{FieldVisitor, Outcome, Session};
 use plimsoll_record::{LONGEST_LAG_NS, Operation, Status};
-use plimsoll_workload::{Ask, Asker, KeySpace, LoadAsker, Verification};
+use plimsoll_workload::{Ask, KeySpace, LoadAsker, OpGenerator, Verification};
 use std::sync::Arc;
 
 /// Where a session's operations come from.
@@ -20,15 +20,15 @@ pub(crate) trait Source: Send {
     fn acknowledge(&self, number: u64);
 }
 
-impl Source for Asker {
+impl Source for OpGenerator {
     #[inline(always)]
     fn next(&mut self) -> Option<Ask<'_>> {
-        Some(Asker::next(self))
+        Some(OpGenerator::next(self))
     }
 
     #[inline(always)]
     fn acknowledge(&self, number: u64) {
-        Asker::acknowledge(self, number);
+        OpGenerator::acknowledge(self, number);
     }
 }
 
@@ -89,13 +89,13 @@ impl FieldVisitor for Copied {
 }
 
 /// What a session works with while it asks.
-pub(crate) struct Desk<'a, C, W> {
+pub(crate) struct SessionParts<'a, C, W> {
     pub(crate) clock: C,
     pub(crate) session: Box<dyn Session>,
     pub(crate) recorder: Recorder<'a>,
     pub(crate) end: SessionEnd,
     pub(crate) copied: Option<Copied>,
-    pub(crate) witness: W,
+    pub(crate) observer: W,
 }
 
 /// When an operation is due, in nanoseconds: from then on its response time counts.
@@ -132,7 +132,7 @@ pub(crate) struct Asked {
     pub(crate) status: Status,
 }
 
-impl<C: Clock, W: Witness> Desk<'_, C, W> {
+impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
     /// Sleeps until that time or the end of the point, and returns the time then.
     pub(crate) fn wait_until(&mut self, time_ns: u64, shared: &Shared) -> u64 {
         let mut now = self.clock.now();
@@ -188,7 +188,7 @@ impl<C: Clock, W: Witness> Desk<'_, C, W> {
         };
         let completed = self.clock.now();
         let intended = due.from(dispatched);
-        let mut seen = Seen {
+        let mut seen = ObservedOp {
             operation,
             status: status_of(&outcome),
             intended_ns: intended,
@@ -197,20 +197,20 @@ impl<C: Clock, W: Witness> Desk<'_, C, W> {
             items: scanned,
         };
         if let Some((between, read)) = halfway {
-            self.witness.saw(&Seen {
+            self.observer.saw(&ObservedOp {
                 operation: Operation::Read,
                 status: read,
                 completed_ns: between,
                 ..seen
             });
-            self.witness.saw(&Seen {
+            self.observer.saw(&ObservedOp {
                 operation: Operation::Update,
                 dispatched_ns: between,
                 ..seen
             });
             seen.status = seen.status.max(read);
         }
-        self.witness.saw(&seen);
+        self.observer.saw(&seen);
         let deadline = shared.deadline();
         if completed >= deadline {
             shared.leave_unfinished(intended, deadline);
@@ -266,7 +266,7 @@ impl<C: Clock, W: Witness> Desk<'_, C, W> {
         self.end.retries = self.session.retries();
         let begun = self.clock.now();
         drop(self.session);
-        self.witness.closed(begun, self.clock.now());
+        self.observer.closed(begun, self.clock.now());
         self.end
     }
 
@@ -279,7 +279,7 @@ impl<C: Clock, W: Witness> Desk<'_, C, W> {
         };
         let completed = self.clock.now();
         let status = self.status(Operation::Insert, &outcome);
-        self.witness.flushed(&Seen {
+        self.observer.flushed(&ObservedOp {
             operation: Operation::Insert,
             status,
             intended_ns: dispatched,
@@ -330,7 +330,7 @@ impl<C: Clock, W: Witness> Desk<'_, C, W> {
                 &format!("record {key} does not hold what was stored"),
             );
         }
-        self.witness.saw(&Seen {
+        self.observer.saw(&ObservedOp {
             operation: Operation::Verify,
             status,
             intended_ns: begun,

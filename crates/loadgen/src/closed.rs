@@ -2,16 +2,16 @@
 //!
 //! A session of a closed loop: the next operation waits for the last one.
 
-use crate::asking::{Desk, Due, Source};
+use crate::asking::{Due, SessionParts, Source};
 use crate::clock::Clock;
-use crate::crew::Shared;
+use crate::observer::{After, OpObserver};
 use crate::session_end::SessionEnd;
-use crate::witness::{After, Witness};
+use crate::sessions::Shared;
 use plimsoll_schedule::Pace;
 
 /// How a session of a closed loop goes on.
 #[derive(Clone, Copy)]
-pub(crate) struct Course {
+pub(crate) struct ClosedPace {
     /// Operations that finish before do not count for the share.
     pub(crate) warm_up_ns: u64,
     /// From an answer to the next question.
@@ -23,22 +23,22 @@ pub(crate) struct Course {
 }
 
 /// Asks until the deadline, until the source is empty, or until its share of operations is finished after the warm-up.
-pub(crate) fn run<C: Clock, S: Source, W: Witness>(
-    mut desk: Desk<'_, C, W>,
+pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
+    mut parts: SessionParts<'_, C, W>,
     source: &mut S,
     shared: &Shared,
-    course: Course,
+    pacing: ClosedPace,
 ) -> SessionEnd {
-    let Course {
+    let ClosedPace {
         warm_up_ns,
         think_time_ns,
         share,
         pace,
-    } = course;
+    } = pacing;
     let (mut finished, mut all) = (0, 0);
-    let mut now = desk.clock.now();
+    let mut now = parts.clock.now();
     if let Some((_, start_ns)) = pace {
-        now = desk.wait_until(now.saturating_add(start_ns), shared);
+        now = parts.wait_until(now.saturating_add(start_ns), shared);
     }
     let begin = now;
     // The first operation is due when it is asked.
@@ -50,19 +50,22 @@ pub(crate) fn run<C: Clock, S: Source, W: Witness>(
             plimsoll_workload::Ask::Insert { number, .. } => Some(number),
             _ => None,
         };
-        let mut asked = desk.ask(ask, due, shared);
+        let mut asked = parts.ask(ask, due, shared);
         let mut attempts = 1;
         loop {
-            match desk.witness.after(asked.operation, asked.status, attempts) {
+            match parts
+                .observer
+                .after(asked.operation, asked.status, attempts)
+            {
                 After::GoOn => break,
                 After::Stop => break 'session,
                 After::Again { pause_ns } => {
                     let again = asked.completed.saturating_add(pause_ns);
-                    if desk.wait_until(again, shared) >= shared.deadline() {
+                    if parts.wait_until(again, shared) >= shared.deadline() {
                         break 'session;
                     }
                     attempts += 1;
-                    asked = desk.ask(ask, due, shared);
+                    asked = parts.ask(ask, due, shared);
                 }
             }
         }
@@ -78,23 +81,23 @@ pub(crate) fn run<C: Clock, S: Source, W: Witness>(
             let next = pace.due_ns(begin, all);
             due = Due::At(next);
             // Also after the last operation, so that the whole takes as long as the target says.
-            now = desk.wait_until(next, shared);
+            now = parts.wait_until(next, shared);
         }
         if think_time_ns > 0 && finished < share {
-            now = desk.wait_until(now + think_time_ns, shared);
+            now = parts.wait_until(now + think_time_ns, shared);
         }
     }
     if let Some((pace, _)) = pace {
-        desk.end.due = finished;
-        count_overdue(&mut desk, shared, pace, begin, all, share - finished);
+        parts.end.due = finished;
+        count_overdue(&mut parts, shared, pace, begin, all, share - finished);
     }
-    desk.close(shared)
+    parts.close(shared)
 }
 
 /// Counts what was due before the deadline and could not be begun. At most `left` operations were still to be asked.
 #[cold]
-fn count_overdue<C: Clock, W: Witness>(
-    desk: &mut Desk<'_, C, W>,
+fn count_overdue<C: Clock, W: OpObserver>(
+    parts: &mut SessionParts<'_, C, W>,
     shared: &Shared,
     pace: Pace,
     begin: u64,
@@ -102,7 +105,7 @@ fn count_overdue<C: Clock, W: Witness>(
     left: u64,
 ) {
     let deadline = shared.deadline();
-    if desk.clock.now() < deadline {
+    if parts.clock.now() < deadline {
         return;
     }
     // The operation that was under way at the deadline is counted already.
@@ -112,6 +115,6 @@ fn count_overdue<C: Clock, W: Witness>(
             break;
         }
         shared.leave_unfinished(due, deadline);
-        desk.end.due += 1;
+        parts.end.due += 1;
     }
 }

@@ -1,10 +1,10 @@
 //! Makes slices of what the sessions counted, on the thread that called.
 
 use crate::clock::Clock;
-use crate::crew::Shared;
 use crate::grid::Grid;
-use crate::point::Observer;
+use crate::point::SliceSink;
 use crate::recorder::Recording;
+use crate::sessions::Shared;
 use plimsoll_record::Slice;
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -18,15 +18,15 @@ const STOP_NS: u64 = 1_000_000;
 /// How often a wish to stop is looked for.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
 
-/// The slices of one point, as they end. The observer gets each second once, in order, with all that completed in it.
+/// The slices of one point, as they end. The sink gets each second once, in order, with all that completed in it.
 pub(crate) struct Collector<'a, C> {
     clock: C,
     grid: Grid,
-    /// When the measured part begins; `None` once the observer knows, or where there is no such part.
+    /// When the measured part begins; `None` once the sink knows, or where there is no such part.
     measuring_from: Option<u64>,
     shared: &'a Shared,
     recording: &'a Recording,
-    observer: &'a mut dyn Observer,
+    sink: &'a mut dyn SliceSink,
     /// Slices whose end has passed and whose use of the worker was read, but not yet what was counted in them.
     waiting: VecDeque<Slice>,
     /// How many slices have ended.
@@ -41,7 +41,7 @@ impl<'a, C: Clock> Collector<'a, C> {
         measuring_from: Option<u64>,
         shared: &'a Shared,
         recording: &'a Recording,
-        observer: &'a mut dyn Observer,
+        sink: &'a mut dyn SliceSink,
     ) -> Self {
         Self {
             clock,
@@ -49,7 +49,7 @@ impl<'a, C: Clock> Collector<'a, C> {
             measuring_from,
             shared,
             recording,
-            observer,
+            sink,
             waiting: VecDeque::new(),
             sampled: 0,
             stopped: false,
@@ -59,7 +59,7 @@ impl<'a, C: Clock> Collector<'a, C> {
     /// Collects until every session has ended. Slices are complete up to the end of the point, which [`Collector::finish`] is told.
     pub(crate) fn collect(&mut self, ended: &Receiver<Infallible>) {
         // The use of the worker before the first slice belongs to nobody.
-        let _ = self.observer.sample();
+        let _ = self.sink.sample();
         loop {
             let now = self.clock.now();
             let sent = self
@@ -73,7 +73,7 @@ impl<'a, C: Clock> Collector<'a, C> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if !self.stopped && self.observer.stop_requested() {
+            if !self.stopped && self.sink.stop_requested() {
                 self.stopped = true;
                 self.shared.end_at(self.clock.now() + STOP_NS);
             }
@@ -97,7 +97,7 @@ impl<'a, C: Clock> Collector<'a, C> {
         self.send(u64::MAX);
     }
 
-    /// Samples all slices that have ended. Between the last one of the warm-up and the first one measured, the observer is told.
+    /// Samples all slices that have ended. Between the last one of the warm-up and the first one measured, the sink is told.
     fn sample(&mut self, until_ns: u64) {
         loop {
             let start_ns = self.grid.start_of(self.sampled);
@@ -106,7 +106,7 @@ impl<'a, C: Clock> Collector<'a, C> {
                 .is_some_and(|from_ns| from_ns <= start_ns)
             {
                 self.measuring_from = None;
-                self.observer.measuring_begins();
+                self.sink.measuring_begins();
             }
             if self.grid.end_of(self.sampled) > until_ns {
                 break;
@@ -116,7 +116,7 @@ impl<'a, C: Clock> Collector<'a, C> {
     }
 
     fn sample_one(&mut self, index: u32) {
-        let (worker, telemetry) = self.observer.sample();
+        let (worker, telemetry) = self.sink.sample();
         let start_ns = self.grid.start_of(index);
         self.waiting.push_back(Slice {
             index,
@@ -143,7 +143,7 @@ impl<'a, C: Clock> Collector<'a, C> {
             let counted = self.recording.take(slice.index);
             slice.completed = counted.completed;
             slice.operations = counted.operations;
-            self.observer.slice(slice);
+            self.sink.slice(slice);
         }
     }
 }
@@ -166,7 +166,7 @@ mod tests {
         begins: Vec<u32>,
     }
 
-    impl Observer for Sums {
+    impl SliceSink for Sums {
         fn slice(&mut self, slice: Slice) {
             assert_eq!(slice.length_ns, SLICE_NS);
             self.sent.push((slice.index, slice.completed.total()));
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(sums.sent, [(0, 15), (1, 20), (2, 37)]);
     }
 
-    /// What an observer of a point with so much warm-up sees when the collector looks at the clock at these times.
+    /// What an sink of a point with so much warm-up sees when the collector looks at the clock at these times.
     fn begins(warm_up_ns: u64, looks: &[u64]) -> Vec<u32> {
         let clock = Jumping::default();
         let shared = Shared::new(u64::MAX);

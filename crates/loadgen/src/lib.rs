@@ -1,34 +1,34 @@
 //! Drives sessions on a schedule and records what happened. This is the measuring loop.
 //!
 //! ```text
-//! Workload ─ Asker ──┐  what        one thread per session:  ask ─ clock ─ engine ─ clock ─ record
+//! Workload ─ OpGenerator ──┐  what        one thread per session:  ask ─ clock ─ engine ─ clock ─ record
 //! Schedule ─ times ──┼─────────────►                              │ read once a second
 //! Engine ─ Session ──┘  whom                                       ▼
-//!                                    the calling thread:       Collector ─► Slice ─► Observer
+//!                                    the calling thread:       Collector ─► Slice ─► SliceSink
 //! ```
 //!
 //! [`run_point`] measures one load setting and [`run_load`] stores the data before the points. Both hand every second's [`Slice`] to
-//! an [`Observer`] as it ends and return a [`PointEnd`] when the point is over. Which engine is measured is unknown here.
+//! an [`SliceSink`] as it ends and return a [`PointEnd`] when the point is over. Which engine is measured is unknown here.
 //!
 //! What a closed loop means by service time is completed - dispatched. An open loop has intended times as well, from
 //! [`plimsoll_schedule`]: any free session takes the next arrival, so that the sessions are one queue with several servers, first come
 //! first served, and an operation that no session could take in time has waited. A closed loop whose sessions pace themselves to a target
 //! has intended times too, and stays a closed loop: see [`plimsoll_schedule::Pace`].
 //!
-//! Reports that need more than slices hold put a [`Witness`] into each session ([`run_point_with`], [`run_load_with`]). One such notes when
+//! Reports that need more than slices hold put a [`OpObserver`] into each session ([`run_point_with`], [`run_load_with`]). One such notes when
 //! operations were under way, for the map of the disk ([`run_point_noting`]).
 //!
 //! ```
 //! use plimsoll_engine::{Opening, open};
 //! use plimsoll_experiment::Settings;
-//! use plimsoll_loadgen::{Observer, PointSpec, run_point};
+//! use plimsoll_loadgen::{SliceSink, PointSpec, run_point};
 //! use plimsoll_record::Slice;
 //! use plimsoll_schedule::Load;
 //! use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 //! use std::sync::Arc;
 //!
 //! struct Count(u64);
-//! impl Observer for Count {
+//! impl SliceSink for Count {
 //!     fn slice(&mut self, slice: Slice) { self.0 += slice.completed.ok }
 //! }
 //!
@@ -65,21 +65,21 @@ mod asking;
 mod clock;
 mod closed;
 mod collector;
-mod crew;
 mod grid;
 mod noted;
+mod observer;
 mod open;
 mod point;
 mod recorder;
 mod session_end;
-mod witness;
+mod sessions;
 
 pub use clock::program_clock;
 pub use noted::{monotonic_ns, run_point_noting};
+pub use observer::{After, ObservedOp, OpObserver};
 pub use point::{
-    LoadError, LoadSpec, Observer, PointSpec, run_load, run_load_with, run_point, run_point_with,
+    LoadError, LoadSpec, PointSpec, SliceSink, run_load, run_load_with, run_point, run_point_with,
 };
-pub use witness::{After, Seen, Witness};
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,10 @@
 //! Measuring path: no allocation, lock, log or formatting here, save before the first operation and after the last.
 //!
 //! Notes when the first operations of a point were under way, on the clock of the traces of disks. A session that notes nothing has no such
-//! witness, so that it pays nothing; one that does pays for a reading of the clock with each noted operation, and a comparison with all others.
+//! observer, so that it pays nothing; one that does pays for a reading of the clock with each noted operation, and a comparison with all others.
 
-use crate::point::{LoadError, Observer, PointSpec, run_point_with};
-use crate::witness::{After, Seen, Witness};
+use crate::observer::{After, ObservedOp, OpObserver};
+use crate::point::{LoadError, PointSpec, SliceSink, run_point_with};
 use plimsoll_engine::Engine;
 use plimsoll_record::{NotedOperation, Operation, PointEnd, Status};
 use plimsoll_workload::{Mix, Workload};
@@ -22,7 +22,7 @@ pub fn run_point_noting(
     workload: &Arc<Workload>,
     spec: &PointSpec,
     mix: &Mix,
-    observer: &mut dyn Observer,
+    sink: &mut dyn SliceSink,
     most: usize,
 ) -> Result<PointEnd, LoadError> {
     let (to, noted) = channel();
@@ -33,7 +33,7 @@ pub fn run_point_noting(
         operations: Vec::with_capacity(most),
         to: to.clone(),
     };
-    let mut end = run_point_with(engine, workload, spec, mix, observer, notebook)?;
+    let mut end = run_point_with(engine, workload, spec, mix, sink, notebook)?;
     drop(to);
     let mut operations: Vec<NotedOperation> = noted.into_iter().flatten().collect();
     operations.sort_by_key(|operation| (operation.begin_ns, operation.session));
@@ -47,7 +47,7 @@ struct Notebook {
     session: u32,
     measured_from_ns: u64,
     /// The operation that was seen last, and when on the clock of the traces, until it is known to be a whole one.
-    last: Option<(Seen, u64)>,
+    last: Option<(ObservedOp, u64)>,
     /// Never more than it has room for.
     operations: Vec<NotedOperation>,
     to: Sender<Vec<NotedOperation>>,
@@ -60,9 +60,9 @@ impl Notebook {
     }
 }
 
-impl Witness for Notebook {
+impl OpObserver for Notebook {
     #[inline(always)]
-    fn saw(&mut self, seen: &Seen) {
+    fn saw(&mut self, seen: &ObservedOp) {
         // A verification is seen after the operation and is no part of it.
         if self.is_full()
             || seen.operation == Operation::Verify

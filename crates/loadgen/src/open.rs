@@ -2,12 +2,12 @@
 //!
 //! A session of an open loop: operations are due at times fixed beforehand, and whichever session is free takes the next.
 
-use crate::asking::{Desk, Due};
+use crate::asking::{Due, SessionParts};
 use crate::clock::Clock;
-use crate::crew::Shared;
+use crate::observer::OpObserver;
 use crate::session_end::SessionEnd;
-use crate::witness::Witness;
-use plimsoll_workload::{Ask, Asker};
+use crate::sessions::Shared;
+use plimsoll_workload::{Ask, OpGenerator};
 
 /// How much later than by an exact generator a session began its last operation, nanoseconds.
 ///
@@ -38,9 +38,9 @@ impl Behind {
 }
 
 /// Takes arrivals until there are no more. Those that are due and cannot be begun before the deadline are counted as unfinished.
-pub(crate) fn run<C: Clock, W: Witness>(
-    mut desk: Desk<'_, C, W>,
-    asker: &mut Asker,
+pub(crate) fn run<C: Clock, W: OpObserver>(
+    mut parts: SessionParts<'_, C, W>,
+    generator: &mut OpGenerator,
     shared: &Shared,
     warm_up_ns: u64,
     arrivals: &[u64],
@@ -55,8 +55,8 @@ pub(crate) fn run<C: Clock, W: Witness>(
             break;
         };
         let intended = *intended;
-        let waited = desk.clock.now() < intended;
-        let now = desk.wait_until(intended, shared);
+        let waited = parts.clock.now() < intended;
+        let now = parts.wait_until(intended, shared);
         let deadline = shared.deadline();
         if intended >= deadline {
             // Neither are all that come after.
@@ -66,23 +66,25 @@ pub(crate) fn run<C: Clock, W: Witness>(
             shared.leave_unfinished(intended, deadline);
             continue;
         }
-        let ask = asker.at(index);
+        let ask = generator.at(index);
         let inserted = match ask {
             Ask::Insert { number, .. } => Some(number),
             _ => None,
         };
-        let asked = desk.ask(ask, behind.due(intended, now, waited), shared);
+        let asked = parts.ask(ask, behind.due(intended, now, waited), shared);
         behind.begun(intended, asked.intended);
-        // Whatever the witness wants: in an open loop each operation is asked once.
-        desk.witness.after(asked.operation, asked.status, 1);
+        // Whatever the observer wants: in an open loop each operation is asked once.
+        parts.observer.after(asked.operation, asked.status, 1);
         if let Some(number) = inserted {
-            asker.acknowledge(number);
+            generator.acknowledge(number);
         }
         if waited && intended >= warm_up_ns {
-            desk.recorder.lag(asked.dispatched.saturating_sub(intended));
+            parts
+                .recorder
+                .lag(asked.dispatched.saturating_sub(intended));
         }
     }
     // Where nothing is due any more, the point goes on all the same.
-    desk.wait_until(u64::MAX, shared);
-    desk.close(shared)
+    parts.wait_until(u64::MAX, shared);
+    parts.close(shared)
 }

@@ -2,9 +2,9 @@
 
 use crate::asking::Copied;
 use crate::clock::{Clock, ProgramClock};
-use crate::closed::Course;
-use crate::crew::{Jobs, run};
-use crate::witness::Witness;
+use crate::closed::ClosedPace;
+use crate::observer::OpObserver;
+use crate::sessions::{Jobs, run};
 use crate::{closed, open};
 use plimsoll_engine::{Engine, EngineError};
 use plimsoll_record::{Operation, PointEnd, Slice, WorkerUse};
@@ -32,7 +32,7 @@ pub struct PointSpec {
 }
 
 /// Takes what a point gives while it runs, on the thread that called.
-pub trait Observer {
+pub trait SliceSink {
     /// A slice is complete. Each comes once, in order.
     fn slice(&mut self, slice: Slice);
 
@@ -84,7 +84,7 @@ pub enum LoadError {
     Panic,
 }
 
-/// Measures one load setting. Slices go to the observer as they end; what is known at the end is returned. The fields about the machine
+/// Measures one load setting. Slices go to the sink as they end; what is known at the end is returned. The fields about the machine
 /// (`stolen_ns`, `clock_jump_ns`) are the caller's to fill.
 ///
 /// # Errors
@@ -94,35 +94,35 @@ pub fn run_point(
     workload: &Arc<Workload>,
     spec: &PointSpec,
     mix: &Mix,
-    observer: &mut dyn Observer,
+    sink: &mut dyn SliceSink,
 ) -> Result<PointEnd, LoadError> {
-    run_point_with(engine, workload, spec, mix, observer, |_| ())
+    run_point_with(engine, workload, spec, mix, sink, |_| ())
 }
 
-/// As [`run_point`], with a witness in each session, which is told the session's number from 0.
+/// As [`run_point`], with an observer in each session, which is told the session's number from 0.
 ///
 /// # Errors
 /// As [`run_point`].
-pub fn run_point_with<W: Witness>(
+pub fn run_point_with<W: OpObserver>(
     engine: &dyn Engine,
     workload: &Arc<Workload>,
     spec: &PointSpec,
     mix: &Mix,
-    observer: &mut dyn Observer,
-    witness: impl Fn(u32) -> W,
+    sink: &mut dyn SliceSink,
+    observer: impl Fn(u32) -> W,
 ) -> Result<PointEnd, LoadError> {
     let start_clock = ProgramClock::start;
-    run_point_on(engine, workload, spec, mix, observer, witness, start_clock)
+    run_point_on(engine, workload, spec, mix, sink, observer, start_clock)
 }
 
 /// As [`run_point_with`], on any clock.
-pub(crate) fn run_point_on<C: Clock, W: Witness>(
+pub(crate) fn run_point_on<C: Clock, W: OpObserver>(
     engine: &dyn Engine,
     workload: &Arc<Workload>,
     spec: &PointSpec,
     mix: &Mix,
-    observer: &mut dyn Observer,
-    witness: impl Fn(u32) -> W,
+    sink: &mut dyn SliceSink,
+    observer: impl Fn(u32) -> W,
     start_clock: impl FnOnce() -> C,
 ) -> Result<PointEnd, LoadError> {
     let sessions = spec.load.sessions();
@@ -148,22 +148,22 @@ pub(crate) fn run_point_on<C: Clock, W: Witness>(
             };
             run(
                 &jobs,
-                observer,
+                sink,
                 start_clock,
                 copied,
-                witness,
-                |index| workload.asker(u64::from(index)),
-                |index, mut asker, desk, shared| {
+                observer,
+                |index| workload.generator(u64::from(index)),
+                |index, mut generator, parts, shared| {
                     let share = spec
                         .operations
                         .map_or(u64::MAX, |all| share_of(all, sessions, index));
-                    let course = Course {
+                    let pacing = ClosedPace {
                         warm_up_ns: spec.warm_up_ns,
                         think_time_ns: *think_time_ns,
                         share,
                         pace: pace.map(|pace| (pace, pace.start_ns(spec.seed, index))),
                     };
-                    closed::run(desk, &mut asker, shared, course)
+                    closed::run(parts, &mut generator, shared, pacing)
                 },
             )
         }
@@ -182,13 +182,13 @@ pub(crate) fn run_point_on<C: Clock, W: Witness>(
             };
             let mut end = run(
                 &jobs,
-                observer,
+                sink,
                 start_clock,
                 copied,
-                witness,
-                |index| workload.asker(u64::from(index)),
-                |_, mut asker, desk, shared| {
-                    open::run(desk, &mut asker, shared, spec.warm_up_ns, &times)
+                observer,
+                |index| workload.generator(u64::from(index)),
+                |_, mut generator, parts, shared| {
+                    open::run(parts, &mut generator, shared, spec.warm_up_ns, &times)
                 },
             )?;
             let until = spec.warm_up_ns + end.measured_ns;
@@ -208,10 +208,10 @@ pub fn run_load(
     engine: &dyn Engine,
     loader: &Arc<Loader>,
     sessions: u32,
-    observer: &mut dyn Observer,
+    sink: &mut dyn SliceSink,
 ) -> Result<PointEnd, LoadError> {
     let spec = LoadSpec::of(sessions);
-    run_load_with(engine, loader, &spec, observer, |_| ())
+    run_load_with(engine, loader, &spec, sink, |_| ())
 }
 
 /// How the data is stored.
@@ -243,16 +243,16 @@ impl LoadSpec {
     }
 }
 
-/// As [`run_load`], with a witness in each session, which is told the session's number from 0.
+/// As [`run_load`], with an observer in each session, which is told the session's number from 0.
 ///
 /// # Errors
 /// As [`run_point`].
-pub fn run_load_with<W: Witness>(
+pub fn run_load_with<W: OpObserver>(
     engine: &dyn Engine,
     loader: &Arc<Loader>,
     spec: &LoadSpec,
-    observer: &mut dyn Observer,
-    witness: impl Fn(u32) -> W,
+    sink: &mut dyn SliceSink,
+    observer: impl Fn(u32) -> W,
 ) -> Result<PointEnd, LoadError> {
     let sessions = spec.sessions;
     let pace = spec.target.map(|target| Pace::new(target, sessions));
@@ -268,13 +268,13 @@ pub fn run_load_with<W: Witness>(
     };
     run(
         &jobs,
-        observer,
+        sink,
         ProgramClock::start,
         || None,
-        witness,
-        |index| loader.asker(u64::from(index)),
-        |index, mut asker, desk, shared| {
-            let course = Course {
+        observer,
+        |index| loader.generator(u64::from(index)),
+        |index, mut generator, parts, shared| {
+            let pacing = ClosedPace {
                 warm_up_ns: 0,
                 think_time_ns: 0,
                 share: spec
@@ -282,7 +282,7 @@ pub fn run_load_with<W: Witness>(
                     .map_or(u64::MAX, |all| share_of(all, sessions, index)),
                 pace: pace.map(|pace| (pace, pace.start_ns(spec.seed, index))),
             };
-            closed::run(desk, &mut asker, shared, course)
+            closed::run(parts, &mut generator, shared, pacing)
         },
     )
 }

@@ -5,43 +5,16 @@
 
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session, open};
 use plimsoll_experiment::Settings;
-use plimsoll_loadgen::{Observer, PointSpec, run_point, run_point_noting};
+use plimsoll_loadgen::{PointSpec, SliceSink, run_point, run_point_noting};
 use plimsoll_record::{EngineDescription, Slice};
 use plimsoll_schedule::{Arrivals, Load, Stage};
+use plimsoll_testing::allocations::{CountingAllocator, count};
 use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: everything is handed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises are handed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Hands everything on, and looks at its thread's allocations at every call.
 struct Watching {
@@ -61,7 +34,7 @@ struct WatchingSession {
 
 impl WatchingSession {
     fn look(&mut self) {
-        let now = ALLOCATIONS.get();
+        let now = count();
         self.seen = Some((self.seen.map_or(now, |(first, _)| first), now));
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
@@ -133,7 +106,7 @@ impl Session for WatchingSession {
 /// Stops when all operations were asked.
 struct Until(u64, Arc<AtomicU64>);
 
-impl Observer for Until {
+impl SliceSink for Until {
     fn slice(&mut self, _: Slice) {}
 
     fn stop_requested(&mut self) -> bool {

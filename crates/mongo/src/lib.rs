@@ -3,7 +3,7 @@
 //! Every microsecond that a client takes on the same machine comes out of what it measures. A [`LeanClient`] is one connection, used by one
 //! blocking thread: it sends a request that was written before up to what differs, waits, and looks at the reply where it was received.
 //! It builds no document, and allocates nothing for an operation that succeeds. What it leaves out is all that an application's driver has
-//! besides: TLS, compression, discovery, pools, sessions, retries. [`Uri::lean_cannot`] says what of a connection string it cannot do.
+//! besides: TLS, compression, discovery, pools, sessions.
 //!
 //! | module | is |
 //! |---|---|
@@ -50,7 +50,6 @@ mod message;
 mod options;
 pub mod reply;
 pub mod scram;
-mod uri;
 
 pub use client::{Inserted, LeanClient, Visitor};
 pub use concern::{W, WriteConcern};
@@ -59,4 +58,3 @@ pub use error::{LeanError, LeanErrorKind};
 pub use greeting::Server;
 pub use host::Host;
 pub use options::{FindPrimary, LeanOptions};
-pub use uri::{Uri, UriError};

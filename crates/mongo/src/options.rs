@@ -2,9 +2,7 @@
 
 use crate::concern::WriteConcern;
 use crate::credentials::Credentials;
-use crate::error::LeanError;
 use crate::host::Host;
-use crate::uri::{Uri, UriError};
 use plimsoll_workload::DataSpec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -71,39 +69,6 @@ impl LeanOptions {
             retry_reads: false,
             retry_writes: false,
         }
-    }
-
-    /// Options as a connection string asks for them, for one of its hosts or the primary that was found by them.
-    ///
-    /// # Errors
-    /// When the string asks for something that the lean client [cannot do](Uri::lean_cannot), or has a value that cannot be.
-    pub fn of_uri(
-        uri: &Uri,
-        host: Host,
-        database: impl Into<String>,
-        data: &DataSpec,
-    ) -> Result<Self, LeanError> {
-        if let Some(reason) = uri.lean_cannot() {
-            let reason = reason.into();
-            return Err(LeanError::Options { reason });
-        }
-        let wrong = |error: UriError| LeanError::Options {
-            reason: error.to_string().into(),
-        };
-        let mut options = Self::new(host, database, data);
-        options.write_concern = uri.write_concern().map_err(wrong)?;
-        options.read_concern = uri.option("readConcernLevel").map(str::to_owned);
-        options.credentials = uri.credentials().map_err(wrong)?;
-        if let Some(limit) = uri.connect_timeout().map_err(wrong)? {
-            // A connection that is waited for without a limit is one that nobody notices to be missing.
-            options.connect_timeout = if limit.is_zero() {
-                Duration::from_secs(3_600)
-            } else {
-                limit
-            };
-        }
-        options.call_timeout = uri.call_timeout().map_err(wrong)?;
-        Ok(options)
     }
 
     /// Why these options are impossible, if they are.

@@ -19,7 +19,7 @@ pub use ycsb::Ycsb;
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
-use plimsoll_experiment::units;
+use plimsoll_quantities::units;
 use std::path::PathBuf;
 
 /// A database benchmark laboratory: one experiment file in, one verdict out, with the evidence.
@@ -46,40 +46,40 @@ fn long_version() -> &'static str {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Validate, plan, run and report an experiment; go on with it if it was interrupted.
+    /// Validate, plan, run and report an experiment; resume it if it was interrupted.
     Run(Run),
-    /// Say what would run, in which order, for how long, needing what, and where each value comes from.
+    /// Show what would run, in which order, for how long, with which resources, and where each value comes from.
     Plan(Plan),
-    /// Say whether this machine is fit to measure on, and what to change.
+    /// Check whether this machine is fit to measure on, and what to change.
     Check(Check),
-    /// Measure what a disk can do, hold emulated disks against their description, read their traces.
+    /// Measure disks, verify emulated disks, and read their traces.
     #[command(subcommand)]
     Disk(Disk),
     /// Draw where in its files a database reads and writes, as a still or an animation.
     Diskmap(Diskmap),
-    /// Show the result of an experiment and write its page.
+    /// Print the result of an experiment and write its page.
     Report(Show),
-    /// Compare two arms, also of different experiments or days.
+    /// Compare two arms, even of different experiments or days.
     Compare(Compare),
-    /// Follow one metric over the records of an experiment, and mark where it changed.
+    /// Plot one metric over all records of an experiment, with its change points.
     History(History),
-    /// Show everything in the store as pages in a browser, and experiments while they go on.
+    /// Show all experiments as pages in a browser, live while they run.
     Serve(Serve),
-    /// Read results of YCSB, go-ycsb, HdrHistogram logs or fio into the store, and judge them as far as they allow.
+    /// Import results of YCSB, go-ycsb, HdrHistogram or fio, and analyse them as far as they allow.
     Import(Import),
     /// List the experiments in the store.
     List(List),
-    /// Write an experiment for other programs: CSV, Parquet, JSON, HDR logs, PerfKit's samples, Prometheus' text.
+    /// Export an experiment as CSV, Parquet, JSON, HDR logs, PerfKit samples or Prometheus text.
     Export(Export),
-    /// Do what YCSB's `bin/ycsb` does: its command line, properties, report and status lines.
+    /// Replace YCSB's `bin/ycsb`: same command line, properties, report and status lines.
     Ycsb(Ycsb),
-    /// Undo what killed runs left behind: mounts, loop devices, control groups, processes, data directories. Nothing else is touched.
+    /// Remove what killed runs left behind: mounts, loop devices, control groups, processes, data directories. Touches nothing else.
     Clean(Clean),
     /// Print the JSON Schema of experiment files, for editors.
     Schema(Schema),
     /// Print completions for a shell.
     Completions {
-        /// Which.
+        /// The shell.
         shell: Shell,
     },
     /// Print the manual page.
@@ -122,10 +122,10 @@ pub struct ExperimentFile {
     /// The experiment file (YAML); see docs/experiment-file.md.
     #[arg(value_hint = ValueHint::FilePath, required_unless_present = "uri")]
     pub file: Option<PathBuf>,
-    /// Instead of a file: a MongoDB server that runs, measured with 1 to 64 sessions under YCSB's workloads A and C, in a database `plimsoll` of its own unless the URI names one.
+    /// Instead of a file: benchmark a running MongoDB server with YCSB's workloads A and C at 1 to 64 threads, in the database `plimsoll` unless the URI names one.
     #[arg(long, conflicts_with = "file")]
     pub uri: Option<String>,
-    /// Blocks: rounds through all arms; overrides the file.
+    /// Number of blocks (rounds through all arms); overrides the file.
     #[arg(long, value_parser = blocks)]
     pub blocks: Option<u32>,
     /// Measured time per point, e.g. 30s; overrides the file.
@@ -140,10 +140,10 @@ pub struct ExperimentFile {
     /// Random seed; overrides the file.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// A quick look at how much results differ from run to run: 5 blocks, too few for a verdict. The report then says how many a verdict would need.
+    /// Run 5 blocks, too few for a verdict, to learn how much results vary from run to run; the report then states how many blocks a verdict needs.
     #[arg(long, conflicts_with = "blocks")]
     pub pilot: bool,
-    /// One arm against a copy of itself, the baseline unless ARM is named: any difference that is found is the machine's doing, not the arm's.
+    /// Compare one arm (default: the baseline) with a copy of itself: any difference is this machine's noise.
     #[arg(long, value_name = "ARM", num_args = 0..=1, require_equals = true)]
     pub aa: Option<Option<String>>,
     /// A scale defined in the file, e.g. full.
@@ -156,7 +156,7 @@ pub struct ExperimentFile {
 
 fn blocks(text: &str) -> Result<u32, String> {
     text.parse()
-        .map_err(|_| format!("`{text}` is no number of blocks, such as 8"))
+        .map_err(|_| format!("`{text}` is not a number of blocks, e.g. 8"))
 }
 
 fn duration(text: &str) -> Result<u64, String> {
@@ -172,28 +172,28 @@ fn count(text: &str) -> Result<u64, String> {
 #[command(after_help = "\
 Examples:
   plimsoll run studies/quickstart.yaml
-  plimsoll run --uri mongodb://127.0.0.1:27017       a server that runs, without a file
+  plimsoll run --uri mongodb://127.0.0.1:27017       a running server, without a file
   plimsoll run mine.yaml --blocks 2 --duration 2s    a quick look: too few blocks for a verdict
-  plimsoll run mine.yaml --pilot                     5 blocks, to learn how many a verdict takes
+  plimsoll run mine.yaml --pilot                     5 blocks, to learn how many a verdict needs
   plimsoll run mine.yaml --aa                        the baseline against itself: this machine's noise floor
-  plimsoll run mine.yaml --json > result.json        talk goes to the standard error
-  plimsoll run mine.yaml --junit thresholds.xml      for a server that builds and tests; exit code 99 where a bound is broken
+  plimsoll run mine.yaml --json > result.json        messages go to the standard error
+  plimsoll run mine.yaml --junit thresholds.xml      for a CI server; exit code 99 if a threshold fails
 
 Ctrl-C ends the point cleanly and keeps what was measured; a second one ends the worker at once.
 Run the same command to resume.")]
 pub struct Run {
     #[command(flatten)]
     pub experiment: ExperimentFile,
-    /// Begin anew, even if an unfinished run of the same plan is in the store.
+    /// Start over, even if the store holds an unfinished experiment with the same plan.
     #[arg(long)]
     pub fresh: bool,
-    /// Do not hold emulated disks against their description with fio first. Their points are marked as invalid.
+    /// Skip the fio check of emulated disks. Their points are marked invalid.
     #[arg(long)]
     pub no_calibration: bool,
-    /// Wait until other programs use less than 5 % of the processors, for so long at most, e.g. 10m.
+    /// Wait until other programs use less than 5 % of the processors, at most this long, e.g. 10m.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait_quiet: Option<u64>,
-    /// Start an experiment of more than ten minutes although no verdict is possible with so few blocks.
+    /// Start an experiment longer than ten minutes even though it has too few blocks for a verdict.
     #[arg(long)]
     pub anyway: bool,
     /// Print the analysis as JSON.
@@ -202,10 +202,10 @@ pub struct Run {
     /// Where to write the page [default: beside the store, in pages/].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
-    /// Write the thresholds as a JUnit report as well, a test case for each.
+    /// Also write the thresholds as a JUnit report, one test case each.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
-    /// No progress.
+    /// Hide progress.
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -215,7 +215,7 @@ pub struct Run {
 pub struct Plan {
     #[command(flatten)]
     pub experiment: ExperimentFile,
-    /// Print it as JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -223,10 +223,10 @@ pub struct Plan {
 /// `plimsoll check`.
 #[derive(Args, Debug)]
 pub struct Check {
-    /// A directory that data would be kept in; may be given several times [default: the program's own].
+    /// Directory intended for data; can be repeated [default: the program's own].
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub directory: Vec<PathBuf>,
-    /// Print it as JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -234,7 +234,7 @@ pub struct Check {
 /// `plimsoll report`.
 #[derive(Args, Debug)]
 pub struct Show {
-    /// Id (or its beginning), name, `last`, or a file with an exported record.
+    /// Experiment: id or its beginning, name, `last`, or the file of an exported record.
     #[arg(default_value = "last")]
     pub experiment: String,
     /// Print the analysis as JSON, and write no page unless --page is given.
@@ -243,7 +243,7 @@ pub struct Show {
     /// Where to write the page [default: beside the store, in pages/].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
-    /// Write the thresholds as a JUnit report as well, a test case for each.
+    /// Also write the thresholds as a JUnit report, one test case each.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
 }
@@ -253,13 +253,13 @@ pub struct Show {
 #[command(after_help = "\
 Examples:
   plimsoll compare last                      every comparison within the last experiment
-  plimsoll compare 1f3a:xfs 9b2c:xfs         the same arm on two days, unpaired")]
+  plimsoll compare 1f3a:xfs 9b2c:xfs         one arm on two days, unpaired")]
 pub struct Compare {
-    /// An experiment (id, its beginning, name, `last`, or a record file), with `:ARM` when there is a second.
+    /// Experiment (id or its beginning, name, `last`, or a record file), followed by `:ARM` when comparing two.
     pub first: String,
-    /// Another experiment and arm. Blocks of different experiments are no pairs, which costs sharpness.
+    /// A second experiment and arm. Blocks of different experiments cannot be paired, so intervals are wider.
     pub second: Option<String>,
-    /// Print it as JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -267,13 +267,13 @@ pub struct Compare {
 /// `plimsoll list`.
 #[derive(Args, Debug)]
 pub struct List {
-    /// Only experiments of this name.
+    /// Only experiments with this name.
     #[arg(long)]
     pub name: Option<String>,
-    /// Only unfinished ones.
+    /// Only unfinished experiments.
     #[arg(long)]
     pub unfinished: bool,
-    /// Print it as JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -281,10 +281,10 @@ pub struct List {
 /// `plimsoll clean`.
 #[derive(Args, Debug)]
 pub struct Clean {
-    /// Only say what would be undone; nothing is written.
+    /// Only list what would be removed; change nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Print it as JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -292,7 +292,7 @@ pub struct Clean {
 /// `plimsoll schema`.
 #[derive(Args, Debug)]
 pub struct Schema {
-    /// Print the reference of every key as Markdown instead.
+    /// Print the reference of all keys as Markdown instead.
     #[arg(long)]
     pub reference: bool,
 }

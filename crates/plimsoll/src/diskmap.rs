@@ -254,7 +254,7 @@ mod tests {
             }),
             load: None,
             points: Vec::new(),
-            canaries: Vec::new(),
+            probe_tasks: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -32,13 +32,13 @@ pub enum Exit {
 /// For `--help`; 2 is mostly clap's own.
 pub const HELP: &str = "\
 Exit codes:
-    0  good
-    1  anything that has no code of its own
+    0  success
+    1  any error without a code of its own
     2  wrong usage
-   99  a threshold of the experiment is broken
-  104  the experiment file is not valid
-  105  interrupted; what was measured is kept, the same command goes on
-  106  the measurement is not valid: no valid comparison, runs failed, or a disk is not what was asked";
+   99  a threshold of the experiment failed
+  104  the experiment file is invalid
+  105  interrupted; what was measured is kept, the same command resumes
+  106  the measurement is invalid: no valid comparison, failed runs, or a disk that misses its description";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

@@ -3,6 +3,7 @@
 use crate::screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plimsoll_experiment::explain;
+use plimsoll_quantities::words::counted;
 use plimsoll_record::{PointLabel, RunState, Slice};
 use plimsoll_redact::lines;
 use plimsoll_report::progress::{Left, Moment, Phase, Span};
@@ -40,11 +41,6 @@ struct Now {
     second: f64,
     warm_up_seconds: f64,
     point: Span,
-}
-
-/// `1 run`, `2 runs`.
-pub fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Above the live line, if there is one.

@@ -4,7 +4,6 @@ mod by_uri;
 
 use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
-use crate::live::counted;
 use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::screen::{self, print, print_json, tell_drawn};
@@ -12,6 +11,7 @@ use plimsoll_experiment::{
     Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
 };
 use plimsoll_judge::too_few_blocks;
+use plimsoll_quantities::words::counted;
 use plimsoll_runner::{Sizing, bytes_per_record, took_seconds};
 use plimsoll_store::Store;
 use plimsoll_telemetry::Host;
@@ -134,7 +134,7 @@ fn measured(plan: &Plan, store: Option<&Path>) -> anyhow::Result<Option<String>>
     }
     let each = took.iter().sum::<f64>() / took.len() as f64;
     let all = each * plan.runs.len() as f64;
-    let words = |seconds: f64| plimsoll_experiment::units::about((seconds * 1e9) as u64);
+    let words = |seconds: f64| plimsoll_quantities::units::about((seconds * 1e9) as u64);
     Ok(Some(format!(
         "measured  {} of {} took {} on average in experiment {}: all {} about {}",
         took.len(),

@@ -28,7 +28,6 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-mod canary;
 mod event;
 mod experiment_record;
 pub mod figures;
@@ -37,6 +36,7 @@ mod histogram;
 mod imported;
 mod machine;
 mod packed;
+mod probe_task;
 mod rig;
 mod run;
 mod slice;
@@ -44,7 +44,6 @@ mod summary;
 mod units;
 mod warning;
 
-pub use canary::{Canary, CanaryPlace};
 pub use event::{Acknowledged, Act, Disturbance, EventRecord, EventSpec, Role, SHORTEST_GAP_NS};
 pub use experiment_record::{
     ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION,
@@ -55,6 +54,7 @@ pub use machine::{
     FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, ForeignCpu, ForeignProgram, Machine, Storage,
 };
 pub use packed::{BUCKETS, bucket_of};
+pub use probe_task::{ProbeTask, ProbeTime};
 pub use rig::{
     Backing, Calibration, CalibrationCheck, DiskBurst, DiskChoice, DiskLatency, DiskRates,
     DiskSpec, FilesystemKind, FilesystemSpec, FioResult, Lateness, LimitsSpec, MOST_MEMBERS,

@@ -1,7 +1,7 @@
 //! One arm in one block.
 
 use crate::{
-    Canary, Disturbance, ForeignCpu, Histogram, Imported, Machine, Operation, RigRecord, Slice,
+    Disturbance, ForeignCpu, Histogram, Imported, Machine, Operation, ProbeTask, RigRecord, Slice,
     Status, Storage, Warning,
 };
 use serde::{Deserialize, Serialize};
@@ -76,8 +76,8 @@ pub struct RunRecord {
     /// The points in the order in which they were measured. A search has one for each of its trials.
     pub points: Vec<PointRecord>,
     /// Fixed tasks that were timed beside the run, to see the machine drift.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub canaries: Vec<Canary>,
+    #[serde(rename = "canaries", default, skip_serializing_if = "Vec::is_empty")]
+    pub probe_tasks: Vec<ProbeTask>,
     /// What was noticed while running.
     #[serde(default)]
     pub warnings: Vec<Warning>,

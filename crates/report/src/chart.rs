@@ -18,7 +18,7 @@ mod time;
 mod values;
 mod watch;
 
-pub(crate) use drift::{DriftChart, words as canary_place};
+pub(crate) use drift::{DriftChart, words as probe_time};
 pub(crate) use forest::ForestScale;
 pub(crate) use knee::KneeChart;
 pub(crate) use latency::{LatencyPanel, ends as latency_ends};

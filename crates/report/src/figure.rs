@@ -1,7 +1,7 @@
 //! Figures of what was watched, spelled in their units.
 
-use crate::number::Numbers;
 use plimsoll_judge::{FigureKind, FigureUnit, Figures};
+use plimsoll_quantities::numbers::Numbers;
 
 /// What a figure is counted in, where its number does not say it: for the head of a column.
 pub(crate) fn unit(unit: FigureUnit) -> &'static str {
@@ -165,7 +165,7 @@ pub(crate) fn kind(place: usize) -> &'static FigureKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::TERMINAL;
+    use plimsoll_quantities::numbers::TERMINAL;
 
     #[test]
     fn every_figure_that_is_shown_exists() {

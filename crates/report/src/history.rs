@@ -6,13 +6,13 @@ mod tests;
 
 pub use page::page;
 
-use crate::number::{LatencyUnit, Numbers, PAGE};
 use crate::select;
 use crate::terminal::chart::{Line, over_load};
 use crate::terminal::screen::{Screen, paint};
 use anstyle::{AnsiColor, Style};
 use plimsoll_experiment::Metric;
 use plimsoll_judge::{History, HistoryResult};
+use plimsoll_quantities::numbers::{LatencyUnit, Numbers, PAGE};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();

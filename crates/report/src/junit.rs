@@ -4,9 +4,9 @@
 //! The exit code of the program counts both as broken.
 
 use crate::Report;
-use crate::number::TERMINAL;
 use crate::words;
 use plimsoll_judge::{ThresholdResult, ValidityState};
+use plimsoll_quantities::numbers::TERMINAL;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 /// The text of the report.

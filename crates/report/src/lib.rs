@@ -28,7 +28,6 @@
 
 mod chart;
 mod figure;
-mod number;
 mod rig;
 mod select;
 mod text;

@@ -4,10 +4,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::number::PAGE;
 use crate::shell::{self, Place, Shell};
 use crate::{link, page, text, words};
 use maud::{Markup, html};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Experiments on the page; older ones are found by the filter.
 pub const MOST: usize = 300;

@@ -7,8 +7,8 @@ mod span;
 pub use left::Left;
 pub use span::Span;
 
-use crate::number::{ASCII, Numbers, TERMINAL};
 use crate::text;
+use plimsoll_quantities::numbers::{ASCII, Numbers, TERMINAL};
 use unicode_width::UnicodeWidthStr;
 
 /// Names are not shortened to fewer columns than this.

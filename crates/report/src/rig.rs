@@ -1,7 +1,7 @@
 //! What an arm stands on, in words.
 
-use crate::number::{LatencyUnit, Numbers, PAGE, TERMINAL};
 use crate::{text, words};
+use plimsoll_quantities::numbers::{LatencyUnit, Numbers, PAGE, TERMINAL};
 use plimsoll_record::{
     Backing, DiskChoice, DiskLatency, DiskRates, DiskSpec, FilesystemSpec, LimitsSpec, Price,
     RigSpec,

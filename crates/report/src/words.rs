@@ -1,9 +1,10 @@
 //! The words for the things that reports name, and the marks that stand beside the colours.
 
-use crate::number::{Numbers, round_significant};
 use crate::text;
 use plimsoll_experiment::Metric;
-use plimsoll_judge::{Analysis, BlocksNeeded, Judgement, ValidityState, Verdict, rounded_interval};
+use plimsoll_judge::{Analysis, BlocksNeeded, Judgement, ValidityState, Verdict};
+use plimsoll_quantities::numbers::{Numbers, round_significant};
+use plimsoll_quantities::words::rounded_interval;
 use plimsoll_record::Severity;
 
 /// The four words.
@@ -234,7 +235,7 @@ pub(crate) fn counted(count: u64, one: &str, numbers: Numbers) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::TERMINAL;
+    use plimsoll_quantities::numbers::TERMINAL;
 
     #[test]
     fn a_line_says_which_of_its_ends_are_known() {

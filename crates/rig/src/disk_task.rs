@@ -1,4 +1,4 @@
-//! The disk task of canaries: what a megabyte takes until it is durable.
+//! The disk task of probe tasks: what a megabyte takes until it is durable.
 
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;

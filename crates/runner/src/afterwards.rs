@@ -1,12 +1,10 @@
 //! What a server wrote about itself while it was measured, laid onto the slices after the run: where it could not be asked in time, it
 //! may have told its own files.
 
+use plimsoll_engine::MetricsSample;
 use plimsoll_record::{Slice, WorkerUse, figures};
 use plimsoll_store::{PointId, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Figures at a time: milliseconds since 1970, counters as they stood, in the order of time.
-pub(crate) type Sample = (i64, Vec<(&'static str, f64)>);
 
 /// A gap that is longer is not bridged. Servers write about themselves each second.
 const LONGEST_GAP_MS: f64 = 3_000.0;
@@ -14,22 +12,22 @@ const MILLISECOND_NS: f64 = 1e6;
 
 /// The slices of a run, as far as they must be known to be filled up.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    points: Vec<SeenPoint>,
+pub(crate) struct SliceIndex {
+    points: Vec<IndexedPoint>,
 }
 
 #[derive(Debug)]
-struct SeenPoint {
+struct IndexedPoint {
     id: PointId,
     /// Milliseconds since 1970.
     begun_ms: f64,
     /// In their order; late shares are left out.
-    slices: Vec<SeenSlice>,
+    slices: Vec<IndexedSlice>,
 }
 
 /// When a slice was, and what is known of it.
 #[derive(Debug)]
-struct SeenSlice {
+struct IndexedSlice {
     index: u32,
     start_ns: u64,
     length_ns: u64,
@@ -37,11 +35,11 @@ struct SeenSlice {
     known: BTreeSet<String>,
 }
 
-impl Seen {
+impl SliceIndex {
     /// A point or load phase begins, at a time as records write it. One whose time cannot be read is passed over.
     pub(crate) fn point(&mut self, id: PointId, started_at: &str) {
         if let Ok(begun) = started_at.parse::<jiff::Timestamp>() {
-            self.points.push(SeenPoint {
+            self.points.push(IndexedPoint {
                 id,
                 begun_ms: begun.as_millisecond() as f64,
                 slices: Vec::new(),
@@ -59,7 +57,7 @@ impl Seen {
             .last()
             .is_some_and(|last| last.index >= slice.index);
         if !is_late {
-            point.slices.push(SeenSlice {
+            point.slices.push(IndexedSlice {
                 index: slice.index,
                 start_ns: slice.start_ns,
                 length_ns: slice.length_ns,
@@ -70,7 +68,11 @@ impl Seen {
     }
 
     /// Adds what the samples tell and nobody knew.
-    pub(crate) fn fill_up(&self, samples: &[Sample], store: &mut Store) -> Result<(), StoreError> {
+    pub(crate) fn fill_up(
+        &self,
+        samples: &[MetricsSample],
+        store: &mut Store,
+    ) -> Result<(), StoreError> {
         for point in &self.points {
             for slice in &point.slices {
                 let telemetry = missing(samples, point.begun_ms, slice);
@@ -96,7 +98,11 @@ impl Seen {
 }
 
 /// Figures that the samples tell of a slice beyond those that are known.
-fn missing(samples: &[Sample], begun_ms: f64, slice: &SeenSlice) -> BTreeMap<String, f64> {
+fn missing(
+    samples: &[MetricsSample],
+    begun_ms: f64,
+    slice: &IndexedSlice,
+) -> BTreeMap<String, f64> {
     let begin = begun_ms + slice.start_ns as f64 / MILLISECOND_NS;
     let end = begin + slice.length_ns as f64 / MILLISECOND_NS;
     let (Some(at_begin), Some(at_end)) = (around(samples, begin), around(samples, end)) else {
@@ -122,7 +128,7 @@ fn missing(samples: &[Sample], begun_ms: f64, slice: &SeenSlice) -> BTreeMap<Str
 }
 
 /// The samples before and after a moment; `None` where they are too far apart.
-fn around(samples: &[Sample], moment_ms: f64) -> Option<(&Sample, &Sample)> {
+fn around(samples: &[MetricsSample], moment_ms: f64) -> Option<(&MetricsSample, &MetricsSample)> {
     let after = samples.partition_point(|(time, _)| (*time as f64) < moment_ms);
     let next = samples.get(after)?;
     if next.0 as f64 == moment_ms {
@@ -133,8 +139,12 @@ fn around(samples: &[Sample], moment_ms: f64) -> Option<(&Sample, &Sample)> {
 }
 
 /// A figure at a moment between two samples, on the straight line through them.
-fn between((last, next): (&Sample, &Sample), moment_ms: f64, name: &str) -> Option<f64> {
-    let of = |sample: &Sample| {
+fn between(
+    (last, next): (&MetricsSample, &MetricsSample),
+    moment_ms: f64,
+    name: &str,
+) -> Option<f64> {
+    let of = |sample: &MetricsSample| {
         let found = sample.1.iter().find(|(known, _)| *known == name)?;
         Some(found.1)
     };
@@ -154,8 +164,8 @@ mod tests {
     const COUNTER: &str = figures::ENGINE_PAGES_READ;
     const LEVEL: &str = figures::ENGINE_CACHE_DIRTY;
 
-    fn slice(start_ns: u64, known: &[&str]) -> SeenSlice {
-        SeenSlice {
+    fn slice(start_ns: u64, known: &[&str]) -> IndexedSlice {
+        IndexedSlice {
             index: 0,
             start_ns,
             length_ns: 1_000_000_000,
@@ -164,7 +174,7 @@ mod tests {
         }
     }
 
-    fn samples(values: &[(i64, f64, f64)]) -> Vec<Sample> {
+    fn samples(values: &[(i64, f64, f64)]) -> Vec<MetricsSample> {
         values
             .iter()
             .map(|&(time, count, level)| (time, vec![(COUNTER, count), (LEVEL, level)]))

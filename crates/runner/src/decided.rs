@@ -37,7 +37,7 @@ impl<'a> Decided<'a> {
             }) else {
                 continue;
             };
-            let mut made = Made::default();
+            let mut made = RunResults::default();
             for point in &run.points {
                 made.point(plan, point);
             }
@@ -77,7 +77,7 @@ impl<'a> Decided<'a> {
     }
 
     /// Takes what a run measured that is finished.
-    pub(crate) fn finished(&mut self, run: &PlannedRun, made: Made) {
+    pub(crate) fn finished(&mut self, run: &PlannedRun, made: RunResults) {
         self.measured.extend(made.measured);
         let Some(search) = self
             .plan
@@ -106,14 +106,14 @@ impl<'a> Decided<'a> {
 
 /// What one run measured.
 #[derive(Default)]
-pub(crate) struct Made {
+pub(crate) struct RunResults {
     measured: BTreeSet<u32>,
     trials: Trials,
     /// The point that is being measured.
     point: Option<PointRecord>,
 }
 
-impl Made {
+impl RunResults {
     /// A point of the plan begins.
     pub(crate) fn begins(&mut self, label: &PointLabel, warm_up_ns: u64) {
         self.point = Some(PointRecord {

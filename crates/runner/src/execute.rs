@@ -1,20 +1,20 @@
 //! A whole plan: which runs are missing, one after the other, everything into the store.
 
-use crate::afterwards::Seen;
+use crate::afterwards::SliceIndex;
 use crate::calibration::calibrate_disks;
-use crate::canary::{DiskPlace, time_canary};
 use crate::clock_time::now;
-use crate::decided::{Decided, Made};
+use crate::decided::{Decided, RunResults};
 use crate::error::RunnerError;
-use crate::frames::{Frame, Order, Standing};
+use crate::frames::{Frame, Order, RigAccess};
+use crate::probe_task::{DiskPlace, time_probe_task};
 use crate::rigging::{Rigging, needs_rig};
 use crate::supervise::{Start, WorkerEnd, WorkerProgram, supervise};
 use crate::watcher::{Event, Watcher};
 use plimsoll_engine::kind;
 use plimsoll_experiment::{Arm, Plan, PlannedRun, keeps_data_here, redact, redact_json, text_hash};
 use plimsoll_record::{
-    CanaryPlace, EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Machine,
-    Program, RECORD_VERSION, RunRecord, RunState,
+    EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Machine, ProbeTime, Program,
+    RECORD_VERSION, RunRecord, RunState,
 };
 use plimsoll_rig::{RigError, RigProcess};
 use plimsoll_search::Known;
@@ -141,7 +141,7 @@ pub fn execute(
     let mut successes: Vec<u32> = vec![0; plan.arms.len()];
     let mut failures: Vec<u32> = vec![0; plan.arms.len()];
     let mut interrupted = false;
-    let disk = canary_place(plan);
+    let disk = disk_probe_place(plan);
     let mut block_begun = None;
     for (index, run) in plan.runs.iter().enumerate() {
         let arm = run.arm as usize;
@@ -169,11 +169,11 @@ pub fn execute(
             number: index as u32 + 1,
             runs,
         });
-        let mut canaries = Vec::new();
+        let mut probe_tasks = Vec::new();
         if block_begun != Some(run.block) {
             block_begun = Some(run.block);
-            let place = CanaryPlace::BeforeBlock;
-            canaries.push(time_canary(place, disk.as_ref(), execution.rigs)?);
+            let place = ProbeTime::BeforeBlock;
+            probe_tasks.push(time_probe_task(place, disk.as_ref(), execution.rigs)?);
         }
         let rest = plan.runs[index + 1..].iter();
         let mut rest_of_block = rest.take_while(|later| later.block == run.block);
@@ -196,12 +196,12 @@ pub fn execute(
             rig: None,
             load: None,
             points: Vec::new(),
-            canaries,
+            probe_tasks,
             warnings: Vec::new(),
         };
         let after_block = ends_block.then_some(disk.as_ref());
         let known = decided.known(run);
-        let mut made = Made::default();
+        let mut made = RunResults::default();
         let attempt = Attempt {
             run,
             head,
@@ -241,8 +241,8 @@ pub fn execute(
     })
 }
 
-/// Where the disk task of the canaries is done: where the first arm that keeps data keeps it.
-fn canary_place(plan: &Plan) -> Option<DiskPlace> {
+/// Where the disk task of the probe tasks is done: where the first arm that keeps data keeps it.
+fn disk_probe_place(plan: &Plan) -> Option<DiskPlace> {
     let keeps_data = |arm: &&Arm| {
         kind(&arm.engine).is_some_and(|kind| keeps_data_here(kind, arm.rig.server.as_ref()))
     };
@@ -414,7 +414,7 @@ struct Attempt<'a> {
     head: RunRecord,
     /// What earlier runs decided.
     known: Known,
-    /// Where the canary is timed that follows the last run of a block, if this is one; the disk's only where data is kept.
+    /// Where the probe task is timed that follows the last run of a block, if this is one; the disk's only where data is kept.
     after_block: Option<Option<&'a DiskPlace>>,
 }
 
@@ -423,7 +423,7 @@ fn one_run(
     execution: &Execution<'_>,
     id: &str,
     attempt: Attempt<'_>,
-    made: &mut Made,
+    made: &mut RunResults,
     store: &mut Store,
     watcher: &mut dyn Watcher,
 ) -> Result<RunState, RunnerError> {
@@ -445,7 +445,7 @@ fn one_run(
             return if is_gone(&error) { Err(error) } else { ended };
         }
     };
-    let mut standing = Standing::default();
+    let mut standing = RigAccess::default();
     let mut directory = None;
     if let Some(rigging) = &rigging {
         let storage = rigging.storage();
@@ -461,7 +461,7 @@ fn one_run(
         point: None,
         plan: execution.plan,
         made,
-        seen: arm.rig.server.is_some().then(Seen::default),
+        seen: arm.rig.server.is_some().then(SliceIndex::default),
     };
     let end = {
         // The watcher is both told of frames and asked for interruptions, so it is shared between the two for the time of the run.
@@ -488,7 +488,7 @@ fn one_run(
         // A server that had to be killed has not written what it was asked to keep.
         unsound = unsound.or(stopped.err());
         if let Some(seen) = seen {
-            match rigging.told_by_server() {
+            match plimsoll_engine::own_metrics(&arm.engine, rigging.data_directory()) {
                 Ok(samples) => seen.fill_up(&samples, store)?,
                 Err(why) => {
                     notes.push(format!("what the server wrote about itself is lost: {why}"));
@@ -536,14 +536,14 @@ fn end_run(
     after_block: Option<Option<&DiskPlace>>,
     rigs: &RigProcess,
 ) -> Result<RunState, RunnerError> {
-    let canary = after_block.map(|disk| time_canary(CanaryPlace::AfterBlock, disk, rigs));
-    let canary = canary.transpose();
-    head.canaries
-        .extend(canary.as_ref().ok().cloned().flatten());
+    let probe = after_block.map(|disk| time_probe_task(ProbeTime::AfterBlock, disk, rigs));
+    let probe = probe.transpose();
+    head.probe_tasks
+        .extend(probe.as_ref().ok().cloned().flatten());
     head.ended_at = Some(now());
     store.update_run(run_id, &head)?;
     // The run is kept even where nobody is left to make another.
-    canary?;
+    probe?;
     Ok(head.state)
 }
 
@@ -564,10 +564,10 @@ struct Stored<'a> {
     run: RunId,
     head: &'a mut RunRecord,
     plan: &'a Plan,
-    made: &'a mut Made,
+    made: &'a mut RunResults,
     point: Option<PointId>,
     /// To be filled up after the run, where a server may have written about itself.
-    seen: Option<Seen>,
+    seen: Option<SliceIndex>,
 }
 
 impl Stored<'_> {

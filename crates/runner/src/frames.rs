@@ -49,12 +49,12 @@ pub struct Order {
     /// For engines that keep data.
     pub directory: Option<PathBuf>,
     /// What the run stands on.
-    pub standing: Standing,
+    pub standing: RigAccess,
 }
 
 /// What a worker watches and commands of the rig below it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Standing {
+pub struct RigAccess {
     /// Of the filesystem that was made for the run.
     pub mount_point: Option<PathBuf>,
     /// Socket of the emulated disk's daemon.
@@ -74,7 +74,7 @@ impl Order {
         run: &PlannedRun,
         known: Known,
         directory: Option<PathBuf>,
-        standing: Standing,
+        standing: RigAccess,
     ) -> Self {
         Self {
             frames: FRAMES_VERSION,

@@ -48,23 +48,23 @@
 mod afterwards;
 mod agenda;
 mod calibration;
-mod canary;
 mod clock_time;
 mod decided;
 mod error;
 mod execute;
 mod frames;
 mod ledger;
+mod probe_task;
+mod rig_access;
 mod rigging;
 mod sizing;
-mod standing;
 mod supervise;
 mod watcher;
 mod worker;
 
 pub use error::RunnerError;
 pub use execute::{Ended, Execution, execute, took_seconds};
-pub use frames::{FRAMES_VERSION, Frame, Order, Standing};
+pub use frames::{FRAMES_VERSION, Frame, Order, RigAccess};
 pub use sizing::{Sizing, bytes_per_record};
 pub use supervise::WorkerProgram;
 pub use watcher::{Event, Watcher};

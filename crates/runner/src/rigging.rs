@@ -1,9 +1,8 @@
 //! What a run stands on: made before it, watched over, and undone after it, with the trace of its disk kept.
 
-use crate::afterwards::Sample;
 use crate::error::RunnerError;
 use crate::execute::Execution;
-use crate::frames::Standing;
+use crate::frames::RigAccess;
 use crate::supervise::Below;
 use plimsoll_disk::Control;
 use plimsoll_experiment::{Arm, explain, keeps_data_here};
@@ -76,12 +75,12 @@ impl<'a> Rigging<'a> {
     }
 
     /// For the worker.
-    pub(crate) fn standing(&self, storage: &Storage) -> Standing {
+    pub(crate) fn standing(&self, storage: &Storage) -> RigAccess {
         let built = self.built();
         let of_storage = storage.device.as_deref();
         let of_storage = of_storage.and_then(|device| device.strip_prefix("/dev/"));
         let device = built.device.as_deref().or(of_storage);
-        Standing {
+        RigAccess {
             mount_point: built.mount_point.clone(),
             control: built.control_socket.clone(),
             device: device.map(str::to_owned),
@@ -114,16 +113,6 @@ impl<'a> Rigging<'a> {
         let stem = self.server_log_to.file_stem().unwrap_or_default();
         let name = format!("{}-member-{}.log", stem.display(), place + 1);
         self.server_log_to.with_file_name(name)
-    }
-
-    /// What the server wrote about itself, if it did: a mongod does, in a folder of its data directory. It has ended. Which member of
-    /// several was asked for figures, and when, nobody wrote down, so theirs are left alone.
-    pub(crate) fn told_by_server(&self) -> Result<Vec<Sample>, String> {
-        let folder = self.rig.data_directory().join("diagnostic.data");
-        if !folder.is_dir() {
-            return Ok(Vec::new());
-        }
-        plimsoll_engine::ftdc(&folder).map_err(|error| error.to_string())
     }
 
     /// Undoes everything and keeps the trace and the log of the server. Returns what the record says of it, and what the user should know.

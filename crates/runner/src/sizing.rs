@@ -2,7 +2,7 @@
 
 use plimsoll_engine::{Opening, open};
 use plimsoll_experiment::Settings;
-use plimsoll_loadgen::{Observer, run_load};
+use plimsoll_loadgen::{SliceSink, run_load};
 use plimsoll_record::{RigSpec, ServerSpec, Slice};
 use plimsoll_rig::{Order, RigError, RigProcess};
 use plimsoll_workload::{DataSpec, KeySpace};
@@ -94,6 +94,6 @@ fn measure(sizing: &Sizing<'_>, directory: &Path, server: Option<&str>) -> Resul
 
 struct Unwatched;
 
-impl Observer for Unwatched {
+impl SliceSink for Unwatched {
     fn slice(&mut self, _: Slice) {}
 }

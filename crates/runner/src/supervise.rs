@@ -107,6 +107,7 @@ pub(crate) fn supervise(
     let mut end = None;
     let mut agenda = Agenda::of(&order.events);
     loop {
+        let mut done = Ok(());
         match worker.frames.recv_timeout(agenda.rest(LOOK)) {
             Ok(Frame::Hello { frames }) if frames != FRAMES_VERSION => {
                 end = Some(WorkerEnd::Failed(REPLACED.into()));
@@ -117,7 +118,7 @@ pub(crate) fn supervise(
             Ok(Frame::Failed { message }) => end = Some(WorkerEnd::Failed(message)),
             Ok(frame @ (Frame::SizeMemory | Frame::LieStill | Frame::Heal)) => {
                 last_heard = Instant::now();
-                let done = match frame {
+                done = match frame {
                     Frame::Heal => {
                         agenda.is_over();
                         below.heal()
@@ -125,20 +126,15 @@ pub(crate) fn supervise(
                     Frame::SizeMemory => below.size_memory(),
                     _ => below.map(),
                 };
-                if let Err(error) = done {
-                    worker.kill();
-                    return Ok(WorkerEnd::Failed(error.to_string()));
+                if done.is_ok() {
+                    worker.write_line(GO_ON);
                 }
-                worker.write_line(GO_ON);
             }
             Ok(Frame::Measuring) => {
                 agenda.begins();
                 // Once more: caches and buffers have grown since the load.
-                if order.arm.rig.limits.page_cache_bytes.is_some()
-                    && let Err(error) = below.size_memory()
-                {
-                    worker.kill();
-                    return Ok(WorkerEnd::Failed(error.to_string()));
+                if order.arm.rig.limits.page_cache_bytes.is_some() {
+                    done = below.size_memory();
                 }
             }
             Ok(mut frame) => {
@@ -153,7 +149,7 @@ pub(crate) fn supervise(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        if let Err(error) = agenda.carry_out(below) {
+        if let Err(error) = done.and_then(|()| agenda.carry_out(below)) {
             worker.kill();
             return Ok(WorkerEnd::Failed(error.to_string()));
         }

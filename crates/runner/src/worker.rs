@@ -3,12 +3,12 @@
 use crate::clock_time::now;
 use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
 use crate::ledger::Watched;
-use crate::standing::{Disk, MeasuredServer, Stage, is_traced, sampler};
+use crate::rig_access::{Disk, MeasuredServer, Stage, is_traced, sampler};
 use plimsoll_engine::{Engine, Opening, open};
-use plimsoll_loadgen::{LoadError, Observer, PointSpec, run_load, run_point, run_point_noting};
+use plimsoll_loadgen::{LoadError, PointSpec, SliceSink, run_load, run_point, run_point_noting};
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
 use plimsoll_schedule::Load;
-use plimsoll_search::{Course, Step, Tally};
+use plimsoll_search::{PointSequence, Step, Tally};
 use plimsoll_telemetry::{
     ForeignSampler, Host, SliceSampler, SystemSampler, WorkerSampler, local_servers,
 };
@@ -224,8 +224,9 @@ fn measure<W: Write>(
     reporter.tell_extents(order)?;
 
     let objective = order.objective.as_ref();
-    let mut course = Course::new(&order.points, &order.measurement, objective, &order.known);
-    while let Some(step) = course.next_step().map_err(|error| error.to_string())? {
+    let mut sequence =
+        PointSequence::new(&order.points, &order.measurement, objective, &order.known);
+    while let Some(step) = sequence.next_step().map_err(|error| error.to_string())? {
         if reporter.stopped() {
             return Ok(false);
         }
@@ -285,7 +286,7 @@ fn measure<W: Write>(
         if end.cut_short && !lost {
             return Ok(false);
         }
-        course.done(reporter.tally.outcome(&end));
+        sequence.done(reporter.tally.outcome(&end));
     }
     reporter.enter(Stage::Over, "over")?;
     reporter.tell_extents(order)?;
@@ -456,7 +457,7 @@ impl<W: Write> Reporter<'_, W> {
     }
 }
 
-impl<W: Write> Observer for Reporter<'_, W> {
+impl<W: Write> SliceSink for Reporter<'_, W> {
     fn slice(&mut self, slice: Slice) {
         self.completed.ok += slice.completed.ok;
         self.completed.not_found += slice.completed.not_found;

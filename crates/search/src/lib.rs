@@ -3,8 +3,8 @@
 //! What a plan leaves open (see `plimsoll_experiment::PointRole`) is decided by pure functions of what the run has measured so far. The worker asks them while
 //! it measures; `judge` hands the same trials to the same functions and comes to the same line.
 
-mod course;
 mod line;
+mod sequence;
 mod tally;
 
 #[cfg(test)]
@@ -12,6 +12,6 @@ mod tally_tests;
 #[cfg(test)]
 mod tests;
 
-pub use course::{Course, Known, Step, share_label};
 pub use line::{goal, replay, trial, trial_with_outcome};
+pub use sequence::{Known, PointSequence, Step, share_label};
 pub use tally::{Outcome, Tally};

@@ -1,4 +1,4 @@
-use crate::{Course, Known, Outcome, Step};
+use crate::{Known, Outcome, PointSequence, Step};
 use plimsoll_experiment::{Measurement, Objective, Order, Point, PointRole, Search, Sessions};
 use plimsoll_record::ShapedFrom;
 use plimsoll_schedule::{Arrivals, Load};
@@ -104,15 +104,15 @@ fn walk(
     of: impl Fn(&Step) -> Outcome,
 ) -> Vec<Step> {
     let measurement = measurement();
-    let mut course = Course::new(points, &measurement, objective, known);
+    let mut sequence = PointSequence::new(points, &measurement, objective, known);
     let mut steps = Vec::new();
-    while let Some(step) = course
+    while let Some(step) = sequence
         .next_step()
         .expect("the settings are in their bounds")
     {
-        assert_eq!(course.next_step().expect("the same"), Some(step.clone()));
+        assert_eq!(sequence.next_step().expect("the same"), Some(step.clone()));
         let outcome = of(&step);
-        course.done(outcome);
+        sequence.done(outcome);
         steps.push(step);
         assert!(steps.len() < 1_000, "a run comes to an end");
     }

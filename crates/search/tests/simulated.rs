@@ -14,7 +14,7 @@ use plimsoll_record::{
     Status, WorkerUse,
 };
 use plimsoll_schedule::{Arrivals, Load, arrivals};
-use plimsoll_search::{Course, Known, Outcome, Step, Tally, replay};
+use plimsoll_search::{Known, Outcome, PointSequence, Step, Tally, replay};
 use plimsoll_stats::{Line, LineTrial};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -122,9 +122,9 @@ fn search(seed: u64, trial_seconds: u64) -> (Line, usize) {
         ..Point::fixed(0, load)
     }];
     let known = Known::default();
-    let mut course = Course::new(&points, &measurement, Some(&objective), &known);
+    let mut sequence = PointSequence::new(&points, &measurement, Some(&objective), &known);
     let mut trials = Vec::new();
-    while let Some(step) = course.next_step().expect("within its bounds") {
+    while let Some(step) = sequence.next_step().expect("within its bounds") {
         let number = trials.len() as u64;
         let outcome = measure(&step, &objective, seed ^ ((number + 1) << 32));
         let Load::Open { rate, .. } = step.load else {
@@ -135,7 +135,7 @@ fn search(seed: u64, trial_seconds: u64) -> (Line, usize) {
             seconds: trial_seconds as f64,
             is_good: outcome.meets_objective == Some(true),
         });
-        course.done(outcome);
+        sequence.done(outcome);
     }
     let replayed = replay(&search, &trials).expect("there were trials");
     (replayed.line(), trials.len())

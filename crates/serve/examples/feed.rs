@@ -164,7 +164,7 @@ fn run(arm: &str, block: u32, position: u32) -> RunRecord {
         rig: None,
         load: None,
         points: Vec::new(),
-        canaries: Vec::new(),
+        probe_tasks: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -12,7 +12,7 @@ pub use token::TokenError;
 #[cfg(test)]
 pub(crate) use token::tests;
 
-use crate::connections::Asker;
+use crate::connections::Requester;
 use crate::failure::Failure;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -230,8 +230,8 @@ pub(crate) fn guard(routes: Router, access: Access) -> Router {
 }
 
 async fn guarded(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let asker = request.extensions().get::<Asker>().cloned();
-    let admit = || asker.iter().for_each(Asker::admit);
+    let requester = request.extensions().get::<Requester>().cloned();
+    let admit = || requester.iter().for_each(Requester::admit);
     let mut response = match access.check(&request).map_err(|answered| *answered) {
         Ok(()) => {
             admit();

@@ -5,7 +5,7 @@ mod places;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use places::{Asker, Places};
+pub(crate) use places::{Places, Requester};
 
 use crate::access::TakenAt;
 use axum::Router;
@@ -90,11 +90,11 @@ pub(crate) async fn serve(
             continue;
         };
         let place = places.enter(Peer::of(from.ip()));
-        let asker = Asker {
+        let requester = Requester {
             places: Arc::clone(&places),
             link: Arc::clone(place.link()),
         };
-        let connection = graceful.watch(answered(stream, router.clone(), asker, taken_at));
+        let connection = graceful.watch(answered(stream, router.clone(), requester, taken_at));
         tokio::spawn(async move {
             let link = place.link();
             tokio::select! {
@@ -115,7 +115,7 @@ pub(crate) async fn serve(
 fn answered<S: AsyncRead + AsyncWrite + Unpin + 'static>(
     stream: S,
     router: Router,
-    asker: Asker,
+    requester: Requester,
     taken_at: TakenAt,
 ) -> impl GracefulConnection {
     let mut http = http1::Builder::new();
@@ -123,11 +123,11 @@ fn answered<S: AsyncRead + AsyncWrite + Unpin + 'static>(
         .header_read_timeout(LONGEST_HEAD)
         .max_buf_size(LARGEST_HEAD)
         .max_headers(MOST_HEADERS);
-    let stream = Paced::new(stream, Arc::clone(&asker.link));
+    let stream = Paced::new(stream, Arc::clone(&requester.link));
     let service = tower::service_fn(move |mut request: hyper::Request<Incoming>| {
-        let asking = Asking::begin(&asker.link);
+        let asking = Asking::begin(&requester.link);
         request.extensions_mut().insert(taken_at);
-        request.extensions_mut().insert(asker.clone());
+        request.extensions_mut().insert(requester.clone());
         let answer = router.clone().oneshot(request.map(Body::new));
         async move {
             let answer = answer.await?;

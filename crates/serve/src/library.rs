@@ -4,7 +4,7 @@ use crate::VERSION;
 use crate::connections::Places;
 use crate::failure::Failure;
 use crate::pages::aside;
-use crate::shared::{Made, Memory, Reserved, Shared, counted};
+use crate::shared::{Cached, Memory, Reserved, Shared, counted};
 use axum::body::Bytes;
 use plimsoll_judge::{
     Analysis, HistoryQuestion, RecordComparison, analyse, baseline_of, compare_records, plan_of,
@@ -171,7 +171,7 @@ impl Library {
             let drawn = draw()?;
             let kept = is_kept.then_some(drawn.len());
             let value = counted(drawn, reserved)?;
-            Ok(Made { value, kept })
+            Ok(Cached { value, kept })
         };
         self.drawn.get(drawing, bytes, make).await
     }
@@ -199,7 +199,7 @@ impl Library {
         let make = move |reserved| {
             let record = library.open()?.load(&id)?;
             let analysis = analyse(&record)?;
-            Ok(Made {
+            Ok(Cached {
                 value: Arc::new(Judged {
                     record,
                     analysis,
@@ -257,7 +257,7 @@ impl Library {
         let make = move |mut reserved: Reserved| {
             let trace = open()?;
             reserved.fit(size_of_val(trace.requests()))?;
-            Ok(Made {
+            Ok(Cached {
                 value: Arc::new(SharedTrace {
                     trace,
                     _reserved: reserved,

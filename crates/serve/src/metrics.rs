@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use plimsoll_record::{PointLabel, Slice};
-use plimsoll_report::export::prometheus::{CONTENT_TYPE, LatestSlice, Standing, now};
+use plimsoll_report::export::prometheus::{CONTENT_TYPE, ExperimentStatus, LatestSlice, now};
 use plimsoll_store::{Following, PointKey, RunKey, Store, StoreError, Summary};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,7 +54,7 @@ impl Metrics {
             all.insert(summary.id.clone(), followed);
         }
         let now_seconds = seconds_now();
-        let standings: Vec<Standing<'_>> = running
+        let standings: Vec<ExperimentStatus<'_>> = running
             .iter()
             .filter_map(|summary| Some(all.get(&summary.id)?.standing(summary, now_seconds)))
             .collect();
@@ -104,7 +104,7 @@ impl Followed {
         }
     }
 
-    fn standing<'f>(&'f self, summary: &'f Summary, now_seconds: f64) -> Standing<'f> {
+    fn standing<'f>(&'f self, summary: &'f Summary, now_seconds: f64) -> ExperimentStatus<'f> {
         let latest = self.latest.as_ref().and_then(|(point, slice)| {
             let (run, label) = self.points.get(point)?;
             let (arm, block) = self.runs.get(run)?;
@@ -117,7 +117,7 @@ impl Followed {
                 errors: self.errors.1,
             })
         });
-        Standing {
+        ExperimentStatus {
             experiment: &summary.name,
             id: &summary.id,
             running: summary.running,

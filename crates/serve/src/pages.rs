@@ -9,7 +9,7 @@ use axum::response::{Html, IntoResponse, Response};
 use plimsoll_experiment::Metric;
 use plimsoll_judge::HistoryQuestion;
 use plimsoll_record::ExperimentState;
-use plimsoll_report::list::{self, Entry, Listed, State as Standing};
+use plimsoll_report::list::{self, Entry, Listed, State as ExperimentStatus};
 use plimsoll_store::Summary;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -72,7 +72,7 @@ pub(crate) async fn list(
         let listed = Listed {
             entries: &entries,
             text: query.last("text").unwrap_or_default(),
-            state: query.last("state").and_then(Standing::parse),
+            state: query.last("state").and_then(ExperimentStatus::parse),
             store: &app.library.path().display().to_string(),
         };
         Ok(list::page(&listed, VERSION))
@@ -82,9 +82,9 @@ pub(crate) async fn list(
 
 fn entry(summary: Summary) -> Entry {
     let state = match (summary.state, summary.running) {
-        (_, true) => Standing::GoingOn,
-        (ExperimentState::Finished, _) => Standing::Finished,
-        (ExperimentState::Unfinished, _) => Standing::Interrupted,
+        (_, true) => ExperimentStatus::GoingOn,
+        (ExperimentState::Finished, _) => ExperimentStatus::Finished,
+        (ExperimentState::Unfinished, _) => ExperimentStatus::Interrupted,
     };
     Entry {
         id: summary.id,

@@ -130,7 +130,7 @@ pub(crate) fn counted(bytes: Vec<u8>, mut reserved: Reserved) -> Result<Bytes, F
 }
 
 /// What was made.
-pub(crate) struct Made<V> {
+pub(crate) struct Cached<V> {
     pub(crate) value: V,
     /// Bytes, where it is worth keeping for who comes later.
     pub(crate) kept: Option<usize>,
@@ -194,7 +194,7 @@ impl<K: PartialEq + Clone, V: Clone> State<K, V> {
         gate
     }
 
-    fn finish(&mut self, key: K, result: Result<Made<V>, Failure>) -> Result<V, Failure> {
+    fn finish(&mut self, key: K, result: Result<Cached<V>, Failure>) -> Result<V, Failure> {
         self.making.retain(|(known, _)| *known != key);
         let made = result?;
         #[cfg(test)]
@@ -255,7 +255,7 @@ where
         &self,
         key: K,
         bytes: usize,
-        make: impl FnOnce(Reserved) -> Result<Made<V>, Failure> + Send + 'static,
+        make: impl FnOnce(Reserved) -> Result<Cached<V>, Failure> + Send + 'static,
     ) -> Result<V, Failure> {
         let found = lock(&self.state).find(&key);
         match found {
@@ -285,7 +285,7 @@ where
         key: K,
         reserved: Reserved,
         hand: OwnedSemaphorePermit,
-        make: impl FnOnce(Reserved) -> Result<Made<V>, Failure> + Send + 'static,
+        make: impl FnOnce(Reserved) -> Result<Cached<V>, Failure> + Send + 'static,
     ) -> Making<V> {
         let mut state = lock(&self.state);
         let shared = Arc::clone(&self.state);

@@ -136,7 +136,7 @@ pub(crate) fn run(arm: &str, block: u32) -> RunRecord {
         rig: None,
         load: None,
         points: Vec::new(),
-        canaries: Vec::new(),
+        probe_tasks: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -458,7 +458,7 @@ mod tests {
             rig: None,
             load: None,
             points: Vec::new(),
-            canaries: Vec::new(),
+            probe_tasks: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -51,6 +51,7 @@ pub use group::GroupSource;
 pub use host::Host;
 pub use interruptions::{Interruptions, watch_for_interruptions};
 pub use local_server::{KnownServer, ListensAt, local_servers, server_process};
+pub use mounts::{Mount, mounts_in};
 pub use slice_sampler::{Figures, SliceSampler};
 pub use survey::{Place, Survey};
 pub use system::{SystemSampler, SystemUse};

@@ -1,30 +1,33 @@
 //! What is mounted where.
 
 use crate::Host;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// A line of `/proc/self/mountinfo`; the format is in proc_pid_mountinfo(5).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mount {
+pub struct Mount {
     /// Major and minor number, as in `8:1`. The major number is 0 where there is no block device.
-    pub(crate) device_number: String,
+    pub device_number: String,
     /// The directory of the filesystem that is mounted.
-    pub(crate) root: PathBuf,
+    pub root: PathBuf,
     /// Where it is mounted.
-    pub(crate) point: PathBuf,
+    pub point: PathBuf,
     /// Of this mount.
-    pub(crate) options: String,
+    pub options: String,
     /// Type of the filesystem.
-    pub(crate) kind: String,
+    pub kind: String,
     /// A device path, mostly.
-    pub(crate) source: String,
+    pub source: PathBuf,
     /// Of the filesystem.
-    pub(crate) filesystem_options: String,
+    pub filesystem_options: String,
 }
 
 impl Mount {
     /// Options of the mount and of the filesystem, each once.
-    pub(crate) fn all_options(&self) -> String {
+    #[must_use]
+    pub fn all_options(&self) -> String {
         let mut options: Vec<&str> = Vec::new();
         for option in self
             .options
@@ -46,37 +49,44 @@ impl Mount {
     }
 
     /// Whether the filesystem has an option without value.
-    pub(crate) fn has_option(&self, key: &str) -> bool {
+    #[must_use]
+    pub fn has_option(&self, key: &str) -> bool {
         self.filesystem_options
             .split(',')
             .any(|option| option == key)
     }
 
-    fn from_line(line: &str) -> Option<Self> {
-        let (of_the_mount, of_the_filesystem) = line.split_once(" - ")?;
-        let mut fields = of_the_mount.split(' ').skip(2);
-        let device_number = fields.next()?.to_owned();
-        let root = PathBuf::from(unescape(fields.next()?));
-        let point = PathBuf::from(unescape(fields.next()?));
-        let options = unescape(fields.next()?);
-        let mut fields = of_the_filesystem.split(' ');
+    fn from_line(line: &[u8]) -> Option<Self> {
+        let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+        let separator = fields.iter().position(|field| *field == b"-")?;
+        let of_the_filesystem = fields.get(separator + 1..)?;
+        let text = |field: &[u8]| unescape(field).to_string_lossy().into_owned();
         Some(Self {
-            device_number,
-            root,
-            point,
-            options,
-            kind: fields.next()?.to_owned(),
-            source: unescape(fields.next()?),
-            filesystem_options: fields.next().map(unescape).unwrap_or_default(),
+            device_number: text(fields.get(2)?),
+            root: unescape(fields.get(3)?).into(),
+            point: unescape(fields.get(4)?).into(),
+            options: text(fields.get(5)?),
+            kind: text(of_the_filesystem.first()?),
+            source: unescape(of_the_filesystem.get(1)?).into(),
+            filesystem_options: of_the_filesystem
+                .get(2)
+                .map(|field| text(field))
+                .unwrap_or_default(),
         })
     }
+}
+
+/// What is mounted by the text of `/proc/self/mountinfo`, in the order of mounting.
+#[must_use]
+pub fn mounts_in(mountinfo: &[u8]) -> Vec<Mount> {
+    let lines = mountinfo.split(|byte| *byte == b'\n');
+    lines.filter_map(Mount::from_line).collect()
 }
 
 impl Host {
     /// Everything that is mounted, in the order of mounting.
     pub(crate) fn mounts(&self) -> Vec<Mount> {
-        let text = self.read("proc/self/mountinfo").unwrap_or_default();
-        text.lines().filter_map(Mount::from_line).collect()
+        mounts_in(&std::fs::read(self.path("proc/self/mountinfo")).unwrap_or_default())
     }
 }
 
@@ -87,9 +97,9 @@ pub(crate) fn mount_of<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount
 }
 
 /// White space and backslashes are written as a backslash and three octal digits.
-fn unescape(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
+fn unescape(field: &[u8]) -> OsString {
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field;
     while let Some((&first, after)) = rest.split_first() {
         let digits = after
             .get(..3)
@@ -106,7 +116,7 @@ fn unescape(text: &str) -> String {
             }
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    OsString::from_vec(bytes)
 }
 
 #[cfg(test)]
@@ -115,24 +125,25 @@ mod tests {
 
     #[test]
     fn a_line_is_taken_apart() {
-        let line = "36 35 98:0 /mnt1 /mnt2/my\\040disk rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue,noatime";
+        let line = b"36 35 98:0 /mnt1 /mnt2/my\\040disk rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue,noatime";
         let mount = Mount::from_line(line).unwrap();
         assert_eq!(mount.device_number, "98:0");
         assert_eq!(mount.root, Path::new("/mnt1"));
         assert_eq!(mount.point, Path::new("/mnt2/my disk"));
         assert_eq!(mount.kind, "ext3");
-        assert_eq!(mount.source, "/dev/root");
+        assert_eq!(mount.source, Path::new("/dev/root"));
         assert_eq!(mount.all_options(), "rw,noatime,errors=continue");
         assert_eq!(mount.option("errors"), Some("continue"));
         assert_eq!(mount.option("error"), None);
         assert!(mount.has_option("noatime"));
-        assert_eq!(Mount::from_line("36 35 98:0"), None);
+        assert_eq!(Mount::from_line(b"36 35 98:0"), None);
+        assert_eq!(Mount::from_line(b""), None);
     }
 
     #[test]
     fn a_path_belongs_to_the_longest_and_latest_mount() {
         let mount = |point: &str, source: &str| {
-            Mount::from_line(&format!("1 0 8:1 / {point} rw - ext4 {source} rw")).unwrap()
+            Mount::from_line(format!("1 0 8:1 / {point} rw - ext4 {source} rw").as_bytes()).unwrap()
         };
         let mounts = [
             mount("/", "root"),
@@ -141,15 +152,19 @@ mod tests {
             mount("/data/x", "x"),
         ];
         let source = |path: &str| mount_of(&mounts, Path::new(path)).unwrap().source.clone();
-        assert_eq!(source("/data/run"), "above");
-        assert_eq!(source("/database"), "root", "names are compared as a whole");
-        assert_eq!(source("/data/x/y"), "x");
+        assert_eq!(source("/data/run"), Path::new("above"));
+        assert_eq!(
+            source("/database"),
+            Path::new("root"),
+            "names are compared as a whole"
+        );
+        assert_eq!(source("/data/x/y"), Path::new("x"));
         assert_eq!(mount_of(&mounts[1..], Path::new("/home")), None);
     }
 
     #[test]
     fn a_backslash_that_escapes_nothing_stays() {
-        assert_eq!(unescape("a\\134b\\"), "a\\b\\");
-        assert_eq!(unescape("\\9"), "\\9");
+        assert_eq!(unescape(b"a\\134b\\"), "a\\b\\");
+        assert_eq!(unescape(b"\\9"), "\\9");
     }
 }

@@ -68,13 +68,15 @@ impl Host {
         }
         match self.block_device(mount) {
             Some(block_device) => self.describe_device(&block_device, storage),
-            None if mount.source.starts_with("/dev/")
+            None if mount.source.starts_with("/dev")
                 || NETWORK_FILESYSTEMS.contains(&mount.kind.as_str()) =>
             {
-                storage.device = Some(mount.source.clone());
+                storage.device = Some(mount.source.display().to_string());
             }
             // A pool, as of ZFS, is named after itself.
-            None if mount.kind == "zfs" => storage.device = Some(mount.source.clone()),
+            None if mount.kind == "zfs" => {
+                storage.device = Some(mount.source.display().to_string())
+            }
             None => {}
         }
     }
@@ -86,14 +88,14 @@ impl Host {
             return Some(found);
         }
         // Btrfs and its like show a number of their own instead of that of their device.
-        let source = Path::new(&mount.source);
+        let source = &mount.source;
         if !source.starts_with("/dev") {
             return None;
         }
         let device = self
             .path(source)
             .canonicalize()
-            .unwrap_or_else(|_| source.to_owned());
+            .unwrap_or_else(|_| source.clone());
         let name = device.file_name()?.to_str()?;
         self.path(format!("sys/class/block/{name}"))
             .canonicalize()

@@ -81,7 +81,7 @@ pub(crate) fn check(named: &Path, path: &Path, tools: &Tools) -> Result<Device, 
     let is_mounted = |device: &str, path: &Path| {
         mounted
             .iter()
-            .find(|mounted| mounted.device == device || mounted.source == path)
+            .find(|mounted| mounted.device_number == device || mounted.source == path)
     };
     let id = number_of(status.rdev());
     if let Some(mounted) = is_mounted(&id, path) {

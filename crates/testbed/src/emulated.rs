@@ -1,9 +1,9 @@
 //! An emulated disk as a block device: the daemon, its FUSE file, and a loop device over it.
 
 use crate::loops::{self, BackingFile};
-use crate::made::Made;
 use crate::privileged::kill::end;
 use crate::processes::{MARK_VARIABLE, is_marked, started_ticks};
+use crate::rig_parts::RigParts;
 use crate::step::Step;
 use crate::tools::find;
 use crate::wait::bounded;
@@ -43,7 +43,7 @@ impl EmulatedDisk {
         spec: &DiskSpec,
         directory: &DataDirectory,
         program: &DaemonProgram,
-        made: &Made,
+        made: &RigParts,
     ) -> Result<Self, TestbedError> {
         let (mount_point, _) = directory.make("fuse")?;
         let directory = directory.path();

@@ -2,19 +2,19 @@
 
 use crate::emulated::EmulatedDisk;
 use crate::journal::Journal;
-use crate::made::Made;
+use crate::rig_parts::RigParts;
 
 /// What was made in a data directory. It is undone when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Ground {
-    pub(crate) made: Made,
+    pub(crate) made: RigParts,
     pub(crate) disk: Option<EmulatedDisk>,
 }
 
 impl Ground {
     pub(crate) fn new(journal: &Journal) -> Self {
         Self {
-            made: Made::new(journal),
+            made: RigParts::new(journal),
             disk: None,
         }
     }

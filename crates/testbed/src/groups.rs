@@ -7,8 +7,8 @@ mod find;
 mod limits;
 
 use crate::TestbedError;
-use crate::made::Made;
 use crate::privileged::group;
+use crate::rig_parts::RigParts;
 use crate::step::Step;
 use crate::undo::Undone;
 use crate::wait::until;
@@ -50,7 +50,7 @@ pub(crate) struct Group {
 
 impl Group {
     /// Makes a group with these limits.
-    pub(crate) fn make(limits: &LimitsSpec, made: &Made) -> Result<Self, TestbedError> {
+    pub(crate) fn make(limits: &LimitsSpec, made: &RigParts) -> Result<Self, TestbedError> {
         let homes = Homes::find(limits)?;
         if !homes.to_enable.is_empty() {
             enable(&homes, made)?;
@@ -152,7 +152,7 @@ pub(crate) fn can_be_made(limits: &LimitsSpec) -> Result<(), TestbedError> {
     }
 }
 
-fn enable(homes: &Homes, made: &Made) -> Result<(), TestbedError> {
+fn enable(homes: &Homes, made: &RigParts) -> Result<(), TestbedError> {
     // They are all in one place: only version 2 has to enable any.
     let Some((_, home)) = homes.of.first() else {
         return Ok(());

@@ -34,7 +34,7 @@ pub(crate) enum Line {
     /// Comes before the thing is made.
     Making { id: u64, step: Step },
     /// The inode of what was made, where that proves that it is the same.
-    Made { id: u64, inode: u64 },
+    RigParts { id: u64, inode: u64 },
     /// It is undone, or was never made.
     Undone { id: u64 },
 }
@@ -186,7 +186,7 @@ impl Journal {
     /// Writes down which inode the thing got.
     pub(crate) fn made(&self, id: u64, inode: u64) -> Result<(), TestbedError> {
         let mut journal = self.lock();
-        journal.write(&Line::Made { id, inode })?;
+        journal.write(&Line::RigParts { id, inode })?;
         if let Some(making) = journal.open.get_mut(&id) {
             making.inode = Some(inode);
         }
@@ -304,7 +304,7 @@ pub(crate) fn read(text: &str) -> Result<(Owner, BTreeMap<u64, Making>), String>
             Line::Making { id, step } => {
                 open.insert(id, Making { step, inode: None });
             }
-            Line::Made { id, inode } => {
+            Line::RigParts { id, inode } => {
                 if let Some(making) = open.get_mut(&id) {
                     making.inode = Some(inode);
                 }

@@ -58,13 +58,13 @@ mod journal;
 #[cfg(test)]
 mod laboratory;
 mod loops;
-mod made;
 mod mounts;
 mod place;
 mod privileged;
 mod processes;
 mod requirements;
 mod rig;
+mod rig_parts;
 mod server;
 mod step;
 mod tools;

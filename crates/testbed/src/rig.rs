@@ -6,12 +6,12 @@ use crate::filesystem;
 use crate::ground::Ground;
 use crate::groups::{Group, GroupPaths};
 use crate::journal::Journal;
-use crate::made::Made;
 use crate::mounts;
 use crate::privileged::HeldDirectory;
 use crate::privileged::held::new_directory_in;
 use crate::processes::{is_marked, started_ticks};
 use crate::requirements::{require_memory, what_runs_here};
+use crate::rig_parts::RigParts;
 use crate::server::{Disturb, Disturbed, Server, ServerPlace, member_directory};
 use crate::step::{MountedFrom, Step};
 use crate::tools::Tools;
@@ -198,7 +198,7 @@ impl Rig {
         self.record.device = Some(device.display().to_string());
         self.record.mkfs = Some(made.command);
         self.record.mkfs_version = Some(made.version);
-        self.record.mount_options = mounts::at(&point)?.map(|mounted| mounted.options);
+        self.record.mount_options = mounts::at(&point)?.map(|mounted| mounted.all_options());
         self.data = data;
         self.mounted = Some(MountedOn {
             point,
@@ -280,7 +280,7 @@ impl Rig {
 
     fn with_server<T>(
         &mut self,
-        act: impl FnOnce(&mut Server, &ServerPlace<'_>, &Made) -> Result<T, TestbedError>,
+        act: impl FnOnce(&mut Server, &ServerPlace<'_>, &RigParts) -> Result<T, TestbedError>,
     ) -> Result<T, TestbedError> {
         let place = ServerPlace {
             home: &self.place,

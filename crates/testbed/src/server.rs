@@ -14,10 +14,10 @@ mod program;
 use crate::DataDirectory;
 use crate::TestbedError;
 use crate::groups::Group;
-use crate::made::Made;
 use crate::privileged::held::new_file_in;
 use crate::privileged::kill::end_group;
 use crate::processes::{MARK_VARIABLE, marked, own_start, started_ticks};
+use crate::rig_parts::RigParts;
 use crate::step::Step;
 use crate::user::RunUser;
 use crate::wait::until;
@@ -100,7 +100,7 @@ impl Server {
     pub(crate) fn start(
         spec: &ServerSpec,
         place: &ServerPlace<'_>,
-        made: &Made,
+        made: &RigParts,
     ) -> Result<Self, TestbedError> {
         let program = find_server(spec)?;
         let user = RunUser::here();
@@ -230,7 +230,7 @@ impl From<TestbedError> for Unstarted {
 }
 
 impl Beginning {
-    fn at<'a>(&'a self, place: &'a ServerPlace<'a>, made: &'a Made) -> Starting<'a> {
+    fn at<'a>(&'a self, place: &'a ServerPlace<'a>, made: &'a RigParts) -> Starting<'a> {
         Starting {
             beginning: self,
             spec: &self.spec,
@@ -245,7 +245,7 @@ struct Starting<'a> {
     beginning: &'a Beginning,
     spec: &'a ServerSpec,
     place: &'a ServerPlace<'a>,
-    made: &'a Made,
+    made: &'a RigParts,
 }
 
 impl Starting<'_> {

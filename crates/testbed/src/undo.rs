@@ -9,6 +9,7 @@ use crate::step::{Making, MountedFrom, Step};
 use crate::tools::Tools;
 use crate::wait::until;
 use crate::{groups, mounts, processes};
+use plimsoll_telemetry::Mount;
 use std::path::Path;
 use std::time::Duration;
 
@@ -136,7 +137,7 @@ fn undo_daemon(
     mount_point: &Path,
     last: bool,
 ) -> Result<Undone, TestbedError> {
-    let is_ours = |mounted: &mounts::Mounted| {
+    let is_ours = |mounted: &Mount| {
         (mounted.kind == "fuse" || mounted.kind.starts_with("fuse."))
             && mounted.source == Path::new("plimsoll-disk")
     };

@@ -4,6 +4,8 @@
 //! the capture of the test harness, and written into the file that [`SKIPPED`] names, so that `./x test` lists at its end what could not
 //! be tried. Where [`REQUIRE`] is set, as CI does, it fails instead.
 
+pub mod allocations;
+
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};

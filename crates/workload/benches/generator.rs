@@ -4,7 +4,7 @@
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use plimsoll_workload::{
-    Ask, Asker, DataSpec, KeyOrder, KeySpace, KeyText, Mix, RequestDistribution, Workload,
+    Ask, DataSpec, KeyOrder, KeySpace, KeyText, Mix, OpGenerator, RequestDistribution, Workload,
 };
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ fn main() {
     divan::main();
 }
 
-fn asker(mix: &Mix) -> Asker {
+fn generator(mix: &Mix) -> OpGenerator {
     let key_space =
         KeySpace::new(&DataSpec::with_records(1_000_000)).expect("the data is possible");
     let workload = Workload::new(&key_space, mix, 1, Some(1_000_000)).expect("the mix is possible");
-    Arc::new(workload).asker(0)
+    Arc::new(workload).generator(0)
 }
 
 /// What an engine that does nothing would do.
@@ -50,13 +50,13 @@ fn consume(ask: Ask<'_>) -> Option<u64> {
 }
 
 fn closed(bencher: Bencher<'_, '_>, mix: &Mix) {
-    let mut asker = asker(mix);
+    let mut generator = generator(mix);
     bencher
         .counter(ItemsCount::new(OPERATIONS))
         .bench_local(|| {
             for _ in 0..OPERATIONS {
-                if let Some(number) = consume(asker.next()) {
-                    asker.acknowledge(number);
+                if let Some(number) = consume(generator.next()) {
+                    generator.acknowledge(number);
                 }
             }
         });
@@ -71,14 +71,14 @@ fn next(bencher: Bencher<'_, '_>, preset: &str) {
 /// Open loop, the presets.
 #[divan::bench(args = Mix::PRESETS)]
 fn at(bencher: Bencher<'_, '_>, preset: &str) {
-    let mut asker = asker(&Mix::preset(preset).expect("it is a preset"));
+    let mut generator = generator(&Mix::preset(preset).expect("it is a preset"));
     let mut arrival = 0;
     bencher
         .counter(ItemsCount::new(OPERATIONS))
         .bench_local(|| {
             for _ in 0..OPERATIONS {
-                if let Some(number) = consume(asker.at(arrival)) {
-                    asker.acknowledge(number);
+                if let Some(number) = consume(generator.at(arrival)) {
+                    generator.acknowledge(number);
                 }
                 arrival += 1;
             }
@@ -127,12 +127,12 @@ fn hashed_key(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn load(bencher: Bencher<'_, '_>) {
     let key_space = KeySpace::new(&DataSpec::with_records(1 << 60)).expect("the data is possible");
-    let mut asker = key_space.loader(1).asker(0);
+    let mut generator = key_space.loader(1).generator(0);
     bencher
         .counter(ItemsCount::new(OPERATIONS))
         .bench_local(|| {
             for _ in 0..OPERATIONS {
-                black_box(asker.next());
+                black_box(generator.next());
             }
         });
 }

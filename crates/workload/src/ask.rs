@@ -5,7 +5,7 @@
 use crate::record::{FieldNames, RecordBuffer};
 use std::fmt;
 
-/// One operation. It borrows the buffers of the [`Asker`](crate::Asker) that drew it and lasts until the next draw; it can be copied, for
+/// One operation. It borrows the buffers of the [`OpGenerator`](crate::OpGenerator) that drew it and lasts until the next draw; it can be copied, for
 /// instance to ask again.
 #[derive(Clone, Copy, Debug)]
 pub enum Ask<'a> {
@@ -29,7 +29,7 @@ pub enum Ask<'a> {
         key: &'a [u8],
         /// All its fields.
         fields: Fields<'a>,
-        /// Its key number, to be [acknowledged](crate::Asker::acknowledge) afterwards.
+        /// Its key number, to be [acknowledged](crate::OpGenerator::acknowledge) afterwards.
         number: u64,
     },
     /// Read records in the order of their keys.

@@ -5,15 +5,15 @@
 //!
 //! A [`DataSpec`] describes the records, a [`Mix`] the operations; both are plain data that can list what is wrong with them. A [`KeySpace`]
 //! is made from the data and lasts as long as the database does. It gives a [`Loader`] for the load phase and one [`Workload`] for each point.
-//! From these each session takes an [`Asker`] of its own, which holds all the buffers it needs and gives one [`Ask`] after the other without
-//! allocating: with [`Asker::next`] in a closed loop, with [`Asker::at`] in an open one.
+//! From these each session takes an [`OpGenerator`] of its own, which holds all the buffers it needs and gives one [`Ask`] after the other without
+//! allocating: with [`OpGenerator::next`] in a closed loop, with [`OpGenerator::at`] in an open one.
 //!
 //! ```
 //! use plimsoll_workload::{Ask, DataSpec, KeySpace, Mix, Workload};
 //! use std::sync::Arc;
 //!
 //! let key_space = KeySpace::new(&DataSpec::with_records(1_000))?;
-//! let mut load = key_space.loader(42).asker(0);
+//! let mut load = key_space.loader(42).generator(0);
 //! let mut loaded = 0;
 //! while let Some(Ask::Insert { key, fields, .. }) = load.next() {
 //!     assert!(key.starts_with(b"user"));
@@ -24,16 +24,16 @@
 //!
 //! let mix = Mix::preset("d").expect("d is a preset");
 //! let workload = Arc::new(Workload::new(&key_space, &mix, 42, None)?);
-//! let mut asker = workload.asker(0);
+//! let mut generator = workload.generator(0);
 //! for _ in 0..100 {
 //!     let mut inserted = None;
-//!     match asker.next() {
+//!     match generator.next() {
 //!         Ask::Read { key, .. } => assert!(key.starts_with(b"user")),
 //!         Ask::Insert { number, .. } => inserted = Some(number),
 //!         other => unreachable!("workload d has no {other:?}"),
 //!     }
 //!     if let Some(number) = inserted {
-//!         asker.acknowledge(number);
+//!         generator.acknowledge(number);
 //!     }
 //! }
 //! assert!(key_space.records() > 1_000);
@@ -47,10 +47,10 @@
 //! to the bit. Proportions are normalised before the number of inserts is predicted from them.
 
 mod ask;
-mod asker;
 mod chooser;
 mod counter;
 mod data;
+mod generator;
 mod harmonic;
 mod hash;
 mod histogram;
@@ -72,9 +72,9 @@ mod workload;
 mod zipfian;
 
 pub use ask::{Ask, FieldChoice, Fields};
-pub use asker::Asker;
 pub use counter::{AcknowledgedCounter, Counter};
 pub use data::{DataSpec, FieldLength, KeyOrder};
+pub use generator::OpGenerator;
 pub use hash::fnv_hash;
 pub use histogram::HistogramError;
 pub use integrity::{Verification, Verifier};

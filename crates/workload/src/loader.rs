@@ -35,7 +35,7 @@ impl Loader {
 
     /// The part of one session, with buffers of its own. It does not matter which session this is.
     #[must_use]
-    pub fn asker(self: &Arc<Self>, _session: u64) -> LoadAsker {
+    pub fn generator(self: &Arc<Self>, _session: u64) -> LoadAsker {
         let data = self.key_space.data();
         LoadAsker {
             key: KeyText::new(data.key_order, data.zero_padding),
@@ -59,7 +59,7 @@ impl LoadAsker {
     #[inline]
     #[expect(
         clippy::should_implement_trait,
-        reason = "the record borrows the asker, as no iterator can let it"
+        reason = "the record borrows the generator, as no iterator can let it"
     )]
     pub fn next(&mut self) -> Option<Ask<'_>> {
         let number = self.loader.numbers.take();

@@ -1,9 +1,9 @@
 //! A mix of operations on a key space: what all sessions of a point share.
 
-use crate::asker::Asker;
 use crate::chooser::{KeyChooser, Keys};
 use crate::counter::Counter;
 use crate::data::FieldLength;
+use crate::generator::OpGenerator;
 use crate::keyspace::KeySpace;
 use crate::length::Lengths;
 use crate::mix::{Mix, RequestDistribution, ScanDistribution, ScanLength};
@@ -96,8 +96,8 @@ impl Workload {
 
     /// The part of one session, with a stream and buffers of its own. Sessions of equal number draw equally.
     #[must_use]
-    pub fn asker(self: &Arc<Self>, session: u64) -> Asker {
-        Asker::new(self, session)
+    pub fn generator(self: &Arc<Self>, session: u64) -> OpGenerator {
+        OpGenerator::new(self, session)
     }
 
     /// The key space that the operations go to.

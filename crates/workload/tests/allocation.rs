@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
+use plimsoll_testing::allocations::{CountingAllocator, during};
 use plimsoll_workload::{
     Ask, DataSpec, FieldLength, KeySpace, Mix, RequestDistribution, ScanDistribution, Verification,
     Workload,
 };
 use std::hint::black_box;
 use std::sync::Arc;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn lengths() -> Vec<FieldLength> {
     vec![
@@ -65,22 +69,22 @@ fn asking_never_allocates() {
                 data.field_length = field_length.clone();
                 let key_space = KeySpace::new(&data).unwrap();
                 let workload = Arc::new(Workload::new(&key_space, &mix, 1, Some(2_000)).unwrap());
-                let mut asker = workload.asker(0);
-                let measured = allocation_counter::measure(|| {
+                let mut generator = workload.generator(0);
+                let allocations = during(|| {
                     for arrival in 0..2_000 {
                         for open_loop in [false, true] {
                             let ask = if open_loop {
-                                asker.at(arrival)
+                                generator.at(arrival)
                             } else {
-                                asker.next()
+                                generator.next()
                             };
                             if let Some(number) = look(ask) {
-                                asker.acknowledge(number);
+                                generator.acknowledge(number);
                             }
                         }
                     }
                 });
-                assert_eq!(measured.count_total, 0, "{data:?} {mix:?}");
+                assert_eq!(allocations, 0, "{data:?} {mix:?}");
             }
         }
     }
@@ -92,13 +96,13 @@ fn loading_never_allocates() {
         let mut data = DataSpec::with_records(2_000);
         data.field_length = field_length;
         let key_space = KeySpace::new(&data).unwrap();
-        let mut asker = key_space.loader(1).asker(0);
-        let measured = allocation_counter::measure(|| {
-            while let Some(ask) = asker.next() {
+        let mut generator = key_space.loader(1).generator(0);
+        let allocations = during(|| {
+            while let Some(ask) = generator.next() {
                 look(ask);
             }
         });
-        assert_eq!(measured.count_total, 0, "{data:?}");
+        assert_eq!(allocations, 0, "{data:?}");
     }
 }
 
@@ -107,9 +111,9 @@ fn verifying_never_allocates() {
     let mut data = DataSpec::with_records(1_000);
     data.data_integrity = true;
     let key_space = KeySpace::new(&data).unwrap();
-    let mut asker = key_space.loader(1).asker(0);
-    let measured = allocation_counter::measure(|| {
-        while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+    let mut generator = key_space.loader(1).generator(0);
+    let allocations = during(|| {
+        while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
             let mut verifier = key_space.verifier(key);
             for (_, name, value) in fields {
                 verifier.field(name, value);
@@ -117,5 +121,5 @@ fn verifying_never_allocates() {
             assert_eq!(verifier.found(), Verification::Matches);
         }
     });
-    assert_eq!(measured.count_total, 0);
+    assert_eq!(allocations, 0);
 }

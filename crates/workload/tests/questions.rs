@@ -59,13 +59,13 @@ fn inserted(ask: Ask<'_>) -> Option<u64> {
 
 /// What the first `count` questions of a session are, in words.
 fn said(workload: &Arc<Workload>, session: u64, count: u64) -> Vec<String> {
-    let mut asker = workload.asker(session);
+    let mut generator = workload.generator(session);
     let mut said = Vec::new();
     for _ in 0..count {
-        let ask = asker.next();
+        let ask = generator.next();
         said.push(format!("{ask:?}"));
         if let Some(number) = inserted(ask) {
-            asker.acknowledge(number);
+            generator.acknowledge(number);
         }
     }
     said
@@ -102,12 +102,12 @@ fn what_is_asked_at_an_arrival_does_not_depend_on_the_session() {
     let data = DataSpec::with_records(1_000);
     for name in ["a", "b", "c", "f"] {
         let workload = workload(&data, &Mix::preset(name).unwrap(), 7, None);
-        let mut askers = [workload.asker(0), workload.asker(1)];
+        let mut generators = [workload.generator(0), workload.generator(1)];
         for arrival in 0..500 {
-            let first = format!("{:?}", askers[0].at(arrival));
-            askers[1].next();
-            assert_eq!(first, format!("{:?}", askers[1].at(arrival)));
-            assert_eq!(first, format!("{:?}", askers[0].at(arrival)));
+            let first = format!("{:?}", generators[0].at(arrival));
+            generators[1].next();
+            assert_eq!(first, format!("{:?}", generators[1].at(arrival)));
+            assert_eq!(first, format!("{:?}", generators[0].at(arrival)));
         }
     }
 }
@@ -119,14 +119,16 @@ fn loaded_records_do_not_depend_on_the_sessions() {
     data.field_length = FieldLength::Uniform { min: 1, max: 50 };
     let load = |sessions: u64, seed: u64| {
         let loader = KeySpace::new(&data).unwrap().loader(seed);
-        let mut askers: Vec<_> = (0..sessions).map(|session| loader.asker(session)).collect();
+        let mut generators: Vec<_> = (0..sessions)
+            .map(|session| loader.generator(session))
+            .collect();
         let mut records = BTreeMap::new();
         let mut turn = 0;
         while let Some(Ask::Insert {
             key,
             fields,
             number,
-        }) = askers[turn % sessions as usize].next()
+        }) = generators[turn % sessions as usize].next()
         {
             assert_eq!(fields.len(), 10);
             let before = records.insert(number, (key.to_vec(), format!("{fields:?}")));
@@ -150,14 +152,14 @@ fn inserted_records_follow_from_seed_and_number() {
     let mut mix = Mix::preset("c").unwrap();
     (mix.read, mix.insert) = (0.0, 1.0);
     let workload = workload(&DataSpec::with_records(10), &mix, 5, None);
-    let mut asker = workload.asker(3);
+    let mut generator = workload.generator(3);
     let mut load = KeySpace::new(&DataSpec::with_records(20))
         .unwrap()
         .loader(5)
-        .asker(0);
+        .generator(0);
     let loaded: Vec<_> = std::iter::from_fn(|| load.next().map(|ask| format!("{ask:?}"))).collect();
     for record in &loaded[10..] {
-        assert_eq!(&format!("{:?}", asker.next()), record);
+        assert_eq!(&format!("{:?}", generator.next()), record);
     }
 }
 
@@ -172,10 +174,10 @@ fn proportions_are_those_of_the_mix() {
         mix.read_modify_write,
     ) = (1.0, 2.0, 3.0, 4.0, 10.0);
     let workload = workload(&DataSpec::with_records(1_000), &mix, 7, Some(100_000));
-    let mut asker = workload.asker(0);
+    let mut generator = workload.generator(0);
     let mut counts = [0_i32; 5];
     for _ in 0..100_000 {
-        let ask = asker.next();
+        let ask = generator.next();
         counts[match ask {
             Ask::Read { .. } => 0,
             Ask::Update { .. } => 1,
@@ -184,7 +186,7 @@ fn proportions_are_those_of_the_mix() {
             Ask::ReadModifyWrite { .. } => 4,
         }] += 1;
         if let Some(number) = inserted(ask) {
-            asker.acknowledge(number);
+            generator.acknowledge(number);
         }
     }
     // Five standard deviations of a binomial count.
@@ -214,18 +216,19 @@ fn keys_stay_within_their_range() {
             operation_fraction: 0.0,
         },
     ] {
-        let mut asker = workload(&data, &reads_by(distribution), 1, None).asker(0);
+        let mut generator = workload(&data, &reads_by(distribution), 1, None).generator(0);
         let mut met = BTreeSet::new();
         for _ in 0..20_000 {
-            met.insert(number(key_of(asker.next())));
+            met.insert(number(key_of(generator.next())));
         }
         assert_eq!(met, (300..700).collect(), "{distribution:?}");
     }
     // YCSB's range has one key more, which is asked for when it is there.
-    let mut asker = workload(&data, &reads_by(RequestDistribution::Zipfian), 1, None).asker(0);
+    let mut generator =
+        workload(&data, &reads_by(RequestDistribution::Zipfian), 1, None).generator(0);
     let mut met = BTreeSet::new();
     for _ in 0..100_000 {
-        met.insert(number(key_of(asker.next())));
+        met.insert(number(key_of(generator.next())));
     }
     assert_eq!(met, (300..=700).collect());
     // The newest keys of all, without regard to the range.
@@ -233,10 +236,10 @@ fn keys_stay_within_their_range() {
         RequestDistribution::Latest,
         RequestDistribution::exponential(),
     ] {
-        let mut asker = workload(&data, &reads_by(distribution), 1, None).asker(0);
+        let mut generator = workload(&data, &reads_by(distribution), 1, None).generator(0);
         let mut counts = [0; 10];
         for _ in 0..50_000 {
-            counts[number(key_of(asker.next())) as usize / 100] += 1;
+            counts[number(key_of(generator.next())) as usize / 100] += 1;
         }
         assert!(
             counts.is_sorted() && counts[0] > 0,
@@ -248,16 +251,16 @@ fn keys_stay_within_their_range() {
 /// The key that is beyond the range and not there is drawn again.
 #[test]
 fn zipfian_asks_for_no_key_that_is_not_there() {
-    let mut asker = workload(
+    let mut generator = workload(
         &ordered(50),
         &reads_by(RequestDistribution::Zipfian),
         1,
         None,
     )
-    .asker(0);
+    .generator(0);
     let mut met = BTreeSet::new();
     for _ in 0..20_000 {
-        met.insert(number(key_of(asker.next())));
+        met.insert(number(key_of(generator.next())));
     }
     assert_eq!(met, (0..50).collect());
 }
@@ -265,10 +268,11 @@ fn zipfian_asks_for_no_key_that_is_not_there() {
 #[test]
 fn zipfian_has_the_favourite_of_ycsb() {
     let records = 1_000_u64;
-    let mut asker = workload(&ordered(records), &Mix::preset("c").unwrap(), 1, None).asker(0);
+    let mut generator =
+        workload(&ordered(records), &Mix::preset("c").unwrap(), 1, None).generator(0);
     let mut counts = HashMap::new();
     for _ in 0..100_000 {
-        *counts.entry(number(key_of(asker.next()))).or_insert(0) += 1;
+        *counts.entry(number(key_of(generator.next()))).or_insert(0) += 1;
     }
     let (favourite, _) = counts.iter().max_by_key(|(_, count)| **count).unwrap();
     assert_eq!(*favourite, 6_284_781_860_667_377_211 % (records + 1));
@@ -282,12 +286,12 @@ fn sequential_goes_round_for_all_sessions_together() {
         1,
         None,
     );
-    let mut askers = [workload.asker(0), workload.asker(1)];
+    let mut generators = [workload.generator(0), workload.generator(1)];
     let met: Vec<u64> = (0..12)
-        .map(|turn| number(key_of(askers[turn % 2].next())))
+        .map(|turn| number(key_of(generators[turn % 2].next())))
         .collect();
     assert_eq!(met, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]);
-    assert_eq!(number(key_of(askers[0].at(13))), 3);
+    assert_eq!(number(key_of(generators[0].at(13))), 3);
 }
 
 #[test]
@@ -296,9 +300,9 @@ fn hotspot_gets_its_share() {
         data_fraction: 0.1,
         operation_fraction: 0.7,
     };
-    let mut asker = workload(&ordered(1_000), &reads_by(hotspot), 1, None).asker(0);
+    let mut generator = workload(&ordered(1_000), &reads_by(hotspot), 1, None).generator(0);
     let hot = (0..100_000)
-        .filter(|_| number(key_of(asker.next())) < 100)
+        .filter(|_| number(key_of(generator.next())) < 100)
         .count();
     // Five standard deviations are 725.
     assert!((hot as i64 - 70_000).abs() < 725, "{hot}");
@@ -311,9 +315,9 @@ fn exponential_gets_its_percentile() {
         percentile: 95.0,
         fraction: 0.1,
     };
-    let mut asker = workload(&ordered(10_000), &reads_by(exponential), 1, None).asker(0);
+    let mut generator = workload(&ordered(10_000), &reads_by(exponential), 1, None).generator(0);
     let newest = (0..100_000)
-        .filter(|_| number(key_of(asker.next())) >= 9_000)
+        .filter(|_| number(key_of(generator.next())) >= 9_000)
         .count();
     assert!((newest as i64 - 95_000).abs() < 345, "{newest}");
 }
@@ -326,17 +330,17 @@ fn inserts_are_asked_for_only_when_acknowledged_and_stay_for_the_next_point() {
     };
     let mut mix = reads_by(RequestDistribution::Zipfian);
     mix.insert = 0.5;
-    let mut asker = point(&mix, 1).asker(0);
+    let mut generator = point(&mix, 1).generator(0);
     let mut held = None;
     let mut read_new = false;
     for _ in 0..10_000 {
-        let ask = asker.next();
+        let ask = generator.next();
         match inserted(ask) {
             Some(number) if held.is_none() => {
                 assert_eq!(number, 100);
                 held = Some(number);
             }
-            Some(number) => asker.acknowledge(number),
+            Some(number) => generator.acknowledge(number),
             None => assert!(
                 number(key_of(ask)) < 100,
                 "the first insert is not acknowledged"
@@ -344,21 +348,21 @@ fn inserts_are_asked_for_only_when_acknowledged_and_stay_for_the_next_point() {
         }
     }
     assert_eq!(key_space.records(), 100);
-    asker.acknowledge(held.unwrap());
+    generator.acknowledge(held.unwrap());
     let records = key_space.records();
     assert!(records > 3_000);
     for _ in 0..1_000 {
-        let ask = asker.next();
+        let ask = generator.next();
         match inserted(ask) {
-            Some(number) => asker.acknowledge(number),
+            Some(number) => generator.acknowledge(number),
             None => read_new |= number(key_of(ask)) >= 100,
         }
     }
     assert!(read_new);
     let records = key_space.records();
     for distribution in [RequestDistribution::Uniform, RequestDistribution::Latest] {
-        let mut asker = point(&reads_by(distribution), 2).asker(0);
-        let newest = (0..100_000).map(|_| number(key_of(asker.next()))).max();
+        let mut generator = point(&reads_by(distribution), 2).generator(0);
+        let newest = (0..100_000).map(|_| number(key_of(generator.next()))).max();
         assert_eq!(newest, Some(records - 1));
     }
 }
@@ -367,10 +371,10 @@ fn inserts_are_asked_for_only_when_acknowledged_and_stay_for_the_next_point() {
 fn reads_and_updates_take_the_fields_asked_for() {
     let mut mix = everything();
     let data = DataSpec::with_records(100);
-    let mut asker = workload(&data, &mix, 1, None).asker(0);
+    let mut generator = workload(&data, &mix, 1, None).generator(0);
     let mut updated = BTreeSet::new();
     for _ in 0..2_000 {
-        match asker.next() {
+        match generator.next() {
             Ask::Read { fields, .. } | Ask::Scan { fields, .. } => {
                 assert_eq!(fields, FieldChoice::All)
             }
@@ -398,9 +402,9 @@ fn reads_and_updates_take_the_fields_asked_for() {
 
     mix.read_all_fields_by_name = true;
     mix.write_all_fields = true;
-    let mut asker = workload(&data, &mix, 1, None).asker(0);
+    let mut generator = workload(&data, &mix, 1, None).generator(0);
     for _ in 0..2_000 {
-        match asker.next() {
+        match generator.next() {
             Ask::Read { fields, .. } => {
                 assert_eq!(fields, FieldChoice::Some(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]))
             }
@@ -417,10 +421,10 @@ fn reads_and_updates_take_the_fields_asked_for() {
     }
 
     mix.read_all_fields = false;
-    let mut asker = workload(&data, &mix, 1, None).asker(0);
+    let mut generator = workload(&data, &mix, 1, None).generator(0);
     let mut read = BTreeSet::new();
     for _ in 0..2_000 {
-        match asker.next() {
+        match generator.next() {
             Ask::Read { fields, .. }
             | Ask::Scan { fields, .. }
             | Ask::ReadModifyWrite { fields, .. } => {
@@ -445,10 +449,10 @@ fn scans_have_lengths_of_their_law() {
         distribution: ScanDistribution::Uniform,
     };
     let lengths = |mix: &Mix| {
-        let mut asker = workload(&ordered(100), mix, 1, None).asker(0);
+        let mut generator = workload(&ordered(100), mix, 1, None).generator(0);
         let mut counts = BTreeMap::new();
         for _ in 0..20_000 {
-            let Ask::Scan { count, .. } = asker.next() else {
+            let Ask::Scan { count, .. } = generator.next() else {
                 panic!("only scans were asked for")
             };
             *counts.entry(count).or_insert(0_i32) += 1;
@@ -477,9 +481,9 @@ fn values_with_integrity_are_verified() {
     data.data_integrity = true;
     let key_space = KeySpace::new(&data).unwrap();
     let workload = Arc::new(Workload::new(&key_space, &everything(), 1, None).unwrap());
-    let mut asker = workload.asker(0);
+    let mut generator = workload.generator(0);
     for _ in 0..1_000 {
-        let ask = asker.next();
+        let ask = generator.next();
         if let Ask::Read { fields, .. } = ask {
             assert!(
                 matches!(fields, FieldChoice::Some([0, .., 9])),
@@ -569,11 +573,11 @@ fn an_empty_database_can_be_filled() {
     let mut mix = Mix::preset("c").unwrap();
     (mix.read, mix.insert) = (0.0, 1.0);
     let workload = workload(&ordered(0), &mix, 1, None);
-    let mut asker = workload.asker(0);
+    let mut generator = workload.generator(0);
     for expected in 0..100 {
-        let drawn = inserted(asker.next()).unwrap();
+        let drawn = inserted(generator.next()).unwrap();
         assert_eq!(drawn, expected);
-        asker.acknowledge(drawn);
+        generator.acknowledge(drawn);
     }
     assert_eq!(workload.key_space().records(), 100);
 }

@@ -6,8 +6,9 @@ use crate::command::Binding;
 use crate::error::YcsbError;
 use crate::kept::KeptDirectory;
 use plimsoll_engine::{Engine, Opening};
-use plimsoll_experiment::{EngineKind, SettingKind, SettingValue, Settings, units};
+use plimsoll_experiment::{EngineKind, SettingKind, SettingValue, Settings};
 use plimsoll_properties::{Properties, PropertyError};
+use plimsoll_quantities::units;
 use plimsoll_workload::DataSpec;
 
 const DEFAULT_URL: &str = "mongodb://localhost:27017/ycsb?w=1";

@@ -11,7 +11,7 @@ use crate::reporter::{Reporter, Totals};
 use crate::settings::Settings;
 use crate::watcher::{Message, Watch, Watcher};
 use plimsoll_engine::{Engine, INSTEAD_OF_LEAN};
-use plimsoll_loadgen::{LoadSpec, Observer, PointSpec, run_load_with, run_point_with};
+use plimsoll_loadgen::{LoadSpec, PointSpec, SliceSink, run_load_with, run_point_with};
 use plimsoll_record::{PointEnd, Slice, WorkerUse};
 use plimsoll_schedule::Load;
 use plimsoll_workload::{KeySpace, Workload};
@@ -159,7 +159,7 @@ impl Run<'_> {
         let watch = Watch::new(settings.sessions);
         let (sender, messages) = channel();
         let reporter = Reporter::new(settings, &watch, messages);
-        let mut clerk = Clerk {
+        let mut finisher = Finisher {
             stop: self.stop,
             most: settings.most_ns.map(Duration::from_nanos),
             begun: None,
@@ -169,7 +169,7 @@ impl Run<'_> {
             watch: &watch,
             sender: sender.clone(),
         };
-        let witness = |number| Watcher::new(settings, &watch, &sender, number);
+        let observer = |number| Watcher::new(settings, &watch, &sender, number);
         std::thread::scope(|scope| {
             let reporting = scope.spawn(|| reporter.run());
             let end = match self.workload {
@@ -182,7 +182,7 @@ impl Run<'_> {
                         seed: settings.seed,
                     };
                     let loader = self.key_space.loader(settings.seed);
-                    run_load_with(self.engine, &loader, &spec, &mut clerk, witness)
+                    run_load_with(self.engine, &loader, &spec, &mut finisher, observer)
                 }
                 Some(workload) => {
                     let spec = PointSpec {
@@ -198,7 +198,7 @@ impl Run<'_> {
                         verify: settings.core.data.data_integrity,
                     };
                     let mix = &settings.core.mix;
-                    run_point_with(self.engine, workload, &spec, mix, &mut clerk, witness)
+                    run_point_with(self.engine, workload, &spec, mix, &mut finisher, observer)
                 }
             };
             // Whoever reports waits for this also when nothing has begun.
@@ -207,11 +207,16 @@ impl Run<'_> {
                 .join()
                 .map_err(|_| plimsoll_loadgen::LoadError::Panic)?;
             let end = end?;
-            // The sessions keep the time themselves, and may all have ended before the clerk looked again.
+            // The sessions keep the time themselves, and may all have ended before the finisher looked again.
             if settings.most_ns.is_some_and(|most| end.measured_ns >= most) {
-                clerk.time_is_up();
+                finisher.time_is_up();
             }
-            Ok((end, totals, clerk.is_interrupted, clerk.is_out_of_time))
+            Ok((
+                end,
+                totals,
+                finisher.is_interrupted,
+                finisher.is_out_of_time,
+            ))
         })
     }
 
@@ -323,7 +328,7 @@ fn write_raw(settings: &Settings, totals: &Totals) -> Result<(), YcsbError> {
 }
 
 /// Looks after the end of a run, on the thread that called.
-struct Clerk<'a> {
+struct Finisher<'a> {
     stop: &'a dyn Fn() -> bool,
     /// After so long no operation is begun.
     most: Option<Duration>,
@@ -336,7 +341,7 @@ struct Clerk<'a> {
     sender: Sender<Message>,
 }
 
-impl Clerk<'_> {
+impl Finisher<'_> {
     /// Says once that no operation is begun any more.
     fn time_is_up(&mut self) {
         if !self.is_out_of_time {
@@ -347,8 +352,8 @@ impl Clerk<'_> {
     }
 }
 
-impl Observer for Clerk<'_> {
-    /// The report is made from what the sessions' witnesses count.
+impl SliceSink for Finisher<'_> {
+    /// The report is made from what the sessions' observers count.
     fn slice(&mut self, _slice: Slice) {}
 
     fn sample(&mut self) -> (WorkerUse, BTreeMap<String, f64>) {

@@ -7,7 +7,7 @@ use crate::execute::talk;
 use crate::metric::{Metric, Return};
 use crate::settings::{Retries, Settings};
 use crate::tally::{Layout, Micros, Tally};
-use plimsoll_loadgen::{After, Seen, Witness};
+use plimsoll_loadgen::{After, ObservedOp, OpObserver};
 use plimsoll_record::{Operation, Status};
 use plimsoll_workload::Stream;
 use std::sync::Arc;
@@ -19,31 +19,31 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub(crate) struct Watch {
     /// Counts the status lines; sessions hand over when it changes.
     epoch: AtomicU64,
-    desks: Vec<Desk>,
+    statuses: Vec<SessionStatus>,
 }
 
 /// What one session tells at any time, on cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
-struct Desk {
+struct SessionStatus {
     done: AtomicU64,
     is_closed: AtomicBool,
 }
 
 impl Watch {
     pub(crate) fn new(sessions: u32) -> Arc<Self> {
-        let mut desks = Vec::new();
-        desks.resize_with(sessions as usize, Desk::default);
+        let mut statuses = Vec::new();
+        statuses.resize_with(sessions as usize, SessionStatus::default);
         Arc::new(Self {
             epoch: AtomicU64::new(0),
-            desks,
+            statuses,
         })
     }
 
     /// Operations that all sessions have done, however they ended.
     pub(crate) fn done(&self) -> u64 {
-        let of = |desk: &Desk| desk.done.load(Ordering::Relaxed);
-        self.desks.iter().map(of).sum()
+        let of = |status: &SessionStatus| status.done.load(Ordering::Relaxed);
+        self.statuses.iter().map(of).sum()
     }
 
     /// Asks all sessions to hand over what they have counted.
@@ -53,8 +53,8 @@ impl Watch {
 
     /// The sessions that have not ended, by number.
     pub(crate) fn open(&self) -> Vec<usize> {
-        let is_open = |number: &usize| !self.desks[*number].is_closed.load(Ordering::Relaxed);
-        (0..self.desks.len()).filter(is_open).collect()
+        let is_open = |number: &usize| !self.statuses[*number].is_closed.load(Ordering::Relaxed);
+        (0..self.statuses.len()).filter(is_open).collect()
     }
 }
 
@@ -126,7 +126,7 @@ impl Watcher {
     #[inline]
     fn has_done(&mut self) {
         self.done += 1;
-        self.watch.desks[self.number]
+        self.watch.statuses[self.number]
             .done
             .store(self.done, Ordering::Relaxed);
         if self.watch.epoch.load(Ordering::Relaxed) != self.epoch {
@@ -166,16 +166,16 @@ impl Watcher {
     }
 }
 
-fn micros_of(seen: &Seen) -> Micros {
+fn micros_of(seen: &ObservedOp) -> Micros {
     Micros {
         plain: seen.completed_ns.saturating_sub(seen.dispatched_ns) / 1_000,
         intended: seen.completed_ns.saturating_sub(seen.intended_ns) / 1_000,
     }
 }
 
-impl Witness for Watcher {
+impl OpObserver for Watcher {
     #[inline]
-    fn saw(&mut self, seen: &Seen) {
+    fn saw(&mut self, seen: &ObservedOp) {
         let (metric, at) = (Metric::of(seen.operation), seen.completed_ns);
         let (micros, now_ms) = (micros_of(seen), self.now_ms());
         let ended = Return::of(seen.status);
@@ -230,7 +230,7 @@ impl Witness for Watcher {
         After::GoOn
     }
 
-    fn flushed(&mut self, seen: &Seen) {
+    fn flushed(&mut self, seen: &ObservedOp) {
         let (micros, now_ms) = (micros_of(seen), self.now_ms());
         let ended = Return::of(seen.status);
         if !ended.is_good() {
@@ -251,7 +251,7 @@ impl Witness for Watcher {
         self.tally
             .measure(Metric::Cleanup, Return::Ok, micros, ended_ns, now_ms);
         let tally = std::mem::replace(&mut self.tally, Box::new(Tally::new(&self.layout)));
-        self.watch.desks[self.number]
+        self.watch.statuses[self.number]
             .is_closed
             .store(true, Ordering::Relaxed);
         let _ = self.sender.send(Message::Last {

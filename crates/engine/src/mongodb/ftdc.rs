@@ -9,11 +9,11 @@
 //! damaged files.
 
 use super::status::{figures_by, places};
-use super::{FtdcError, FtdcSample};
+use crate::MetricsSample;
 use flate2::read::ZlibDecoder;
 use mongodb::bson::{RawBsonRef, RawDocument};
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// The section of a sample that holds serverStatus.
@@ -32,10 +32,12 @@ const MOST_FILE_BYTES: u64 = 1 << 30;
 const MOST_DEPTH: u32 = 32;
 
 /// Every sample of a directory, in the order of time.
-pub(super) fn samples(directory: &Path) -> Result<Vec<FtdcSample>, FtdcError> {
-    let refuse = |path: &Path, source| FtdcError::Path {
-        path: path.to_owned(),
-        source,
+pub(super) fn samples(directory: &Path) -> io::Result<Vec<MetricsSample>> {
+    let refuse = |path: &Path, source: io::Error| {
+        io::Error::new(
+            source.kind(),
+            format!("cannot read {}: {source}", path.display()),
+        )
     };
     let entries = std::fs::read_dir(directory).map_err(|source| refuse(directory, source))?;
     let mut samples = Vec::new();
@@ -58,7 +60,7 @@ pub(super) fn samples(directory: &Path) -> Result<Vec<FtdcSample>, FtdcError> {
 }
 
 /// Every chunk of a file that is whole.
-fn read_file(mut bytes: &[u8], samples: &mut Vec<FtdcSample>) {
+fn read_file(mut bytes: &[u8], samples: &mut Vec<MetricsSample>) {
     while let Some((document, rest)) = split_document(bytes) {
         bytes = rest;
         if document.get_i32("type").ok() == Some(CHUNK)
@@ -76,7 +78,7 @@ fn split_document(bytes: &[u8]) -> Option<(&RawDocument, &[u8])> {
 }
 
 /// Adds the samples of a chunk; of a damaged one nothing.
-fn read_chunk(data: &[u8], samples: &mut Vec<FtdcSample>) -> Option<()> {
+fn read_chunk(data: &[u8], samples: &mut Vec<MetricsSample>) -> Option<()> {
     let mut chunk = Vec::new();
     let packed = data.get(4..)?;
     ZlibDecoder::new(packed)
@@ -331,7 +333,7 @@ mod tests {
         &[1_000, 1_000],
     ];
 
-    fn expected() -> Vec<FtdcSample> {
+    fn expected() -> Vec<MetricsSample> {
         let at = |time, connections, used: i64| {
             let figures = vec![
                 (figures::ENGINE_CACHE_USED, used as f64),
@@ -377,10 +379,8 @@ mod tests {
         let metrics = directory.path().join("metrics.interim");
         rustix::fs::mkfifoat(rustix::fs::CWD, &metrics, rustix::fs::Mode::RUSR).unwrap();
         let error = samples(directory.path()).unwrap_err();
-        assert!(
-            matches!(&error, FtdcError::Path { path, .. } if *path == metrics),
-            "{error}"
-        );
+        let named = format!("cannot read {}: ", metrics.display());
+        assert!(error.to_string().starts_with(&named), "{error}");
     }
 
     #[test]

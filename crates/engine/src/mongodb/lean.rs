@@ -9,8 +9,8 @@ use super::target::Target;
 use crate::{EngineError, FieldVisitor, Outcome, Session};
 use mongodb::bson::rawdoc;
 use mongodb::options::{
-    Acknowledgment, AuthMechanism, ClientOptions, ReadPreference, SelectionCriteria, ServerAddress,
-    Tls,
+    Acknowledgment, AuthMechanism, ClientOptions, ReadConcernLevel, ReadPreference,
+    SelectionCriteria, ServerAddress, Tls,
 };
 use plimsoll_mongo::{
     Credentials, FindPrimary, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism, W,
@@ -41,7 +41,7 @@ pub(super) struct LeanShared {
 }
 
 /// What the URI or the settings ask for that the lean client lacks, as the end of a sentence about it.
-pub(super) fn lacks(target: &Target, options: &ClientOptions) -> Option<String> {
+pub(super) fn lacks(options: &ClientOptions) -> Option<String> {
     let what = match options {
         ClientOptions {
             tls: Some(Tls::Enabled(_)),
@@ -73,7 +73,13 @@ pub(super) fn lacks(target: &Target, options: &ClientOptions) -> Option<String> 
         {
             "proves users by SCRAM alone, and `authMechanism` in `uri` is another"
         }
-        _ => return target.lean_lacks(),
+        ClientOptions {
+            read_concern: Some(concern),
+            ..
+        } if concern.level == ReadConcernLevel::Snapshot => {
+            "has no sessions, which the read concern `snapshot` needs"
+        }
+        _ => return None,
     };
     Some(what.into())
 }

@@ -44,7 +44,9 @@ mod status;
 #[cfg(feature = "mongodb")]
 mod target;
 
-use std::path::{Path, PathBuf};
+use crate::MetricsSample;
+use std::io;
+use std::path::Path;
 
 pub(crate) use catalogue::KIND;
 #[cfg(feature = "mongodb")]
@@ -94,35 +96,14 @@ pub fn replica_set(
     }
 }
 
-/// Why the files of `diagnostic.data` cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum FtdcError {
-    /// A file or the directory itself.
-    #[error("cannot read {path}: {source}", path = path.display())]
-    Path {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-}
-
-/// Figures at a time: milliseconds since 1970, and figures by the names in `plimsoll_record::figures`, counters as they stood, as
-/// [`Engine::statistics`](crate::Engine::statistics) tells them.
-pub type FtdcSample = (i64, Vec<(&'static str, f64)>);
-
-/// The figures that a mongod wrote about itself into the files of `diagnostic.data`, in the order of time.
-///
-/// Chunks that are damaged or cut off are left out. Without the feature `mongodb` there are none.
-///
-/// # Errors
-/// When the directory or a file in it cannot be read.
-pub fn ftdc(directory: &Path) -> Result<Vec<FtdcSample>, FtdcError> {
+/// The metrics that a mongod wrote about itself into `diagnostic.data` of this data directory. Chunks that are damaged or cut off are left
+/// out. Of several members there are none: which of them was asked, and when, nobody wrote down. Without the feature `mongodb` there are none.
+pub(crate) fn own_metrics(data_directory: &Path) -> io::Result<Vec<MetricsSample>> {
+    let directory = data_directory.join("diagnostic.data");
     #[cfg(feature = "mongodb")]
-    return ftdc::samples(directory);
-    #[cfg(not(feature = "mongodb"))]
-    {
-        let _ = directory;
-        Ok(Vec::new())
+    if directory.is_dir() {
+        return ftdc::samples(&directory);
     }
+    let _ = directory;
+    Ok(Vec::new())
 }

@@ -138,7 +138,7 @@ impl Target {
         if self.client == ClientChoice::Driver {
             return self.driver_can(options);
         }
-        let Some(lacks) = super::lean::lacks(self, options) else {
+        let Some(lacks) = super::lean::lacks(options) else {
             return Ok(());
         };
         let lacks = self.scrubbed(&format!("the lean client {lacks}"));
@@ -294,15 +294,6 @@ impl Target {
             }
         }
         Ok(())
-    }
-
-    /// What the URI asks for that the lean client lacks. That it does not look hosts up is none of it here: the driver does that.
-    pub(super) fn lean_lacks(&self) -> Option<String> {
-        let uri = plimsoll_mongo::Uri::parse(&self.uri).ok()?;
-        if uri.is_srv() {
-            return None;
-        }
-        uri.lean_lacks()
     }
 
     /// The database of the collection.
@@ -580,6 +571,7 @@ mod tests {
                 "mongodb://h/d?readPreference=nearest",
                 "reads from the primary alone",
             ),
+            ("mongodb://h/d?readConcernLevel=snapshot", "has no sessions"),
         ] {
             let (client, note) = chosen(uri, None).unwrap();
             assert_eq!(client, ClientChoice::Driver, "{uri}");

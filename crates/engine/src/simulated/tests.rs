@@ -100,10 +100,10 @@ fn shares_of_failures_are_as_asked() {
 fn inserts_that_succeed_are_counted() {
     let (engine, _) = engine(&[("error_share", SettingValue::Number(0.5))]);
     let key_space = KeySpace::new(&DataSpec::with_records(1_000)).unwrap();
-    let mut asker = key_space.loader(1).asker(0);
+    let mut generator = key_space.loader(1).generator(0);
     let mut session = engine.new_session();
     let mut stored = 0;
-    while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+    while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
         stored += u64::from(matches!(session.insert(key, fields), Outcome::Ok));
     }
     assert!(stored > 0 && stored < 1_000);

@@ -186,8 +186,8 @@ mod tests {
         data.field_length = FieldLength::Constant(3);
         data.field_name_prefix = "f".into();
         let key_space = KeySpace::new(&data).unwrap();
-        let mut asker = key_space.loader(1).asker(0);
-        let Some(Ask::Insert { mut fields, .. }) = asker.next() else {
+        let mut generator = key_space.loader(1).generator(0);
+        let Some(Ask::Insert { mut fields, .. }) = generator.next() else {
             panic!("the load inserts")
         };
         let mut out = vec![9; 3];
@@ -205,7 +205,7 @@ mod tests {
         let mut data = DataSpec::with_records(10);
         data.field_length = FieldLength::Uniform { min: 0, max: 9 };
         let key_space = KeySpace::new(&data).unwrap();
-        let mut loader = key_space.loader(1).asker(0);
+        let mut loader = key_space.loader(1).generator(0);
         let Some(Ask::Insert {
             key, fields: all, ..
         }) = loader.next()
@@ -218,10 +218,10 @@ mod tests {
         let mut mix = Mix::preset("a").unwrap();
         (mix.read, mix.update) = (0.0, 1.0);
         let workload = Arc::new(Workload::new(&key_space, &mix, 1, None).unwrap());
-        let mut asker = workload.asker(0);
+        let mut generator = workload.generator(0);
         let mut changed = Vec::new();
         for _ in 0..20 {
-            let Ask::Update { changes, .. } = asker.next() else {
+            let Ask::Update { changes, .. } = generator.next() else {
                 panic!("there are only updates")
             };
             let mut expected = fields(&old);

@@ -67,9 +67,9 @@ fn store(
     mut before: impl FnMut(u32),
 ) {
     let key_space = KeySpace::new(data).unwrap();
-    let mut asker = key_space.loader(1).asker(0);
+    let mut generator = key_space.loader(1).generator(0);
     let mut stored = 0;
-    while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+    while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
         if stored == 20 || stored == 40 {
             before(stored);
         }

@@ -6,7 +6,7 @@ use crate::laboratory::{
 use crate::server::{Kind, Server};
 use mongodb::Client;
 use mongodb::bson::{Bson, DateTime, Document, doc};
-use plimsoll_engine::{Engine, ftdc};
+use plimsoll_engine::{Engine, own_metrics};
 use plimsoll_record::figures;
 use plimsoll_workload::FieldChoice;
 use std::collections::BTreeMap;
@@ -356,7 +356,7 @@ fn figures_of_the_files_are_what_a_second_reader_sees() {
     ]);
     let engine = open_at(&member.uri(), &verifiable(50), &[]).unwrap();
     work(&*engine);
-    let directory = member.server.directory().join("diagnostic.data");
+    let directory = member.server.directory();
     let mut seen: BTreeMap<i64, Document> = BTreeMap::new();
     let limit = limit();
     loop {
@@ -367,7 +367,7 @@ fn figures_of_the_files_are_what_a_second_reader_sees() {
             seen.insert(start.timestamp_millis(), status.clone());
         }
         // The file is replaced while it is read, now and then.
-        let samples = ftdc(&directory).unwrap_or_default();
+        let samples = own_metrics("mongodb", directory).unwrap_or_default();
         let both = samples
             .iter()
             .filter_map(|(time, told)| Some((told, seen.get(time)?)));

@@ -82,9 +82,9 @@ pub type Record = Vec<(Vec<u8>, Vec<u8>)>;
 /// Every record of the data, in the order of the keys if these are ordered.
 pub fn records(data: &DataSpec) -> Vec<(Vec<u8>, Record)> {
     let key_space = KeySpace::new(data).unwrap();
-    let mut asker = key_space.loader(1).asker(0);
+    let mut generator = key_space.loader(1).generator(0);
     let mut records = Vec::new();
-    while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+    while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
         let record = fields
             .map(|(_, name, value)| (name.to_vec(), value.to_vec()))
             .collect();
@@ -96,9 +96,9 @@ pub fn records(data: &DataSpec) -> Vec<(Vec<u8>, Record)> {
 /// Stores every record, and says how each insert ended.
 pub fn load(session: &mut dyn Session, data: &DataSpec) -> Vec<Outcome> {
     let key_space = KeySpace::new(data).unwrap();
-    let mut asker = key_space.loader(1).asker(0);
+    let mut generator = key_space.loader(1).generator(0);
     let mut outcomes = Vec::new();
-    while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+    while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
         outcomes.push(session.insert(key, fields));
     }
     outcomes

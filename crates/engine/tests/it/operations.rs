@@ -51,9 +51,9 @@ fn changes_replace_fields_and_leave_the_others() {
             for write_all in [false, true] {
                 mix.write_all_fields = write_all;
                 let workload = Arc::new(Workload::new(&key_space, &mix, 1, None).unwrap());
-                let mut asker = workload.asker(0);
+                let mut generator = workload.generator(0);
                 for _ in 0..30 {
-                    let Ask::Update { key, changes } = asker.next() else {
+                    let Ask::Update { key, changes } = generator.next() else {
                         panic!("there are only updates")
                     };
                     let mut expected = read(&mut *session, key, FieldChoice::All).unwrap();

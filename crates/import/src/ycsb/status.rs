@@ -96,11 +96,11 @@ fn clock(before: &str) -> Option<i64> {
 
 /// All status lines of one output.
 #[derive(Default)]
-pub(super) struct Course {
+pub(super) struct StatusLines {
     lines: Vec<Line>,
 }
 
-impl Course {
+impl StatusLines {
     pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

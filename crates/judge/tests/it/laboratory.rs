@@ -278,7 +278,7 @@ pub fn finished_run(planned: PlannedRun, arm: &str, points: Vec<PointRecord>) ->
         rig: None,
         load: None,
         points,
-        canaries: Vec::new(),
+        probe_tasks: Vec::new(),
         warnings: Vec::new(),
     }
 }

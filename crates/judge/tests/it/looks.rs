@@ -5,7 +5,7 @@ use crate::searched::plan_more_blocks;
 use insta::assert_snapshot;
 use plimsoll_experiment::{Looks, Metric};
 use plimsoll_judge::{Judgement, Outcome, Repeatability, ValidityState, sharp};
-use plimsoll_record::{Canary, CanaryPlace, ExperimentState, WarningId};
+use plimsoll_record::{ExperimentState, ProbeTask, ProbeTime, WarningId};
 
 /// Two equal arms whose differences lie evenly around zero, as far as `spread`.
 fn equal_arms(blocks: u32, spread: f64) -> Laboratory {
@@ -144,25 +144,25 @@ fn blocks_that_looks_left_out_are_not_missing() {
     );
 }
 
-/// Canaries of these times before each block, and the same after it.
-fn with_canaries(
+/// Probe tasks of these times before each block, and the same after it.
+fn with_probe_tasks(
     mut lab: Laboratory,
     cpu_ns: impl Fn(u32) -> u64,
     disk_ns: Option<u64>,
 ) -> Laboratory {
     let last = u32::try_from(lab.plan.arms.len()).unwrap() - 1;
     for run in &mut lab.runs {
-        let canary = |place| Canary {
+        let probe = |place| ProbeTask {
             place,
             at: "2026-03-01T10:00:00Z".into(),
             cpu_ns: cpu_ns(run.block),
             disk_ns,
         };
         if run.position == 0 {
-            run.canaries.push(canary(CanaryPlace::BeforeBlock));
+            run.probe_tasks.push(probe(ProbeTime::BeforeBlock));
         }
         if run.position == last {
-            run.canaries.push(canary(CanaryPlace::AfterBlock));
+            run.probe_tasks.push(probe(ProbeTime::AfterBlock));
         }
     }
     lab
@@ -171,7 +171,7 @@ fn with_canaries(
 #[test]
 fn a_block_with_a_slower_machine_is_marked() {
     let slow = |block: u32| if block == 2 { 1_200_000 } else { 1_000_000 };
-    let lab = with_canaries(equal_arms(6, 0.02), slow, Some(5_000_000));
+    let lab = with_probe_tasks(equal_arms(6, 0.02), slow, Some(5_000_000));
     let analysis = lab.analyse();
     let drift = analysis.drift.as_ref().unwrap();
     assert_eq!((drift.allowed, &drift.marked), ((0.05, 0.25), &vec![2]));
@@ -202,12 +202,12 @@ fn what_is_allowed_does_not_grow_with_the_noise() {
             }
         }
     };
-    // Off by 4 % in turns, and by 10 %: half of all canaries lie on either side.
-    let still = with_canaries(equal_arms(6, 0.02), turns(40_000), None).analyse();
+    // Off by 4 % in turns, and by 10 %: half of all probe tasks lie on either side.
+    let still = with_probe_tasks(equal_arms(6, 0.02), turns(40_000), None).analyse();
     let drift = still.drift.as_ref().unwrap();
     assert!(drift.marked.is_empty() && !warns(&still, WarningId::Drift));
     assert_snapshot!(drift.sentence, @"The machine was the same in every block: the CPU task within 4.0 % of the median.");
-    let restless = with_canaries(equal_arms(6, 0.02), turns(100_000), None).analyse();
+    let restless = with_probe_tasks(equal_arms(6, 0.02), turns(100_000), None).analyse();
     let drift = restless.drift.as_ref().unwrap();
     assert_eq!(drift.allowed, (0.05, 0.25));
     assert_eq!(drift.marked, [0, 1, 2, 3, 4, 5]);
@@ -222,7 +222,7 @@ fn a_machine_that_was_timed_once_is_not_called_the_same() {
         (entry.state, entry.text.clone())
     };
     let uneven = |block: u32| 900_000 + 200_000 * u64::from(block % 2);
-    let (state, text) = strip(&with_canaries(equal_arms(1, 0.02), uneven, None).analyse());
+    let (state, text) = strip(&with_probe_tasks(equal_arms(1, 0.02), uneven, None).analyse());
     assert_eq!(state, ValidityState::Note);
     assert_snapshot!(text, @"timed in one block only");
 }
@@ -260,7 +260,7 @@ fn blocks_that_were_not_enough_are_never_said_to_be() {
 }
 
 #[test]
-fn without_canaries_nothing_is_said_of_drift() {
+fn without_probe_tasks_nothing_is_said_of_drift() {
     let analysis = equal_arms(6, 0.02).analyse();
     assert_eq!(analysis.drift, None);
     assert!(analysis.validity.iter().all(|one| one.name != "drift"));

@@ -1,16 +1,20 @@
 //! The loops take no memory: neither for an operation nor for a slice.
 
 use super::{Jumping, MILLISECOND, SECOND, Server, workload};
-use crate::asking::Desk;
-use crate::closed::Course;
-use crate::crew::Shared;
+use crate::asking::SessionParts;
+use crate::closed::ClosedPace;
 use crate::grid::Grid;
 use crate::recorder::Recording;
 use crate::session_end::SessionEnd;
+use crate::sessions::Shared;
 use crate::{closed, open};
 use plimsoll_engine::Engine;
 use plimsoll_record::Operation;
+use plimsoll_testing::allocations::{CountingAllocator, during};
 use plimsoll_workload::Mix;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Nobody reads them meanwhile, so that they are as many as have a table each.
 const SLICES: u64 = 2;
@@ -21,32 +25,32 @@ fn allocations(mix: &str, open_loop: bool) -> u64 {
     let server = Server::new(&clock, |begin| begin + MILLISECOND);
     let operations = [Operation::Read, Operation::Update];
     let mix = Mix::preset(mix).unwrap();
-    let mut asker = workload(&mix).asker(0);
+    let mut generator = workload(&mix).generator(0);
     let grid = Grid::new(0);
     let recording = Recording::new(grid, &operations, 1, open_loop, open_loop);
-    let desk = Desk {
+    let parts = SessionParts {
         clock,
         session: server.session().unwrap(),
         recorder: recording.recorder(0),
         end: SessionEnd::default(),
         copied: None,
-        witness: (),
+        observer: (),
     };
     let shared = Shared::new(SLICES * SECOND);
     let times: Vec<u64> = (0..SLICES * 500)
         .map(|index| index * 2 * MILLISECOND)
         .collect();
-    let measured = allocation_counter::measure(|| {
+    let allocations = during(|| {
         if open_loop {
-            open::run(desk, &mut asker, &shared, 0, &times);
+            open::run(parts, &mut generator, &shared, 0, &times);
         } else {
-            let course = Course {
+            let pacing = ClosedPace {
                 warm_up_ns: 0,
                 think_time_ns: 0,
                 share: SLICES * 1_000 - 1,
                 pace: None,
             };
-            closed::run(desk, &mut asker, &shared, course);
+            closed::run(parts, &mut generator, &shared, pacing);
         }
     });
     let slices = (0..SLICES).map(|index| recording.take(index as u32));
@@ -57,7 +61,7 @@ fn allocations(mix: &str, open_loop: bool) -> u64 {
         SLICES * 1_000 - 1
     };
     assert_eq!(recorded, expected);
-    measured.count_total
+    allocations
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod queue;
 mod window;
 
 use crate::clock::Clock;
-use crate::point::{Observer, PointSpec, run_point_on};
+use crate::point::{PointSpec, SliceSink, run_point_on};
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_record::{EngineDescription, Histogram, PointEnd, Slice};
 use plimsoll_schedule::Load;
@@ -135,7 +135,7 @@ struct Keep {
     begins: u32,
 }
 
-impl Observer for Keep {
+impl SliceSink for Keep {
     fn slice(&mut self, slice: Slice) {
         self.slices.push(slice);
     }

@@ -1,9 +1,9 @@
-//! Sessions that pace themselves, batches, and witnesses.
+//! Sessions that pace themselves, batches, and observers.
 
 use super::{Jumping, Keep, MILLISECOND, Measured, SECOND, Server, measure, spec, workload};
 use crate::clock::Clock;
+use crate::observer::{After, ObservedOp, OpObserver};
 use crate::point::run_point_on;
-use crate::witness::{After, Seen, Witness};
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_record::{EngineDescription, Operation, Status};
 use plimsoll_schedule::Load;
@@ -138,16 +138,16 @@ impl Session for Batches {
     }
 }
 
-type Journal = Arc<Mutex<Vec<(&'static str, Seen)>>>;
+type Journal = Arc<Mutex<Vec<(&'static str, ObservedOp)>>>;
 
 /// Writes down what it sees, and asks failed inserts again as often as it is told.
-struct Clerk {
+struct Recorder {
     journal: Journal,
     again: u32,
 }
 
-impl Witness for Clerk {
-    fn saw(&mut self, seen: &Seen) {
+impl OpObserver for Recorder {
+    fn saw(&mut self, seen: &ObservedOp) {
         self.journal.lock().unwrap().push(("saw", *seen));
     }
 
@@ -163,7 +163,7 @@ impl Witness for Clerk {
         }
     }
 
-    fn flushed(&mut self, seen: &Seen) {
+    fn flushed(&mut self, seen: &ObservedOp) {
         self.journal.lock().unwrap().push(("flushed", *seen));
     }
 }
@@ -173,7 +173,11 @@ fn inserts(
     clock: Jumping,
     operations: u64,
     again: u32,
-) -> (Keep, plimsoll_record::PointEnd, Vec<(&'static str, Seen)>) {
+) -> (
+    Keep,
+    plimsoll_record::PointEnd,
+    Vec<(&'static str, ObservedOp)>,
+) {
     let mut mix = Mix::preset("c").unwrap();
     (mix.read, mix.insert) = (0.0, 1.0);
     let load = Load::Closed {
@@ -185,7 +189,7 @@ fn inserts(
     spec.operations = Some(operations);
     let mut keep = Keep::default();
     let journal = Journal::default();
-    let witness = |_| Clerk {
+    let observer = |_| Recorder {
         journal: Arc::clone(&journal),
         again,
     };
@@ -195,7 +199,7 @@ fn inserts(
         &spec,
         &mix,
         &mut keep,
-        witness,
+        observer,
         || clock,
     )
     .unwrap();
@@ -323,17 +327,17 @@ fn a_read_that_ends_too_late_is_verified_too() {
     spec.verify = true;
     let mut keep = Keep::default();
     let journal = Journal::default();
-    let witness = |_| Clerk {
+    let observer = |_| Recorder {
         journal: Arc::clone(&journal),
         again: 0,
     };
-    run_point_on(&engine, &workload, &spec, &mix, &mut keep, witness, || {
+    run_point_on(&engine, &workload, &spec, &mix, &mut keep, observer, || {
         clock.clone()
     })
     .unwrap();
     let seen = journal.lock().unwrap();
     let count = |operation| {
-        let of = |(_, one): &&(_, Seen)| one.operation == operation;
+        let of = |(_, one): &&(_, ObservedOp)| one.operation == operation;
         seen.iter().filter(of).count()
     };
     assert_eq!((count(Operation::Read), count(Operation::Verify)), (4, 4));

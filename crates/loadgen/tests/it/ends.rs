@@ -8,7 +8,7 @@ use plimsoll_workload::Mix;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The calls of an engine that counts them, and an observer that stops at the first thousand.
+/// The calls of an engine that counts them, and an sink that stops at the first thousand.
 fn stopping() -> (Fake, Keep, Arc<AtomicU64>) {
     let calls = Arc::new(AtomicU64::new(0));
     let (counted, seen) = (Arc::clone(&calls), Arc::clone(&calls));

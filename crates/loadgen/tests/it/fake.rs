@@ -1,7 +1,7 @@
 //! An engine that answers as it is told and keeps what it was asked; and the pieces that every test needs.
 
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
-use plimsoll_loadgen::{Observer, PointSpec};
+use plimsoll_loadgen::{PointSpec, SliceSink};
 use plimsoll_record::{EngineDescription, Histogram, Operation, Slice, Status};
 use plimsoll_schedule::{Arrivals, Load, Stage};
 use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
@@ -165,7 +165,7 @@ pub struct Keep {
     pub stop: Option<Box<dyn Fn() -> bool>>,
 }
 
-impl Observer for Keep {
+impl SliceSink for Keep {
     fn slice(&mut self, slice: Slice) {
         self.slices.push(slice);
     }

@@ -4,7 +4,7 @@ use crate::fake::{Keep, closed, workload};
 use crate::server::{Kind, Server};
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_experiment::{SettingValue, Settings};
-use plimsoll_loadgen::{Observer, run_load, run_point};
+use plimsoll_loadgen::{SliceSink, run_load, run_point};
 use plimsoll_record::{Operation, Slice, Status};
 use plimsoll_workload::{DataSpec, KeySpace, Mix};
 use std::sync::{Arc, Mutex};
@@ -110,7 +110,7 @@ struct Killing<'a> {
     errors: u64,
 }
 
-impl Observer for Killing<'_> {
+impl SliceSink for Killing<'_> {
     fn slice(&mut self, slice: Slice) {
         self.ok += slice.completed.ok;
         self.errors += slice.completed.error;

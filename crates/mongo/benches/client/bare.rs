@@ -15,9 +15,9 @@ pub fn turn(options: &LeanOptions, questions: &Questions, sessions: usize) -> Co
         };
         let stream = TcpStream::connect((host.as_str(), *port)).expect("the server is there");
         stream.set_nodelay(true).expect("the socket is open");
-        let mut asker = questions.asker();
+        let mut generator = questions.generator();
         let messages: Vec<Vec<u8>> = (0..each)
-            .map(|_| message(options, command(asker.next())))
+            .map(|_| message(options, command(generator.next())))
             .collect();
         (stream, messages)
     };

@@ -46,11 +46,11 @@ async fn run(
 ) {
     let mut tasks = JoinSet::new();
     for _ in 0..sessions {
-        let mut asker = questions.asker();
+        let mut generator = questions.generator();
         let collection = collection.clone();
         tasks.spawn(async move {
             for _ in 0..each {
-                match command(asker.next()) {
+                match command(generator.next()) {
                     Command::Find(filter) => {
                         let found = collection.find_one(filter).await;
                         assert!(found.expect("the server does it").is_some());

@@ -9,15 +9,15 @@ pub fn turn(options: &LeanOptions, questions: &Questions, sessions: usize) -> Co
     let each = questions.per_session(sessions);
     let prepare = || {
         let client = LeanClient::connect(options).expect("the server is there");
-        (client, questions.asker())
+        (client, questions.generator())
     };
     threads(
         sessions,
         each * sessions as u64,
         prepare,
-        |(mut client, mut asker)| {
+        |(mut client, mut generator)| {
             for _ in 0..each {
-                let is_found = match asker.next() {
+                let is_found = match generator.next() {
                     Ask::Read { key, fields } => client.read(key, fields, None),
                     Ask::Update { key, changes } => client.update(key, changes),
                     other => unreachable!("there are only reads and updates, not {other:?}"),

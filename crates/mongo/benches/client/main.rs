@@ -18,7 +18,7 @@ mod questions;
 mod stub;
 mod turn;
 
-use plimsoll_mongo::{Host, LeanClient, LeanOptions, Uri};
+use plimsoll_mongo::{Host, LeanClient, LeanOptions};
 use plimsoll_workload::Ask;
 use questions::Questions;
 use std::process::exit;
@@ -31,7 +31,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const RECORDS: u64 = 200_000;
 
 struct Arguments {
-    uri: Option<Uri>,
+    server: Option<Host>,
     mix: String,
     pairs: usize,
     operations: u64,
@@ -40,7 +40,7 @@ struct Arguments {
 
 fn arguments() -> Result<Arguments, String> {
     let mut arguments = Arguments {
-        uri: None,
+        server: None,
         mix: "c".into(),
         pairs: 11,
         operations: 40_000,
@@ -55,7 +55,7 @@ fn arguments() -> Result<Arguments, String> {
                 .map_err(|_| format!("{word} needs a number"))
         };
         match word.as_str() {
-            "--uri" => arguments.uri = Some(Uri::parse(&value).map_err(|error| error.to_string())?),
+            "--uri" => arguments.server = Some(host(&value)?),
             "--mix" => arguments.mix = value,
             "--pairs" => arguments.pairs = number()?.max(1) as usize,
             "--operations" => arguments.operations = number()?.max(1),
@@ -69,6 +69,18 @@ fn arguments() -> Result<Arguments, String> {
         }
     }
     Ok(arguments)
+}
+
+fn host(uri: &str) -> Result<Host, String> {
+    let address = uri.strip_prefix("mongodb://").unwrap_or(uri);
+    let parts = address.trim_end_matches('/').rsplit_once(':');
+    let host = parts.and_then(|(host, port)| {
+        Some(Host::Tcp {
+            host: host.to_owned(),
+            port: port.parse().ok()?,
+        })
+    });
+    host.ok_or_else(|| "--uri takes mongodb://HOST:PORT".to_owned())
 }
 
 /// The clients that are compared.
@@ -111,7 +123,7 @@ fn load(options: &LeanOptions, questions: &Questions) {
     let mut options = options.clone();
     options.batch = 1_000;
     let mut client = LeanClient::connect(&options).expect("the server is there");
-    let mut loader = questions.key_space().loader(1).asker(0);
+    let mut loader = questions.key_space().loader(1).generator(0);
     while let Some(Ask::Insert { key, fields, .. }) = loader.next() {
         client.insert(key, fields).expect("the record is stored");
     }
@@ -170,8 +182,8 @@ fn main() {
         exit(2);
     });
     let questions = Questions::new(RECORDS, &arguments.mix, arguments.operations);
-    let (stub, host) = match &arguments.uri {
-        Some(uri) => (None, uri.hosts()[0].clone()),
+    let (stub, host) = match &arguments.server {
+        Some(host) => (None, host.clone()),
         None => {
             let stub = stub::Stub::start();
             let port = stub.port;

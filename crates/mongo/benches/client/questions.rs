@@ -2,7 +2,7 @@
 
 use bson::spec::BinarySubtype;
 use bson::{Binary, Document, doc};
-use plimsoll_workload::{Ask, Asker, DataSpec, KeySpace, Mix, RequestDistribution, Workload};
+use plimsoll_workload::{Ask, DataSpec, KeySpace, Mix, OpGenerator, RequestDistribution, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -34,9 +34,9 @@ impl Questions {
     }
 
     /// Another stream each time: a change to what is there already would cost a server next to nothing.
-    pub fn asker(&self) -> Asker {
+    pub fn generator(&self) -> OpGenerator {
         self.workload
-            .asker(self.streams.fetch_add(1, Ordering::Relaxed))
+            .generator(self.streams.fetch_add(1, Ordering::Relaxed))
     }
 
     pub fn per_session(&self, sessions: usize) -> u64 {

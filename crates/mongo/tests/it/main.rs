@@ -7,7 +7,6 @@
     reason = "clippy.toml allows it in tests, but sees only functions that are tests themselves"
 )]
 
-mod allocations;
 mod authentication;
 mod messages;
 mod mistakes;
@@ -17,3 +16,8 @@ mod records;
 mod scans;
 mod script;
 mod servers;
+
+use plimsoll_testing::allocations::CountingAllocator;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;

@@ -162,9 +162,9 @@ fn updates_set_the_fields_that_change() {
         |_| {},
         vec![done.clone(), done],
         |client| {
-            let mut asker = workload.asker(0);
+            let mut generator = workload.generator(0);
             for _ in 0..2 {
-                let Ask::Update { key, changes } = asker.next() else {
+                let Ask::Update { key, changes } = generator.next() else {
                     panic!("there are only updates")
                 };
                 assert!(client.update(key, changes).unwrap());
@@ -172,10 +172,10 @@ fn updates_set_the_fields_that_change() {
         },
     );
     let command = doc! { "update": "usertable", "ordered": true, "$db": "ycsb" };
-    let mut asker = workload.asker(0);
+    let mut generator = workload.generator(0);
     let mut expected = Vec::new();
     for _ in 0..2 {
-        let Ask::Update { key, changes } = asker.next() else {
+        let Ask::Update { key, changes } = generator.next() else {
             panic!("there are only updates")
         };
         let mut set = document(key, changes);

@@ -1,11 +1,11 @@
 //! Servers that answer wrongly, late, half or not at all.
 
-use crate::allocations;
 use crate::records::{loader, small_data, updates};
 use crate::script::{Act, Script, body, found, hello, message, reply};
 use bson::{Document, doc};
 use plimsoll_mongo::reply::Flaw;
 use plimsoll_mongo::{LeanClient, LeanError, LeanErrorKind};
+use plimsoll_testing::allocations;
 use plimsoll_workload::{Ask, FieldChoice};
 use std::net::TcpListener;
 use std::time::Duration;
@@ -509,11 +509,11 @@ fn an_operation_that_succeeds_allocates_nothing() {
     let mut client = LeanClient::connect(&options).unwrap();
     let workload = updates(&data);
     let mut round = || {
-        let mut asker = workload.asker(0);
+        let mut generator = workload.generator(0);
         let mut records = loader(&data);
         let before = allocations::count();
         for _ in 0..10 {
-            let Ask::Update { key, changes } = asker.next() else {
+            let Ask::Update { key, changes } = generator.next() else {
                 panic!("there are only updates")
             };
             let mut bytes = 0;

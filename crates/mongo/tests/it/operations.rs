@@ -20,9 +20,9 @@ fn records_are_stored_read_changed_and_removed() {
         assert!(client.flush().is_none());
 
         let workload = updates(&data);
-        let mut asker = workload.asker(0);
+        let mut generator = workload.generator(0);
         for _ in 0..30 {
-            let Ask::Update { key, changes } = asker.next() else {
+            let Ask::Update { key, changes } = generator.next() else {
                 panic!("there are only updates")
             };
             assert!(client.update(key, changes).unwrap());
@@ -73,7 +73,7 @@ fn records_are_stored_read_changed_and_removed() {
             None
         );
         assert!(!client.read(b"nobody", FieldChoice::All, None).unwrap());
-        let mut nowhere = updates(&data).asker(0);
+        let mut nowhere = updates(&data).generator(0);
         let Ask::Update { changes, .. } = nowhere.next() else {
             panic!("there are only updates")
         };

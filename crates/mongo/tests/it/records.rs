@@ -19,7 +19,7 @@ pub fn small_data(records: u64) -> DataSpec {
 }
 
 pub fn loader(data: &DataSpec) -> LoadAsker {
-    KeySpace::new(data).unwrap().loader(1).asker(0)
+    KeySpace::new(data).unwrap().loader(1).generator(0)
 }
 
 /// Inserts all records, and what is left of the last batch.

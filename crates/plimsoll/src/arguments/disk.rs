@@ -2,26 +2,26 @@
 
 use super::count;
 use clap::{Args, Subcommand, ValueHint};
-use plimsoll_experiment::units;
+use plimsoll_quantities::units;
 use std::path::PathBuf;
 
 /// `plimsoll disk`.
 #[derive(Debug, Subcommand)]
 pub enum Disk {
-    /// List the published disks and machines that experiments can name, with source and date.
+    /// List the disk and machine presets, with source and date.
     Presets(Presets),
-    /// Measure with fio what a directory, a device or an emulated disk can do.
+    /// Measure a directory, a device or an emulated disk with fio.
     Characterise(Characterise),
-    /// Build emulated disks and hold them against their description with fio.
+    /// Build emulated disks and verify them with fio.
     Calibrate(Calibrate),
-    /// Say what is in the trace of an emulated disk, or write it for other programs.
+    /// Summarise the trace of an emulated disk, or export it.
     Trace(Trace),
 }
 
 /// `plimsoll disk presets`.
 #[derive(Args, Debug)]
 pub struct Presets {
-    /// Print them as JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -30,33 +30,33 @@ pub struct Presets {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll disk characterise /var/lib/mysql          a file in the directory, removed afterwards
-  plimsoll disk characterise /dev/nvme0n1            reads alone
-  plimsoll disk characterise gp3 --quick             an emulated disk, by the name of a preset
+  plimsoll disk characterise /var/lib/mysql          uses a file in the directory and removes it
+  plimsoll disk characterise /dev/nvme0n1            read-only
+  plimsoll disk characterise gp3 --quick             an emulated disk, by preset
   plimsoll disk characterise '{iops: 600, latency: 7ms}' --page san.html")]
 pub struct Characterise {
-    /// A directory, a block device, the name of a published disk, or a disk as in an experiment file.
+    /// A directory, a block device, a preset, or a disk as in an experiment file.
     #[arg(value_hint = ValueHint::AnyPath)]
     pub target: String,
-    /// Of the target, so much is used, at most [default: 10GB, with --quick 1GB].
+    /// Use at most this much of the target [default: 10GB, with --quick 1GB].
     #[arg(long, value_parser = size)]
     pub size: Option<u64>,
-    /// One second for each job in place of ten.
+    /// Run each job for one second instead of ten.
     #[arg(long)]
     pub quick: bool,
-    /// Jobs, each with one request in flight, that read at random.
+    /// Numbers of random-read jobs, each with one request in flight, e.g. 1,4,16.
     #[arg(long, value_delimiter = ',', value_parser = jobs)]
     pub jobs: Option<Vec<u32>>,
-    /// Sizes of random reads, such as 4KiB,64KiB.
+    /// Sizes of random reads, e.g. 4KiB,64KiB.
     #[arg(long, value_delimiter = ',', value_parser = block)]
     pub block: Option<Vec<u32>>,
-    /// Write to the block device too. Everything on it is lost; it must be named by its link in /dev/disk/by-id and nobody may use it.
+    /// Also write to the block device, which destroys its contents. Name it by its link in /dev/disk/by-id; it must not be in use.
     #[arg(long)]
     pub erase: bool,
-    /// Print it as JSON, with everything that fio said.
+    /// Print JSON, including fio's complete output.
     #[arg(long)]
     pub json: bool,
-    /// Write a page with charts.
+    /// Also write a page with charts.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
 }
@@ -68,12 +68,12 @@ Examples:
   plimsoll disk calibrate gp3 azure-p10
   plimsoll disk calibrate '{iops: 150, latency: 7ms}'
 
-Ends with 106 when a disk is not what it was asked to be.")]
+Exit code 106 means that a disk misses its description.")]
 pub struct Calibrate {
-    /// Names of published disks, or disks as in an experiment file.
+    /// Presets, or disks as in an experiment file.
     #[arg(required = true)]
     pub disks: Vec<String>,
-    /// Print it as JSON, with everything that fio said.
+    /// Print JSON, including fio's complete output.
     #[arg(long)]
     pub json: bool,
 }
@@ -81,16 +81,16 @@ pub struct Calibrate {
 /// `plimsoll disk trace`.
 #[derive(Args, Debug)]
 pub struct Trace {
-    /// The trace; `plimsoll report --json` says where that of a run is kept.
+    /// The trace file; `plimsoll report --json` shows the path for each run.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// Write it as an iolog that fio replays.
+    /// Export as an iolog for replay with fio.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub iolog: Option<PathBuf>,
-    /// Write every request with the file that it went to as CSV.
+    /// Export every request as CSV, with the file it belongs to.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub csv: Option<PathBuf>,
-    /// Print the summary as JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -102,13 +102,15 @@ fn size(text: &str) -> Result<u64, String> {
 fn block(text: &str) -> Result<u32, String> {
     match size(text)?.try_into() {
         Ok(bytes @ 512..=67_108_864) if u32::is_multiple_of(bytes, 512) => Ok(bytes),
-        _ => Err(format!("`{text}` is no multiple of 512 bytes up to 64 MiB")),
+        _ => Err(format!(
+            "`{text}` is not a multiple of 512 bytes up to 64 MiB"
+        )),
     }
 }
 
 fn jobs(text: &str) -> Result<u32, String> {
     match count(text)?.try_into() {
         Ok(jobs @ 1..=1024) => Ok(jobs),
-        _ => Err(format!("`{text}` is no number of jobs from 1 to 1024")),
+        _ => Err(format!("`{text}` is not a number of jobs from 1 to 1024")),
     }
 }

@@ -7,32 +7,32 @@ use std::path::PathBuf;
 /// `plimsoll export`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Forms:
-  csv         points, slices, figures and trials as tables; each column says its unit
+Formats:
+  csv         points, slices, figures and trials as tables; column names include units
   parquet     the same tables with types, for pandas, DuckDB, Polars or Spark
-  json        record.json, which every command that takes an experiment takes as well; analysis.json
-  hdr         a log for each run, for the HdrHistogram tools
-  fio         what fio said of emulated disks
-  perfkit     perfkit.json, samples as PerfKit Benchmarker writes them
+  json        record.json, which every command accepts as an experiment, and analysis.json
+  hdr         one log per run, for the HdrHistogram tools
+  fio         fio's output for emulated disks
+  perfkit     perfkit.json, in the format of PerfKit Benchmarker
   prometheus  metrics.prom, for node_exporter's textfile collector
 
 Examples:
-  plimsoll export                                         everything of the last experiment
+  plimsoll export                                         the last experiment, in every format
   plimsoll export quickstart --only parquet --to tables   the tables for a notebook
-  plimsoll export 1f3a --only csv,json --to .             two forms, into this folder
+  plimsoll export 1f3a --only csv,json --to .             two formats, into this folder
 
 Existing files are never overwritten. Columns and units are in docs/exports.md.")]
 pub struct Export {
-    /// Id (or its beginning), name, `last`, or a file with an exported record.
+    /// Experiment: id or its beginning, name, `last`, or the file of an exported record.
     #[arg(default_value = "last")]
     pub experiment: String,
-    /// Only these forms, between commas [default: all].
-    #[arg(long, value_name = "FORM", value_delimiter = ',', value_parser = form)]
+    /// Only these formats, separated by commas [default: all].
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',', value_parser = form)]
     pub only: Vec<Form>,
-    /// Folder for the files; it is made, and must not hold files of the same names [default: ./plimsoll-NAME-ID].
+    /// Output folder, created if missing; must not contain files of the same names [default: ./plimsoll-NAME-ID].
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub to: Option<PathBuf>,
-    /// Print what was written as JSON.
+    /// Print the list of written files as JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -41,6 +41,6 @@ fn form(word: &str) -> Result<Form, String> {
     let found = Form::ALL.into_iter().find(|form| form.word() == word);
     found.ok_or_else(|| {
         let words = Form::ALL.map(Form::word);
-        format!("the forms are {}", words.join(", "))
+        format!("the formats are {}", words.join(", "))
     })
 }

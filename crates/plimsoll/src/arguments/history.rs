@@ -8,39 +8,39 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll history filesystems                                  throughput of the baseline, where its mix is judged
+  plimsoll history filesystems                                  throughput of the baseline, at the load where it is judged
   plimsoll history filesystems --arm xfs --metric response.p99
   plimsoll history filesystems --metric line --page line.html
 
-Records of the same machine and the same plan as the newest are one series, the oldest first. Changes are marked where they stay, from 8 results on.")]
+The series holds the records with the machine and plan of the newest one, oldest first. Lasting changes are marked, given 8 results or more.")]
 pub struct History {
-    /// Name of the experiment, or an id, its beginning, or `last`, whose name is meant.
+    /// Name of the experiment; an id or `last` stands for the name of that experiment.
     pub experiment: String,
-    /// What is followed, such as throughput, response.p99, cpu, line, cost.
+    /// The metric, e.g. throughput, response.p99, cpu, line, cost.
     #[arg(long, default_value = "throughput", value_parser = metric)]
     pub metric: Metric,
-    /// The arm [default: the one that the others are compared with].
+    /// The arm [default: the baseline].
     #[arg(long)]
     pub arm: Option<String>,
     /// The mix [default: the first].
     #[arg(long)]
     pub mix: Option<String>,
-    /// The load as reports spell it, such as "8 threads" [default: where the mix is judged].
+    /// The load as spelled in reports, e.g. "8 threads" [default: where the mix is judged].
     #[arg(long, value_name = "LOAD")]
     pub at: Option<String>,
-    /// Take records of other plans as well. What they measured may differ.
+    /// Include records of other plans, which may have measured something else.
     #[arg(long)]
     pub any_plan: bool,
-    /// Print it as JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Write a page with the series as well.
+    /// Also write a page with the series.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
 }
 
 fn metric(text: &str) -> Result<Metric, String> {
     Metric::parse(text).ok_or_else(|| {
-        format!("`{text}` is no metric: throughput, response.mean, response.p99, service.p50, cpu, errors, line or cost")
+        format!("`{text}` is not a metric; choose throughput, response.mean, response.p99, service.p50, cpu, errors, line or cost")
     })
 }

@@ -10,42 +10,42 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   plimsoll import old.txt                                     one arm, called old
-  plimsoll import ext4=e1.txt,e2.txt,e3.txt xfs=x1.txt,x2.txt,x3.txt   two arms of three runs each
+  plimsoll import ext4=e1.txt,e2.txt,e3.txt xfs=x1.txt,x2.txt,x3.txt   two arms, three runs each
   plimsoll import --arm ext4 results/*.txt                    all files are runs of one arm
-  plimsoll import wt=run.txt+READ.hdr+UPDATE.hdr              a run's text and its HDR logs, read together
-  plimsoll import READ.hdr --threads 16                       what the file does not say
+  plimsoll import wt=run.txt+READ.hdr+UPDATE.hdr              a run's output with its HDR logs
+  plimsoll import READ.hdr --threads 16                       supply what the file does not contain
 
-Runs of an arm at the same load of the same workload are its blocks; at other loads they are points of a curve. What a file does not say
-is left open, and every gate that needs it says so. Passwords in what the files quote are not kept. See docs/import.md.")]
+Runs of one arm at the same load and workload become its blocks; runs at other loads become points of a curve. Missing information
+stays unknown, and every gate that needs it reports so. Passwords in the files are removed. See docs/import.md.")]
 pub struct Import {
-    /// A file, or an arm with its files: ARM=FILE,FILE. Files of one run are joined by `+`.
+    /// A file, or an arm with its files: ARM=FILE,FILE. Join the files of one run with `+`.
     #[arg(required = true, value_name = "[ARM=]FILE")]
     pub inputs: Vec<String>,
-    /// Name of the experiment [default: that of the first file].
+    /// Name of the experiment [default: the name of the first file].
     #[arg(long)]
     pub name: Option<String>,
-    /// The arm of all files that are given without one [default: each is an arm, called as the file].
+    /// Arm for all files given without one [default: each file is an arm, named after the file].
     #[arg(long)]
     pub arm: Option<String>,
-    /// What the files are, in place of looking: ycsb, go-ycsb, hdr or fio.
+    /// Format of the files: ycsb, go-ycsb, hdr or fio [default: detected].
     #[arg(long, value_parser = format)]
     pub format: Option<Format>,
-    /// Name of the workload, in place of what the files say: runs of workloads of the same name are compared.
+    /// Name of the workload; overrides the files. Runs with the same workload name are compared.
     #[arg(long, value_name = "NAME")]
     pub mix: Option<String>,
-    /// How many sessions there were, in place of what the files say: Little's law needs it.
+    /// Number of threads, needed for Little's law; overrides the files.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// In what HDR logs count: ns, us or ms [default: what the log says, or us].
+    /// Time unit of HDR logs: ns, us or ms [default: from the log, else us].
     #[arg(long, value_parser = unit)]
     pub unit: Option<Unit>,
-    /// Which operation HDR logs are of where they do not say: read, update, insert, scan, delete, read-modify-write.
+    /// Operation of HDR logs that do not name one: read, update, insert, scan, delete, read-modify-write.
     #[arg(long, value_parser = operation)]
     pub operation: Option<Operation>,
-    /// Share of the operations that may have failed, such as 0.1% [default: none, a run with failures does not count].
+    /// Accepted share of failed operations, e.g. 0.1% [default: none; a run with failures is invalid].
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub allow_errors: Option<f64>,
-    /// The runs of each block were made side by side, in turns: compare them in pairs.
+    /// The runs of each block were measured together, in turns: compare them as pairs.
     #[arg(long)]
     pub paired: bool,
     /// Print the analysis as JSON, and write no page unless --page is given.
@@ -62,7 +62,7 @@ fn format(word: &str) -> Result<Format, String> {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    plimsoll_experiment::units::parse_share(text).map_err(|error| error.to_string())
+    plimsoll_quantities::units::parse_share(text).map_err(|error| error.to_string())
 }
 
 fn unit(word: &str) -> Result<Unit, String> {

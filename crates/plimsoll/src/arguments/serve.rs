@@ -11,17 +11,17 @@ const PORT: u16 = 7546;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll serve                                   for this machine alone, at http://127.0.0.1:7546/
-  plimsoll serve --listen 0                        at any port that is free, which is printed
-  plimsoll serve --listen 192.168.1.4              for others as well, who need the token in the address that is printed
-  ssh -L 7546:127.0.0.1:7546 loadhost              or rather through a tunnel, with plimsoll serve on the other machine
+  plimsoll serve                                   this machine only, at http://127.0.0.1:7546/
+  plimsoll serve --listen 0                        any free port, which is printed
+  plimsoll serve --listen 192.168.1.4              also for others, who need the token in the printed address
+  ssh -L 7546:127.0.0.1:7546 loadhost              better: a tunnel, with plimsoll serve on the other machine
 
-Nothing can be changed through these pages. Ctrl-C ends it.")]
+The pages are read-only. Ctrl-C stops the server.")]
 pub struct Serve {
-    /// Where to listen: an address, a port, or both; port 0 is any that is free. Addresses that others can reach take a token.
+    /// Where to listen: an address, a port, or both; port 0 picks a free one. Addresses that others can reach require a token.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7546", value_parser = address, overrides_with = "listen")]
     pub listen: SocketAddr,
-    /// A file with the token that browsers have to show, in place of one that is made anew each time.
+    /// File with the token that browsers must present [default: a new random token at each start].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token_file: Option<PathBuf>,
 }
@@ -47,7 +47,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     let parts = text.rsplit_once(':');
     let both = parts.and_then(|(name, port)| Some((host(name)?, port.parse::<u16>().ok()?)));
     both.map(SocketAddr::from).ok_or_else(|| {
-        format!("`{text}` is no address of this machine: write one such as 127.0.0.1:{PORT}, a port, or 0.0.0.0 for all of its addresses")
+        format!("`{text}` is not an address of this machine: use e.g. 127.0.0.1:{PORT}, a port, or 0.0.0.0 for all addresses")
     })
 }
 

@@ -7,39 +7,39 @@ use clap::Args;
 #[command(
     override_usage = "plimsoll ycsb <load|run> <mongodb|mongodb-async|basic|wiredtiger> [OPTIONS]",
     after_help = "\
-Options, as YCSB has them:
+YCSB's options:
   -P FILE            read a property file; a later one wins over an earlier one
   -p NAME=VALUE      set a property; wins over every file
-  -threads N         sessions at the same time (property threadcount)
-  -target N          operations per second of all sessions together (property target)
+  -threads N         concurrent client threads (property threadcount)
+  -target N          total operations per second of all threads (property target)
   -s                 status lines on the standard error (properties status, status.interval)
-  -l LABEL           in front of every status line (property label)
-  -db CLASS          another binding, by the name of YCSB's class
+  -l LABEL           prefix of every status line (property label)
+  -db CLASS          another binding, by YCSB's class name
   -t, -load, -cp PATH, -jvm-args ARGS
-                     taken and without effect
+                     accepted without effect
 
 Examples:
   plimsoll ycsb load mongodb -s -P workloads/workloada -p mongodb.url=mongodb://localhost/ycsb -threads 4
   plimsoll ycsb run mongodb -s -P workloads/workloada -p operationcount=1000000 -target 5000
   plimsoll ycsb load wiredtiger -P workloads/workloadc -p wiredtiger.dir=/data/ycsb
 
-Where it differs from YCSB, on purpose:
-  It ends with 106 when operations failed or records are missing, with 2 when the command is wrong, and with
-  105 when it was interrupted, after a report of what was measured. YCSB ends with 0 in nearly every case, and
-  so does this as bin/ycsb, or with --exit-as-ycsb before load or run.
-  The last batch of inserts is sent. Scans that give no record are no failure. Counts have 64 bits.
-  RunTime begins when all sessions are connected. With -target, response times from when operations were due
-  are reported beside (Intended-READ and so on). -p plimsoll.seed=N asks the same questions again.
-Every property, and what becomes of it, is in docs/ycsb.md."
+Intended differences from YCSB:
+  The exit code is 106 if operations failed or records are missing, 2 for a wrong command, and 105 after an
+  interruption, with a report of what was measured. YCSB exits with 0 in nearly every case, and so does this
+  program as bin/ycsb, or with --exit-as-ycsb before load or run.
+  The last batch of inserts is sent. Scans without a result are not failures. Counts have 64 bits.
+  RunTime starts once all threads are connected. With -target, response times since the due time are reported
+  too (Intended-READ and so on). -p plimsoll.seed=N repeats the same sequence of operations.
+docs/ycsb.md lists every property and its effect."
 )]
 pub struct Ycsb {
-    /// End with YCSB's exit codes, as bin/ycsb does: 0 although operations failed, 1 when the command is wrong, 130 when interrupted.
+    /// Use YCSB's exit codes, as bin/ycsb does: 0 even if operations failed, 1 for a wrong command, 130 after an interruption.
     #[arg(long)]
     pub exit_as_ycsb: bool,
-    /// load stores the records, run asks.
+    /// load stores the records, run executes the workload.
     #[arg(value_name = "load|run")]
     pub phase: Option<String>,
-    /// A binding and options, in YCSB's grammar.
+    /// A binding and options, in YCSB's syntax.
     #[arg(
         value_name = "BINDING [OPTIONS]",
         trailing_var_arg = true,

@@ -3,7 +3,7 @@
 use crate::laboratory::{Laboratory, try_until, wait_until};
 use plimsoll_experiment::Plan;
 use plimsoll_record::{
-    CanaryPlace, ExperimentRecord, ExperimentState, LoadKind, RunRecord, RunState,
+    ExperimentRecord, ExperimentState, LoadKind, ProbeTime, RunRecord, RunState,
 };
 use rustix::process::Signal;
 
@@ -241,12 +241,12 @@ measurement: {warm_up: 0s, duration: 200ms, blocks: 6}
 }
 
 #[test]
-fn canaries_are_timed_before_and_after_each_block() {
+fn probe_tasks_are_timed_before_and_after_each_block() {
     let laboratory = Laboratory::new();
     let said = laboratory.experiment(
         "
 plimsoll: 1
-name: canaries
+name: probe-tasks
 workload: {records: 10, preset: c}
 defaults: {engine: noop}
 arms: {one: , two: , three: }
@@ -257,22 +257,22 @@ measurement: {warm_up: 0s, duration: 100ms, blocks: 2}
     let record = laboratory.record();
     assert_eq!(record.runs.len(), 6, "{said:?}");
     for block in record.runs.chunks(3) {
-        let places: Vec<Vec<CanaryPlace>> = block
+        let places: Vec<Vec<ProbeTime>> = block
             .iter()
-            .map(|run| run.canaries.iter().map(|canary| canary.place).collect())
+            .map(|run| run.probe_tasks.iter().map(|probe| probe.place).collect())
             .collect();
         assert_eq!(
             places,
             [
-                vec![CanaryPlace::BeforeBlock],
+                vec![ProbeTime::BeforeBlock],
                 vec![],
-                vec![CanaryPlace::AfterBlock]
+                vec![ProbeTime::AfterBlock]
             ]
         );
-        let canaries = block.iter().flat_map(|run| &run.canaries);
-        for canary in canaries {
-            assert!(canary.cpu_ns > 0);
-            assert_eq!(canary.disk_ns, None, "nothing keeps data");
+        let probe_tasks = block.iter().flat_map(|run| &run.probe_tasks);
+        for probe in probe_tasks {
+            assert!(probe.cpu_ns > 0);
+            assert_eq!(probe.disk_ns, None, "nothing keeps data");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Exit codes follow from what happened to the data, the bounds and the engine.
 
 use crate::laboratory::{Laboratory, runs};
-use plimsoll_record::{CanaryPlace, RunState};
+use plimsoll_record::{ProbeTime, RunState};
 
 /// One arm, one point, one block, on the simulated engine with these further settings, and these further lines.
 fn simulated(settings: &str, lines: &str) -> String {
@@ -146,12 +146,12 @@ measurement: {warm_up: 0s, duration: 60s, operations: 5, blocks: 4}
     // Whichever run is the last that is made in a block, the machine is timed after it.
     for block in 0..4 {
         let of_block = record.runs.iter().filter(|run| run.block == block);
-        let places: Vec<CanaryPlace> = of_block
-            .flat_map(|run| run.canaries.iter().map(|canary| canary.place))
+        let places: Vec<ProbeTime> = of_block
+            .flat_map(|run| run.probe_tasks.iter().map(|probe| probe.place))
             .collect();
         assert_eq!(
             places,
-            [CanaryPlace::BeforeBlock, CanaryPlace::AfterBlock],
+            [ProbeTime::BeforeBlock, ProbeTime::AfterBlock],
             "block {block}"
         );
     }

@@ -502,7 +502,7 @@ fn help_names_every_difference() {
     assert_eq!(said.code, Some(0));
     for words in [
         "-threads N",
-        "ends with 106",
+        "exit code is 106",
         "The last batch",
         "plimsoll.seed",
         "docs/ycsb.md",

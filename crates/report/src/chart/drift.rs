@@ -2,9 +2,9 @@
 
 use super::scale::{Axis, Plot, Scale, linear_ticks};
 use super::{ArmStyle, Path, Px, picture};
-use crate::number::PAGE;
 use maud::{Markup, html};
-use plimsoll_record::CanaryPlace;
+use plimsoll_quantities::numbers::PAGE;
+use plimsoll_record::ProbeTime;
 
 /// Blocks drawn; of more, the last ones.
 const BLOCKS: usize = 80;
@@ -25,23 +25,23 @@ pub(crate) struct DriftChart<'a> {
     pub(crate) id: &'a str,
     pub(crate) task: &'a str,
     /// Block, place, time over the median of all.
-    pub(crate) values: &'a [(u32, CanaryPlace, f64)],
+    pub(crate) values: &'a [(u32, ProbeTime, f64)],
     /// How far it may be off, a share.
     pub(crate) allowed: f64,
-    /// Blocks with a canary further off.
+    /// Blocks with a probe task further off.
     pub(crate) marked: &'a [u32],
 }
 
 impl DriftChart<'_> {
     /// `None` where the task was never timed.
     pub(crate) fn draw(&self) -> Option<Markup> {
-        let mut known: Vec<(u32, CanaryPlace, f64)> = self
+        let mut known: Vec<(u32, ProbeTime, f64)> = self
             .values
             .iter()
             .copied()
             .filter(|(_, _, value)| value.is_finite())
             .collect();
-        known.sort_by_key(|(block, place, _)| (*block, *place == CanaryPlace::AfterBlock));
+        known.sort_by_key(|(block, place, _)| (*block, *place == ProbeTime::AfterBlock));
         let mut blocks: Vec<u32> = known.iter().map(|(block, ..)| *block).collect();
         blocks.dedup();
         let first = blocks.len().saturating_sub(BLOCKS);
@@ -58,8 +58,8 @@ impl DriftChart<'_> {
         let x = axis(begin, end);
         let y = around_one(farthest);
         let style = ArmStyle::at(0);
-        let place = |block: u32, when: CanaryPlace| {
-            let beside = if when == CanaryPlace::BeforeBlock {
+        let place = |block: u32, when: ProbeTime| {
+            let beside = if when == ProbeTime::BeforeBlock {
                 -0.2
             } else {
                 0.2
@@ -89,7 +89,7 @@ impl DriftChart<'_> {
                 @for (block, when, value) in &known {
                     @let is_off = (value - 1.0).abs() > allowed;
                     @let (at, up) = (place(*block, *when), level(*value));
-                    path.mark.trial-broken[*when == CanaryPlace::AfterBlock] d=(style.mark(at, up, 3.8)) {
+                    path.mark.trial-broken[*when == ProbeTime::AfterBlock] d=(style.mark(at, up, 3.8)) {
                         title { "block " (u64::from(*block) + 1) ", " (words(*when)) ": " (PAGE.difference(value - 1.0)) }
                     }
                     @if is_off { text.mid.off x=(Px(at)) y=(Px(up - 8.0)) { "!" } }
@@ -107,7 +107,7 @@ impl DriftChart<'_> {
         ))
     }
 
-    fn summary(&self, known: &[(u32, CanaryPlace, f64)]) -> String {
+    fn summary(&self, known: &[(u32, ProbeTime, f64)]) -> String {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for (_, _, value) in known {
             low = low.min(value - 1.0);
@@ -122,11 +122,11 @@ impl DriftChart<'_> {
     }
 }
 
-/// The place of a canary in words.
-pub(crate) fn words(place: CanaryPlace) -> &'static str {
+/// The place of a probe task in words.
+pub(crate) fn words(place: ProbeTime) -> &'static str {
     match place {
-        CanaryPlace::BeforeBlock => "before it",
-        CanaryPlace::AfterBlock => "after it",
+        ProbeTime::BeforeBlock => "before it",
+        ProbeTime::AfterBlock => "after it",
     }
 }
 

@@ -1,9 +1,9 @@
 //! Differences with their intervals, one row each on a shared scale of ratios: a half and a double lie equally far from no difference.
 
 use super::{Path, Px};
-use crate::number::PAGE;
 use maud::{Markup, html};
 use plimsoll_judge::{Comparison, Verdict};
+use plimsoll_quantities::numbers::PAGE;
 
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 24.0;

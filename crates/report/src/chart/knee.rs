@@ -2,10 +2,10 @@
 
 use super::scale::{Axis, LEVEL, Plot, Scale};
 use super::{ArmStyle, ArmStyles, Path, Px, load_number, picture};
-use crate::number::PAGE;
 use crate::text;
 use maud::{Markup, html};
 use plimsoll_judge::Curve;
+use plimsoll_quantities::numbers::PAGE;
 
 /// Height of the row of one knee.
 const ROW: f64 = 19.0;

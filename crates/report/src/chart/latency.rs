@@ -5,9 +5,9 @@ use super::scale::{Axis, Plot};
 use super::time::{LEFT, RIGHT, WIDTH, events, shaded, stretched, trace};
 use super::values::{ValueSeries, Values};
 use super::{ArmStyle, Px, answering};
-use crate::number::PAGE;
 use maud::{Markup, html};
 use plimsoll_judge::{Heat, SeriesSecond, TimeSeries};
+use plimsoll_quantities::numbers::PAGE;
 
 const PLOT: Plot = Plot {
     width: WIDTH,

@@ -2,10 +2,10 @@
 
 use super::scale::{Axis, Plot};
 use super::{ArmStyle, ArmStyles, Path, Px, picture};
-use crate::number::PAGE;
 use crate::{text, words};
 use maud::{Markup, PreEscaped, html};
 use plimsoll_judge::{BlockLine, LineResult, TrialResult};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Marks in one picture; more would be a smear, and the bytes of a page.
 const MARKS: usize = 1_500;

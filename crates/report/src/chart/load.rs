@@ -3,11 +3,11 @@
 use super::scale::{Axis, Plot, Scale};
 use super::values::{ValueSeries, Values};
 use super::{ArmStyle, ArmStyles, Path, Px, answering};
-use crate::number::PAGE;
 use crate::select;
 use crate::text;
 use maud::{Markup, html};
 use plimsoll_judge::{Curve, CurvePoint, Estimate, LineResult};
+use plimsoll_quantities::numbers::PAGE;
 use plimsoll_record::LoadKind;
 
 /// Above this many dots in one picture none are drawn: they would be a smear, and the bytes of a page.

@@ -3,10 +3,10 @@
 use super::scale::{Axis, Plot, Scale};
 use super::values::{ValueSeries, Values};
 use super::{ArmStyle, ArmStyles, Path, Px, answering};
-use crate::number::PAGE;
 use crate::text;
 use maud::{Markup, html};
 use plimsoll_judge::{Tail, TailValue};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Marks stand at these shares of slower operations.
 const MARKED: [f64; 7] = [0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6];

@@ -1,8 +1,8 @@
 //! Scales, ticks and the frame that every chart stands in.
 
 use super::Px;
-use crate::number::{LatencyUnit, PAGE, round_significant};
 use maud::{Markup, html};
+use plimsoll_quantities::numbers::{LatencyUnit, PAGE, round_significant};
 
 /// From a value to its share of an axis, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,10 +3,10 @@
 use super::scale::{Axis, Plot};
 use super::values::{ValueSeries, Values};
 use super::{ArmStyle, Path, Px, answering};
-use crate::number::PAGE;
 use crate::text;
 use maud::{Markup, html};
 use plimsoll_judge::{SeriesEvent, TimeSeries};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Blocks drawn in one panel.
 pub(crate) const BLOCKS: usize = 12;

@@ -2,9 +2,9 @@
 
 use super::scale::{Plot, Scale};
 use super::{ArmStyle, Px};
-use crate::number::round_significant;
 use crate::shell;
 use maud::Markup;
+use plimsoll_quantities::numbers::round_significant;
 use serde_json::{Value, json};
 
 /// Digits of a value that count; what is told has no more of them.

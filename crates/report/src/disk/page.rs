@@ -2,10 +2,10 @@
 
 use super::{DiskPicture, DiskRow, Series, kinds, series};
 use crate::chart::{ArmStyle, Axis, Path, Plot, ValueSeries, Values, answering};
-use crate::number::PAGE;
 use crate::shell::{self, Place, Shell};
 use crate::text;
 use maud::{Markup, html};
+use plimsoll_quantities::numbers::PAGE;
 
 const PLOT: Plot = Plot {
     width: 560.0,

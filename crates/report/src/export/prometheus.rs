@@ -4,8 +4,8 @@
 //! kernel and group have the names that they have in records, so `device.read.bytes` of a second is `plimsoll_device_read_bytes_per_second`.
 //!
 //! ```
-//! use plimsoll_report::export::prometheus::{Standing, now};
-//! let text = now(&[Standing {
+//! use plimsoll_report::export::prometheus::{ExperimentStatus, now};
+//! let text = now(&[ExperimentStatus {
 //!     experiment: "quickstart", id: "k3f9q", running: true,
 //!     runs_finished: 3, runs_planned: 12, time_left_seconds: Some(130.0), latest: Vec::new(),
 //! }]);
@@ -16,7 +16,7 @@
 mod latest;
 mod results;
 
-pub use latest::{LatestSlice, Standing, now};
+pub use latest::{ExperimentStatus, LatestSlice, now};
 pub(super) use results::write;
 
 use plimsoll_record::figures;

@@ -2,13 +2,13 @@
 
 use super::{highest, spelled, subject, unit};
 use crate::chart::{ArmStyle, Axis, Path, Plot, ValueSeries, Values, answering};
-use crate::number::PAGE;
 use crate::page::date;
 use crate::shell::{self, Place, Shell};
 use crate::{link, select, text};
 use maud::{Markup, html};
 use plimsoll_experiment::Metric;
 use plimsoll_judge::History;
+use plimsoll_quantities::numbers::PAGE;
 
 const PLOT: Plot = Plot {
     width: 760.0,

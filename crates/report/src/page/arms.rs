@@ -1,13 +1,13 @@
 //! The arms side by side, at the load at which each mix is judged.
 
 use super::{NAME, Page, notes};
-use crate::number::PAGE;
 use crate::{figure, select, text, words};
 use maud::{Markup, html};
 use plimsoll_experiment::Metric;
 use plimsoll_judge::{
     Analysis, ArmSummary, Comparison, CostResult, CurvePoint, Estimate, FigureUnit, LineResult,
 };
+use plimsoll_quantities::numbers::PAGE;
 
 /// One column of figures.
 struct Column {

@@ -2,11 +2,11 @@
 
 use super::{NAME, Page};
 use crate::chart::{farthest, strip};
-use crate::number::PAGE;
 use crate::{text, words};
 use maud::{Markup, html};
 use plimsoll_experiment::Metric;
 use plimsoll_judge::{Analysis, Repeatability};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Whether anything is known of it.
 pub(super) fn is_known(analysis: &Analysis) -> bool {

@@ -2,11 +2,11 @@
 
 use super::{NAME, Page};
 use crate::chart::ForestScale;
-use crate::number::PAGE;
 use crate::{select, text, words};
 use maud::{Markup, html};
 use plimsoll_experiment::{Direction, Metric};
 use plimsoll_judge::{Comparison, Judgement, Verdict};
+use plimsoll_quantities::numbers::PAGE;
 
 /// A judgement as mark and word.
 pub(crate) fn word(judgement: Judgement) -> Markup {

@@ -1,10 +1,10 @@
 //! What a million operations cost: at the knee, at the best, and at the plimsoll line.
 
 use super::{NAME, Page};
-use crate::number::PAGE;
 use crate::{select, text, words};
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, CostResult, Estimate};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Whether any arm has a price.
 pub(super) fn is_known(analysis: &Analysis) -> bool {

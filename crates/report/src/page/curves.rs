@@ -2,10 +2,10 @@
 
 use super::{NAME, Page, notes};
 use crate::chart::{KneeChart, LoadChart, Quantity};
-use crate::number::PAGE;
 use crate::{select, text};
 use maud::{Markup, html};
 use plimsoll_judge::{Curve, CurvePoint, Estimate, Knee, LineResult, Scalability};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Names in one legend.
 const LEGEND: usize = 12;

@@ -1,10 +1,10 @@
 //! What differed between the arms, and the order in which they ran.
 
 use super::Page;
-use crate::number::PAGE;
 use crate::{text, words};
 use maud::{Markup, html};
 use plimsoll_judge::{BlockOrder, Difference};
+use plimsoll_quantities::numbers::PAGE;
 use plimsoll_record::RunState;
 
 /// Arms that get a column of their own; with more, arms are listed by value.

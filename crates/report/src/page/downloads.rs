@@ -69,7 +69,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         ul.files { @for file in first { (link(file)) } }
         @if !logs.is_empty() || !more.is_empty() {
             details {
-                summary { (crate::words::counted((logs.len() + more.len()) as u64, "more file", crate::number::PAGE)) }
+                summary { (crate::words::counted((logs.len() + more.len()) as u64, "more file", plimsoll_quantities::numbers::PAGE)) }
                 ul.files { @for file in more.iter().chain(&logs).take(MOST) { (link(file)) } }
                 @if logs.len() + more.len() > MOST { p.remark { "The first " (MOST) "; the command above or " code { "plimsoll export" } " writes them all." } }
             }

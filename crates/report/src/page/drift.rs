@@ -1,17 +1,17 @@
 //! Whether the machine was the same all the time: two fixed tasks, timed before and after each block.
 
 use super::Page;
-use crate::chart::{DriftChart, canary_place};
-use crate::number::PAGE;
+use crate::chart::{DriftChart, probe_time};
 use crate::text;
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, DriftResult};
-use plimsoll_record::CanaryPlace;
+use plimsoll_quantities::numbers::PAGE;
+use plimsoll_record::ProbeTime;
 
 /// Blocks in one sentence.
 const NAMED: usize = 24;
 
-/// Whether canaries were timed.
+/// Whether probe tasks were timed.
 pub(super) fn is_known(analysis: &Analysis) -> bool {
     analysis.drift.is_some()
 }
@@ -69,16 +69,16 @@ fn marked(drift: &DriftResult) -> String {
 }
 
 fn table(page: &Page<'_>, drift: &DriftResult) -> Markup {
-    let mut places: Vec<(u32, CanaryPlace)> = drift
+    let mut places: Vec<(u32, ProbeTime)> = drift
         .cpu
         .iter()
         .chain(&drift.disk)
         .map(|(block, place, _)| (*block, *place))
         .collect();
-    places.sort_by_key(|(block, place)| (*block, *place == CanaryPlace::AfterBlock));
+    places.sort_by_key(|(block, place)| (*block, *place == ProbeTime::AfterBlock));
     places.dedup();
     let limit = page.budget.data_rows;
-    let of = |values: &[(u32, CanaryPlace, f64)], at: (u32, CanaryPlace)| {
+    let of = |values: &[(u32, ProbeTime, f64)], at: (u32, ProbeTime)| {
         let found = values
             .iter()
             .find(|(block, place, _)| (*block, *place) == at);
@@ -94,7 +94,7 @@ fn table(page: &Page<'_>, drift: &DriftResult) -> Markup {
                         @for at in places.iter().take(limit) {
                             tr {
                                 th.num scope="row" { (u64::from(at.0) + 1) }
-                                td { (canary_place(at.1)) }
+                                td { (probe_time(at.1)) }
                                 td.num { (PAGE.difference(of(&drift.cpu, *at))) }
                                 td.num { (PAGE.difference(of(&drift.disk, *at))) }
                                 td { @if drift.marked.contains(&at.0) { "! marked" } }

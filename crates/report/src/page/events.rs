@@ -1,10 +1,10 @@
 //! What came of the events: how long nothing succeeded, what failed, when it was as before, and what was lost.
 
 use super::{NAME, Page};
-use crate::number::PAGE;
 use crate::text;
 use maud::{Markup, html};
 use plimsoll_judge::{Acknowledgement, Analysis, Estimate, EventResult};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Whether there were any.
 pub(super) fn is_known(analysis: &Analysis) -> bool {

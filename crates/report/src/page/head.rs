@@ -2,11 +2,11 @@
 
 use super::{NAME, Page};
 use crate::chart::ForestScale;
-use crate::number::PAGE;
 use crate::{select, shell, text, words};
 use maud::{Markup, html};
 use plimsoll_experiment::Direction;
 use plimsoll_judge::{AgainstItself, Analysis, Comparison};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Verdicts that get a card of their own; the others are in the table.
 const CARDS: usize = 6;

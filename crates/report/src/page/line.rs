@@ -2,10 +2,10 @@
 
 use super::{Page, notes};
 use crate::chart::{LineChart, trials};
-use crate::number::PAGE;
 use crate::{select, text, words};
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, Estimate, LineResult};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Trials listed for one mix, at most; the budget of the page may allow fewer.
 const TRIALS: usize = 240;

@@ -1,10 +1,10 @@
 //! What is going on: drawn here as it stands, kept up to date by the script (`web/src/live.ts`) through the events of the server.
 
 use super::{NAME, Page};
-use crate::number::PAGE;
 use crate::{link, text, words};
 use maud::{Markup, html};
 use plimsoll_judge::plan_of;
+use plimsoll_quantities::numbers::PAGE;
 use plimsoll_record::RunState;
 
 /// Rows and cells of the grid of runs.

@@ -1,13 +1,13 @@
 //! Where on the disk the runs read and wrote: a still of each, in whose place the script puts a player, and the numbers behind it.
 
 use super::{DiskMap, NAME, Page};
-use crate::number::PAGE;
 use crate::shell::Place;
 use crate::{link, text};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, PreEscaped, html};
 use plimsoll_diskmap::FileUse;
+use plimsoll_quantities::numbers::PAGE;
 
 /// Width and height of a PNG: the first fields of its first chunk.
 fn size_of(png: &[u8]) -> Option<(u32, u32)> {

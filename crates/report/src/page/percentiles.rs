@@ -2,10 +2,10 @@
 
 use super::{NAME, Page};
 use crate::chart::{NinesChart, percentile_name};
-use crate::number::PAGE;
 use crate::{select, text, words};
 use maud::{Markup, html};
 use plimsoll_judge::{Tail, TailValue, tail};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Percentiles of the table, as shares of slower operations.
 const TOLD: [f64; 6] = [0.5, 0.1, 0.01, 0.001, 1e-4, 1e-5];

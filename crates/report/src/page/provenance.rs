@@ -1,11 +1,11 @@
 //! Where the numbers come from, complete enough to make them again.
 
 use super::{NAME, Page};
-use crate::number::PAGE;
 use crate::text;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, ArmSummary};
+use plimsoll_quantities::numbers::PAGE;
 use plimsoll_record::{ExperimentRecord, Machine, RunState, Storage};
 use std::collections::BTreeMap;
 

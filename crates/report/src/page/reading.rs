@@ -1,8 +1,8 @@
 //! What a reader needs to know who has never seen such a page.
 
 use super::Page;
-use crate::number::PAGE;
 use maud::{Markup, html};
+use plimsoll_quantities::numbers::PAGE;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let blocks = page.report.analysis.progress.blocks_complete;

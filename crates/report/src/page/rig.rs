@@ -1,10 +1,10 @@
 //! Storage and limits: disks, filesystems, limits, prices, and whether they are what was asked.
 
 use super::Page;
-use crate::number::PAGE;
 use crate::{rig, text};
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, ArmSummary};
+use plimsoll_quantities::numbers::PAGE;
 use plimsoll_record::{Calibration, Lateness, RigRecord, RigSpec, TraceReference};
 
 /// Rows of one table.

@@ -552,7 +552,7 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
         .throughput
         .median
         .unwrap();
-    assert!(html.contains(&crate::number::PAGE.rate(rate)));
+    assert!(html.contains(&plimsoll_quantities::numbers::PAGE.rate(rate)));
     analysis.lines[0].at_line = None;
     let page = page_of(&record, &analysis);
     assert!(arms::section(&page).into_string().contains("not measured"));

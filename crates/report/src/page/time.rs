@@ -2,10 +2,10 @@
 
 use super::{NAME, Page};
 use crate::chart::{LatencyPanel, SECONDS_DRAWN, TimePanel, WatchPanel, latency_ends};
-use crate::number::PAGE;
 use crate::{select, text};
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, CurvePoint, Heat, SeriesSecond, Steadiness, TimeSeries};
+use plimsoll_quantities::numbers::PAGE;
 use plimsoll_record::{DiskChoice, DiskRates};
 
 /// Arms that are drawn even if they have no look of their own.

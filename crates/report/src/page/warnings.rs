@@ -1,9 +1,9 @@
 //! Everything that was noticed, each kind once, with what to do about it.
 
 use super::Page;
-use crate::number::PAGE;
 use crate::{select, text, words};
 use maud::{Markup, html};
+use plimsoll_quantities::numbers::PAGE;
 use plimsoll_record::Warning;
 
 pub(super) fn section(page: &Page<'_>) -> Markup {

@@ -2,10 +2,10 @@
 
 use super::{NAME, Page};
 use crate::figure::{self, THEMES, Theme};
-use crate::number::PAGE;
 use crate::{select, text};
 use maud::{Markup, html};
 use plimsoll_judge::{Analysis, Cause, Comparison, CurvePoint, Figures, IdentityCheck};
+use plimsoll_quantities::numbers::PAGE;
 
 /// Rules listed for one point.
 const RULES: usize = 24;

@@ -1,8 +1,8 @@
 //! What a terminal can show.
 
-use crate::number::{ASCII, Numbers, TERMINAL};
 use crate::text;
 use anstyle::Style;
+use plimsoll_quantities::numbers::{ASCII, Numbers, TERMINAL};
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 

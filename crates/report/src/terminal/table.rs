@@ -1,13 +1,13 @@
 //! One arm of one mix over the load. Columns are left out, the least telling first, until the table fits.
 
 use super::screen::{Screen, paint};
-use crate::number::Numbers;
 use crate::select;
 use crate::words;
 use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use plimsoll_judge::{Curve, CurvePoint, Estimate, ValidityState};
+use plimsoll_quantities::numbers::Numbers;
 use plimsoll_record::{LoadKind, Severity};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -144,7 +144,7 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
         .map(|line| line.at_line.as_ref().unwrap().throughput.median.unwrap());
     for (line, rate) in table[2..].iter().zip(rates) {
         assert!(
-            line.contains(&crate::number::TERMINAL.rate(rate)),
+            line.contains(&plimsoll_quantities::numbers::TERMINAL.rate(rate)),
             "{table:?}"
         );
     }

@@ -1,4 +1,4 @@
-//! What the made-up experiment gets when it searched for lines, its arms have prices, and canaries were timed. Every number is invented, but they agree with
+//! What the made-up experiment gets when it searched for lines, its arms have prices, and probe tasks were timed. Every number is invented, but they agree with
 //! each other.
 
 use super::{Noise, Shape, estimate, median_of};
@@ -8,7 +8,7 @@ use plimsoll_judge::{
     CostResult, CurvePoint, DriftResult, Estimate, EventResult, EventsResult, Judgement,
     LineResult, Repeatability, SeriesEvent, TrialResult,
 };
-use plimsoll_record::{CanaryPlace, ExperimentRecord, LoadKind, Price};
+use plimsoll_record::{ExperimentRecord, LoadKind, Price, ProbeTime};
 
 /// The objective's highest p99, nanoseconds.
 const LIMIT: f64 = 10e6;
@@ -333,8 +333,8 @@ fn drift(shape: &Shape, analysis: &mut Analysis) {
     let mut noise = Noise::new(5);
     let (mut cpu, mut disk) = (Vec::new(), Vec::new());
     for block in 0..shape.blocks {
-        for place in [CanaryPlace::BeforeBlock, CanaryPlace::AfterBlock] {
-            let disturbed = block == 3 && place == CanaryPlace::AfterBlock;
+        for place in [ProbeTime::BeforeBlock, ProbeTime::AfterBlock] {
+            let disturbed = block == 3 && place == ProbeTime::AfterBlock;
             let off = if disturbed { 1.11 } else { 1.0 };
             cpu.push((block, place, off * (1.0 + 0.012 * noise.next())));
             disk.push((block, place, 1.0 + 0.09 * noise.next()));

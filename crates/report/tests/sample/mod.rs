@@ -39,7 +39,7 @@ pub struct Shape {
     pub slices: bool,
     /// Whether the arms stand on emulated disks and were watched, so that points have figures and causes.
     pub watched: bool,
-    /// Whether lines were searched, the arms have prices, and canaries were timed.
+    /// Whether lines were searched, the arms have prices, and probe tasks were timed.
     pub decided: bool,
 }
 
@@ -882,7 +882,7 @@ fn runs(shape: &Shape, analysis: &Analysis) -> Vec<RunRecord> {
                 } else {
                     Vec::new()
                 },
-                canaries: Vec::new(),
+                probe_tasks: Vec::new(),
                 warnings: Vec::new(),
             });
         }

@@ -206,12 +206,12 @@ impl Drop for Place {
 
 /// What a request carries of its connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Asker {
+pub(crate) struct Requester {
     pub(crate) places: Arc<Places>,
     pub(crate) link: Arc<Link>,
 }
 
-impl Asker {
+impl Requester {
     pub(crate) fn admit(&self) {
         self.places.admit(&self.link);
     }

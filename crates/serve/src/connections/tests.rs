@@ -218,11 +218,11 @@ async fn requests_one_behind_the_other_are_answered_in_their_order() {
     assert_eq!(answers.matches("HTTP/1.1 404").count(), 300);
 }
 
-fn asker() -> (super::places::Place, Asker) {
+fn requester() -> (super::places::Place, Requester) {
     let places = Arc::new(Places::default());
     let place = places.enter(Peer::of([127, 0, 0, 1].into()));
     let link = Arc::clone(place.link());
-    (place, Asker { places, link })
+    (place, Requester { places, link })
 }
 
 /// The answers to requests that are sent without taking any answer must not gather in memory, and what is kept for them is let go.
@@ -236,8 +236,8 @@ async fn who_takes_no_answers_is_not_heard_any_more_and_then_cut_off() {
         get(move || async move { _ = counted.fetch_add(1, Ordering::Relaxed) }),
     );
     let (mut client, stream) = duplex(4096);
-    let (_place, asker) = asker();
-    let connection = answered(stream, router, asker, TakenAt([127, 0, 0, 1].into()));
+    let (_place, requester) = requester();
+    let connection = answered(stream, router, requester, TakenAt([127, 0, 0, 1].into()));
     let connection = tokio::spawn(async move { connection.await.is_err() });
     // One by one, because each that comes wakes the connection.
     let mut sent = 0;
@@ -264,11 +264,11 @@ async fn who_takes_too_little_is_cut_off_and_who_takes_enough_is_not() {
     let router = Router::new().route("/", get(move || async move { large }));
     for (piece, is_cut_off) in [(100, true), (64 << 10, false)] {
         let (mut client, stream) = duplex(4096);
-        let (_place, asker) = asker();
+        let (_place, requester) = requester();
         let connection = answered(
             stream,
             router.clone(),
-            asker,
+            requester,
             TakenAt([127, 0, 0, 1].into()),
         );
         let connection = tokio::spawn(async move { connection.await.is_err() });

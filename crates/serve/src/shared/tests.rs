@@ -11,9 +11,9 @@ fn shared(most_kept: usize, memory: &Memory, hands: usize) -> Arc<Shared<u32, Ar
 }
 
 /// Made without ado, and kept.
-fn at_once(value: u32) -> impl FnOnce(Reserved) -> Result<Made<Arc<u32>>, Failure> {
+fn at_once(value: u32) -> impl FnOnce(Reserved) -> Result<Cached<Arc<u32>>, Failure> {
     move |_| {
-        Ok(Made {
+        Ok(Cached {
             value: Arc::new(value),
             kept: Some(UNIT),
         })
@@ -25,7 +25,7 @@ fn when_told(
     value: u32,
     begun: Sender<()>,
     told: Receiver<()>,
-) -> impl FnOnce(Reserved) -> Result<Made<Arc<u32>>, Failure> {
+) -> impl FnOnce(Reserved) -> Result<Cached<Arc<u32>>, Failure> {
     move |reserved| {
         begun.send(()).unwrap();
         told.recv().unwrap();
@@ -88,7 +88,7 @@ async fn who_asks_and_goes_away_leaves_nothing_to_do() {
 async fn a_failure_is_shared_and_not_kept() {
     let memory = Memory::new(64 * UNIT);
     let shared = shared(UNIT, &memory, 1);
-    let fails = |_| -> Result<Made<Arc<u32>>, Failure> { panic!("a mistake") };
+    let fails = |_| -> Result<Cached<Arc<u32>>, Failure> { panic!("a mistake") };
     let (one, other) = tokio::join!(shared.get(1, UNIT, fails), shared.get(1, UNIT, fails));
     assert!(one.is_err() && other.is_err());
     assert_eq!(*shared.get(1, UNIT, at_once(3)).await.unwrap(), 3);
@@ -110,7 +110,7 @@ async fn there_is_never_more_than_the_memory_for_it() {
         move |reserved| {
             let value = counted(vec![0; bytes], reserved)?;
             let kept = Some(value.len());
-            Ok(Made { value, kept })
+            Ok(Cached { value, kept })
         }
     };
     // What is reserved for the worst case and not needed is given back.

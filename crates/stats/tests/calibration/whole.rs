@@ -1,4 +1,4 @@
-//! Parts put together: experiments of an arm against itself, power as predicted, canaries, cost.
+//! Parts put together: experiments of an arm against itself, power as predicted, probe tasks, cost.
 
 use plimsoll_stats::{
     Comparison, Rule, Scale, Signal, Verdict, WarmUp, hodges_lehmann, judge, mean, over_median,
@@ -48,14 +48,14 @@ fn against_itself(source: &mut Source) -> Verdict {
         .verdict
 }
 
-/// Whether any of these canaries is further than 5 % off their median.
+/// Whether any of these probe tasks is further than 5 % off their median.
 fn is_marked(times: &[f64]) -> bool {
-    let ratios = over_median(times).expect("there are canaries");
+    let ratios = over_median(times).expect("there are probe tasks");
     ratios.iter().any(|ratio| (ratio - 1.0).abs() > 0.05)
 }
 
-/// Canaries before and after each of 8 blocks; the block in the middle is slower by this share.
-fn canaries(source: &mut Source, noise: f64, slower: f64) -> Vec<f64> {
+/// Probe tasks before and after each of 8 blocks; the block in the middle is slower by this share.
+fn probe_tasks(source: &mut Source, noise: f64, slower: f64) -> Vec<f64> {
     (0..16)
         .map(|place| {
             let slow = if place / 2 == 4 { 1.0 + slower } else { 1.0 };
@@ -94,7 +94,7 @@ pub fn studies() -> Vec<Study> {
     ));
     for (simulated, seed, noise, slower, counted, promise) in [
         (
-            "canaries of 8 blocks on a steady machine, 1 % noise",
+            "probe tasks of 8 blocks on a steady machine, 1 % noise",
             83,
             0.01,
             0.0,
@@ -102,7 +102,7 @@ pub fn studies() -> Vec<Study> {
             Promise::AtMost(0.01),
         ),
         (
-            "canaries of 8 blocks on a restless machine, 5 % noise",
+            "probe tasks of 8 blocks on a restless machine, 5 % noise",
             84,
             0.05,
             0.0,
@@ -110,7 +110,7 @@ pub fn studies() -> Vec<Study> {
             Promise::AtLeast(0.99),
         ),
         (
-            "canaries of 8 blocks, one of them 15 % slower, 1 % noise",
+            "probe tasks of 8 blocks, one of them 15 % slower, 1 % noise",
             85,
             0.01,
             0.15,
@@ -120,7 +120,7 @@ pub fn studies() -> Vec<Study> {
     ] {
         let mut source = Source::new(seed);
         studies.push(Study::new(simulated, counted, promise, 2000, || {
-            Some(is_marked(&canaries(&mut source, noise, slower)))
+            Some(is_marked(&probe_tasks(&mut source, noise, slower)))
         }));
     }
     let mut source = Source::new(86);

@@ -63,7 +63,7 @@ pub fn run(arm: &str, block: u32) -> RunRecord {
         rig: None,
         load: None,
         points: Vec::new(),
-        canaries: Vec::new(),
+        probe_tasks: Vec::new(),
         warnings: Vec::new(),
     }
 }

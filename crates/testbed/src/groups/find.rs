@@ -1,8 +1,9 @@
 //! Where groups can be made: below our own, as far as the rules of control groups allow it.
 
 use crate::TestbedError;
-use crate::mounts::{self, Mounted};
+use crate::mounts;
 use plimsoll_record::LimitsSpec;
+use plimsoll_telemetry::Mount;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -43,7 +44,7 @@ fn controllers(limits: &LimitsSpec) -> Vec<&'static str> {
     controllers
 }
 
-fn in_version_1(limits: &LimitsSpec, mounted: &[Mounted], own: &str) -> Result<Homes, String> {
+fn in_version_1(limits: &LimitsSpec, mounted: &[Mount], own: &str) -> Result<Homes, String> {
     let mut of = Vec::new();
     let mut names = controllers(limits);
     names.push("cpuacct");
@@ -61,10 +62,10 @@ fn in_version_1(limits: &LimitsSpec, mounted: &[Mounted], own: &str) -> Result<H
     })
 }
 
-fn home_in_version_1(name: &str, mounted: &[Mounted], own: &str) -> Option<PathBuf> {
-    let hierarchy = mounted.iter().find(|mounted| {
-        mounted.kind == "cgroup" && mounted.options.split(',').any(|option| option == name)
-    })?;
+fn home_in_version_1(name: &str, mounted: &[Mount], own: &str) -> Option<PathBuf> {
+    let hierarchy = mounted
+        .iter()
+        .find(|mounted| mounted.kind == "cgroup" && mounted.has_option(name))?;
     let path = own.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let names = fields.next()?;
@@ -75,7 +76,7 @@ fn home_in_version_1(name: &str, mounted: &[Mounted], own: &str) -> Option<PathB
 }
 
 /// Where a group is seen. In containers the root of the mount is a group too; one outside of it is seen as the root.
-fn below(hierarchy: &Mounted, path: &str) -> PathBuf {
+fn below(hierarchy: &Mount, path: &str) -> PathBuf {
     match Path::new(path).strip_prefix(&hierarchy.root) {
         Ok(rest) if rest.as_os_str().is_empty() => hierarchy.point.clone(),
         Ok(rest) => hierarchy.point.join(rest),
@@ -83,7 +84,7 @@ fn below(hierarchy: &Mounted, path: &str) -> PathBuf {
     }
 }
 
-fn in_version_2(limits: &LimitsSpec, mounted: &[Mounted], own: &str) -> Result<Homes, String> {
+fn in_version_2(limits: &LimitsSpec, mounted: &[Mount], own: &str) -> Result<Homes, String> {
     let hierarchy = mounted
         .iter()
         .find(|mounted| mounted.kind == "cgroup2")
@@ -136,14 +137,15 @@ fn words(file: &Path) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn hierarchy(kind: &str, point: &Path, root: &str, options: &str) -> Mounted {
-        Mounted {
-            device: "0:30".to_owned(),
+    fn hierarchy(kind: &str, point: &Path, root: &str, options: &str) -> Mount {
+        Mount {
+            device_number: "0:30".to_owned(),
             root: root.into(),
             point: point.to_owned(),
             kind: kind.to_owned(),
             source: kind.into(),
-            options: options.to_owned(),
+            options: "rw".to_owned(),
+            filesystem_options: options.to_owned(),
         }
     }
 
@@ -182,7 +184,7 @@ mod tests {
     }
 
     /// A tree of version 2 as a system with services has it: a session with this process in a slice in the root.
-    fn version_2(root: &Path) -> [Mounted; 1] {
+    fn version_2(root: &Path) -> [Mount; 1] {
         let group = |path: &str, controllers: &str, enabled: &str, processes: &str| {
             let folder = root.join(path);
             fs::create_dir_all(&folder).unwrap();

@@ -21,7 +21,7 @@ fn a_group_that_took_the_place_of_ours_is_left_alone() {
     }
     let state = tempfile::tempdir().unwrap();
     let journal = Journal::open(state.path(), "a test").unwrap();
-    let made = Made::new(&journal);
+    let made = RigParts::new(&journal);
     let group = Group::make(&limits(), &made).unwrap();
     let memory = group.paths.memory.unwrap();
     fs::remove_dir(&memory).unwrap();
@@ -45,7 +45,7 @@ fn the_processes_in_an_abandoned_group_are_ended_with_it() {
     }
     let state = tempfile::tempdir().unwrap();
     let journal = Journal::open(state.path(), "a test").unwrap();
-    let made = Made::new(&journal);
+    let made = RigParts::new(&journal);
     let group = Group::make(&limits(), &made).unwrap();
     let mut child = std::process::Command::new("sleep")
         .arg("1000")
@@ -83,7 +83,7 @@ fn memory_is_sized_by_what_the_processes_take_then() {
     }
     let state = tempfile::tempdir().unwrap();
     let journal = Journal::open(state.path(), "a test").unwrap();
-    let made = Made::new(&journal);
+    let made = RigParts::new(&journal);
     let asked = LimitsSpec {
         page_cache_bytes: Some(8 * MIB),
         ..LimitsSpec::default()

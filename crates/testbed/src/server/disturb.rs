@@ -2,7 +2,7 @@
 
 use super::{Server, ServerPlace, Starting, Unstarted, address};
 use crate::TestbedError;
-use crate::made::Made;
+use crate::rig_parts::RigParts;
 use plimsoll_record::{Role, RoleCommands};
 use plimsoll_trace::monotonic_ns;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl Server {
         &mut self,
         what: Disturb,
         place: &ServerPlace<'_>,
-        made: &Made,
+        made: &RigParts,
     ) -> Result<Disturbed, TestbedError> {
         let starting = self.beginning.at(place, made);
         let member = match what {
@@ -103,7 +103,7 @@ impl Server {
     pub(crate) fn heal(
         &mut self,
         place: &ServerPlace<'_>,
-        made: &Made,
+        made: &RigParts,
     ) -> Result<(), TestbedError> {
         for number in 0..self.members.len() {
             self.members[number].go_on();
@@ -134,7 +134,7 @@ impl Server {
         &mut self,
         member: usize,
         place: &ServerPlace<'_>,
-        made: &Made,
+        made: &RigParts,
     ) -> Result<(), TestbedError> {
         if !self.members[member].is_down {
             return Ok(());

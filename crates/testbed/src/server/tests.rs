@@ -449,7 +449,7 @@ time.sleep(100000)
 fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
     let site = Site::new();
     let parent = site.folder.path().join("data");
-    let made = Made::new(&site.journal);
+    let made = RigParts::new(&site.journal);
     let home = DataDirectory::create(&site.journal, &parent, "e", "a run").unwrap();
     if RunUser::here().is_some() {
         home.open_to_pass().unwrap();

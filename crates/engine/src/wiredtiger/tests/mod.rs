@@ -12,7 +12,7 @@ use crate::registry::completed;
 use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
 use plimsoll_experiment::{SettingValue, Settings};
 use plimsoll_workload::{
-    Ask, Asker, DataSpec, FieldChoice, Fields, KeyOrder, KeySpace, Mix, Workload,
+    Ask, DataSpec, FieldChoice, Fields, KeyOrder, KeySpace, Mix, OpGenerator, Workload,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -62,9 +62,9 @@ fn verifiable(records: u64) -> DataSpec {
 
 /// Stores all records of a key space and returns their keys in order.
 fn load(session: &mut dyn Session, key_space: &Arc<KeySpace>) -> Vec<Vec<u8>> {
-    let mut asker = key_space.loader(1).asker(0);
+    let mut generator = key_space.loader(1).generator(0);
     let mut keys = Vec::new();
-    while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+    while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
         assert_ok(session.insert(key, fields));
         keys.push(key.to_vec());
     }
@@ -73,14 +73,14 @@ fn load(session: &mut dyn Session, key_space: &Arc<KeySpace>) -> Vec<Vec<u8>> {
 }
 
 /// Asks for updates alone, of one field or of all.
-fn updates(key_space: &Arc<KeySpace>, all_fields: bool) -> Asker {
+fn updates(key_space: &Arc<KeySpace>, all_fields: bool) -> OpGenerator {
     let mut mix = Mix::preset("a").unwrap();
     (mix.read, mix.update, mix.write_all_fields) = (0.0, 1.0, all_fields);
-    Arc::new(Workload::new(key_space, &mix, 1, None).unwrap()).asker(0)
+    Arc::new(Workload::new(key_space, &mix, 1, None).unwrap()).generator(0)
 }
 
-fn changes(asker: &mut Asker) -> Fields<'_> {
-    let Ask::Update { changes, .. } = asker.next() else {
+fn changes(generator: &mut OpGenerator) -> Fields<'_> {
+    let Ask::Update { changes, .. } = generator.next() else {
         panic!("there are only updates")
     };
     changes

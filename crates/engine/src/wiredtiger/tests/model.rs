@@ -78,8 +78,8 @@ proptest! {
                     }
                 }
                 Step::UpdateOne(number) | Step::UpdateAll(number) => {
-                    let asker = if matches!(step, Step::UpdateOne(_)) { &mut one } else { &mut all };
-                    let fields = changes(asker);
+                    let generator = if matches!(step, Step::UpdateOne(_)) { &mut one } else { &mut all };
+                    let fields = changes(generator);
                     let outcome = session.update(&key(number), fields);
                     match model.get_mut(&key(number)) {
                         Some(known) => {

@@ -19,8 +19,8 @@ fn data_survives_closing() {
     let mut session = engine.session().unwrap();
     assert_eq!(read(&mut *session, &keys[7], FieldChoice::All), before);
     // New records take record ids behind those that are there.
-    let mut asker = updates(&key_space, true);
-    assert_ok(session.insert(b"user9", changes(&mut asker)));
+    let mut generator = updates(&key_space, true);
+    assert_ok(session.insert(b"user9", changes(&mut generator)));
     assert_eq!(engine.count().unwrap(), Some(51));
     assert_eq!(
         read(&mut *session, &keys[49], FieldChoice::All)
@@ -116,8 +116,8 @@ fn one_flush_serves_all_who_wait() {
             let (engine, loader) = (&engine, &loader);
             scope.spawn(move || {
                 let mut session = engine.session().unwrap();
-                let mut asker = loader.asker(number);
-                while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+                let mut generator = loader.generator(number);
+                while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
                     assert_ok(session.insert(key, fields));
                 }
             });

@@ -82,10 +82,10 @@ fn an_update_replaces_one_field() {
         keys,
         ..
     } = loaded(&DataSpec::with_records(20));
-    let mut asker = updates(&key_space, false);
+    let mut generator = updates(&key_space, false);
     for key in &keys {
         let mut expected = read(&mut *session, key, FieldChoice::All).unwrap();
-        let change = changes(&mut asker);
+        let change = changes(&mut generator);
         let (number, _, value) = change.clone().next().unwrap();
         assert_ne!(expected[number as usize].1, value, "it changes something");
         expected[number as usize].1 = value.to_vec();
@@ -109,8 +109,8 @@ fn an_update_of_everything_writes_the_document_again() {
         keys,
         ..
     } = loaded(&DataSpec::with_records(5));
-    let mut asker = updates(&key_space, true);
-    let change = changes(&mut asker);
+    let mut generator = updates(&key_space, true);
+    let change = changes(&mut generator);
     assert_ok(session.update(&keys[2], change));
     assert_eq!(
         read(&mut *session, &keys[2], FieldChoice::All).unwrap(),
@@ -130,11 +130,11 @@ fn values_may_change_their_length() {
         keys,
         ..
     } = loaded(&data);
-    let mut asker = updates(&key_space, false);
+    let mut generator = updates(&key_space, false);
     for round in 0..100 {
         let key = &keys[round % keys.len()];
         let mut expected = read(&mut *session, key, FieldChoice::All).unwrap();
-        let change = changes(&mut asker);
+        let change = changes(&mut generator);
         let (number, _, value) = change.clone().next().unwrap();
         expected[number as usize].1 = value.to_vec();
         assert_ok(session.update(key, change));
@@ -155,13 +155,13 @@ fn what_is_not_there_is_not_found() {
         keys,
         ..
     } = loaded(&DataSpec::with_records(5));
-    let mut asker = updates(&key_space, false);
-    assert_not_found(session.update(b"nobody", changes(&mut asker)));
+    let mut generator = updates(&key_space, false);
+    assert_not_found(session.update(b"nobody", changes(&mut generator)));
     assert_not_found(session.delete(b"nobody"));
     assert_ok(session.delete(&keys[0]));
     assert_not_found(session.delete(&keys[0]));
     assert_not_found(session.read(&keys[0], FieldChoice::All, None));
-    assert_not_found(session.update(&keys[0], changes(&mut asker)));
+    assert_not_found(session.update(&keys[0], changes(&mut generator)));
     assert_eq!(engine.count().unwrap(), Some(4));
 }
 
@@ -176,8 +176,8 @@ fn a_key_is_stored_once() {
         ..
     } = loaded(&DataSpec::with_records(5));
     let before = read(&mut *session, &keys[3], FieldChoice::All).unwrap();
-    let mut asker = updates(&key_space, true);
-    let Outcome::Error(message) = session.insert(&keys[3], changes(&mut asker)) else {
+    let mut generator = updates(&key_space, true);
+    let Outcome::Error(message) = session.insert(&keys[3], changes(&mut generator)) else {
         panic!("it is there already")
     };
     assert_eq!(
@@ -190,7 +190,7 @@ fn a_key_is_stored_once() {
     );
     assert_eq!(engine.count().unwrap(), Some(5));
     assert_ok(session.delete(&keys[3]));
-    assert_ok(session.insert(&keys[3], changes(&mut asker)));
+    assert_ok(session.insert(&keys[3], changes(&mut generator)));
     assert_eq!(engine.count().unwrap(), Some(5));
 }
 
@@ -259,8 +259,8 @@ fn changes_that_meet_are_repeated_and_counted() {
         cursor.update(b"\x05\0\0\0\0").unwrap();
     }
 
-    let mut asker = updates(&key_space, true);
-    let change = changes(&mut asker);
+    let mut generator = updates(&key_space, true);
+    let change = changes(&mut generator);
     std::thread::scope(|scope| {
         let updating = scope.spawn(|| {
             let mut session = engine.session().unwrap();
@@ -294,9 +294,9 @@ fn sessions_work_side_by_side() {
             let (engine, loader, key_space) = (&engine, &loader, &key_space);
             scope.spawn(move || {
                 let mut session = engine.session().unwrap();
-                let mut asker = loader.asker(number);
+                let mut generator = loader.generator(number);
                 let mut updates = updates(key_space, false);
-                while let Some(Ask::Insert { key, fields, .. }) = asker.next() {
+                while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
                     assert_ok(session.insert(key, fields));
                     assert_ok(session.update(key, changes(&mut updates)));
                     assert_ok(session.read(key, FieldChoice::All, None));

@@ -130,8 +130,8 @@ fn wiredtiger_takes_every_setting() {
         let engine = open(directory.path(), &data, &settings).unwrap();
         let mut session = engine.session().unwrap();
         let keys = load(&mut *session, &key_space);
-        let mut asker = updates(&key_space, false);
-        assert_ok(session.update(&keys[0], changes(&mut asker)));
+        let mut generator = updates(&key_space, false);
+        assert_ok(session.update(&keys[0], changes(&mut generator)));
         drop(session);
         engine.settle().unwrap();
         assert_eq!(engine.count().unwrap(), Some(50));
@@ -147,8 +147,8 @@ fn updates_can_be_whole() {
     let engine = open(directory.path(), &data, &[("update_by", text("whole"))]).unwrap();
     let mut session = engine.session().unwrap();
     let keys = load(&mut *session, &key_space);
-    let mut asker = updates(&key_space, false);
-    assert_ok(session.update(&keys[0], changes(&mut asker)));
+    let mut generator = updates(&key_space, false);
+    assert_ok(session.update(&keys[0], changes(&mut generator)));
     assert_eq!(counter(&engine, wt::WT_STAT_CONN_CURSOR_MODIFY), 0.0);
 }
 

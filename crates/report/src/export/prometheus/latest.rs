@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// How one experiment stands.
 #[derive(Clone, Debug)]
-pub struct Standing<'a> {
+pub struct ExperimentStatus<'a> {
     /// Its name.
     pub experiment: &'a str,
     /// Its id.
@@ -42,7 +42,7 @@ pub struct LatestSlice<'a> {
 
 /// The text for a scrape: each experiment as it stands, and the latest second of its arms.
 #[must_use]
-pub fn now(experiments: &[Standing<'_>]) -> String {
+pub fn now(experiments: &[ExperimentStatus<'_>]) -> String {
     let mut running = Family::gauge("running", "", "Whether a program is working on it");
     let mut finished = Family::gauge("runs_finished", "", "Runs that are finished");
     let mut planned = Family::gauge("runs_planned", "", "Runs in the plan");

@@ -47,8 +47,8 @@ fn slice() -> Slice {
     }
 }
 
-fn standing<'a>(experiment: &'a str, arms: &[&'a str], slice: &'a Slice) -> Standing<'a> {
-    Standing {
+fn standing<'a>(experiment: &'a str, arms: &[&'a str], slice: &'a Slice) -> ExperimentStatus<'a> {
+    ExperimentStatus {
         experiment,
         id: "k3f9q",
         running: true,

@@ -1,12 +1,12 @@
 //! Numbers for people: sensible digits, units, and the spaces of the medium.
 
-use plimsoll_judge::TIMES_FROM;
+use crate::words::{FACTOR_FROM, FINEST, TIMES_FROM};
 
 /// How numbers are spelled in one medium.
 ///
 /// Values that are not finite become a dash or the sign for infinity: a report says that it has no number rather than invent one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Numbers {
+pub struct Numbers {
     /// Between groups of three digits.
     group: &'static str,
     /// Between a number and its unit.
@@ -20,7 +20,7 @@ pub(crate) struct Numbers {
 }
 
 /// On the page: narrow no-break spaces, a real minus.
-pub(crate) const PAGE: Numbers = Numbers {
+pub const PAGE: Numbers = Numbers {
     group: "\u{202f}",
     gap: "\u{202f}",
     minus: "\u{2212}",
@@ -30,7 +30,7 @@ pub(crate) const PAGE: Numbers = Numbers {
     either: "±",
 };
 /// In a terminal: commas and ordinary spaces.
-pub(crate) const TERMINAL: Numbers = Numbers {
+pub const TERMINAL: Numbers = Numbers {
     group: ",",
     gap: " ",
     minus: "-",
@@ -40,7 +40,7 @@ pub(crate) const TERMINAL: Numbers = Numbers {
     either: "±",
 };
 /// In a terminal that knows ASCII alone.
-pub(crate) const ASCII: Numbers = Numbers {
+pub const ASCII: Numbers = Numbers {
     group: ",",
     gap: " ",
     minus: "-",
@@ -50,25 +50,24 @@ pub(crate) const ASCII: Numbers = Numbers {
     either: "+/-",
 };
 
-/// From this share on a difference that would be seen is told as a factor.
-const FACTOR_FROM: f64 = 0.5;
 const DIGITS: i32 = 3;
-/// Decimals at most of a difference.
-const FINEST: usize = 9;
 
 impl Numbers {
     /// What stands where there is no number.
-    pub(crate) fn nothing(self) -> &'static str {
+    #[must_use]
+    pub fn nothing(self) -> &'static str {
         self.nothing
     }
 
     /// What stands between a number and its unit.
-    pub(crate) fn gap(self) -> &'static str {
+    #[must_use]
+    pub fn gap(self) -> &'static str {
         self.gap
     }
 
     /// A share either way, without decimals that say nothing: ±3 %, ±3.4 %.
-    pub(crate) fn margin(self, share: f64) -> String {
+    #[must_use]
+    pub fn margin(self, share: f64) -> String {
         let percent = share * 100.0;
         let whole = (percent - percent.round()).abs() < 0.05;
         let text = if percent.is_finite() {
@@ -80,7 +79,8 @@ impl Numbers {
     }
 
     /// `value` with so many digits that count: 1.20, 48.1, 203,000.
-    pub(crate) fn significant(self, value: f64, digits: i32) -> String {
+    #[must_use]
+    pub fn significant(self, value: f64, digits: i32) -> String {
         if value.is_nan() {
             return self.nothing.into();
         }
@@ -103,7 +103,8 @@ impl Numbers {
     }
 
     /// `value` with so many decimals.
-    pub(crate) fn fixed(self, value: f64, decimals: usize) -> String {
+    #[must_use]
+    pub fn fixed(self, value: f64, decimals: usize) -> String {
         if !value.is_finite() {
             return self.significant(value, DIGITS);
         }
@@ -127,7 +128,8 @@ impl Numbers {
     }
 
     /// A count: 1,234,567.
-    pub(crate) fn count(self, value: u64) -> String {
+    #[must_use]
+    pub fn count(self, value: u64) -> String {
         self.grouped(&value.to_string())
     }
 
@@ -143,12 +145,14 @@ impl Numbers {
     }
 
     /// Operations per second to four digits, without the unit: 203,500.
-    pub(crate) fn rate(self, per_second: f64) -> String {
+    #[must_use]
+    pub fn rate(self, per_second: f64) -> String {
         self.significant(per_second, 4)
     }
 
     /// Three digits and a letter: 203k, 1.25M.
-    pub(crate) fn compact(self, value: f64) -> String {
+    #[must_use]
+    pub fn compact(self, value: f64) -> String {
         if !value.is_finite() || value.abs() >= 1e15 {
             return self.significant(value, DIGITS);
         }
@@ -164,12 +168,14 @@ impl Numbers {
     }
 
     /// A span in nanoseconds with its unit: 48.1 µs.
-    pub(crate) fn latency(self, nanos: f64) -> String {
+    #[must_use]
+    pub fn latency(self, nanos: f64) -> String {
         self.latency_with(nanos, self.gap)
     }
 
     /// A span in nanoseconds with its unit right behind it: 48.1µs.
-    pub(crate) fn latency_tight(self, nanos: f64) -> String {
+    #[must_use]
+    pub fn latency_tight(self, nanos: f64) -> String {
         self.latency_with(nanos, "")
     }
 
@@ -186,7 +192,8 @@ impl Numbers {
     }
 
     /// The name of a unit.
-    pub(crate) fn unit(self, unit: LatencyUnit) -> &'static str {
+    #[must_use]
+    pub fn unit(self, unit: LatencyUnit) -> &'static str {
         match unit {
             LatencyUnit::Nanos => "ns",
             LatencyUnit::Micros => self.micro,
@@ -196,7 +203,8 @@ impl Numbers {
     }
 
     /// A share as percent without a sign of its own: 3.1 %.
-    pub(crate) fn percent(self, share: f64) -> String {
+    #[must_use]
+    pub fn percent(self, share: f64) -> String {
         if !share.is_finite() {
             return self.significant(share, DIGITS);
         }
@@ -212,7 +220,8 @@ impl Numbers {
     }
 
     /// A difference that would be seen, in either direction: large ones as a factor, since nothing can fall by 504 %.
-    pub(crate) fn visible(self, share: f64) -> String {
+    #[must_use]
+    pub fn visible(self, share: f64) -> String {
         if share >= FACTOR_FROM {
             format!("a factor of {}", self.significant(1.0 + share, 2))
         } else {
@@ -222,7 +231,8 @@ impl Numbers {
 
     /// A difference as percent, always with its sign: +3.1 %. From three times as much on as a ratio: 507 times. What leaves hardly anything does not round to
     /// nothing left: -99.96 %.
-    pub(crate) fn difference(self, share: f64) -> String {
+    #[must_use]
+    pub fn difference(self, share: f64) -> String {
         if share.is_finite() && 1.0 + share >= TIMES_FROM {
             return format!("{}{}times", self.significant(1.0 + share, DIGITS), self.gap);
         }
@@ -252,7 +262,8 @@ impl Numbers {
     }
 
     /// The interval around a difference, told as that is: `+1.6 % to +16.9 %`, `10.4 to 14.2 times`.
-    pub(crate) fn differences(self, estimate: Option<f64>, (low, high): (f64, f64)) -> String {
+    #[must_use]
+    pub fn differences(self, estimate: Option<f64>, (low, high): (f64, f64)) -> String {
         if estimate.is_some_and(|share| 1.0 + share >= TIMES_FROM) {
             let [low, high] = [low, high].map(|share| self.significant(1.0 + share, DIGITS));
             return format!("{low} to {high}{}times", self.gap);
@@ -262,7 +273,8 @@ impl Numbers {
     }
 
     /// A whole number as it is, another to three digits: the settings of a load.
-    pub(crate) fn compact_count(self, value: f64) -> String {
+    #[must_use]
+    pub fn compact_count(self, value: f64) -> String {
         if value.fract() == 0.0 && value.abs() < 1e15 {
             self.fixed(value, 0)
         } else {
@@ -271,7 +283,8 @@ impl Numbers {
     }
 
     /// Bytes in binary units: 256 MiB.
-    pub(crate) fn bytes(self, bytes: u64) -> String {
+    #[must_use]
+    pub fn bytes(self, bytes: u64) -> String {
         const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
         let mut unit = 0;
         let mut size = bytes as f64;
@@ -288,7 +301,8 @@ impl Numbers {
     }
 
     /// The same of a number that may have a fraction.
-    pub(crate) fn bytes_of(self, bytes: f64) -> String {
+    #[must_use]
+    pub fn bytes_of(self, bytes: f64) -> String {
         if !bytes.is_finite() || bytes < 0.0 {
             return self.nothing.into();
         }
@@ -296,12 +310,14 @@ impl Numbers {
     }
 
     /// A whole number with a unit: 7 ms.
-    pub(crate) fn with_unit(self, value: u64, unit: &str) -> String {
+    #[must_use]
+    pub fn with_unit(self, value: u64, unit: &str) -> String {
         format!("{}{}{unit}", self.count(value), self.gap)
     }
 
     /// The shortest spelling that gives the number back: 0.07, 0.2016.
-    pub(crate) fn shortest(self, value: f64) -> String {
+    #[must_use]
+    pub fn shortest(self, value: f64) -> String {
         if !value.is_finite() || !(1e-6..1e15).contains(&value.abs()) {
             return self.significant(value, DIGITS);
         }
@@ -311,7 +327,8 @@ impl Numbers {
     }
 
     /// A span for planning: 45 s, 2 min 10 s, 1 h 5 min.
-    pub(crate) fn span(self, seconds: f64) -> String {
+    #[must_use]
+    pub fn span(self, seconds: f64) -> String {
         let gap = self.gap;
         if !seconds.is_finite() || seconds < 0.0 {
             return self.nothing.into();
@@ -333,7 +350,8 @@ impl Numbers {
     }
 
     /// A span as on a stopwatch, where it must be short: 2:10, 1:05:00.
-    pub(crate) fn clock(self, seconds: f64) -> String {
+    #[must_use]
+    pub fn clock(self, seconds: f64) -> String {
         if !seconds.is_finite() || seconds < 0.0 {
             return self.nothing.into();
         }
@@ -349,16 +367,21 @@ impl Numbers {
 
 /// Units of spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LatencyUnit {
+pub enum LatencyUnit {
+    /// Nanoseconds.
     Nanos,
+    /// Microseconds.
     Micros,
+    /// Milliseconds.
     Millis,
+    /// Seconds.
     Seconds,
 }
 
 impl LatencyUnit {
     /// The unit in which `nanos` has one to three digits before the point.
-    pub(crate) fn of(nanos: f64) -> Self {
+    #[must_use]
+    pub fn of(nanos: f64) -> Self {
         match round_significant(nanos, DIGITS).abs() {
             size if size >= 1e9 => Self::Seconds,
             size if size >= 1e6 => Self::Millis,
@@ -368,7 +391,8 @@ impl LatencyUnit {
     }
 
     /// Nanoseconds in one of it.
-    pub(crate) fn nanos(self) -> f64 {
+    #[must_use]
+    pub fn nanos(self) -> f64 {
         match self {
             Self::Nanos => 1.0,
             Self::Micros => 1e3,
@@ -386,7 +410,9 @@ fn exponent(value: f64) -> i32 {
     }
 }
 
-pub(crate) fn round_significant(value: f64, digits: i32) -> f64 {
+/// `value` with so many significant digits.
+#[must_use]
+pub fn round_significant(value: f64, digits: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }

@@ -1,4 +1,4 @@
-//! Measuring path: no allocation, lock, log or formatting here after [`Asker::new`].
+//! Measuring path: no allocation, lock, log or formatting here after [`OpGenerator::new`].
 //!
 //! One session's way of asking.
 
@@ -11,15 +11,15 @@ use crate::stream::Stream;
 use crate::workload::{ReadFields, Workload};
 use std::sync::Arc;
 
-/// Draws the operations of one session. Made by [`Workload::asker`].
+/// Draws the operations of one session. Made by [`Workload::generator`].
 #[derive(Debug)]
-pub struct Asker {
+pub struct OpGenerator {
     /// Of operations and keys.
     choices: Stream,
     /// Of everything else.
     contents: Stream,
     ahead: Ahead,
-    desk: Desk,
+    desk: OpParts,
 }
 
 /// An operation and the number of the key it goes to; inserts take theirs when they are asked.
@@ -43,7 +43,7 @@ struct Ahead {
 
 /// What an operation is put together from.
 #[derive(Debug)]
-struct Desk {
+struct OpParts {
     workload: Arc<Workload>,
     chooser: Option<KeyChooser>,
     key: KeyText,
@@ -51,7 +51,7 @@ struct Desk {
     one_field: [u32; 1],
 }
 
-impl Asker {
+impl OpGenerator {
     pub(crate) fn new(workload: &Arc<Workload>, session: u64) -> Self {
         let space = &workload.key_space;
         let data = space.data();
@@ -66,7 +66,7 @@ impl Asker {
                 choices: [none; AHEAD],
                 next: AHEAD,
             },
-            desk: Desk {
+            desk: OpParts {
                 chooser: workload.chooser.clone(),
                 key: KeyText::new(data.key_order, data.zero_padding),
                 record: space.shape.buffer(),
@@ -80,7 +80,7 @@ impl Asker {
     #[inline]
     #[expect(
         clippy::should_implement_trait,
-        reason = "the operation borrows the asker, as no iterator can let it"
+        reason = "the operation borrows the generator, as no iterator can let it"
     )]
     pub fn next(&mut self) -> Ask<'_> {
         if self.ahead.next == AHEAD {
@@ -109,7 +109,7 @@ impl Asker {
 
     #[inline(never)]
     fn look_ahead(&mut self) {
-        let Desk {
+        let OpParts {
             workload, chooser, ..
         } = &mut self.desk;
         if let Some(chooser) = chooser
@@ -133,7 +133,7 @@ impl Asker {
     }
 }
 
-impl Desk {
+impl OpParts {
     /// `turn` is the number of the arrival in an open loop.
     #[inline]
     fn choose(&mut self, stream: &mut Stream, turn: Option<u64>) -> Choice {

@@ -1,13 +1,13 @@
 //! The sessions of a point: made, set off together, and waited for.
 
-use crate::asking::{Copied, Desk};
+use crate::asking::{Copied, SessionParts};
 use crate::clock::{Clock, wake_exactly};
 use crate::collector::Collector;
 use crate::grid::Grid;
-use crate::point::{LoadError, Observer};
+use crate::observer::OpObserver;
+use crate::point::{LoadError, SliceSink};
 use crate::recorder::Recording;
 use crate::session_end::SessionEnd;
-use crate::witness::Witness;
 use plimsoll_engine::Engine;
 use plimsoll_record::{Histogram, Operation, PointEnd};
 use rustix::thread::{disable_transparent_huge_pages, transparent_huge_pages_are_disabled};
@@ -93,7 +93,7 @@ pub(crate) struct Jobs<'a> {
     pub(crate) timed: bool,
     /// Whether whichever session is free takes what is due next, until the end of the window.
     pub(crate) open: bool,
-    /// Whether this is a point, with a measured part whose begin the observer is told; the other is a load phase.
+    /// Whether this is a point, with a measured part whose begin the sink is told; the other is a load phase.
     pub(crate) measured: bool,
 }
 
@@ -184,14 +184,14 @@ impl Drop for SmallPages {
 /// Makes the sessions, starts the clock, lets each session run `body` on a thread of its own, and collects what they saw.
 ///
 /// Whatever a session needs is made here, on one thread: allocators give each thread that takes memory some hundred kB, which many sessions do not have.
-pub(crate) fn run<C: Clock, S: Send, W: Witness>(
+pub(crate) fn run<C: Clock, S: Send, W: OpObserver>(
     jobs: &Jobs<'_>,
-    observer: &mut dyn Observer,
+    sink: &mut dyn SliceSink,
     start_clock: impl FnOnce() -> C,
     copied: impl Fn() -> Option<Copied>,
-    witness: impl Fn(u32) -> W,
+    observer: impl Fn(u32) -> W,
     source: impl Fn(u32) -> S,
-    body: impl Fn(u32, S, Desk<'_, C, W>, &Shared) -> SessionEnd + Sync,
+    body: impl Fn(u32, S, SessionParts<'_, C, W>, &Shared) -> SessionEnd + Sync,
 ) -> Result<PointEnd, LoadError> {
     let grid = Grid::new(jobs.warm_up_ns);
     let shared = Shared::new(jobs.window_ns);
@@ -210,7 +210,7 @@ pub(crate) fn run<C: Clock, S: Send, W: Witness>(
             session,
             recorder,
             copied(),
-            witness(index),
+            observer(index),
             source(index),
         ));
     }
@@ -221,7 +221,7 @@ pub(crate) fn run<C: Clock, S: Send, W: Witness>(
     std::thread::scope(|scope| {
         let small_pages = SmallPages::begin();
         let mut threads = Vec::with_capacity(sessions as usize);
-        for (index, session, recorder, copied, witness, source) in seats {
+        for (index, session, recorder, copied, observer, source) in seats {
             let running = running.clone();
             let work = move || {
                 wake_exactly();
@@ -232,13 +232,13 @@ pub(crate) fn run<C: Clock, S: Send, W: Witness>(
                 let end = body(
                     index,
                     source,
-                    Desk {
+                    SessionParts {
                         clock,
                         session,
                         recorder,
                         end,
                         copied,
-                        witness,
+                        observer,
                     },
                     shared,
                 );
@@ -269,8 +269,8 @@ pub(crate) fn run<C: Clock, S: Send, W: Witness>(
         let _ = shared.sleepers.set(sleepers.collect());
         let mut measuring_from = jobs.measured.then_some(jobs.warm_up_ns);
         if measuring_from == Some(0) {
-            // Told before the clock starts, so that whatever the observer does about it takes nothing from the measured part.
-            observer.measuring_begins();
+            // Told before the clock starts, so that whatever the sink does about it takes nothing from the measured part.
+            sink.measuring_begins();
             measuring_from = None;
         }
         jobs.engine.point_begins();
@@ -282,7 +282,7 @@ pub(crate) fn run<C: Clock, S: Send, W: Witness>(
             measuring_from,
             shared,
             &recording,
-            observer,
+            sink,
         );
         collector.collect(&ended);
         let mut all = SessionEnd::default();

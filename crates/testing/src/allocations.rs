@@ -1,13 +1,41 @@
-//! Counts what the calling thread allocates.
+//! What the calling thread allocates. A test binary counts once it has said
+//!
+//! ```
+//! #[global_allocator]
+//! static ALLOCATOR: plimsoll_testing::allocations::CountingAllocator =
+//!     plimsoll_testing::allocations::CountingAllocator;
+//! # fn main() {}
+//! ```
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-struct Counting;
+/// The system's allocator, which counts.
+#[derive(Debug)]
+pub struct CountingAllocator;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
     static BYTES: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Allocations of this thread so far.
+#[must_use]
+pub fn count() -> u64 {
+    COUNT.get()
+}
+
+/// Bytes that this thread has allocated so far.
+#[must_use]
+pub fn bytes() -> u64 {
+    BYTES.get()
+}
+
+/// Allocations of this thread during `work`.
+pub fn during(work: impl FnOnce()) -> u64 {
+    let before = count();
+    work();
+    count() - before
 }
 
 fn note(bytes: usize) {
@@ -16,7 +44,7 @@ fn note(bytes: usize) {
 }
 
 // SAFETY: everything is handed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size());
         // SAFETY: the caller's promises are handed on.
@@ -33,17 +61,4 @@ unsafe impl GlobalAlloc for Counting {
         // SAFETY: as above.
         unsafe { System.realloc(pointer, layout, size) }
     }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Allocations of this thread so far.
-pub fn count() -> u64 {
-    COUNT.get()
-}
-
-/// Bytes that this thread has allocated so far.
-pub fn bytes() -> u64 {
-    BYTES.get()
 }

@@ -284,12 +284,14 @@ fn thousands(unit: &str) -> Option<u32> {
 }
 
 /// A text for a message: at most 40 characters, nothing that a terminal would obey.
-pub(crate) fn shortened(text: &str) -> String {
+#[must_use]
+pub fn shortened(text: &str) -> String {
     shortened_to(text, 40)
 }
 
 /// The same with at most so many characters.
-pub(crate) fn shortened_to(text: &str, most: usize) -> String {
+#[must_use]
+pub fn shortened_to(text: &str, most: usize) -> String {
     let text = text.trim();
     let mut short: String = text
         .chars()

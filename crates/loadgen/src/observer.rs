@@ -6,7 +6,7 @@ use plimsoll_record::{Operation, Status};
 
 /// One operation as it ended. Times are nanoseconds from the start of the point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObservedOp {
     /// What was asked.
     pub operation: Operation,
     /// How it ended.
@@ -37,11 +37,11 @@ pub enum After {
 
 /// Watches one session of a point from inside, for reports that need more than slices hold. Every method is called on the thread of the
 /// session; what `()` does, nothing, costs nothing.
-pub trait Witness: Send {
+pub trait OpObserver: Send {
     /// An operation has ended, also when it did after the end of the point. A read-modify-write is seen three times: its read, its update, and
     /// the whole. Verifications are seen as well.
     #[inline(always)]
-    fn saw(&mut self, _seen: &Seen) {}
+    fn saw(&mut self, _seen: &ObservedOp) {}
 
     /// A unit of work has ended, the whole of a read-modify-write, and was asked so many times by now: says what comes next.
     #[inline(always)]
@@ -50,10 +50,10 @@ pub trait Witness: Send {
     }
 
     /// The last batch of the session was sent, which had not filled.
-    fn flushed(&mut self, _seen: &Seen) {}
+    fn flushed(&mut self, _seen: &ObservedOp) {}
 
     /// The session was given back to its engine: begin and end of that, nanoseconds from the start of the point. The last call.
     fn closed(&mut self, _begun_ns: u64, _ended_ns: u64) {}
 }
 
-impl Witness for () {}
+impl OpObserver for () {}

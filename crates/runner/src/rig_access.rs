@@ -1,6 +1,6 @@
 //! What a worker does with the rig below it: switches the limits of its emulated disk, marks its trace, and watches its figures.
 
-use crate::frames::Standing;
+use crate::frames::RigAccess;
 use plimsoll_disk::{Control, DiskError};
 use plimsoll_engine::{Endpoint, Engine};
 use plimsoll_record::ShapedFrom;
@@ -28,7 +28,7 @@ pub(crate) struct Disk {
 
 impl Disk {
     pub(crate) fn connect(
-        standing: &Standing,
+        standing: &RigAccess,
         shaped_from: ShapedFrom,
     ) -> Result<Option<Self>, String> {
         let Some(socket) = &standing.control else {
@@ -61,7 +61,7 @@ fn is_shaped(from: ShapedFrom, stage: Stage) -> bool {
 }
 
 /// Whether the files lie on a disk that is traced.
-pub(crate) fn is_traced(standing: &Standing) -> bool {
+pub(crate) fn is_traced(standing: &RigAccess) -> bool {
     standing.control.is_some() && standing.mount_point.is_some()
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct MeasuredServer {
 
 impl MeasuredServer {
     /// `None` where there is none, or where it is on another machine or cannot be told from others on this one.
-    pub(crate) fn of(standing: &Standing, engine: &dyn Engine, host: &Host) -> Option<Self> {
+    pub(crate) fn of(standing: &RigAccess, engine: &dyn Engine, host: &Host) -> Option<Self> {
         if let Some(server) = &standing.server {
             return Some(Self {
                 processes: server.processes.clone(),
@@ -108,7 +108,7 @@ impl MeasuredServer {
 
 /// Watches all that can be watched of the machine, the device, the control group and the server.
 pub(crate) fn sampler(
-    standing: &Standing,
+    standing: &RigAccess,
     host: &Host,
     server: Option<&MeasuredServer>,
 ) -> Result<SliceSampler, String> {

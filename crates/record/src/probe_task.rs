@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Beside which run of a block a canary was timed.
+/// Beside which run of a block a probe task was timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum CanaryPlace {
+pub enum ProbeTime {
     /// Before the first run of a block that was made.
     BeforeBlock,
     /// After its last run.
@@ -14,9 +14,9 @@ pub enum CanaryPlace {
 
 /// What the machine needed for the same fixed tasks, with nothing under test. If it needs longer than at other times, it was another machine then.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Canary {
+pub struct ProbeTask {
     /// When.
-    pub place: CanaryPlace,
+    pub place: ProbeTime,
     /// Begin, UTC, RFC 3339.
     pub at: String,
     /// Time of the fixed CPU task, nanoseconds: the median of its repeats.

@@ -4,7 +4,7 @@
 //! no whole number of bytes is refused.
 //!
 //! ```
-//! use plimsoll_experiment::units;
+//! use plimsoll_quantities::units;
 //! assert_eq!(units::parse_size("256MiB"), Ok(268_435_456));
 //! assert_eq!(units::parse_duration("1m30s"), Ok(90_000_000_000));
 //! assert_eq!(units::duration(90_000_000_000), "1m30s");
@@ -15,8 +15,9 @@
 mod read;
 mod write;
 
-pub use read::{parse_count, parse_duration, parse_rate, parse_share, parse_size};
-pub(crate) use read::{shortened, shortened_to};
+pub use read::{
+    parse_count, parse_duration, parse_rate, parse_share, parse_size, shortened, shortened_to,
+};
 pub use write::{
     about, count, duration, rate, share, size, write_count, write_duration, write_rate,
     write_share, write_size,

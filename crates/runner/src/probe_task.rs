@@ -1,7 +1,7 @@
 //! Fixed tasks, timed beside the blocks: if they need longer than at other times, the machine was another one then.
 
 use crate::clock_time::now;
-use plimsoll_record::{Canary, CanaryPlace};
+use plimsoll_record::{ProbeTask, ProbeTime};
 use plimsoll_rig::{RigError, RigProcess};
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -16,16 +16,16 @@ const STEPS: u64 = 8_000_000;
 pub(crate) type DiskPlace = Option<PathBuf>;
 
 /// Times both tasks; the one for the disk only where data is kept.
-pub(crate) fn time_canary(
-    place: CanaryPlace,
+pub(crate) fn time_probe_task(
+    place: ProbeTime,
     disk: Option<&DiskPlace>,
     rigs: &RigProcess,
-) -> Result<Canary, RigError> {
+) -> Result<ProbeTask, RigError> {
     let disk_ns = match disk {
         Some(directory) => rigs.disk_task(directory.clone())?,
         None => None,
     };
-    Ok(Canary {
+    Ok(ProbeTask {
         place,
         at: now(),
         cpu_ns: median_ns(cpu_task),

@@ -9,13 +9,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The things that were made for one rig.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct RigParts {
     journal: Journal,
     tools: Tools,
     ids: Mutex<Vec<u64>>,
 }
 
-impl Made {
+impl RigParts {
     pub(crate) fn new(journal: &Journal) -> Self {
         Self {
             journal: journal.share(),

@@ -44,7 +44,7 @@ pub struct Step {
 
 /// The points of one run, in order.
 #[derive(Clone, Debug)]
-pub struct Course<'a> {
+pub struct PointSequence<'a> {
     points: &'a [Point],
     measurement: &'a Measurement,
     objective: Option<&'a Objective>,
@@ -60,8 +60,8 @@ pub struct Course<'a> {
     asked: Option<Step>,
 }
 
-impl<'a> Course<'a> {
-    /// The course of a run through these points.
+impl<'a> PointSequence<'a> {
+    /// The sequence of a run through these points.
     #[must_use]
     pub fn new(
         points: &'a [Point],
