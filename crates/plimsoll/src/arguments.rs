@@ -17,10 +17,11 @@ pub use serve::Serve;
 pub use ycsb::Ycsb;
 
 use crate::exit;
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use plimsoll_quantities::units;
 use std::path::PathBuf;
+use tracing_subscriber::filter::Targets;
 
 /// A database benchmark laboratory: one experiment file in, one verdict out, with the evidence.
 #[derive(Debug, Parser)]
@@ -29,9 +30,21 @@ pub struct Arguments {
     /// The store of all results [default: $XDG_DATA_HOME/plimsoll/plimsoll.db].
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, env = "PLIMSOLL_STORE")]
     pub store: Option<PathBuf>,
+    /// Log to the standard error what is done; -vv logs every step of disks, filesystems and servers.
+    #[arg(long, short, global = true, action = ArgAction::Count)]
+    pub verbose: u8,
+    /// What to log to the standard error, by level or by crate: info, or plimsoll_rig=debug,plimsoll_runner=info. Overrides -v.
+    #[arg(long, global = true, value_name = "LEVELS", env = "PLIMSOLL_LOG", value_parser = log_levels)]
+    pub log: Option<Targets>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+fn log_levels(text: &str) -> Result<Targets, String> {
+    text.parse().map_err(|_| {
+        format!("`{text}` is not a level (error, warn, info, debug, trace, off) and no list such as plimsoll_rig=debug,plimsoll_runner=info")
+    })
 }
 
 fn long_version() -> &'static str {
@@ -101,6 +114,16 @@ pub enum Command {
     /// What needs root, on orders from the program that needs it.
     #[command(hide = true)]
     Rig,
+}
+
+impl Command {
+    /// Whether it is for this program itself.
+    pub fn is_hidden(&self) -> bool {
+        matches!(
+            self,
+            Self::Worker | Self::DiskDaemon | Self::ReplicaSet { .. } | Self::Rig
+        )
+    }
 }
 
 /// What a replica set is to do.

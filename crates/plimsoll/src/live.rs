@@ -1,5 +1,6 @@
 //! Progress on the standard error: one line that is rewritten on a terminal, one line for each point in a pipe.
 
+use crate::log::Log;
 use crate::screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plimsoll_experiment::explain;
@@ -9,6 +10,7 @@ use plimsoll_redact::lines;
 use plimsoll_report::progress::{Left, Moment, Phase, Span};
 use plimsoll_runner::{Event, Watcher};
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -21,6 +23,10 @@ pub struct Live {
     unicode: bool,
     bar: Option<ProgressBar>,
     interruptions: Arc<AtomicU32>,
+    log: Log,
+    /// Where the logs of experiments are.
+    logs: PathBuf,
+    log_path: Option<PathBuf>,
     now: Now,
     left: Left,
     runs_to_begin: u32,
@@ -53,8 +59,9 @@ fn say(bar: Option<&ProgressBar>, line: &str) {
 
 impl Live {
     /// Begins to listen for interruptions.
-    pub fn new(quiet: bool) -> anyhow::Result<Self> {
-        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+    pub fn new(quiet: bool, log: &Log, logs: PathBuf) -> anyhow::Result<Self> {
+        let is_line = !quiet && !log.is_shown && std::io::stderr().is_terminal();
+        let bar = is_line.then(|| {
             let bar = ProgressBar::new_spinner();
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.set_style(ProgressStyle::with_template("{msg}").expect("the template is constant"));
@@ -74,6 +81,9 @@ impl Live {
             unicode: screen::knows_unicode(),
             bar,
             interruptions,
+            log: log.clone(),
+            logs,
+            log_path: None,
             now: Now::default(),
             left: Left::default(),
             runs_to_begin: 0,
@@ -86,6 +96,11 @@ impl Live {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+
+    /// The log of the experiment, once it has begun.
+    pub fn log_path(&self) -> Option<&Path> {
+        self.log_path.as_deref()
     }
 
     /// On the clock of [`Left`].
@@ -192,6 +207,13 @@ impl Watcher for Live {
                 took,
                 missing,
             } => {
+                match self.log.keep(&self.logs, id) {
+                    Ok(path) => self.log_path = Some(path),
+                    Err(error) => self.say(&format!(
+                        "there will be no log in {}: {error}",
+                        self.logs.display()
+                    )),
+                }
                 self.left = Left::of(&explain(plan, plimsoll_engine::kinds()).needs);
                 for seconds in took {
                     self.left.finished_before(*seconds);

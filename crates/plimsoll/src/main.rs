@@ -15,6 +15,7 @@ mod export;
 mod history;
 mod import;
 mod live;
+mod log;
 mod maps;
 mod plan;
 mod quiet;
@@ -73,9 +74,10 @@ fn main() -> ExitCode {
 
 fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
     let store = arguments.store.as_deref();
+    let log = log::begin(arguments);
     let rigs = rig::Rigs::default();
     match &arguments.command {
-        Command::Run(run) => run::run(run, store, rigs),
+        Command::Run(run) => run::run(run, store, rigs, &log),
         Command::Plan(plan) => plan::plan(plan, store, &rigs),
         Command::Check(check) => check::check(check, store, &rigs),
         Command::Disk(disk) => disk::disk(disk, &rigs),

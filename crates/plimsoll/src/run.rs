@@ -3,6 +3,7 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::live::Live;
+use crate::log::Log;
 use crate::plan::{complain, read};
 use crate::read::store_path;
 use crate::rig::Rigs;
@@ -21,7 +22,12 @@ use std::path::Path;
 const LONG_NS: u64 = 600_000_000_000;
 
 /// `plimsoll run`.
-pub fn run(arguments: &arguments::Run, store: Option<&Path>, rigs: Rigs) -> anyhow::Result<Exit> {
+pub fn run(
+    arguments: &arguments::Run,
+    store: Option<&Path>,
+    rigs: Rigs,
+    log: &Log,
+) -> anyhow::Result<Exit> {
     let checked = read(&arguments.experiment, &rigs)?;
     let plan = match checked.plan {
         Ok(plan) => plan,
@@ -69,9 +75,18 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>, rigs: Rigs) -> anyh
         fresh: arguments.fresh,
         is_sharp,
     };
-    let mut live = Live::new(arguments.quiet)?;
+    tracing::info!(
+        "plimsoll {} ({}): {}",
+        execution.program.version,
+        execution.program.commit,
+        redact(&command)
+    );
+    let mut live = Live::new(arguments.quiet, log, store_file.with_file_name("logs"))?;
     let ended = execute(&execution, &mut open, &mut live);
     live.end();
+    if let Err(error) = &ended {
+        tracing::error!("{error}");
+    }
     if let Err(RunnerError::Rig(RigError::Gone(_))) = &ended
         && let Some(rigs) = rigs.restarted()
     {
@@ -100,6 +115,12 @@ pub fn run(arguments: &arguments::Run, store: Option<&Path>, rigs: Rigs) -> anyh
             plan.runs.len(),
             redact(&command)
         ));
+        if let Some(path) = live.log_path() {
+            tell(format_args!(
+                "what was done, step by step: {}",
+                path.display()
+            ));
+        }
     }
     if ended.interrupted {
         return Ok(Exit::Interrupted);

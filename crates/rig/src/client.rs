@@ -201,6 +201,7 @@ impl RigProcess {
             }
             match serde_json::from_str(&line).map_err(|error| gone(error.into()))? {
                 Answer::Told(what) => tell(&what),
+                Answer::Logged(line) => line.log(),
                 Answer::At(progress) => {
                     let goes_on = watch(&progress).is_continue();
                     write(&mut socket, &Go(goes_on)).map_err(gone)?;

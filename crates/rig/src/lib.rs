@@ -13,12 +13,15 @@
 //!       worker (who called sudo, or nobody)            disks, filesystems, groups, servers
 //! ```
 //!
+//! What it logs goes the same way, and is logged by the program.
+//!
 //! When the program is gone, the socket ends: `plimsoll rig` undoes everything that it has made, and ends. When `plimsoll rig` is gone, its
 //! journal is found by the next one.
 
 mod client;
 mod disk_task;
 mod error;
+mod log;
 mod orders;
 mod process;
 

@@ -1,6 +1,7 @@
 //! What is ordered, and what is answered.
 
 use crate::RigError;
+use crate::log::LogLine;
 use plimsoll_fio::{Profile, Progress, Target};
 use plimsoll_record::{DiskSpec, RigRecord, RigSpec};
 use plimsoll_testbed::{Disturb, GroupPaths};
@@ -92,6 +93,48 @@ pub enum Order {
     },
 }
 
+impl Order {
+    /// Whether it is given again and again while a run goes on.
+    pub(crate) fn is_routine(&self) -> bool {
+        matches!(
+            self,
+            Self::IsSound
+                | Self::Disturb {
+                    what: Disturb::LookFor(_)
+                }
+        )
+    }
+}
+
+/// For the log.
+impl std::fmt::Display for Order {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::WhatRuns { rigs } => {
+                write!(formatter, "looking whether {} rigs can be made", rigs.len())
+            }
+            Self::Look { .. } => formatter.write_str("checking the place of the data"),
+            Self::Clean { .. } => formatter.write_str("cleaning up after programs that are gone"),
+            Self::Open { label } => write!(formatter, "opening the journal of {label}"),
+            Self::Build { label, .. } => write!(formatter, "making the rig of {label}"),
+            Self::Admit { process } => {
+                write!(formatter, "admitting process {process} to the limits")
+            }
+            Self::IsSound => formatter.write_str("checking the rig"),
+            Self::Extents => formatter.write_str("reading where the files lie"),
+            Self::SizeMemory => formatter.write_str("sizing the memory"),
+            Self::Disturb { what } => write!(formatter, "event {what:?}"),
+            Self::Heal => formatter.write_str("bringing all members back"),
+            Self::StopServer => formatter.write_str("stopping the server"),
+            Self::TearDown => formatter.write_str("removing the rig"),
+            Self::Remove => formatter.write_str("removing the directory"),
+            Self::Calibrate { .. } => formatter.write_str("calibrating an emulated disk"),
+            Self::Characterise { .. } => formatter.write_str("characterising a disk"),
+            Self::DiskTask { .. } => formatter.write_str("timing the disk probe task"),
+        }
+    }
+}
+
 /// What is characterised.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -160,6 +203,8 @@ pub struct TornDown {
 pub(crate) enum Answer {
     /// What was done, for people. The order goes on.
     Told(String),
+    /// A line of the log. The order goes on.
+    Logged(LogLine),
     /// How far fio is. It waits for a line that says [`Go`].
     At(Progress),
     /// The order is carried out.

@@ -2,6 +2,7 @@
 
 use crate::RigError;
 use crate::disk_task::median_ns;
+use crate::log::SocketLayer;
 use crate::orders::{Answer, Built, Characterised, Go, Order, RunningServer, TornDown, User};
 use plimsoll_disk::{Control, DaemonProgram};
 use plimsoll_fio::{
@@ -19,6 +20,9 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use tracing_subscriber::layer::SubscriberExt;
 
 /// Longest order, bytes: a disk that is described in full has a few thousand.
 const LONGEST_ORDER: u64 = 4 << 20;
@@ -35,8 +39,10 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram) -> std::io::Result<()> {
     };
     let mut line = Line {
         input: BufReader::new(stream.try_clone()?),
-        output: stream,
+        output: Arc::new(Output(Mutex::new(stream))),
     };
+    let log = tracing_subscriber::registry().with(SocketLayer(Arc::clone(&line.output)));
+    let _log = tracing::subscriber::set_default(log);
     let mut process = Process {
         client,
         daemon,
@@ -45,16 +51,30 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram) -> std::io::Result<()> {
         journal: None,
     };
     while let Some(text) = line.read()? {
-        let answer = match serde_json::from_str(&text) {
-            Ok(order) => match process.carry_out(order, &mut line) {
-                Ok(value) => Answer::Done(value),
-                Err(error) => Answer::Failed(error),
-            },
+        let answer = match serde_json::from_str::<Order>(&text) {
+            Ok(order) => {
+                let (name, is_routine, begun) =
+                    (order.to_string(), order.is_routine(), Instant::now());
+                let carried_out = process.carry_out(order, &mut line);
+                let seconds = begun.elapsed().as_secs_f64();
+                match carried_out {
+                    Ok(value) => {
+                        if !is_routine {
+                            tracing::debug!("{name}: done in {seconds:.3} s");
+                        }
+                        Answer::Done(value)
+                    }
+                    Err(error) => {
+                        tracing::warn!("{name}: failed after {seconds:.3} s: {error}");
+                        Answer::Failed(error)
+                    }
+                }
+            }
             Err(error) => Answer::Failed(RigError::Refused(format!(
                 "the order cannot be read: {error}"
             ))),
         };
-        line.write(&answer)?;
+        line.output.write(&answer)?;
     }
     Ok(())
 }
@@ -62,7 +82,19 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram) -> std::io::Result<()> {
 /// The socket.
 struct Line {
     input: BufReader<UnixStream>,
-    output: UnixStream,
+    output: Arc<Output>,
+}
+
+/// The side of the socket that answers and lines of the log are written to, each as a whole.
+pub(crate) struct Output(Mutex<UnixStream>);
+
+impl Output {
+    pub(crate) fn write(&self, answer: &Answer) -> std::io::Result<()> {
+        let mut text = serde_json::to_string(answer)?;
+        text.push('\n');
+        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stream.write_all(text.as_bytes())
+    }
 }
 
 impl Line {
@@ -81,22 +113,16 @@ impl Line {
         }
     }
 
-    fn write(&mut self, answer: &Answer) -> std::io::Result<()> {
-        let mut text = serde_json::to_string(answer)?;
-        text.push('\n');
-        self.output.write_all(text.as_bytes())
-    }
-
     /// Whoever is gone meanwhile hears nothing.
     fn tell(&mut self, lines: &[String]) {
         for line in lines {
-            let _ = self.write(&Answer::Told(line.clone()));
+            let _ = self.output.write(&Answer::Told(line.clone()));
         }
     }
 
     /// Tells how far fio is, and hears whether it is to go on. A client that is gone wants nothing any more.
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
-        let told = self.write(&Answer::At(progress.clone()));
+        let told = self.output.write(&Answer::At(progress.clone()));
         let heard = told.and_then(|()| self.read()).ok().flatten();
         match heard.and_then(|text| serde_json::from_str(&text).ok()) {
             Some(Go(true)) => ControlFlow::Continue(()),

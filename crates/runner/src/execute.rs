@@ -9,7 +9,7 @@ use crate::frames::{Frame, Order, RigAccess};
 use crate::probe_task::{DiskPlace, time_probe_task};
 use crate::rigging::{Rigging, needs_rig};
 use crate::supervise::{Start, WorkerEnd, WorkerProgram, supervise};
-use crate::watcher::{Event, Watcher};
+use crate::watcher::{Event, LoggedWatcher, Watcher};
 use plimsoll_engine::kind;
 use plimsoll_experiment::{Arm, Plan, PlannedRun, keeps_data_here, redact, redact_json, text_hash};
 use plimsoll_record::{
@@ -90,6 +90,7 @@ pub fn execute(
     store: &mut Store,
     watcher: &mut dyn Watcher,
 ) -> Result<Ended, RunnerError> {
+    let watcher: &mut dyn Watcher = &mut LoggedWatcher(watcher);
     let host = Host::here();
     let mut machine = host.machine();
     machine.foreign.clone_from(&execution.foreign);

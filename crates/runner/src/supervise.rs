@@ -86,6 +86,7 @@ pub(crate) fn supervise(
     // The limits are those of what is under test.
     let is_limited = order.arm.rig.limits.is_of_memory() && order.standing.server.is_none();
     let mut worker = Worker::start(start, is_limited)?;
+    tracing::debug!("the worker is process {}", worker.child.id());
     // Before it has its order it does nothing, so all that it will ever use is counted and limited.
     if let Err(error) = below.admit(worker.child.id()) {
         // Whoever asks next whether the rig is sound learns that it is gone, and ends the experiment.
@@ -182,6 +183,10 @@ pub(crate) fn supervise(
         }
     }
     let (status, last_words) = worker.wait();
+    match status {
+        Some(status) => tracing::debug!("the worker has ended: {status}"),
+        None => tracing::warn!("the worker is gone, nobody knows how"),
+    }
     Ok(end.unwrap_or_else(|| WorkerEnd::Failed(died(status, &last_words))))
 }
 

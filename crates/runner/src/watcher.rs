@@ -2,6 +2,7 @@
 
 use plimsoll_experiment::{Plan, PlannedRun};
 use plimsoll_record::{PointLabel, RunState, Slice};
+use tracing::{info, trace, warn};
 
 /// Takes what happens, on the runner's own thread. It should return soon.
 pub trait Watcher {
@@ -66,4 +67,70 @@ pub enum Event<'a> {
         /// How.
         state: &'a RunState,
     },
+}
+
+/// A watcher before which every event is logged.
+pub(crate) struct LoggedWatcher<'a>(pub(crate) &'a mut dyn Watcher);
+
+impl Watcher for LoggedWatcher<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        // The first event tells the watcher which experiment it is, so where its log belongs.
+        self.0.event(event);
+        event.log();
+    }
+
+    fn interruptions(&self) -> u32 {
+        self.0.interruptions()
+    }
+}
+
+impl Event<'_> {
+    fn log(&self) {
+        let seconds = |nanos: &u64| *nanos as f64 / 1e9;
+        match self {
+            Self::Begins {
+                id,
+                plan,
+                finished,
+                missing,
+                ..
+            } => info!(
+                "experiment {} ({id}): {finished} runs finished, {missing} missing",
+                plan.name
+            ),
+            Self::Note(note) => warn!("{note}"),
+            Self::RunBegins {
+                run,
+                arm,
+                number,
+                runs,
+            } => info!(
+                "run {number} of {runs} begins: arm {arm}, block {}",
+                run.block
+            ),
+            Self::LoadBegins { records } => info!("loading {records} records"),
+            Self::PointBegins {
+                label,
+                warm_up_ns,
+                duration_ns,
+            } => info!(
+                "point begins: mix {}, {}, warm-up {} s, duration {} s",
+                label.mix,
+                label.load_label,
+                seconds(warm_up_ns),
+                seconds(duration_ns)
+            ),
+            Self::Slice(slice) => trace!(
+                "slice from {} s, {} s long",
+                seconds(&slice.start_ns),
+                seconds(&slice.length_ns)
+            ),
+            Self::PointEnds => info!("load phase or point ends"),
+            Self::Closing => info!("closing the engine"),
+            Self::RunEnds { state } => match state {
+                RunState::Failed { message } => warn!("run failed: {message}"),
+                state => info!("run ends: {state:?}"),
+            },
+        }
+    }
 }

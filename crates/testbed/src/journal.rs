@@ -34,7 +34,7 @@ pub(crate) enum Line {
     /// Comes before the thing is made.
     Making { id: u64, step: Step },
     /// The inode of what was made, where that proves that it is the same.
-    RigParts { id: u64, inode: u64 },
+    Made { id: u64, inode: u64 },
     /// It is undone, or was never made.
     Undone { id: u64 },
 }
@@ -179,6 +179,7 @@ impl Journal {
             step: step.clone(),
         })?;
         journal.next += 1;
+        tracing::debug!("making {step}");
         journal.open.insert(id, Making { step, inode: None });
         Ok(id)
     }
@@ -186,7 +187,7 @@ impl Journal {
     /// Writes down which inode the thing got.
     pub(crate) fn made(&self, id: u64, inode: u64) -> Result<(), TestbedError> {
         let mut journal = self.lock();
-        journal.write(&Line::RigParts { id, inode })?;
+        journal.write(&Line::Made { id, inode })?;
         if let Some(making) = journal.open.get_mut(&id) {
             making.inode = Some(inode);
         }
@@ -202,7 +203,9 @@ impl Journal {
     pub(crate) fn undone(&self, id: u64) -> Result<(), TestbedError> {
         let mut journal = self.lock();
         journal.write(&Line::Undone { id })?;
-        journal.open.remove(&id);
+        if let Some(Making { step, .. }) = journal.open.remove(&id) {
+            tracing::debug!("removed {step}");
+        }
         Ok(())
     }
 
@@ -304,7 +307,7 @@ pub(crate) fn read(text: &str) -> Result<(Owner, BTreeMap<u64, Making>), String>
             Line::Making { id, step } => {
                 open.insert(id, Making { step, inode: None });
             }
-            Line::RigParts { id, inode } => {
+            Line::Made { id, inode } => {
                 if let Some(making) = open.get_mut(&id) {
                     making.inode = Some(inode);
                 }
@@ -378,6 +381,23 @@ mod tests {
         other.undone(second).unwrap();
         drop(other);
         assert!(!path.exists(), "nothing is open in it");
+    }
+
+    /// A later version cleans up what an earlier one left.
+    #[test]
+    fn lines_of_journals_stay_as_they_are() {
+        let lines = [
+            r#"{"line":"making","id":2,"step":{"thing":"directory","path":"/b"}}"#,
+            r#"{"line":"made","id":2,"inode":7}"#,
+            r#"{"line":"undone","id":2}"#,
+        ];
+        let read = lines.map(|line| serde_json::from_str::<Line>(line).unwrap());
+        let making = Line::Making {
+            id: 2,
+            step: step("/b"),
+        };
+        let made = Line::Made { id: 2, inode: 7 };
+        assert_eq!(read, [making, made, Line::Undone { id: 2 }]);
     }
 
     #[test]

@@ -131,7 +131,13 @@ impl Server {
         loop {
             let starting = beginning.at(place, made);
             match starting.once(version.clone()) {
-                Err(Unstarted::PortTaken) if attempt < ATTEMPTS => attempt += 1,
+                Err(Unstarted::PortTaken) if attempt < ATTEMPTS => {
+                    tracing::info!(
+                        "another program took a port of the server {}; trying other ports",
+                        spec.name
+                    );
+                    attempt += 1;
+                }
                 Err(Unstarted::PortTaken) => {
                     return Err(TestbedError::ServerDied {
                         name: spec.name.clone(),
@@ -279,6 +285,7 @@ impl Starting<'_> {
             name: spec.name.clone(),
             mark: layout.mark.clone(),
         })?;
+        let begun = Instant::now();
         let mut members = Vec::new();
         let mut commands = Vec::new();
         for (place, places) in places.iter().enumerate() {
@@ -317,6 +324,11 @@ impl Starting<'_> {
             members: records,
         };
         drop(places);
+        tracing::info!(
+            "the server {} is ready after {:.3} s",
+            spec.name,
+            begun.elapsed().as_secs_f64()
+        );
         Ok((members, layout, record))
     }
 
@@ -392,6 +404,11 @@ impl Starting<'_> {
         if let Some(group) = self.place.group {
             group.admit(process)?;
         }
+        tracing::debug!(
+            "the server {} is process {process}; it will listen at {}",
+            member.name,
+            member.address
+        );
         if let Some(mut input) = input {
             // A shell that is gone is noticed later.
             let _: io::Result<()> = input.write_all(b"go\n");

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a program may take. Making a filesystem writes a few hundred megabytes at most.
 const LONGEST_RUN: Duration = Duration::from_secs(300);
@@ -112,6 +112,7 @@ impl Tools {
     ) -> Result<(String, String), TestbedError> {
         let path = find(program)?;
         let failed = |error| TestbedError::io("run", &path, error);
+        let begun = Instant::now();
         let mut child = Command::new(&path)
             .args(arguments)
             .env_clear()
@@ -138,6 +139,11 @@ impl Tools {
         let status = child.wait().map_err(failed)?;
         let output = output.join().unwrap_or_default();
         let errors = errors.join().unwrap_or_default();
+        tracing::debug!(
+            "{}: {status} after {:.3} s",
+            command_line(&path, arguments),
+            begun.elapsed().as_secs_f64()
+        );
         if !status.success() {
             let said = [errors.trim(), output.trim()]
                 .into_iter()

@@ -106,7 +106,7 @@ fn what_is_no_target_is_told() {
         (
             &["characterise", ".", "--jobs", "0"],
             2,
-            "`0` is no number of jobs from 1 to 1024",
+            "`0` is not a number of jobs from 1 to 1024",
         ),
     ] {
         let said = disk(&laboratory, arguments);

@@ -40,7 +40,7 @@ fn forms_can_be_chosen() {
     assert!(
         unknown
             .err
-            .contains("the forms are csv, parquet, json, hdr, fio, perfkit, prometheus"),
+            .contains("the formats are csv, parquet, json, hdr, fio, perfkit, prometheus"),
         "{}",
         unknown.err
     );

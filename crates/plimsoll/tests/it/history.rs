@@ -70,7 +70,7 @@ fn what_is_not_there_is_named() {
         (
             &["history", "tiny", "--metric", "speed"],
             2,
-            "`speed` is no metric",
+            "`speed` is not a metric",
         ),
         (
             &["history", "tiny", "--at", "5 threads"],

@@ -20,6 +20,7 @@ mod import;
 #[cfg(feature = "wiredtiger")]
 mod killing;
 mod laboratory;
+mod logging;
 mod mistakes;
 mod places;
 mod published;

@@ -306,9 +306,13 @@ fn what_is_no_order_is_refused_and_harms_nothing() {
     let mut answers = BufReader::new(socket.try_clone().unwrap());
     let mut ask = |socket: &mut UnixStream, order: &str| {
         socket.write_all(format!("{order}\n").as_bytes()).unwrap();
-        let mut answer = String::new();
-        answers.read_line(&mut answer).unwrap();
-        answer
+        loop {
+            let mut answer = String::new();
+            answers.read_line(&mut answer).unwrap();
+            if !answer.starts_with(r#"{"logged":"#) {
+                return answer;
+            }
+        }
     };
     let mut writer = socket.try_clone().unwrap();
     for order in [

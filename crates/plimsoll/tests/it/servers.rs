@@ -415,9 +415,10 @@ fn passwords_reach_neither_store_nor_screen() {
     laboratory.write("wrong.yaml", wrong);
     let wrong = run(&laboratory, &["plan", "wrong.yaml"]);
     assert_eq!(wrong.code, Some(104), "{wrong:?}");
-    let said = run(&laboratory, &["run", "experiment.yaml"]);
+    let said = run(&laboratory, &["-vv", "run", "experiment.yaml"]);
     assert_ne!(said.code, Some(0), "{said:?}");
     assert!(!failure(&laboratory.record().runs[0]).is_empty());
+    assert!(said.err.contains("run failed: "), "{said:?}");
     for said in [&plan, &wrong, &said] {
         assert!(
             !said.out.contains("geheim") && !said.err.contains("geheim"),
