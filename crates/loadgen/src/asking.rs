@@ -9,7 +9,7 @@ use crate::session_end::SessionEnd;
 use crate::sessions::Shared;
 use plimsoll_engine::{FieldVisitor, Outcome, Session};
 use plimsoll_record::{LONGEST_LAG_NS, Operation, Status};
-use plimsoll_workload::{Ask, KeySpace, LoadAsker, OpGenerator, Verification};
+use plimsoll_workload::{Ask, InsertGenerator, KeySpace, OpGenerator, Verification};
 use std::sync::Arc;
 
 /// Where a session's operations come from.
@@ -32,10 +32,10 @@ impl Source for OpGenerator {
     }
 }
 
-impl Source for LoadAsker {
+impl Source for InsertGenerator {
     #[inline(always)]
     fn next(&mut self) -> Option<Ask<'_>> {
-        LoadAsker::next(self)
+        InsertGenerator::next(self)
     }
 
     #[inline(always)]

@@ -46,6 +46,7 @@ mod live;
 mod map;
 mod request;
 mod resolver;
+mod slot;
 mod stored;
 mod trace;
 mod writer;

@@ -3,14 +3,15 @@
 use crate::error::TraceError;
 use crate::head::Prefix;
 use crate::map::Words;
-use crate::request::{RECORD_WORDS, Request, is_of_lap};
+use crate::request::{RECORD_WORDS, Request};
+use crate::slot;
 use crate::trace::{Mark, Trace};
 use crate::writer::{
     LABEL_BYTES, MARK_BYTES, MARK_WHOLE, MARK_WORDS, MARKS_CLAIMED, REQUESTS_CLAIMED,
 };
 use std::fs::File;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) fn read(file: &File, prefix: Prefix, path: &Path) -> Result<Trace, TraceError> {
     let length = file.metadata().map_err(TraceError::io("read", path))?.len();
@@ -35,10 +36,8 @@ pub(crate) fn read(file: &File, prefix: Prefix, path: &Path) -> Result<Trace, Tr
     for index in overwritten..claimed {
         let slot = (index % prefix.requests) as usize;
         let at = prefix.records_at as usize / 8 + slot * RECORD_WORDS;
-        requests.extend(record(
-            &words[at..at + RECORD_WORDS],
-            index / prefix.requests,
-        ));
+        let record = slot::read(&words[at..at + RECORD_WORDS], index / prefix.requests);
+        requests.extend(record.and_then(Request::unpacked));
     }
     let incomplete = claimed - overwritten - requests.len() as u64;
     requests.sort_by_key(|request| request.time_ns);
@@ -61,23 +60,6 @@ pub(crate) fn read(file: &File, prefix: Prefix, path: &Path) -> Result<Trace, Tr
         marks_missing,
         maps: Vec::new(),
     })
-}
-
-/// The request of a record, if it is whole, of this round, and was not written to meanwhile.
-fn record(record: &[AtomicU64], lap: u64) -> Option<Request> {
-    let last = record[RECORD_WORDS - 1].load(Ordering::Acquire);
-    if !is_of_lap(last, lap) {
-        return None;
-    }
-    let mut words = [last; RECORD_WORDS];
-    for (value, word) in words.iter_mut().zip(record).take(RECORD_WORDS - 1) {
-        *value = word.load(Ordering::Relaxed);
-    }
-    fence(Ordering::Acquire);
-    if record[RECORD_WORDS - 1].load(Ordering::Relaxed) != last {
-        return None;
-    }
-    Request::unpacked(words)
 }
 
 fn mark(mark: &[AtomicU64]) -> Option<Mark> {

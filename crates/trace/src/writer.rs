@@ -1,21 +1,18 @@
 //! Hot path: recording a request allocates nothing, takes no lock, makes no system call.
 //!
-//! A record's place is claimed by counting. Its last word tells whether it is whole and in which round through the file it was written; it
-//! is set to "being written" before and to its value after the other words. A thread that finds its place in use (another thread was held up in the
-//! middle of it for a whole round), or used by a later round, gives its record up: the reader counts it as incomplete.
+//! A record's place is claimed by counting, and written under its sequence lock (`slot`).
 
 use crate::error::TraceError;
 use crate::head::{Form, Head, PREFIX_BYTES, Prefix, check_disk};
 use crate::map::Words;
-use crate::request::{
-    RECORD_BYTES, RECORD_WORDS, Request, is_after_lap, is_being_written, writing,
-};
+use crate::request::{RECORD_BYTES, RECORD_WORDS, Request};
+use crate::slot;
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Marks that a trace has room for.
 pub const MARKS: u64 = 4096;
@@ -121,23 +118,7 @@ impl Writer {
         let record = &words[at..at + RECORD_WORDS];
         let packed = request.packed(lap);
 
-        let last = &record[RECORD_WORDS - 1];
-        let before = last.load(Ordering::Relaxed);
-        if is_being_written(before) || is_after_lap(before, lap) {
-            return;
-        }
-        if last
-            .compare_exchange(before, writing(lap), Ordering::Acquire, Ordering::Relaxed)
-            .is_err()
-        {
-            return;
-        }
-        // A reader that sees one of the following words sees that the record is being written, too.
-        fence(Ordering::Release);
-        for (word, value) in record.iter().zip(packed).take(RECORD_WORDS - 1) {
-            word.store(value, Ordering::Relaxed);
-        }
-        last.store(packed[RECORD_WORDS - 1], Ordering::Release);
+        slot::write(record, packed, lap);
     }
 
     /// Marks a moment (nanoseconds of `CLOCK_MONOTONIC`), such as `block 0, arm san, point 3 measuring`. Labels are cut after [`LABEL_BYTES`];

@@ -80,7 +80,7 @@ pub use histogram::HistogramError;
 pub use integrity::{Verification, Verifier};
 pub use key::KeyText;
 pub use keyspace::KeySpace;
-pub use loader::{LoadAsker, Loader};
+pub use loader::{InsertGenerator, Loader};
 pub use mix::{Mix, RequestDistribution, ScanDistribution, ScanLength};
 pub use problem::{Problem, WorkloadError, Wrong};
 pub use stream::Stream;

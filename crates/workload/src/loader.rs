@@ -35,9 +35,9 @@ impl Loader {
 
     /// The part of one session, with buffers of its own. It does not matter which session this is.
     #[must_use]
-    pub fn generator(self: &Arc<Self>, _session: u64) -> LoadAsker {
+    pub fn generator(self: &Arc<Self>, _session: u64) -> InsertGenerator {
         let data = self.key_space.data();
-        LoadAsker {
+        InsertGenerator {
             key: KeyText::new(data.key_order, data.zero_padding),
             record: self.key_space.shape.buffer(),
             loader: Arc::clone(self),
@@ -47,13 +47,13 @@ impl Loader {
 
 /// One session of the load phase.
 #[derive(Debug)]
-pub struct LoadAsker {
+pub struct InsertGenerator {
     loader: Arc<Loader>,
     key: KeyText,
     record: RecordBuffer,
 }
 
-impl LoadAsker {
+impl InsertGenerator {
     /// The next record that no session has taken yet, always as an [`Ask::Insert`], or `None` when all are taken. Records of the load
     /// phase are not acknowledged.
     #[inline]

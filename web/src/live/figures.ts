@@ -30,9 +30,11 @@ export function figures(state: State): HTMLElement[] {
       number(second.rate, 4),
       second.p99_ns === null ? "–" : latency(second.p99_ns),
     ]);
+  const events = [...state.events.values()].reverse().map((event) => [timeOfDay(event.at), event.words]);
   return [
     table(`Over the load, ${state.mix}: median of the runs so far`, [state.open ? "Rate, op/s" : "Sessions", "Arm", "op/s", "p99"], load),
     table("The last seconds, the latest first", ["Until", "Arm", "Phase", "op/s", "p99"], seconds),
+    ...(events.length > 0 ? [table("Events, the latest first", ["At", "Event"], events)] : []),
   ];
 }
 

@@ -43,6 +43,14 @@ export interface Second {
   p99_ns: number | null;
 }
 
+/** Something that was done to the server on purpose. One with a point and an event that were there before replaces it. */
+export interface EventMark {
+  point: number;
+  event: number;
+  at: number;
+  words: string;
+}
+
 /** All that there is, or what changed. */
 export interface Message {
   arms: string[];
@@ -55,12 +63,13 @@ export interface Message {
   points: Point[];
   dropped: number[];
   seconds: Second[];
+  events: EventMark[];
 }
 
 /** Reads a message; lists that are empty are not sent. */
 export function read(text: string): Message | null {
   const told: unknown = JSON.parse(text);
   if (typeof told !== "object" || told === null || !("runs_planned" in told)) return null;
-  const empty = { arms: [], runs: [], points: [], dropped: [], seconds: [] };
+  const empty = { arms: [], runs: [], points: [], dropped: [], seconds: [], events: [] };
   return { ...empty, ...(told as Partial<Message> & Omit<Message, keyof typeof empty>) };
 }

@@ -8,6 +8,10 @@ const MARK_CENTRE = [15, 7] as const;
 const MARK_SCALE = 0.85;
 /** Room before and behind a name over the chart, pixels of the page. */
 const NAME_GAP = 5;
+/** Of the line of an event: as on the page. */
+const EVENT_DASH = [6, 3, 1, 3];
+/** An event this far from the pointer is told with the values, pixels of the page. */
+const EVENT_REACH = 8;
 
 /** What a chart shows: x, then one list for each series. */
 export type Data = [xs: number[], ...series: (number | null)[][]];
@@ -24,6 +28,12 @@ export interface Name {
   at: number;
   text: string;
   colour: string;
+}
+
+/** Something that happened, and when. */
+export interface Happening {
+  at: number;
+  words: string;
 }
 
 /** Draws the points of a series as this mark of the page. */
@@ -64,6 +74,7 @@ export class Plot {
   private chart: uPlot | null = null;
   private made = "";
   private names: readonly Name[] = [];
+  private events: readonly Happening[] = [];
 
   constructor(
     private readonly place: HTMLElement,
@@ -77,8 +88,16 @@ export class Plot {
   }
 
   /** Shows data. `shape` tells whether the series are the same as before. */
-  show(data: Data, shape: string, x: XAxis, series: () => uPlot.Series[], names: readonly Name[] = []): void {
+  show(
+    data: Data,
+    shape: string,
+    x: XAxis,
+    series: () => uPlot.Series[],
+    names: readonly Name[] = [],
+    events: readonly Happening[] = [],
+  ): void {
     this.names = names;
+    this.events = events;
     if (this.chart && this.made === shape) {
       this.chart.setData(data);
       return;
@@ -116,7 +135,7 @@ export class Plot {
           },
         ],
         series: [{}, ...series()],
-        hooks: { setCursor: [(chart) => this.tell(chart, x.words)], draw: [(chart) => this.write(chart, font)] },
+        hooks: { setCursor: [(chart) => this.tell(chart, x.words)], draw: [(chart) => this.strike(chart, muted), (chart) => this.write(chart, font)] },
       },
       data,
       this.place,
@@ -143,6 +162,24 @@ export class Plot {
     ctx.restore();
   }
 
+  /** A dash-dotted line at every event. */
+  private strike(chart: uPlot, stroke: string): void {
+    const { ctx, bbox } = chart;
+    ctx.save();
+    ctx.strokeStyle = stroke;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash(EVENT_DASH.map((length) => length * devicePixelRatio));
+    for (const event of this.events) {
+      const x = chart.valToPos(event.at, "x", true);
+      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
+  }
+
   /** The exact values below the pointer. */
   private tell(chart: uPlot, xWords: (value: number) => string): void {
     const at = chart.cursor.idx;
@@ -152,6 +189,9 @@ export class Plot {
         const value = chart.data[place + 1]?.[at];
         return value === null || value === undefined ? [] : [`${String(series.label ?? "")} ${this.spelled(value)}`];
       });
+      const { left } = chart.cursor;
+      const near = this.events.filter((event) => Math.abs(chart.valToPos(event.at, "x") - (left ?? -Infinity)) <= EVENT_REACH);
+      told.push(...near.map((event) => event.words));
       if (told.length > 0) words = `${xWords(chart.data[0][at] ?? 0)}: ${told.join(", ")}`;
     }
     this.place.title = words;

@@ -1,5 +1,5 @@
 // What has been told so far.
-import type { Message, Now, Point, Second } from "./message";
+import type { EventMark, Message, Now, Point, Second } from "./message";
 
 /** Seconds that are shown; the server forgets earlier ones as well. */
 const SHOWN_SECONDS = 300;
@@ -18,6 +18,8 @@ export class State {
   open = false;
   readonly points = new Map<number, Point>();
   seconds: Second[] = [];
+  /** Of the seconds that are shown, by point and event. */
+  readonly events = new Map<string, EventMark>();
   /** How often anything was told. */
   updates = 0;
 
@@ -26,6 +28,7 @@ export class State {
     this.arms = message.arms;
     this.points.clear();
     this.seconds = [];
+    this.events.clear();
     this.add(message);
   }
 
@@ -48,6 +51,9 @@ export class State {
     const from = this.seconds.findIndex((second) => second.at >= newest - SHOWN_SECONDS);
     const cut = Math.max(from, this.seconds.length - SHOWN_COUNT, 0);
     if (cut > 0) this.seconds.splice(0, cut);
+    for (const event of message.events) this.events.set(`${event.point}:${event.event}`, event);
+    const oldest = this.seconds[0]?.at ?? 0;
+    for (const [key, event] of this.events) if (event.at < oldest) this.events.delete(key);
   }
 
   private addSecond(second: Second): void {

@@ -40,8 +40,9 @@ export class TimeCharts {
     const x = { scale: { time: true }, title: "time of day", words: timeOfDay };
     const shape = arms.join(" ");
     const names = beginnings(seconds).map(({ at, arm }) => ({ at, text: state.arms[arm] ?? "", colour: this.looks.of(arm).colour }));
-    this.rate.show(split(seconds, arms, (second) => second.rate), shape, x, series, names);
-    this.p99.show(split(seconds, arms, (second) => second.p99_ns), shape, x, series, names);
+    const events = [...state.events.values()];
+    this.rate.show(split(seconds, arms, (second) => second.rate), shape, x, series, names, events);
+    this.p99.show(split(seconds, arms, (second) => second.p99_ns), shape, x, series, names, events);
   }
 
   forget(): void {

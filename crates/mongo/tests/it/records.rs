@@ -4,7 +4,7 @@ use bson::spec::BinarySubtype;
 use bson::{Binary, Bson, Document};
 use plimsoll_mongo::{LeanClient, LeanError};
 use plimsoll_workload::{
-    Ask, DataSpec, FieldChoice, Fields, KeyOrder, KeySpace, LoadAsker, Mix, Workload,
+    Ask, DataSpec, FieldChoice, Fields, InsertGenerator, KeyOrder, KeySpace, Mix, Workload,
 };
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub fn small_data(records: u64) -> DataSpec {
     data
 }
 
-pub fn loader(data: &DataSpec) -> LoadAsker {
+pub fn loader(data: &DataSpec) -> InsertGenerator {
     KeySpace::new(data).unwrap().loader(1).generator(0)
 }
 

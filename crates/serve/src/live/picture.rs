@@ -1,7 +1,7 @@
 //! What a live page shows, made of the news of the store.
 
-use super::update::{Cell, Measured, Now, Second, Update};
-use plimsoll_experiment::{EngineKind, Needs, Plan, explain};
+use super::update::{Cell, EventMark, Measured, Now, Second, Update};
+use plimsoll_experiment::{EngineKind, Needs, Plan, event_in_words, explain};
 use plimsoll_judge::{JudgeError, plan_of};
 use plimsoll_record::{ExperimentRecord, LoadKind, PointLabel, RunRecord, RunState, Slice};
 use plimsoll_report::progress::{Left, Phase, Span};
@@ -26,6 +26,7 @@ pub(crate) struct Picture {
     points: BTreeMap<PointKey, Point>,
     seconds: VecDeque<Second>,
     next_second: u64,
+    events: Vec<EventMark>,
     /// What changed since the last update.
     changed: Changed,
 }
@@ -36,6 +37,7 @@ struct Changed {
     points: BTreeSet<PointKey>,
     dropped: Vec<i64>,
     seconds: BTreeSet<u64>,
+    events: BTreeSet<(i64, u32)>,
 }
 
 struct Run {
@@ -90,6 +92,7 @@ impl Picture {
             points: BTreeMap::new(),
             seconds: VecDeque::new(),
             next_second: 0,
+            events: Vec::new(),
             changed: Changed::default(),
         })
     }
@@ -106,10 +109,15 @@ impl Picture {
         for (key, slice) in &news.slices {
             self.take_slice(*key, slice);
         }
-        for (key, _) in &news.ended {
+        for (key, end) in &news.ended {
             if let Some(point) = self.points.get_mut(key) {
                 point.going = None;
                 self.changed.points.insert(*key);
+                let begun = point.begun;
+                for done in end.disturbance.iter().flat_map(|all| &all.events) {
+                    let at = begun + done.at_ns as f64 / 1e9;
+                    self.mark(key.number(), done.event, at, Some(&done.member));
+                }
             }
         }
         self.forget_old();
@@ -204,6 +212,11 @@ impl Picture {
             p99_ns: span.p99_ns(),
         };
         point.last = Some((told.rate, told.p99_ns));
+        let due = (0..).zip(&self.plan.events).filter_map(|(event, spec)| {
+            let at = point.warm_up_seconds + spec.at_ns as f64 / 1e9;
+            (!point.is_load && end - length < at && at <= end).then_some((event, point.begun + at))
+        });
+        let due: Vec<(u32, f64)> = due.collect();
         if going.recent.len() > LATE {
             going.recent.pop_first();
         }
@@ -233,6 +246,29 @@ impl Picture {
             None if late => {}
             None => self.seconds.push_back(told),
         }
+        for (event, at) in due {
+            self.mark(key.number(), event, at, None);
+        }
+    }
+
+    /// Notes an event, or when and to which member it was done.
+    fn mark(&mut self, point: i64, event: u32, at: f64, member: Option<&str>) {
+        let Some(spec) = self.plan.events.get(event as usize) else {
+            return;
+        };
+        let mut words = event_in_words(*spec);
+        if let Some(member) = member {
+            words = format!("{words} ({member})");
+        }
+        self.events
+            .retain(|one| (one.point, one.event) != (point, event));
+        self.events.push(EventMark {
+            point,
+            event,
+            at,
+            words,
+        });
+        self.changed.events.insert((point, event));
     }
 
     /// Seconds that are not shown any more, and points of the curve beyond the latest.
@@ -246,6 +282,8 @@ impl Picture {
         {
             self.seconds.pop_front();
         }
+        self.events
+            .retain(|event| event.at >= newest - 60.0 * MINUTES_SHOWN);
         let results = self.points.values().filter(|point| point.result.is_some());
         let mut too_many = results.count().saturating_sub(POINTS_SHOWN);
         for (key, point) in &mut self.points {
@@ -269,6 +307,7 @@ impl Picture {
             runs: self.cells(&cells),
             points: keys.filter_map(|key| self.measured(*key)).collect(),
             seconds: self.seconds.iter().cloned().collect(),
+            events: self.events.clone(),
             ..self.standing(now)
         }
     }
@@ -278,12 +317,17 @@ impl Picture {
         let changed = std::mem::take(&mut self.changed);
         let keys = changed.points.iter();
         let seconds = self.seconds.iter();
+        let events = self.events.iter();
         Update {
             runs: self.cells(&changed.runs),
             points: keys.filter_map(|key| self.measured(*key)).collect(),
             dropped: changed.dropped,
             seconds: seconds
                 .filter(|second| changed.seconds.contains(&second.key))
+                .cloned()
+                .collect(),
+            events: events
+                .filter(|one| changed.events.contains(&(one.point, one.event)))
                 .cloned()
                 .collect(),
             ..self.standing(now)
@@ -297,8 +341,13 @@ impl Picture {
             points,
             dropped,
             seconds,
+            events,
         } = &self.changed;
-        !(runs.is_empty() && points.is_empty() && dropped.is_empty() && seconds.is_empty())
+        !(runs.is_empty()
+            && points.is_empty()
+            && dropped.is_empty()
+            && seconds.is_empty()
+            && events.is_empty())
     }
 
     fn standing(&self, now: f64) -> Update {
@@ -315,6 +364,7 @@ impl Picture {
             points: Vec::new(),
             dropped: Vec::new(),
             seconds: Vec::new(),
+            events: Vec::new(),
         }
     }
 

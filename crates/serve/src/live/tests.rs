@@ -4,8 +4,8 @@ use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, StatusCode, header};
 use futures_util::{StreamExt, stream};
 use plimsoll_record::{
-    Completed, Histogram, Latencies, LoadKind, Operation, OperationSlice, PointEnd, PointLabel,
-    RunState, Slice, Status, WorkerUse,
+    Completed, Disturbance, EventRecord, Histogram, Latencies, LoadKind, Operation, OperationSlice,
+    PointEnd, PointLabel, RunState, Slice, Status, WorkerUse,
 };
 use plimsoll_store::Store;
 use serde_json::Value;
@@ -350,4 +350,58 @@ async fn points_of_a_run_that_failed_are_taken_back() {
     );
     assert_eq!(whole["runs"].as_array().unwrap().len(), 1);
     assert_eq!(whole["runs"][0]["state"], "finished");
+}
+
+#[tokio::test]
+async fn events_are_marked_when_due_and_set_right_when_done() {
+    let place = place();
+    let mut writer = place.store();
+    let mut head = experiment("9b2c");
+    let kill = serde_json::json!({"kind": "kill", "member": "primary", "restart_after_ns": null});
+    head.plan["events"] = serde_json::json!([{"at_ns": 1_500_000_000_u64, "act": kill}]);
+    writer.begin(&head).unwrap();
+    let key = writer.begin_run("9b2c", &run("small", 0)).unwrap();
+    let point = writer
+        .begin_point(key, &label(), 1_000_000_000, "2026-11-21T03:44:02Z")
+        .unwrap();
+    writer.add_slice(point, &slice(0, 500, true)).unwrap();
+    writer.add_slice(point, &slice(1, 500, false)).unwrap();
+    assert!(picture(&writer, "9b2c")["events"].is_null(), "not due yet");
+
+    let mut events = Events::of(&place, "9b2c").await;
+    events.next().await.unwrap();
+    writer.add_slice(point, &slice(2, 0, false)).unwrap();
+    let due = events.until(|_, data| !data["events"].is_null()).await;
+    // A second of warm-up and 1.5 s behind 03:44:02.
+    let begun = 1_795_232_642.0;
+    let mark = &due["events"][0];
+    assert_eq!(mark["at"], begun + 2.5);
+    assert_eq!(mark["words"], "at 1500ms: the primary is killed");
+
+    let done = EventRecord {
+        event: 0,
+        at_ns: 2_600_000_000,
+        until_ns: None,
+        member: "127.0.0.1:27018".to_owned(),
+    };
+    let disturbance = Disturbance {
+        events: vec![done],
+        ..Disturbance::default()
+    };
+    let end = PointEnd {
+        disturbance: Some(Box::new(disturbance)),
+        ..PointEnd::default()
+    };
+    writer.end_point(point, &end).unwrap();
+    let over = events.until(|_, data| !data["events"].is_null()).await;
+    let exact = &over["events"][0];
+    assert_eq!(
+        (&exact["point"], &exact["event"]),
+        (&mark["point"], &mark["event"])
+    );
+    assert_eq!(exact["at"], begun + 2.6);
+    let words = exact["words"].as_str().unwrap();
+    assert!(words.ends_with("is killed (127.0.0.1:27018)"), "{words}");
+    let whole = picture(&writer, "9b2c");
+    assert_eq!(whole["events"].as_array().unwrap().len(), 1);
 }

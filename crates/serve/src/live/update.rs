@@ -27,6 +27,9 @@ pub(super) struct Update {
     /// The last seconds that are new or different.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) seconds: Vec<Second>,
+    /// Events of these seconds that are new or known better.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) events: Vec<EventMark>,
 }
 
 /// What is going on.
@@ -89,4 +92,16 @@ pub(super) struct Second {
     pub(super) phase: &'static str,
     pub(super) rate: f64,
     pub(super) p99_ns: Option<f64>,
+}
+
+/// Something that was done to the server on purpose.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct EventMark {
+    /// Key of its point.
+    pub(super) point: i64,
+    /// Place in the plan's list of events. A mark with a point and an event that were there before replaces it.
+    pub(super) event: u32,
+    /// Seconds since 1970: when it is due, and once the point is over when it was done.
+    pub(super) at: f64,
+    pub(super) words: String,
 }
