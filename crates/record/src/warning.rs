@@ -52,123 +52,123 @@ macro_rules! warnings {
 }
 
 warnings! {
-    /// Sessions times time does not equal operations times response time.
+    /// Sessions × time does not equal operations × response time.
     LittlesLaw = "W-LITTLES-LAW", Invalid,
-        "the numbers of this point contradict each other: look for a generator that cannot keep up, or for a clock that jumped";
-    /// The generator, not the engine, took most of the time.
+        "the figures of this point contradict each other: check whether the load generator kept up and whether a clock jumped";
+    /// The load generator, not the engine, was the limit.
     GeneratorLimited = "W-GENERATOR-LIMITED", Invalid,
-        "the load generator was the limit: use more sessions, a lower rate, or give the generator more CPU";
-    /// The generator of an open loop was late by more than its sessions had room for, or stood still.
+        "the load generator was the bottleneck: use more sessions or a lower rate, or give the generator more CPU";
+    /// The generator of an open loop stood still, or fell further behind than its sessions could absorb.
     GeneratorLate = "W-GENERATOR-LATE", Caution,
-        "response times may be longer than the arm's own; the throughput stands: use more sessions, or give the generator more CPU";
+        "response times may be longer than the arm's own; the throughput is valid: use more sessions, or give the generator more CPU";
     /// Operations failed.
     Errors = "W-ERRORS", Invalid,
-        "operations failed: read the first messages in the record, mend the cause, or allow errors in the objective";
-    /// An open loop did not achieve the rate that was asked.
+        "operations failed: read the first error messages in the record, fix the cause, or allow errors in the objective";
+    /// An open loop did not achieve the requested rate.
     RateNotAchieved = "W-RATE-NOT-ACHIEVED", Caution,
-        "the arm cannot sustain this rate: its waiting line grew; ask for less to see a steady latency";
-    /// Some operations were due and unfinished at the end, so that a percentile is only a lower bound.
+        "the arm cannot sustain this rate and its queue grew: request a lower rate to see a steady latency";
+    /// Some operations were due but unfinished at the end, so a percentile is only a lower bound.
     CensoredTail = "W-CENSORED-TAIL", Caution,
-        "percentiles marked with the sign for at least are lower bounds: measure for longer, or ask for a lower rate";
-    /// The series has not settled.
+        "percentiles marked \"at least\" are lower bounds: measure longer, or request a lower rate";
+    /// The series did not reach a steady state.
     NotSteady = "W-NOT-STEADY", Caution,
-        "the series had not settled when it ended: lengthen the warm-up and the duration";
-    /// Too few slices to say whether the series has settled.
+        "the series had not settled when it ended: use a longer warm-up and duration";
+    /// Too few slices to judge whether the series settled.
     SteadinessUnknown = "W-STEADINESS-UNKNOWN", Note,
-        "fewer than 10 slices: measure for at least 10 s a point to have steadiness judged";
-    /// 3 s or more in which nothing completed, at a rate above 10/s; or 10 s or more below half of the mean throughput.
+        "measure at least 10 s per point to have steadiness judged";
+    /// Nothing completed for 3 s or more at a rate above 10/s, or throughput stayed below half of its mean for 10 s or more.
     Stall = "W-STALL", Caution,
-        "look at what the engine and the disk did in the marked span";
+        "check what the engine and the disk did during the marked span";
     /// Too few operations for the upper percentiles.
     FewOperations = "W-FEW-OPERATIONS", Note,
-        "too few operations for a bound on this percentile: measure for longer";
+        "too few operations for an interval of this percentile: measure longer";
     /// Fewer blocks than a verdict needs.
     FewBlocks = "W-FEW-BLOCKS", Caution,
-        "without so many blocks there is no verdict, 8 is the default: run the experiment again with more";
+        "a verdict needs more blocks: run the experiment again with the default of 8 or more";
     /// A run failed or was cut off and is missing from the comparison.
     RunFailed = "W-RUN-FAILED", Invalid,
-        "read the message of the run, mend the cause and start the same file again: only the missing runs are repeated";
-    /// A run was interrupted; what it measured is kept but not compared.
+        "read the run's error message, fix the cause and run the same file again: only the missing runs are repeated";
+    /// A run was interrupted; its measurements are kept but not compared.
     RunInterrupted = "W-RUN-INTERRUPTED", Note,
-        "start the same file again: only the missing runs are repeated";
-    /// After the load the engine holds another number of records than asked.
+        "run the same file again: only the missing runs are repeated";
+    /// After the load, the engine holds a different number of records than requested.
     RecordCount = "W-RECORD-COUNT", Invalid,
-        "the load did not store what was asked: look at the errors of the load phase";
-    /// Writes were sent without waiting for the server to acknowledge them.
+        "the load stored the wrong number of records: look at the errors of the load phase";
+    /// Writes were sent without waiting for acknowledgement.
     Unacknowledged = "W-UNACKNOWLEDGED", Caution,
-        "with w:0 a write ends when the client's socket has taken it: its times and rates are those of the socket's buffer, not of the database";
+        "with w:0 a write ends when the client's socket accepts it: its times and rates are those of the socket buffer, not of the database";
     /// Reads found nothing where a record should be.
     NotFound = "W-NOT-FOUND", Caution,
-        "records were missing: check that the load was complete and that no other program deletes";
-    /// What the server had acknowledged was gone after the events of a point.
+        "records were missing: check that the load was complete and that no other program deletes records";
+    /// Acknowledged writes were gone after the events of a point.
     WritesLost = "W-WRITES-LOST", Caution,
-        "this is what the write concern of the arm allows: with w: majority no acknowledged write is lost when a primary dies";
-    /// Records that were written could not be read after the events of a point.
+        "the arm's write concern allows this: with w: majority no acknowledged write is lost when a primary dies";
+    /// Written records could not be read after the events of a point.
     NotReadBack = "W-NOT-READ-BACK", Caution,
-        "whether their last write is there is not known: look at the server's log, and measure again";
-    /// Verified records held other data than expected.
+        "whether their last write survived is unknown: check the server's log and measure again";
+    /// Verified records held unexpected data.
     Verification = "W-VERIFICATION", Invalid,
-        "the engine returned other data than was stored: do not trust this engine, its disk, or this program until it is explained";
+        "the engine returned data that was never stored: trust neither the engine, its disk nor this program until this is explained";
     /// The machine is not set up for measuring.
     Machine = "W-MACHINE", Note,
         "plimsoll check lists what to change on this machine";
     /// Runs of one experiment were made on different machines or by different versions.
     MixedMachines = "W-MIXED-MACHINES", Caution,
-        "runs made on different machines or versions are not comparable block by block: run the file again with --fresh";
+        "runs from different machines or versions cannot be compared block by block: run the file again with --fresh";
     /// The hypervisor took CPU time.
     StolenCpu = "W-STOLEN-CPU", Caution,
-        "the hypervisor gave the CPU to somebody else: repeat on a quieter host";
+        "the hypervisor gave CPU time to other guests: repeat on a quieter host";
     /// Other programs used the processors: a note from 2 % of the machine, a caution from 5 %, invalid from 20 %.
     ForeignCpu = "W-FOREIGN-CPU", Caution,
-        "stop the programs that are named, or wait until the machine is quiet: plimsoll run --wait-quiet 10m";
-    /// The wall clock moved against the monotonic clock.
+        "stop these programs, or wait until the machine is quiet: plimsoll run --wait-quiet 10m";
+    /// The wall clock moved relative to the monotonic clock.
     ClockJumped = "W-CLOCK-JUMPED", Caution,
-        "the wall clock was set during the run; durations are from the monotonic clock and stand, dates may not";
-    /// Arms differ in something that is not the declared factor.
+        "the wall clock was set during the run: durations use the monotonic clock and are valid, dates may be wrong";
+    /// Arms differ in something other than the declared factor.
     OtherDifference = "W-OTHER-DIFFERENCE", Caution,
-        "arms differ in more than the factor under test: state it in the file, or make them equal";
-    /// A fixed task took longer in a block than in the others.
+        "arms differ in more than the factor under test: declare the difference in the file, or remove it";
+    /// A fixed task took longer in one block than in the others.
     Drift = "W-DRIFT", Caution,
-        "the machine behaved differently during this block: pairs within a block stand, but look for what else ran then, and do not compare single blocks";
-    /// A search for the plimsoll line found an end of its interval only.
+        "the machine's speed changed during this block: comparisons within a block are valid, single blocks are not comparable; check what else ran at that time";
+    /// A search for the plimsoll line found only one end of its interval.
     LineOpen = "W-LINE-OPEN", Caution,
-        "the line is known from one side only, or not at all: widen `search.rates`, or change the objective";
-    /// Prices that cannot be set against each other.
+        "the line is bounded on one side only, or not at all: widen `search.rates`, or change the objective";
+    /// Prices cannot be compared.
     Prices = "W-PRICES", Caution,
-        "costs are compared in one currency and for arms with a price only: give every arm a price in the same currency";
-    /// An emulated disk was not held against its description before it was measured with, or was found to be another one.
+        "costs are compared in one currency and only for arms with a price: give every arm a price in the same currency";
+    /// An emulated disk was not verified against its description before measuring, or missed it.
     DiskNotCalibrated = "W-DISK-NOT-CALIBRATED", Invalid,
-        "the disk is not known to be what was asked: run plimsoll disk calibrate with it, on a quieter machine or with a slower disk, and measure again";
-    /// Arms that differ in their disks were compared where hardly a request reached a disk.
+        "the disk may not behave as described: run plimsoll disk calibrate on a quieter machine or with a slower disk, then measure again";
+    /// Arms with different disks were compared while hardly a request reached a disk.
     DiskUnreached = "W-DISK-UNREACHED", Caution,
-        "this comparison says nothing of the disks: give the arms less memory, or more data, to see them";
-    /// An emulated disk had no limits in seconds that were measured.
+        "this comparison says nothing about the disks: give the arms less memory or more data";
+    /// An emulated disk ran without its limits during measured seconds.
     DiskUnshaped = "W-DISK-UNSHAPED", Invalid,
-        "the disk was faster than asked: run the experiment again; if it happens again, report it with the record";
+        "the disk was faster than described: run the experiment again; if it happens again, report it with the record";
     /// An emulated disk answered later than it should have.
     EmulatorLate = "W-EMULATOR-LATE", Caution,
-        "the emulator itself made the disk slower: free a processor for it, or ask for a slower disk";
+        "the emulator itself slowed the disk down: free a processor for it, or use a slower disk";
     /// An emulated disk did more than its limits allow.
     IdentityBroken = "W-IDENTITY-BROKEN", Caution,
-        "throughput exceeds the limit of the disk over what an operation costs there: look for requests that went past the watched device, or for points too short to average";
-    /// Processes filled the memory limit of the arm.
+        "throughput exceeds the disk's limit divided by requests per operation: check for requests that bypassed the watched device, or for points too short to average";
+    /// Processes reached the arm's memory limit.
     MemoryLimit = "W-MEMORY-LIMIT", Caution,
-        "the page cache had no room and the kernel may have ended a process: raise the memory limit, or make the engine's cache smaller";
-    /// The data came out larger or smaller against the cache than asked.
+        "the page cache had no room and the kernel may have ended a process: raise the memory limit, or shrink the engine's cache";
+    /// The data is a larger or smaller share of the cache than requested.
     WorkingSet = "W-WORKING-SET", Note,
-        "read results at the share that was got, not at the one that was asked; a larger sample of records before the load comes nearer";
-    /// What is under test took more or less memory while it was measured than right after the load.
+        "read the results at the measured share, not the requested one; a larger record sample before the load gets closer";
+    /// The system under test used more or less memory while measuring than right after the load.
     PageCache = "W-PAGE-CACHE", Caution,
-        "more or fewer reads reached the disk than was meant: give `limits: {memory: …}` by what was taken, which the page shows";
-    /// Another program measured it, and its output does not say everything.
+        "more or fewer reads reached the disk than intended: set `limits: {memory: …}` from the measured use, which the page shows";
+    /// Another program measured this, and its output does not report everything.
     Imported = "W-IMPORTED", Note,
-        "what the output does not say is left open, and no gate that needs it was tried: measure with plimsoll run to have all of them";
-    /// Nothing says that imported runs were made in blocks, side by side.
+        "missing values stay open, and gates that need them were not applied: measure with plimsoll run to apply them all";
+    /// Nothing shows that imported runs were made in blocks, side by side.
     Unpaired = "W-UNPAIRED", Caution,
-        "drift between the runs counts as a difference between the arms: repeat both arms in one experiment, or say --paired where the runs were made in turns";
+        "drift between the runs counts as a difference between the arms: repeat both arms in one experiment, or pass --paired if the runs alternated";
     /// Part of an imported file could not be read.
     ImportDamaged = "W-IMPORT-DAMAGED", Caution,
-        "numbers are of the rest of the file: import the whole file, if there is one";
+        "the figures cover the rest of the file: import the complete file if it exists";
 }
 
 /// One warning with what it concerns.

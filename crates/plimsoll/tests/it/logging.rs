@@ -43,7 +43,8 @@ fn an_experiment_has_a_log_and_the_screen_only_what_was_asked_for() {
         let laboratory = Laboratory::new();
         laboratory.write("experiment.yaml", EXPERIMENT);
         let said = laboratory.run(&[arguments, &["experiment.yaml"]].concat());
-        assert_eq!(said.code, Some(0), "{said:?}");
+        // On a machine that has other work, the one point may be invalid.
+        assert!(matches!(said.code, Some(0 | 106)), "{said:?}");
         assert!(said.err.contains(shown), "{arguments:?}: {}", said.err);
         assert!(!said.err.contains(hidden), "{arguments:?}: {}", said.err);
         let log = log_of(&laboratory);
@@ -62,14 +63,11 @@ fn an_experiment_has_a_log_and_the_screen_only_what_was_asked_for() {
 #[test]
 fn an_experiment_that_goes_on_appends_to_its_log() {
     let laboratory = Laboratory::new();
-    let text = EXPERIMENT.replace(
-        "{one: }",
-        "{one: , two: {engine: wiredtiger, directory: nowhere/at/all}}",
-    );
+    let text = EXPERIMENT.replace("{one: }", "{one: , two: {error_share: 1.0}}");
     laboratory.write("experiment.yaml", text);
     for times in 1..=2 {
         let said = laboratory.run(&["run", "experiment.yaml"]);
-        assert_ne!(said.code, Some(0), "{said:?}");
+        assert_eq!(said.code, Some(106), "{said:?}");
         let log = log_of(&laboratory);
         assert_eq!(log.matches("experiment logged (").count(), times, "{log}");
         let id = laboratory.record().id;

@@ -89,3 +89,40 @@ fn every_study_is_valid() {
     }
     assert!(studies > 0);
 }
+
+/// `docs/architecture.md` lists the crates, each above those that it uses.
+#[test]
+fn crates_use_only_those_below_them() {
+    let page = fs::read_to_string(checkout("docs/architecture.md")).unwrap();
+    let (_, section) = page.split_once("\n## The crates\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let mut listed = Vec::new();
+    for row in section.lines().filter(|line| line.starts_with("| `")) {
+        let names = row.split('|').nth(1).unwrap().split('`');
+        listed.extend(names.skip(1).step_by(2));
+    }
+    let mut found = Vec::new();
+    for folder in fs::read_dir(checkout("crates")).unwrap() {
+        let folder = folder.unwrap();
+        let name = folder.file_name().into_string().unwrap();
+        let manifest = fs::read_to_string(folder.path().join("Cargo.toml")).unwrap();
+        let dependencies = manifest.split_once("\n[dependencies]\n");
+        let dependencies = dependencies.map_or("", |(_, rest)| rest.split("\n[").next().unwrap());
+        let place = |of: &str| {
+            listed
+                .iter()
+                .position(|one| *one == of)
+                .unwrap_or_else(|| panic!("docs/architecture.md does not list {of}"))
+        };
+        for line in dependencies.lines() {
+            let Some(used) = line.strip_prefix("plimsoll-") else {
+                continue;
+            };
+            let used = used.split(['.', ' ']).next().unwrap();
+            assert!(place(&name) < place(used), "{name} uses {used}, above it");
+        }
+        place(&name);
+        found.push(name);
+    }
+    assert_eq!(found.len(), listed.len(), "{found:?} {listed:?}");
+}
