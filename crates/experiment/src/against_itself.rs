@@ -3,7 +3,7 @@
 use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::settle::Origins;
-use crate::{Arm, Compare, Source};
+use plimsoll_plan::{Arm, Compare, Source};
 
 /// The flag that asks for it.
 const FLAG: &str = "--aa";

@@ -1,5 +1,6 @@
 //! Reads the arms: what they have in common, what each says itself, and the settings of their engines.
 
+use crate::Limits;
 use crate::document::{Entry, Kind, Node};
 use crate::format::{ARM, DEFAULT_ENGINE};
 use crate::mistake::Mistake;
@@ -8,7 +9,7 @@ use crate::scalar::{is_name, setting};
 use crate::settle::{Origins, written};
 use crate::shape::Shape;
 use crate::source::Place;
-use crate::{EngineKind, Limits, Settings, Source};
+use plimsoll_plan::{EngineKind, Settings, Source};
 use std::collections::BTreeMap;
 
 /// An arm as read: its data is decided with the workload.
@@ -222,7 +223,7 @@ impl Reader<'_, '_> {
     ) -> Settings {
         let path = join("arms", &arm.name);
         origins_of_engine(arm, engine, origins);
-        let mut settings = engine.default_settings();
+        let mut settings = default_settings(engine);
         for setting in engine.settings {
             let path = join(&path, setting.name);
             let Some(given) = arm.given.get(setting.name) else {
@@ -273,23 +274,16 @@ fn origins_of_engine(arm: &ReadArm, engine: &EngineKind, origins: &mut Origins<'
     }
 }
 
-impl EngineKind {
-    /// Every setting that has a default, at its default.
-    ///
-    /// # Panics
-    /// When the default of a setting is no value of its own kind, which is a mistake in the engine's table.
-    #[must_use]
-    pub fn default_settings(&self) -> Settings {
-        let mut settings = Settings::default();
-        for entry in self.settings {
-            if let Some(text) = entry.default {
-                let value =
-                    setting(entry.kind, text).expect("a default is a value of its own kind");
-                settings.0.insert(entry.name.to_owned(), value);
-            }
+/// Every setting of an engine that has a default, at its default.
+fn default_settings(engine: &EngineKind) -> Settings {
+    let mut settings = Settings::default();
+    for entry in engine.settings {
+        if let Some(text) = entry.default {
+            let value = setting(entry.kind, text).expect("a default is a value of its own kind");
+            settings.0.insert(entry.name.to_owned(), value);
         }
-        settings
     }
+    settings
 }
 
 /// What a key of an arm takes.

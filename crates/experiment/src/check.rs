@@ -3,26 +3,28 @@
 use crate::against_itself::against_itself;
 use crate::arms::{ReadArm, entries};
 use crate::document::{self, Entry, Kind};
-use crate::estimate::{Copies, loaded_bytes, stored_bytes};
 use crate::events::{Stage, events};
 use crate::format::{FILE, MOST_RUNS};
 use crate::judging::{Grounds, Judging, Names};
 use crate::load::{LoadPoint, Loads, check_arrivals, check_points, load_phase, loads};
 use crate::measurement::measurement;
 use crate::mistake::Mistake;
-use crate::needs::inserted_at;
 use crate::problems::{Collector, Problems};
 use crate::reader::{Checked, Reader, Value, join};
 use crate::rig::{RigReader, Stored};
 use crate::scales::scaled;
 use crate::search::{Searched, searched};
-use crate::server::{check_collections, keeps_data_here};
+use crate::server::check_collections;
 use crate::settle::Origins;
 use crate::source::{Place, SourceText};
 use crate::working_set::{MeasureRecords, Measured};
 use crate::workload::WorkloadReader;
-use crate::{
-    Arm, EngineKind, LoadPhase, Measurement, PLAN_VERSION, Plan, Point, PointRole, Source, order,
+use plimsoll_plan::estimate::{Copies, loaded_bytes, stored_bytes};
+use plimsoll_plan::inserted_at;
+use plimsoll_plan::keeps_data_here;
+use plimsoll_plan::{
+    Arm, EngineKind, LoadPhase, Measurement, PLAN_VERSION, Plan, Point, PointRole, Source,
+    planned_runs,
 };
 use plimsoll_workload::Mix;
 use std::io;
@@ -240,7 +242,7 @@ fn make<'s>(
     };
     let events = events(file.get("events"), &stage, &mut origins, problems);
     check_collections(&arms, &read_arms, measurement.blocks, problems);
-    let runs = order::runs(
+    let runs = planned_runs(
         u32::try_from(arms.len()).ok()?,
         measurement.blocks,
         measurement.order,

@@ -1,6 +1,5 @@
 //! Makes an emulated disk of what was read: a preset with figures beside it, or figures alone.
 
-use crate::SettingValue;
 use crate::document::{self, Kind, Node};
 use crate::mistake::Mistake;
 use crate::presets::{DiskPreset, disk_presets};
@@ -8,8 +7,9 @@ use crate::problems::{Collector, Problems};
 use crate::reader::{Checked, Reader, Value, join};
 use crate::rig_format::DISK_OR_PRESET;
 use crate::rig_mistake::RigMistake;
-use crate::scalar::table_percentile;
 use crate::source::{Place, SourceText};
+use plimsoll_plan::SettingValue;
+use plimsoll_plan::table_percentile;
 use plimsoll_record::{Backing, DiskBurst, DiskLatency, DiskRates, DiskSpec};
 
 /// Requests that a trace holds where nothing is said.

@@ -7,9 +7,9 @@ use crate::problems::Collector;
 use crate::reader::{Checked, join};
 use crate::settle::Origins;
 use crate::shape::{Choice, Key, Need, Object, Shape};
-use crate::{Arm, Measurement, PointRole};
 use Need::{Optional, Required};
-use plimsoll_quantities::units;
+use plimsoll_plan::words::event_in_words;
+use plimsoll_plan::{Arm, Measurement, PointRole};
 use plimsoll_record::{Act, EventSpec, Role};
 use plimsoll_schedule::Load;
 
@@ -94,7 +94,7 @@ pub(crate) fn events(
                 break;
             }
         }
-        origins.add_file(&path, in_words(event), item.place);
+        origins.add_file(&path, event_in_words(event), item.place);
         events.push(event);
     }
     events.sort_by_key(|event| event.at_ns);
@@ -161,38 +161,4 @@ fn cannot_happen(event: EventSpec, arm: &Arm) -> Option<Mistake> {
         arm: arm_name,
         needs,
     })
-}
-
-/// An event in a line: `at 30 s: the primary steps down`.
-#[must_use]
-pub fn in_words(event: EventSpec) -> String {
-    format!(
-        "at {}: {}",
-        units::duration(event.at_ns),
-        act_in_words(event.act)
-    )
-}
-
-/// What is done, in a few words.
-fn act_in_words(act: Act) -> String {
-    match act {
-        Act::StepDown => "the primary steps down".into(),
-        Act::Kill {
-            member,
-            restart_after_ns: None,
-        } => format!("the {} is killed", member.name()),
-        Act::Kill {
-            member,
-            restart_after_ns: Some(nanos),
-        } => format!(
-            "the {} is killed, and started again after {}",
-            member.name(),
-            units::duration(nanos)
-        ),
-        Act::Pause { member, for_ns } => format!(
-            "the {} stands still for {}",
-            member.name(),
-            units::duration(for_ns)
-        ),
-    }
 }

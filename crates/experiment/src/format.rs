@@ -3,12 +3,12 @@
 //! A line of a table holds a key, the shape of its value, whether it must be there or its default, and an example; below it is what the
 //! key means.
 
-use crate::SettingKind;
 use crate::events::{EVENT, MOST_EVENTS};
 use crate::load_format::{LOAD, LOAD_PHASE, SEARCH};
 use crate::rig_format::{DISK_OR_PRESET, FILESYSTEM_OR_KIND, LIMITS, PRICE, SERVER_OR_PRESET};
 use crate::shape::{Choice, Key, Keys, Need, Object, Shape};
 use Need::{Default, Optional, Required};
+use plimsoll_plan::SettingKind;
 use std::ops::RangeInclusive;
 
 /// The version of the file format.

@@ -5,10 +5,12 @@ use crate::load::{LoadPoint, load_at_text};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, Value, join};
-use crate::scalar::percentile;
 use crate::settle::Origins;
 use crate::source::Place;
-use crate::{Arm, Compare, LoadAt, Metric, Objective, Search, SettingValue, Source, Threshold};
+use plimsoll_plan::percentile;
+use plimsoll_plan::{
+    Arm, Compare, LoadAt, Metric, Objective, Search, SettingValue, Source, Threshold,
+};
 use plimsoll_quantities::units;
 use std::collections::BTreeMap;
 
@@ -196,7 +198,7 @@ impl Judging<'_, '_> {
             let name = metric.name();
             let path = join("compare.margins", &name);
             margins.entry(name).or_insert_with(|| {
-                let share = metric.default_margin();
+                let share = default_margin(*metric);
                 self.origins
                     .add(&path, units::share(share), Source::Default);
                 share
@@ -368,14 +370,12 @@ fn compared(pairs: &[(String, String)]) -> Vec<&str> {
         .collect()
 }
 
-impl Metric {
-    /// The smallest difference that matters where a file says nothing, as a share.
-    fn default_margin(self) -> f64 {
-        if matches!(self, Self::Throughput | Self::Line) {
-            0.03
-        } else {
-            0.05
-        }
+/// The smallest difference of a metric that matters where a file says nothing, as a share.
+fn default_margin(metric: Metric) -> f64 {
+    if matches!(metric, Metric::Throughput | Metric::Line) {
+        0.03
+    } else {
+        0.05
     }
 }
 

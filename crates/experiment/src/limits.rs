@@ -4,9 +4,11 @@ use crate::arms::ReadArm;
 use crate::presets::{MachinePreset, machine_presets};
 use crate::reader::{Checked, Value, join};
 use crate::rig::RigReader;
-use crate::rig_mistake::{MEMORY_BESIDES_CACHE, MEMORY_BESIDES_CACHE_OF_SERVER, RigMistake};
+use crate::rig_mistake::RigMistake;
 use crate::source::Place;
-use crate::{SettingValue, Source};
+use plimsoll_plan::estimate::{MEMORY_BESIDES_CACHE, MEMORY_BESIDES_CACHE_OF_SERVER};
+use plimsoll_plan::words::price_words;
+use plimsoll_plan::{SettingValue, Source};
 use plimsoll_quantities::units;
 use plimsoll_record::{LimitsSpec, Price, ServerSpec};
 
@@ -254,13 +256,4 @@ fn is_date(text: &str) -> bool {
         }
         _ => false,
     }
-}
-
-/// `0.07 USD an hour (2014-09)`.
-pub(crate) fn price_words(price: &Price) -> String {
-    let mut text = format!("{} {} an hour", price.per_hour, price.currency);
-    if let Some(date) = &price.date {
-        text.push_str(&format!(" ({date})"));
-    }
-    text
 }

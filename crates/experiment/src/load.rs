@@ -9,7 +9,10 @@ use crate::settle::Origins;
 use crate::shape::Object;
 use crate::source::Place;
 use crate::sweep::{Swept, sweep_of_rates, sweep_of_threads};
-use crate::{LoadAt, LoadPhase, Measurement, Point, PointRole, Sessions, SettingValue, Source};
+use plimsoll_plan::estimate::window_ns;
+use plimsoll_plan::{
+    LoadAt, LoadPhase, Measurement, Point, PointRole, Sessions, SettingValue, Source,
+};
 use plimsoll_quantities::units;
 use plimsoll_schedule::{Arrivals, Load, MOST_ARRIVALS, Stage};
 
@@ -334,11 +337,6 @@ fn distinct<T>(
     }
     origins.add_file(path, texts.join(", "), list.place);
     values
-}
-
-/// Warm-up and measured part together.
-pub(crate) fn window_ns(warm_up_ns: u64, duration_ns: u64) -> u64 {
-    warm_up_ns.saturating_add(duration_ns)
 }
 
 fn stages(path: &str, map: &Checked, origins: &mut Origins<'_>) -> Option<(Load, u64)> {

@@ -1,12 +1,13 @@
 //! Makes the measurement from what was read and from the flags of the command line.
 
+use crate::Overrides;
 use crate::format::{BLOCKS, LONGEST_NS, MEASUREMENT, MOST_BLOCKS, MOST_OPERATIONS, SHORTEST_NS};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, Value, join};
 use crate::settle::Origins;
 use crate::source::Place;
-use crate::{Looks, Measurement, Order, Overrides, SettingValue, Source};
+use plimsoll_plan::{Looks, Measurement, Order, SettingValue, Source};
 use plimsoll_quantities::units;
 use plimsoll_record::ShapedFrom;
 

@@ -7,7 +7,7 @@ use crate::reader::{Checked, Field, Value, join};
 use crate::settle::{Origins, written};
 use crate::source::Place;
 use crate::workload::{WorkloadReader, range, words};
-use crate::{SettingValue, Source};
+use plimsoll_plan::{SettingValue, Source};
 use plimsoll_quantities::units;
 use plimsoll_workload::{
     DataSpec, KeySpace, Mix, RequestDistribution, ScanDistribution, ScanLength, Workload,

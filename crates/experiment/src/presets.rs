@@ -133,7 +133,7 @@ pub fn machine_presets() -> &'static [MachinePreset] {
 }
 
 /// The presets of a data file. A mistake in one of ours is a mistake in the program, which its tests would have found.
-pub(crate) fn read<T>(
+fn read<T>(
     text: &str,
     object: &'static Object,
     make: impl Fn(String, &Checked, &mut Collector<'_>) -> Option<T>,
@@ -166,7 +166,7 @@ pub(crate) fn read<T>(
     presets
 }
 
-pub(crate) fn words(map: &Checked, key: &str) -> String {
+fn words(map: &Checked, key: &str) -> String {
     map.get(key)
         .and_then(Checked::text)
         .unwrap_or_default()

@@ -1,10 +1,10 @@
 //! A property file of YCSB in place of the workload's own keys.
 
-use crate::Source;
 use crate::mistake::Mistake;
 use crate::mixes::mix_values;
 use crate::reader::join;
 use crate::workload::WorkloadReader;
+use plimsoll_plan::Source;
 use plimsoll_properties::{CORE_PROPERTIES, Core, Properties};
 use std::path::Path;
 

@@ -3,10 +3,11 @@
 use crate::document::{Entry, Kind, Node};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
-use crate::scalar::{is_name, percentile, scalar, table_percentile};
+use crate::scalar::{is_name, scalar};
 use crate::shape::{Keys, Need, Object, Shape};
 use crate::source::Place;
-use crate::{EngineKind, Metric, SettingKind, SettingValue};
+use plimsoll_plan::{EngineKind, Metric, SettingKind, SettingValue};
+use plimsoll_plan::{percentile, table_percentile};
 use plimsoll_quantities::units::shortened;
 
 /// A value that has the right shape, or is known to be wrong.

@@ -1,11 +1,11 @@
 //! The reference of every key, for `docs/experiment-file.md`: made from the same tables as the reader.
 
-use crate::disk_words::figures_line;
 use crate::format::{ARM, FILE};
 use crate::presets::{disk_presets, machine_presets};
 use crate::schema::bounds;
 use crate::shape::{Keys, Need, Object, Shape};
-use crate::{EngineKind, SettingKind};
+use plimsoll_plan::words::figures_line;
+use plimsoll_plan::{EngineKind, SettingKind};
 use plimsoll_quantities::units;
 
 /// The generated part of the documentation stands between these lines.

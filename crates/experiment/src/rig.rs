@@ -1,17 +1,18 @@
 //! Decides what an arm stands on: its disk and filesystem, its limits, machine and price.
 
+use crate::Limits;
 use crate::arms::{Given, ReadArm};
 use crate::disk::{DiskDraft, described, named};
-use crate::disk_words::disk_words;
-use crate::estimate::{Copies, ample_capacity, least_capacity, most_held};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, Value, join};
 use crate::rig_mistake::RigMistake;
-use crate::server::server_uri;
 use crate::settle::Origins;
 use crate::source::Place;
-use crate::{EngineKind, Limits, Settings, Source};
+use plimsoll_plan::estimate::{Copies, ample_capacity, least_capacity, most_held};
+use plimsoll_plan::server_uri;
+use plimsoll_plan::words::disk_words;
+use plimsoll_plan::{EngineKind, Settings, Source};
 use plimsoll_record::{
     Backing, DiskChoice, DiskSpec, FilesystemKind, FilesystemSpec, RigSpec, ServerSpec,
 };

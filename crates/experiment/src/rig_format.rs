@@ -150,68 +150,6 @@ object! {
 }
 
 object! {
-    /// A server of the presets' data file.
-    SERVER_PRESET: "A server that can be started."
-    "about" = Shape::Text { most: 200 }, Need::Required, "MongoDB's server";
-        "What it is.";
-    "program" = WORD, Need::Required, "mongod";
-        "Looked for on PATH.";
-    "arguments" = list(&WORD, 1, 200), Need::Required, "[--port, '{port}']";
-        "With places in braces.";
-    "settings" = keyed(Keys::Names("setting"), &Shape::Object(&SERVER_SETTING), 0, 100), Optional, "{cache_size: {arguments: ['--cache={value}']}}";
-        "Settings of engines that become arguments.";
-    "environment" = keyed(Keys::Names("variable"), &WORD, 0, 200), Optional, "{A: b}";
-        "With places in braces.";
-    "version" = list(&WORD, 0, 10), Optional, "[--version]";
-        "Arguments that make it tell its version.";
-    "address" = WORD, Need::Required, "mongodb://127.0.0.1:{port}/";
-        "Under which it is reached.";
-    "replica_set" = Shape::Object(&SERVER_SET), Optional, "{arguments: [--replSet=a], address: 'mongodb://{members}/', after_start: [a]}";
-        "What is different where it is a replica set.";
-    "stop_signal" = choice(&["TERM", "INT", "QUIT"]), Need::Required, "TERM";
-        "That asks it to end.";
-    "ready_within" = WITHIN, Need::Required, "120s";
-        "How long it may take until it answers.";
-    "stop_within" = WITHIN, Need::Required, "300s";
-        "How long it may take to end.";
-}
-
-object! {
-    /// A server as a replica set.
-    SERVER_SET: "A server as a replica set."
-    "arguments" = list(&WORD, 1, 10), Need::Required, "[--replSet=a]";
-        "More arguments of each member. Of these only the first word is the option that no arm may give.";
-    "address" = WORD, Need::Required, "mongodb://{members}/?replicaSet=a";
-        "Under which the set is reached.";
-    "after_start" = list(&WORD, 1, 10), Need::Required, "['{plimsoll}', replica-set, initiate, '{members}']";
-        "What initiates the set.";
-    "roles" = Shape::Object(&ROLE_COMMANDS), Optional, "{primary: [a], step_down: [b], whole: [c]}";
-        "How its members are asked and told while they run.";
-    "log" = size(1, 1 << 50), Need::Required, "990MiB";
-        "What the log of changes of each member may take on disk.";
-}
-
-object! {
-    /// Commands about the roles of members.
-    ROLE_COMMANDS: "Programs with their arguments, run as the user of the server."
-    "primary" = list(&WORD, 1, 10), Need::Required, "['{plimsoll}', replica-set, primary, '{members}']";
-        "Prints host and port of the primary.";
-    "step_down" = list(&WORD, 1, 10), Need::Required, "['{plimsoll}', replica-set, step-down, '{members}']";
-        "Makes the primary step down.";
-    "whole" = list(&WORD, 1, 10), Need::Required, "['{plimsoll}', replica-set, whole, '{members}']";
-        "Waits until there is a primary that every other member follows.";
-}
-
-object! {
-    /// A setting of an engine, as arguments of a server.
-    SERVER_SETTING: "A setting of an engine, as arguments."
-    "between" = choice(&["comma", "blank"]), Optional, "comma";
-        "Divides the text of the setting into several values.";
-    "arguments" = list(&WORD, 1, 10), Need::Required, "[--setParameter, '{value}']";
-        "For each value, with its place in braces.";
-}
-
-object! {
     /// Limits.
     LIMITS: "Limits of what is under test: of the server where one is started, and not of its client."
     "memory" = size(1 << 20, 1 << 50), Optional, "382MiB";

@@ -3,7 +3,7 @@
 use crate::format::{LINE_SHARES, MOST_RATE, RATE, VERSION};
 use crate::mistake::Mistake;
 use crate::shape::Shape;
-use crate::{Metric, SettingKind, SettingValue};
+use plimsoll_plan::{Metric, SettingKind, SettingValue};
 use plimsoll_quantities::units::{self, shortened};
 
 /// Whether a word can be a file name and the head of a column.
@@ -12,23 +12,6 @@ pub(crate) fn is_name(word: &str) -> bool {
     word.len() <= 40
         && word.starts_with(|c: char| c.is_ascii_alphanumeric())
         && word.chars().all(allowed)
-}
-
-/// The number of `p99.9`, above 0 and at most 100.
-pub(crate) fn percentile(word: &str) -> Option<f64> {
-    let percentile = table_percentile(word)?;
-    (percentile > 0.0).then_some(percentile)
-}
-
-/// The number of `p99.9`, from 0 to 100.
-pub(crate) fn table_percentile(word: &str) -> Option<f64> {
-    let digits = word.strip_prefix('p')?;
-    let plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
-    if !plain || digits.len() > 12 || digits.starts_with('.') || digits.ends_with('.') {
-        return None;
-    }
-    let percentile: f64 = digits.parse().ok()?;
-    (percentile <= 100.0).then_some(percentile)
 }
 
 /// Reads one scalar.

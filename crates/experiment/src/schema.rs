@@ -6,7 +6,7 @@ use crate::problems::Collector;
 use crate::scales::can_be_scaled;
 use crate::shape::{Key, Keys, Need, Object, Shape};
 use crate::source::SourceText;
-use crate::{EngineKind, Setting, SettingKind};
+use plimsoll_plan::{EngineKind, Setting, SettingKind};
 use plimsoll_quantities::units;
 use serde_json::{Map, Value, json};
 

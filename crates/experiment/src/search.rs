@@ -1,7 +1,7 @@
 //! Decides whether and how the plimsoll line is searched.
 
 use crate::load::{
-    Asking, LoadPoint, Loads, SESSIONS_TILL_FOUND, arrivals_of, count_of, too_many_due, window_ns,
+    Asking, LoadPoint, Loads, SESSIONS_TILL_FOUND, arrivals_of, count_of, too_many_due,
 };
 use crate::load_format::SEARCH;
 use crate::mistake::Mistake;
@@ -9,7 +9,8 @@ use crate::problems::Collector;
 use crate::reader::{Checked, Value, join};
 use crate::settle::Origins;
 use crate::sweep::six_digits;
-use crate::{Measurement, PointRole, Search, Sessions, SettingValue, Source};
+use plimsoll_plan::estimate::window_ns;
+use plimsoll_plan::{Measurement, PointRole, Search, Sessions, SettingValue, Source};
 use plimsoll_quantities::units;
 use plimsoll_schedule::{Arrivals, Load, MOST_ARRIVALS};
 

@@ -5,37 +5,13 @@ use crate::problems::Collector;
 use crate::reader::{Checked, join};
 use crate::rig::RigReader;
 use crate::rig_mistake::RigMistake;
-use crate::server_presets::{ServerPreset, server_preset, server_presets};
-use crate::{Arm, EngineKind, SettingValue, Settings, Source};
+use plimsoll_plan::{Arm, EngineKind, Settings, Source};
+use plimsoll_plan::{ServerPreset, URI, server_preset, server_presets, server_uri};
 use plimsoll_quantities::units;
 use plimsoll_record::ServerSpec;
 
-/// The setting by which an arm names a server that runs by itself.
-const URI: &str = "uri";
 /// The setting that says what becomes of documents that are there already.
 const EXISTING: &str = "existing";
-
-/// Whether the arm's data is kept by its engine on this machine, so that disk and a data directory are needed: not where a server that
-/// runs by itself keeps it.
-#[must_use]
-pub fn keeps_data_here(engine: &EngineKind, server: Option<&ServerSpec>) -> bool {
-    engine.keeps_data && (engine.server.is_none() || server.is_some())
-}
-
-/// Whether the arm's engine is a server that runs by itself, so that what is started for a run is its client alone.
-#[must_use]
-pub fn is_by_uri(arm: &Arm) -> bool {
-    server_uri(&arm.settings).is_some()
-}
-
-/// The URI of the server that runs by itself, if the settings name one.
-#[must_use]
-pub fn server_uri(settings: &Settings) -> Option<&str> {
-    match settings.0.get(URI) {
-        Some(SettingValue::Text(uri)) if !uri.is_empty() => Some(uri),
-        _ => None,
-    }
-}
 
 /// Where the documents of an arm on a server that runs by itself are kept, if the server would refuse documents that are there already.
 fn refusing_collection(arm: &Arm) -> Option<(&str, Option<&str>, &str)> {
@@ -102,24 +78,21 @@ impl RigReader<'_, '_> {
         let preset = self.preset(usual, given)?;
         let path = join(&join("arms", &arm.name), "server");
         match given {
-            Some(given) => self
-                .origins
-                .add_file(&path, preset.name.clone(), given.checked.place),
+            Some(given) => {
+                self.origins
+                    .add_file(&path, preset.name.to_owned(), given.checked.place)
+            }
             None => self
                 .origins
-                .add(&path, preset.name.clone(), Source::Default),
+                .add(&path, preset.name.to_owned(), Source::Default),
         }
-        let takes: Vec<&str> = preset
-            .settings
-            .iter()
-            .map(|setting| setting.name.as_str())
-            .collect();
+        let takes: Vec<&str> = preset.settings.iter().map(|setting| setting.name).collect();
         self.only_settings(arm, &takes, settings, |key| RigMistake::ServerWithout {
-            server: preset.name.clone(),
+            server: preset.name.to_owned(),
             key,
         });
         let mut spec = ServerSpec {
-            arguments: arguments_of(preset, settings),
+            arguments: preset.arguments_with(settings),
             ..preset.spec.clone()
         };
         self.replica_set(&path, given, preset, &mut spec);
@@ -175,7 +148,7 @@ impl RigReader<'_, '_> {
                 (_, Some(flag)) => ("replica_set", flag),
                 _ => return,
             };
-            let server = preset.name.clone();
+            let server = preset.name.to_owned();
             let mistake = RigMistake::ServerOfOne { server, key };
             self.wrong(&join(&given.path, key), checked.place, mistake);
             return;
@@ -184,7 +157,7 @@ impl RigReader<'_, '_> {
         spec.address.clone_from(&set.address);
         spec.after_start.clone_from(&set.after_start);
         spec.log_bytes = set.log_bytes;
-        spec.roles.clone_from(&set.roles);
+        spec.roles = Some(set.roles.clone());
     }
 
     /// Refuses the option that makes a server a member of a set: nobody would initiate it.
@@ -230,7 +203,7 @@ impl RigReader<'_, '_> {
                 name: name.to_owned(),
                 presets: server_presets()
                     .iter()
-                    .map(|preset| preset.name.clone())
+                    .map(|preset| preset.name.to_owned())
                     .collect(),
             };
             self.wrong(&given.path, named.place, mistake);
@@ -310,7 +283,7 @@ impl RigReader<'_, '_> {
     ) {
         for preset in server_presets() {
             for setting in &preset.settings {
-                let key = setting.name.as_str();
+                let key = setting.name;
                 if takes.contains(&key) || settings.0.remove(key).is_none() {
                     continue;
                 }
@@ -342,94 +315,4 @@ impl RigReader<'_, '_> {
 
 fn is_path(text: &str) -> bool {
     text.contains('/')
-}
-
-/// The arguments of a preset, and after them those of the settings.
-fn arguments_of(preset: &ServerPreset, settings: &Settings) -> Vec<String> {
-    let mut arguments = preset.spec.arguments.clone();
-    for setting in &preset.settings {
-        let texts: Vec<String> = match settings.0.get(&setting.name) {
-            None | Some(SettingValue::Flag(false)) => continue,
-            Some(
-                SettingValue::Bytes(whole)
-                | SettingValue::Count(whole)
-                | SettingValue::Nanos(whole),
-            ) => vec![whole.to_string()],
-            Some(value) => {
-                let text = value.to_string();
-                match setting.between {
-                    Some(between) => text
-                        .split(between)
-                        .map(str::trim)
-                        .filter(|part| !part.is_empty())
-                        .map(str::to_owned)
-                        .collect(),
-                    None => vec![text],
-                }
-            }
-        };
-        for text in texts {
-            let filled = |word: &String| word.replace("{value}", &text);
-            arguments.extend(setting.arguments.iter().map(filled));
-        }
-    }
-    arguments
-}
-
-/// The same server as one process that stands alone: a record takes as much on it as on each member of a set, and is stored far sooner.
-pub(crate) fn standing_alone(server: &ServerSpec) -> ServerSpec {
-    let mut alone = server.clone();
-    let preset = server_preset(&server.name);
-    if let Some((preset, set)) = preset.and_then(|preset| Some((preset, preset.set.as_ref()?)))
-        && server.members_in_words().is_some()
-    {
-        alone.arguments.retain(|word| !set.arguments.contains(word));
-        alone.address.clone_from(&preset.spec.address);
-        alone.after_start.clear();
-        (alone.members, alone.log_bytes, alone.roles) = (1, 0, None);
-    }
-    alone
-}
-
-/// What an arm's server was given beyond its preset and its settings.
-pub(crate) fn own_arguments(arm: &Arm) -> Vec<String> {
-    let Some(server) = &arm.rig.server else {
-        return Vec::new();
-    };
-    let Some(preset) = server_preset(&server.name) else {
-        return server.arguments.clone();
-    };
-    let known = arguments_of(preset, &arm.settings);
-    let all = server.arguments.as_slice();
-    let beyond = all.strip_prefix(known.as_slice()).unwrap_or(all);
-    let of_set = preset.set.as_ref().map(|set| set.arguments.as_slice());
-    let beyond = of_set
-        .and_then(|words| beyond.strip_prefix(words))
-        .unwrap_or(beyond);
-    beyond.to_vec()
-}
-
-/// What is run after the start, where that is not what the preset says.
-pub(crate) fn own_after_start(server: &ServerSpec) -> Option<String> {
-    let set = server_preset(&server.name).and_then(|preset| preset.set.as_ref());
-    let is_own = set.is_none_or(|set| set.after_start != server.after_start);
-    (is_own && !server.after_start.is_empty()).then(|| server.after_start.join(" "))
-}
-
-/// A server in one line: `mongod, /opt/mongod, --quiet`.
-pub(crate) fn server_line(arm: &Arm) -> Option<String> {
-    let server = arm.rig.server.as_ref()?;
-    let mut parts = vec![server.in_words()];
-    if server.program != server.name {
-        parts.push(server.program.clone());
-    }
-    let own = own_arguments(arm);
-    if !own.is_empty() {
-        parts.push(own.join(" "));
-    }
-    for (name, value) in &server.environment {
-        parts.push(format!("{name}={value}"));
-    }
-    parts.extend(own_after_start(server).map(|words| format!("then {words}")));
-    Some(parts.join(", "))
 }

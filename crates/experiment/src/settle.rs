@@ -1,11 +1,11 @@
 //! Decides every value and remembers where it comes from.
 
 use crate::reader::{Checked, Value, join};
-use crate::redact;
+use plimsoll_redact::redact;
 use crate::scalar::scalar;
 use crate::shape::{Key, Need, Object, Shape};
 use crate::source::{Place, SourceText};
-use crate::{Origin, SettingKind, SettingValue, Source};
+use plimsoll_plan::{Origin, SettingKind, SettingValue, Source};
 use plimsoll_quantities::units;
 
 /// The origins of all values, in the order in which they are decided.
@@ -119,15 +119,5 @@ pub(crate) fn written_count(count: u64) -> String {
         count.to_string()
     } else {
         units::count(count)
-    }
-}
-
-impl SettingValue {
-    /// The whole number in it: things, bytes or nanoseconds.
-    pub(crate) fn whole(&self) -> Option<u64> {
-        match self {
-            Self::Count(whole) | Self::Bytes(whole) | Self::Nanos(whole) => Some(*whole),
-            _ => None,
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! What shapes an experiment file is made of: one description that the reader, the JSON Schema and the reference share.
 
-use crate::SettingKind;
+use plimsoll_plan::SettingKind;
 
 /// What a value looks like.
 #[derive(Clone, Copy, Debug)]

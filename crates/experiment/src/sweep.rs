@@ -1,12 +1,12 @@
 //! Sweeps: points that follow from each other, of which a run measures those before the bend.
 
-use crate::SettingValue;
 use crate::load_format::{RATES_SWEEP, THREADS_SWEEP};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, Value};
 use crate::settle::{Origins, written_count};
 use crate::shape::Object;
+use plimsoll_plan::SettingValue;
 use plimsoll_quantities::units;
 
 /// What became of a place where a sweep may stand.

@@ -3,7 +3,7 @@
 use crate::mistake::Mistake;
 use crate::reader::Checked;
 use crate::rig_mistake::RigMistake;
-use crate::{EngineKind, Settings, WorkingSet};
+use plimsoll_plan::{EngineKind, Settings, WorkingSet};
 use plimsoll_quantities::units;
 use plimsoll_record::ServerSpec;
 use plimsoll_workload::DataSpec;
@@ -117,30 +117,6 @@ fn three_digits(number: f64) -> f64 {
     (number / step).round() * step
 }
 
-/// `148,000 records: 138 % of 133 MiB usable cache at 1,243 B a record`.
-pub(crate) fn working_set_words(records: u64, set: &WorkingSet) -> String {
-    let percent = (set.share * 1e6).round() / 1e4;
-    format!(
-        "{} records: {percent} % of {} MiB usable cache at {} B a record",
-        grouped(records),
-        grouped((set.usable_cache_bytes as f64 / f64::from(1u32 << 20)).round() as u64),
-        grouped(set.bytes_per_record.round() as u64),
-    )
-}
-
-/// With commas between thousands.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,13 +133,5 @@ mod tests {
         ] {
             assert_eq!(three_digits(number), rounded, "{number}");
         }
-    }
-
-    #[test]
-    fn thousands_are_grouped() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_243), "1,243");
-        assert_eq!(grouped(148_000_000), "148,000,000");
     }
 }

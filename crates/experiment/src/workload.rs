@@ -1,15 +1,17 @@
 //! Makes the data of every arm and the mixes of operations from what was read.
 
+use crate::Surroundings;
 use crate::arms::ReadArm;
 use crate::format::{FIELDS, WORKLOAD};
 use crate::mistake::Mistake;
 use crate::problems::Collector;
 use crate::reader::{Checked, Field, Value, join};
-use crate::server::standing_alone;
 use crate::settle::{Origins, written_count};
 use crate::source::Place;
-use crate::working_set::{MeasureRecords, Measured, working_set_words};
-use crate::{EngineKind, SettingValue, Settings, Surroundings, WorkingSet};
+use crate::working_set::{MeasureRecords, Measured};
+use plimsoll_plan::standing_alone;
+use plimsoll_plan::words::working_set_words;
+use plimsoll_plan::{EngineKind, SettingValue, Settings, WorkingSet};
 use plimsoll_properties::Core;
 use plimsoll_quantities::units;
 use plimsoll_quantities::words::decimal_bytes;

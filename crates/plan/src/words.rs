@@ -1,12 +1,36 @@
-//! The figures of a disk in people's units, by the keys of the file.
+//! What a plan holds, in words: disks, filesystems, limits, prices, working sets and events.
 
+use crate::WorkingSet;
 use plimsoll_quantities::units;
+use plimsoll_quantities::words::grouped;
 use plimsoll_record::{
-    Backing, DiskBurst, DiskChoice, DiskLatency, DiskSpec, FilesystemSpec, LimitsSpec,
+    Act, Backing, DiskBurst, DiskChoice, DiskLatency, DiskSpec, EventSpec, FilesystemSpec,
+    LimitsSpec, Price,
 };
 
-/// Every figure that a disk has, in the order of the format. With `one_latency` that of reads and writes is one figure where both are alike.
-pub(crate) fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, String)> {
+/// The keys of a disk's figures, in the order of the file format.
+pub const DISK_FIGURES: [&str; 16] = [
+    "capacity",
+    "iops",
+    "read_iops",
+    "write_iops",
+    "bandwidth",
+    "read_bandwidth",
+    "write_bandwidth",
+    "io_unit",
+    "latency",
+    "read_latency",
+    "write_latency",
+    "flush",
+    "queue_depth",
+    "burst",
+    "backing",
+    "trace",
+];
+
+/// Every figure that a disk has, by its key among [`DISK_FIGURES`] and in their order. With `one_latency` that of reads and writes is one figure where both are alike.
+#[must_use]
+pub fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static str, String)> {
     let mut words = vec![("capacity", units::size(disk.capacity_bytes))];
     let rates = [
         ("iops", disk.iops.joint),
@@ -57,7 +81,8 @@ pub(crate) fn disk_words(disk: &DiskSpec, one_latency: bool) -> Vec<(&'static st
 }
 
 /// A disk in one line: `san-raid10: 2GiB, 600 IOPS, latency 7ms, in memory`.
-pub(crate) fn disk_line(disk: &DiskChoice) -> String {
+#[must_use]
+pub fn disk_line(disk: &DiskChoice) -> String {
     let spec = match disk {
         DiskChoice::Emulated { spec } => spec,
         DiskChoice::Device { path } => return path.display().to_string(),
@@ -74,7 +99,8 @@ pub(crate) fn disk_line(disk: &DiskChoice) -> String {
 }
 
 /// The figures that make a disk as fast as it is, in one line: `2GiB, 600 IOPS, latency 7ms`.
-pub(crate) fn figures_line(spec: &DiskSpec, with_capacity: bool) -> String {
+#[must_use]
+pub fn figures_line(spec: &DiskSpec, with_capacity: bool) -> String {
     let mut parts = Vec::new();
     for (key, text) in disk_words(spec, true) {
         parts.push(match key {
@@ -89,7 +115,8 @@ pub(crate) fn figures_line(spec: &DiskSpec, with_capacity: bool) -> String {
 }
 
 /// A filesystem in one line: `xfs (mkfs -m reflink=0; mount noatime)`.
-pub(crate) fn filesystem_line(spec: &FilesystemSpec) -> String {
+#[must_use]
+pub fn filesystem_line(spec: &FilesystemSpec) -> String {
     let mut options = Vec::new();
     if !spec.mkfs.is_empty() {
         options.push(format!("mkfs {}", spec.mkfs.join(" ")));
@@ -104,7 +131,8 @@ pub(crate) fn filesystem_line(spec: &FilesystemSpec) -> String {
 }
 
 /// Limits in one line: `382MiB of memory, 1.5 processors, on 0 and 1`; `None` where nothing is limited.
-pub(crate) fn limits_line(limits: &LimitsSpec) -> Option<String> {
+#[must_use]
+pub fn limits_line(limits: &LimitsSpec) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(
         limits
@@ -135,8 +163,8 @@ fn bandwidth_words(bytes_per_second: f64) -> String {
     format!("{}/s", units::size(bytes_per_second.round() as u64))
 }
 
-/// `None` where nothing is added.
-pub(crate) fn latency_words(law: &DiskLatency) -> Option<String> {
+/// A law of latencies in words; `None` where nothing is added.
+fn latency_words(law: &DiskLatency) -> Option<String> {
     match law {
         DiskLatency::None => None,
         DiskLatency::Constant { ns } => Some(units::duration(*ns)),
@@ -167,4 +195,63 @@ fn burst_words(burst: &DiskBurst) -> String {
         units::rate(burst.refill)
     ));
     text
+}
+
+/// A price in words: `0.07 USD an hour (2014-09)`.
+#[must_use]
+pub fn price_words(price: &Price) -> String {
+    let mut text = format!("{} {} an hour", price.per_hour, price.currency);
+    if let Some(date) = &price.date {
+        text.push_str(&format!(" ({date})"));
+    }
+    text
+}
+
+/// An event in a line: `at 30 s: the primary steps down`.
+#[must_use]
+pub fn event_in_words(event: EventSpec) -> String {
+    format!(
+        "at {}: {}",
+        units::duration(event.at_ns),
+        act_in_words(event.act)
+    )
+}
+
+/// What is done, in a few words.
+fn act_in_words(act: Act) -> String {
+    match act {
+        Act::StepDown => "the primary steps down".into(),
+        Act::Kill {
+            member,
+            restart_after_ns: None,
+        } => format!("the {} is killed", member.name()),
+        Act::Kill {
+            member,
+            restart_after_ns: Some(nanos),
+        } => format!(
+            "the {} is killed, and started again after {}",
+            member.name(),
+            units::duration(nanos)
+        ),
+        Act::Pause { member, for_ns } => format!(
+            "the {} stands still for {}",
+            member.name(),
+            units::duration(for_ns)
+        ),
+    }
+}
+
+/// How a number of records was chosen: `148,000 records: 138 % of 133 MiB usable cache at 1,243 B a record`.
+#[must_use]
+pub fn working_set_words(records: u64, set: &WorkingSet) -> String {
+    let percent = (set.share * 1e6).round() / 1e4;
+    format!(
+        "{} records: {percent} % of {} MiB usable cache at {} B a record",
+        grouped(records as f64, 0),
+        grouped(
+            (set.usable_cache_bytes as f64 / f64::from(1u32 << 20)).round(),
+            0
+        ),
+        grouped(set.bytes_per_record.round(), 0),
+    )
 }

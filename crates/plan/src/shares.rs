@@ -1,8 +1,7 @@
 //! What share of the data fits into the engine's cache and into the page cache.
 
-use crate::estimate::{Copies, loaded_bytes_of};
+use crate::estimate::{Copies, MEMORY_OF_ENGINE, loaded_bytes_of};
 use crate::needs::cache_bytes;
-use crate::rig_mistake::MEMORY_OF_ENGINE;
 use crate::{Arm, EngineKind};
 use serde::{Deserialize, Serialize};
 

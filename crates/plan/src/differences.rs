@@ -1,13 +1,12 @@
 //! What differs between two arms of a plan.
 
-use crate::disk_words::{disk_line, disk_words};
-use crate::limits::price_words;
-use crate::rig_format::DISK;
+use crate::Arm;
 use crate::server::{own_after_start, own_arguments};
-use crate::working_set::grouped;
-use crate::{Arm, redact};
+use crate::words::{DISK_FIGURES, disk_line, disk_words, price_words};
 use plimsoll_quantities::units;
+use plimsoll_quantities::words::grouped;
 use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, LimitsSpec, ServerSpec};
+use plimsoll_redact::redact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -145,7 +144,9 @@ fn data(left: &Arm, right: &Arm, found: &mut Found) {
         let text = |map: &serde_json::Map<String, Value>| match map.get(name) {
             None | Some(Value::Null) => NOTHING.to_owned(),
             Some(Value::String(text)) => text.clone(),
-            Some(value) => value.as_u64().map_or_else(|| value.to_string(), grouped),
+            Some(value) => value
+                .as_u64()
+                .map_or_else(|| value.to_string(), |number| grouped(number as f64, 0)),
         };
         found.add(name, &text(&one), &text(&other));
     }
@@ -171,7 +172,7 @@ fn emulated(left: &DiskSpec, right: &DiskSpec, found: &mut Found) {
         disk_words(left, one_latency),
         disk_words(right, one_latency),
     );
-    for key in DISK.names() {
+    for key in DISK_FIGURES {
         let text = |words: &[(&str, String)]| {
             let word = words.iter().find(|(name, _)| *name == key);
             or_nothing(word.map(|(_, text)| text.clone()))

@@ -1,13 +1,11 @@
 //! What a plan would do, before it does it: in which order, for how long, needing how much, and where each value comes from.
 
-use crate::disk_words::{disk_line, filesystem_line, limits_line};
 use crate::estimate::data_bytes;
-use crate::events::in_words as event_in_words;
-use crate::limits::price_words;
 use crate::needs::{cache_bytes, held_bytes, needs};
 use crate::point_words::{looks_words, point_lines};
 use crate::server::server_line;
 use crate::shares::{DataShares, shares};
+use crate::words::{disk_line, event_in_words, filesystem_line, limits_line, price_words};
 use crate::{Arm, EngineKind, Looks, Needs, Order, Origin, Plan, PointRole, WorkingSet};
 use plimsoll_quantities::units;
 use plimsoll_quantities::units::{about, shortened_to};

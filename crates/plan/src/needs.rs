@@ -1,8 +1,9 @@
 //! What an experiment needs of the machine: time, disk, memory and programs, estimated.
 
-use crate::estimate::{Copies, data_bytes, loaded_bytes_of, most_held, stored_bytes};
-use crate::load::window_ns;
-use crate::rig_mistake::MEMORY_BESIDES_CACHE_OF_SERVER;
+use crate::estimate::{
+    Copies, MEMORY_BESIDES_CACHE_OF_SERVER, data_bytes, loaded_bytes_of, most_held, stored_bytes,
+    window_ns,
+};
 use crate::{
     Arm, EngineKind, Measurement, Plan, Point, PointRole, Search, is_by_uri, keeps_data_here,
 };
@@ -128,7 +129,8 @@ fn memory_besides(arm: &Arm) -> f64 {
     }
 }
 
-/// What a plan needs.
+/// Estimates what a plan needs. `engines` are those that it was checked against.
+#[must_use]
 pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     let measurement = &plan.measurement;
     let lines = plan
@@ -268,7 +270,8 @@ fn inserted_records(plan: &Plan) -> f64 {
 }
 
 /// Records that one point inserts, about.
-pub(crate) fn inserted_at(
+#[must_use]
+pub fn inserted_at(
     point: &Point,
     mix: &Mix,
     measurement: &Measurement,

@@ -1,8 +1,8 @@
 //! What can be set on each engine. The engines own the lists; the file format only checks against them.
 
+use plimsoll_quantities::setting::{SettingKind, SettingValue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// A kind of engine that an arm can name, with everything that can be set on it.
 #[derive(Clone, Copy, Debug)]
@@ -42,76 +42,6 @@ pub struct Setting {
     pub kind: SettingKind,
     /// The default as it would be written in a file; `None` where absence is the default.
     pub default: Option<&'static str>,
-}
-
-/// What a setting takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SettingKind {
-    /// A size in bytes such as `256MiB`, in these bounds.
-    Size {
-        /// At least, bytes.
-        min: u64,
-        /// At most, bytes.
-        max: u64,
-    },
-    /// A whole number such as `6M`, in these bounds.
-    Count {
-        /// At least.
-        min: u64,
-        /// At most.
-        max: u64,
-    },
-    /// A span of time such as `60s`, in these bounds.
-    Duration {
-        /// At least, nanoseconds.
-        min_ns: u64,
-        /// At most, nanoseconds.
-        max_ns: u64,
-    },
-    /// A number, or a share such as `5%`, in these bounds.
-    Number {
-        /// At least.
-        min: f64,
-        /// At most.
-        max: f64,
-    },
-    /// `true` or `false`.
-    Flag,
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// Any text.
-    Text,
-}
-
-/// A checked value of a setting.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SettingValue {
-    /// Bytes.
-    Bytes(u64),
-    /// A whole number.
-    Count(u64),
-    /// Nanoseconds.
-    Nanos(u64),
-    /// A number.
-    Number(f64),
-    /// Yes or no.
-    Flag(bool),
-    /// A word or text.
-    Text(String),
-}
-
-impl fmt::Display for SettingValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bytes(bytes) => plimsoll_quantities::units::write_size(f, *bytes),
-            Self::Count(count) => write!(f, "{count}"),
-            Self::Nanos(nanos) => plimsoll_quantities::units::write_duration(f, *nanos),
-            Self::Number(number) => write!(f, "{number}"),
-            Self::Flag(flag) => write!(f, "{flag}"),
-            Self::Text(text) => f.write_str(text),
-        }
-    }
 }
 
 /// All settings of an arm's engine, defaults filled in.

@@ -34,7 +34,8 @@ impl SplitMix64 {
 }
 
 /// Every run, blocks one after the other.
-pub(crate) fn runs(arms: u32, blocks: u32, order: Order, seed: u64) -> Vec<PlannedRun> {
+#[must_use]
+pub fn planned_runs(arms: u32, blocks: u32, order: Order, seed: u64) -> Vec<PlannedRun> {
     let mut runs = Vec::new();
     let mut seeds = SplitMix64(seed);
     for block in 0..blocks {
@@ -83,7 +84,7 @@ mod tests {
     /// Made by a program of its own in another language from the words at the top of this file.
     #[test]
     fn order_never_changes() {
-        let runs = runs(5, 4, Order::Shuffled, 42);
+        let runs = planned_runs(5, 4, Order::Shuffled, 42);
         let seeds: Vec<u64> = runs.iter().step_by(5).map(|run| run.seed).collect();
         let arms: Vec<Vec<u32>> = runs
             .chunks(5)
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn each_order_is_equally_frequent() {
         let mut counts = std::collections::BTreeMap::new();
-        for block in runs(3, 60_000, Order::Shuffled, 7).chunks(3) {
+        for block in planned_runs(3, 60_000, Order::Shuffled, 7).chunks(3) {
             let order: Vec<u32> = block.iter().map(|run| run.arm).collect();
             *counts.entry(order).or_insert(0u32) += 1;
         }
@@ -125,7 +126,7 @@ mod tests {
         #[test]
         fn every_block_is_a_permutation(arms in 1u32..40, blocks in 1u32..20, seed: u64, shuffled: bool) {
             let order = if shuffled { Order::Shuffled } else { Order::AsWritten };
-            let all = runs(arms, blocks, order, seed);
+            let all = planned_runs(arms, blocks, order, seed);
             prop_assert_eq!(all.len() as u32, arms * blocks);
             for (number, block) in all.chunks(arms as usize).enumerate() {
                 let mut seen: Vec<u32> = block.iter().map(|run| run.arm).collect();
@@ -135,7 +136,7 @@ mod tests {
                 let places_are_right = block.iter().zip(0..).all(|(run, position)| run.position == position);
                 prop_assert!(places_are_right && block.iter().all(|run| run.block as usize == number && run.seed == block[0].seed));
             }
-            let longer = runs(arms, blocks + 3, order, seed);
+            let longer = planned_runs(arms, blocks + 3, order, seed);
             prop_assert_eq!(&longer[..all.len()], &all[..]);
         }
     }
