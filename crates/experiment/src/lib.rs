@@ -52,46 +52,26 @@
 //! ```
 
 mod against_itself;
-mod arms;
 mod check;
-mod disk;
-mod document;
-mod events;
-mod format;
-mod judging;
-mod limits;
-mod load;
-mod load_format;
-mod measurement;
+mod elements;
 mod mistake;
-mod mixes;
-mod nearest;
+mod origins;
 mod presets;
-mod problems;
-mod property_file;
-mod reader;
 mod reference;
-mod rig;
-mod rig_format;
 mod rig_mistake;
-mod scalar;
-mod scales;
 mod schema;
-mod search;
-mod server;
-mod settle;
-mod shape;
-mod source;
-mod sweep;
-mod working_set;
-mod workload;
+mod table;
 
 pub use check::{Limits, Overrides, Surroundings, check, read_text_file};
-pub use disk::disk_by_text;
+pub use elements::disk::disk_by_text;
+pub use elements::working_set::{MeasureRecords, cannot_measure};
 pub use mistake::Mistake;
 pub use presets::{DiskPreset, MachinePreset, disk_presets, machine_presets};
-pub use problems::{Problem, Problems};
 pub use reference::{REFERENCE_BEGIN, REFERENCE_END, reference_markdown, with_reference};
 pub use rig_mistake::RigMistake;
 pub use schema::{schema, schema_text};
-pub use working_set::{MeasureRecords, cannot_measure};
+
+/// Everything wrong with one experiment file.
+pub type Problems = plimsoll_document::Problems<Mistake>;
+type Collector<'s> = plimsoll_document::Collector<'s, Mistake>;
+type Reader<'r, 's> = plimsoll_document::Reader<'r, 's, Mistake>;

@@ -1,6 +1,6 @@
 //! What can be wrong with that which an arm stands on, as data.
 
-use crate::mistake::{nearest_or_all, quoted};
+use plimsoll_document::{nearest_or_all, quoted};
 use plimsoll_quantities::units;
 use plimsoll_quantities::words::decimal_bytes;
 use plimsoll_record::FilesystemKind;

@@ -2,6 +2,7 @@
 
 use crate::servers::ENGINES;
 use crate::surroundings;
+use plimsoll_document::Diagnosis;
 use plimsoll_experiment::{Overrides, Problems, Surroundings, check};
 use plimsoll_plan::{Plan, explain};
 use plimsoll_record::{Act, EventSpec, Role};

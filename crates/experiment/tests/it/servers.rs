@@ -1,6 +1,7 @@
 //! Servers that are started for an arm, and servers that run by themselves.
 
 use crate::surroundings;
+use plimsoll_document::Diagnosis;
 use plimsoll_experiment::{Overrides, Problems, Surroundings, check};
 use plimsoll_plan::{Arm, EngineKind, Plan, Setting, SettingKind, differences, explain};
 use plimsoll_record::{DiskChoice, ServerSpec};

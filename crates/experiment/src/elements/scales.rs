@@ -1,55 +1,85 @@
-//! Scales: parts of a file that are laid over it, so that one file holds an experiment for a laptop and for a server.
+//! `scales`: parts of a file that are laid over it, so that one file holds an experiment for a laptop and for a server.
 
-use crate::arms::entries;
-use crate::document::{Entry, Kind, Node};
-use crate::format::FILE;
+use crate::Collector;
+use crate::elements::file::{FILE, file};
 use crate::mistake::Mistake;
-use crate::problems::Collector;
+use plimsoll_document::{DocumentMistake, Entry, Key, Kind, Node, OpenMap, Place};
+
+/// A scale in the table of the file: any part of the file.
+pub(crate) static OPEN_SCALE: OpenMap = OpenMap {
+    expected: "a part of an experiment such as {measurement: {blocks: 12}}",
+    summary: "a part of a file",
+};
 
 /// The file as it is written, as a scale.
 pub(crate) const OWN_SCALE: &str = "laptop";
 
 /// Whether a scale may say something under this key of the file.
 pub(crate) fn can_be_scaled(key: &str) -> bool {
-    !matches!(key, "plimsoll" | "scales")
+    ![file::plimsoll, file::scales]
+        .iter()
+        .any(|own| own.name == key)
 }
 
 /// The file at one of its scales.
 pub(crate) struct Scaled {
     /// `None` is the file as written.
     pub name: Option<String>,
-    pub entries: Vec<Entry>,
+    pub root: Node,
+}
+
+impl Scaled {
+    fn new(name: Option<String>, root: &Node, entries: Vec<Entry>) -> Self {
+        // Mistakes of the file as a whole are shown at its beginning.
+        let start = root.place.start;
+        Self {
+            name,
+            root: Node {
+                place: Place { start, end: start },
+                kind: Kind::Map(entries),
+            },
+        }
+    }
+
+    /// The keys of a map that is the value of a key of the file.
+    pub(crate) fn keys_of(&self, key: &Key) -> Vec<String> {
+        let map = self
+            .root
+            .entries()
+            .iter()
+            .find(|entry| entry.key == key.name);
+        map.map_or(&[][..], |entry| entry.value.entries())
+            .iter()
+            .map(|entry| entry.key.clone())
+            .collect()
+    }
 }
 
 /// The file at the scale that was chosen, and after it at all others.
 pub(crate) fn scaled(
-    file: &[Entry],
+    root: &Node,
     chosen: Option<&str>,
     problems: &mut Collector<'_>,
 ) -> (Scaled, Vec<Scaled>) {
-    let key = file.iter().find(|entry| entry.key == "scales");
-    let scales = key.map_or(&[][..], |entry| entries(&entry.value));
+    let file = root.entries();
+    let key = file.iter().find(|entry| entry.key == file::scales.name);
+    let scales = key.map_or(&[][..], |entry| entry.value.entries());
     let chosen = chosen.filter(|name| *name != OWN_SCALE);
     let (mut first, mut others) = (None, Vec::new());
     for scale in scales {
         if scale.key == OWN_SCALE {
             let mistake = Mistake::OwnScale;
-            problems.add("scales", Some(scale.key_place), mistake);
+            problems.add(file::scales.name, Some(scale.key_place), mistake);
         }
-        let scaled = Scaled {
-            name: Some(scale.key.clone()),
-            entries: over_file(file, entries(&scale.value), problems),
-        };
+        let entries = over_file(file, scale.value.entries(), problems);
+        let scaled = Scaled::new(Some(scale.key.clone()), root, entries);
         if chosen == Some(scale.key.as_str()) {
             first = Some(scaled);
         } else {
             others.push(scaled);
         }
     }
-    let as_written = Scaled {
-        name: None,
-        entries: file.to_vec(),
-    };
+    let as_written = Scaled::new(None, root, file.to_vec());
     if let Some(first) = first {
         others.push(as_written);
         return (first, others);
@@ -61,7 +91,7 @@ pub(crate) fn scaled(
             name: name.to_owned(),
             scales: known,
         };
-        problems.add("scales", key.map(|entry| entry.key_place), mistake);
+        problems.add(file::scales.name, key.map(|entry| entry.key_place), mistake);
     }
     (as_written, others)
 }
@@ -77,9 +107,9 @@ fn over_file(file: &[Entry], scale: &[Entry], problems: &mut Collector<'_>) -> V
         valid.retain(|key| can_be_scaled(key));
         let key = entry.key.clone();
         problems.add(
-            "scales",
+            file::scales.name,
             Some(entry.key_place),
-            Mistake::UnknownKey { key, valid },
+            DocumentMistake::UnknownKey { key, valid },
         );
     }
     over(file, &allowed)

@@ -1,27 +1,76 @@
-//! Makes the data of every arm and the mixes of operations from what was read.
+//! `workload`: what is stored and what is asked.
 
-use crate::Surroundings;
-use crate::arms::ReadArm;
-use crate::format::{FIELDS, WORKLOAD};
+use crate::Collector;
+use crate::check::Surroundings;
+use crate::elements::arm::{self, ReadArm};
+use crate::elements::fields::{FIELDS, fields};
+use crate::elements::file::file;
+use crate::elements::mix::{MIX, PRESET};
+use crate::elements::working_set::{MeasureRecords, Measured};
 use crate::mistake::Mistake;
-use crate::problems::Collector;
-use crate::reader::{Checked, Field, Value, join};
-use crate::settle::{Origins, written_count};
-use crate::source::Place;
-use crate::working_set::{MeasureRecords, Measured};
-use plimsoll_plan::standing_alone;
+use crate::origins::{Origins, written_count};
+use crate::table::*;
+use plimsoll_document::{Checked, Place};
 use plimsoll_plan::words::working_set_words;
-use plimsoll_plan::{EngineKind, SettingValue, Settings, WorkingSet};
+use plimsoll_plan::{EngineKind, SettingValue, Settings, WorkingSet, standing_alone};
 use plimsoll_properties::Core;
 use plimsoll_quantities::units;
 use plimsoll_quantities::words::decimal_bytes;
 use plimsoll_record::ServerSpec;
-use plimsoll_workload::{DataSpec, FieldLength, KeyOrder, Wrong};
+use plimsoll_workload::{DataSpec, KeyOrder, Wrong};
 
+const MOST_RECORDS: u64 = 1_000_000_000_000;
+pub(crate) const RECORDS: Shape = Shape::count(1, MOST_RECORDS);
+pub(crate) const DATA_SIZE: Shape = Shape::size(1, 1 << 50);
+/// Of the cache that an engine can use; the data can be many times as large.
+pub(crate) const WORKING_SET: Shape = Shape::number(1e-4, 1e4);
+const ORDERED: &str = "ordered";
+static EACH_MIX: Shape = Shape::Object(&MIX);
+
+object! {
+    /// What is stored and what is asked.
+    WORKLOAD workload: "What is stored and what is asked. Names and defaults are those of YCSB's core workload."
+    records = RECORDS, Optional, "100k";
+        "Number of records. Arms can have their own.";
+    size = DATA_SIZE, Optional, "120MB";
+        "Size of the data instead of a number of records: keys, field names and values, before the engine adds or \
+         compresses anything. The number of records follows from the mean size of one.";
+    working_set = WORKING_SET, Optional, "138%";
+        "Size of the data on disk as a share of the cache that the engine can use, instead of a number of records. A small load \
+         measures what a record takes on disk.";
+    preset = PRESET, Optional, "a";
+        "One of YCSB's core workloads: a (half reads, half updates), b (95 % reads, 5 % updates), c (reads), d (reads \
+         of the latest, 5 % inserts), e (short scans, 5 % inserts), f (half reads, half read-modify-writes).";
+    mixes = Shape::Any(&[Shape::list(&PRESET, 1, 100), Shape::keyed(Keys::Names("mix"), &EACH_MIX, 1, 100)]), Optional, "[a, c]";
+        "Several mixes of operations, each measured at every point of the load, one after the other on the same data: a \
+         list of presets, or names with every parameter.";
+    ycsb = Shape::Text { most: 1_000 }, Optional, "workloads/workloada";
+        "A property file of YCSB, found from the folder of the experiment file: it says what the records are and names one mix, called after the \
+         file. Other keys of the workload win over it. Properties that are not about records and operations are refused by name.";
+    fields = Shape::Object(&FIELDS), Optional, "{count: 10, length: 100}";
+        "What a record is made of.";
+    key_order = Shape::choice(&["hashed", ORDERED]), Default("hashed"), "ordered";
+        "Whether keys are scattered by a hash of their number, or follow it.";
+    zero_padding = Shape::count(0, 1_000), Default("1"), "12";
+        "Least number of digits in a key; shorter ones get zeros in front.";
+    data_integrity = FLAG, Default("false"), "true";
+        "Makes each value follow from its key and field, and verifies it when it is read. Needs fields of constant \
+         length.";
+    insert_start = Shape::count(0, MOST_RECORDS), Default("0"), "50k";
+        "First key number that is loaded and asked for.";
+    insert_count = Shape::count(1, MOST_RECORDS), Optional, "50k";
+        "How many key numbers are loaded and asked for; without it, all from `insert_start` on.";
+    table = Shape::Name, Default("usertable"), "usertable";
+        "Name of the table or collection.";
+    => one of [preset, mixes, ycsb];
+    => at most one of [records, size, working_set];
+}
+
+pub(crate) const PATH: &str = file::workload.name;
 /// Keys that say how much data there is.
-const AMOUNTS: [&str; 3] = ["records", "size", "working_set"];
+const AMOUNTS: [&Key; 3] = [workload::records, workload::size, workload::working_set];
 
-/// Reads the part of the file about what is stored and asked.
+/// Reads what is stored and what is asked.
 pub(crate) struct WorkloadReader<'w, 's> {
     pub problems: &'w mut Collector<'s>,
     pub origins: &'w mut Origins<'s>,
@@ -36,7 +85,7 @@ pub(crate) struct WorkloadReader<'w, 's> {
 }
 
 impl WorkloadReader<'_, '_> {
-    fn place(&self, path: &[&str]) -> Place {
+    fn place(&self, path: &[&Key]) -> Place {
         let mut checked = self.workload;
         for key in path {
             match checked.get(key) {
@@ -51,13 +100,12 @@ impl WorkloadReader<'_, '_> {
         }
     }
 
-    fn settle(&mut self, name: &str) -> Option<SettingValue> {
+    fn settle(&mut self, key: &Key) -> Option<SettingValue> {
         // What a property file says holds in place of the defaults.
-        if self.file.is_some() && self.workload.get(name).is_none() {
+        if self.file.is_some() && self.workload.get(key).is_none() {
             return None;
         }
-        self.origins
-            .settle("workload", &WORKLOAD, Some(self.workload), name)
+        self.origins.settle(PATH, Some(self.workload), key)
     }
 
     /// Everything about the records but their number.
@@ -68,116 +116,48 @@ impl WorkloadReader<'_, '_> {
             None => DataSpec::with_records(1),
         };
         // These are decided arm by arm; the origin of the workload's own value stands here.
-        self.settle("records");
-        self.settle("size");
-        if let Some(share) = self.workload.get("working_set")
+        self.settle(workload::records);
+        self.settle(workload::size);
+        if let Some(share) = self.workload.get(workload::working_set)
             && let Some(number) = share.number()
         {
+            let path = workload::working_set.under(PATH);
             self.origins
-                .add_file("workload.working_set", units::share(number), share.place);
+                .add_file(&path, units::share(number), share.place);
         }
         self.fields(&mut data);
-        if let Some(SettingValue::Text(order)) = self.settle("key_order") {
-            data.key_order = if order == "ordered" {
+        if let Some(SettingValue::Text(order)) = self.settle(workload::key_order) {
+            data.key_order = if order == ORDERED {
                 KeyOrder::Ordered
             } else {
                 KeyOrder::Hashed
             };
         }
-        if let Some(digits) = self.settle("zero_padding").and_then(|value| value.whole()) {
+        if let Some(digits) = self
+            .settle(workload::zero_padding)
+            .and_then(|value| value.whole())
+        {
             data.zero_padding = u32::try_from(digits).unwrap_or(u32::MAX);
         }
-        if let Some(SettingValue::Flag(integrity)) = self.settle("data_integrity") {
+        if let Some(SettingValue::Flag(integrity)) = self.settle(workload::data_integrity) {
             data.data_integrity = integrity;
         }
-        if let Some(start) = self.settle("insert_start").and_then(|value| value.whole()) {
+        if let Some(start) = self
+            .settle(workload::insert_start)
+            .and_then(|value| value.whole())
+        {
             data.insert_start = start;
         }
-        if let Some(count) = self.settle("insert_count").and_then(|value| value.whole()) {
+        if let Some(count) = self
+            .settle(workload::insert_count)
+            .and_then(|value| value.whole())
+        {
             data.insert_count = Some(count);
         }
-        if let Some(SettingValue::Text(table)) = self.settle("table") {
+        if let Some(SettingValue::Text(table)) = self.settle(workload::table) {
             data.table = table;
         }
         data
-    }
-
-    fn fields(&mut self, data: &mut DataSpec) {
-        let fields = self.workload.get("fields");
-        let path = "workload.fields";
-        let has_file = self.file.is_some();
-        let is_said =
-            |key: &str| !has_file || fields.is_some_and(|fields| fields.get(key).is_some());
-        if is_said("count")
-            && let Some(count) = self
-                .origins
-                .settle(path, &FIELDS, fields, "count")
-                .and_then(|value| value.whole())
-        {
-            data.field_count = u32::try_from(count).unwrap_or(u32::MAX);
-        }
-        match fields.and_then(|fields| fields.get("length")) {
-            Some(Checked {
-                value: Value::Map(distribution),
-                place,
-            }) => {
-                if let Some((length, text)) = self.distribution(distribution) {
-                    self.origins.add_file(&join(path, "length"), text, *place);
-                    data.field_length = length;
-                }
-            }
-            _ if !is_said("length") => {}
-            _ => {
-                if let Some(bytes) = self
-                    .origins
-                    .settle(path, &FIELDS, fields, "length")
-                    .and_then(|value| value.whole())
-                {
-                    data.field_length =
-                        FieldLength::Constant(u32::try_from(bytes).unwrap_or(u32::MAX));
-                }
-            }
-        }
-        if is_said("name_prefix")
-            && let Some(SettingValue::Text(prefix)) =
-                self.origins.settle(path, &FIELDS, fields, "name_prefix")
-        {
-            data.field_name_prefix = prefix;
-        }
-    }
-
-    fn distribution(&mut self, fields: &[Field]) -> Option<(FieldLength, String)> {
-        let field = fields.first()?;
-        if field.key == "histogram" {
-            return self.histogram(&field.checked);
-        }
-        let (min, max) = range(self.problems, "workload.fields.length", &field.checked)?;
-        let text = format!("{{{}: [{min}, {max}]}}", field.key);
-        match field.key.as_str() {
-            "uniform" => Some((FieldLength::Uniform { min, max }, text)),
-            _ => Some((FieldLength::Zipfian { min, max }, text)),
-        }
-    }
-
-    fn histogram(&mut self, checked: &Checked) -> Option<(FieldLength, String)> {
-        let written = checked.text()?;
-        let path = self.given.base_dir.join(written);
-        let mistake = match (self.given.read_file)(&path) {
-            Ok(text) => match FieldLength::from_histogram(&text) {
-                Ok(length) => return Some((length, format!("{{histogram: {written}}}"))),
-                Err(error) => Mistake::Histogram {
-                    path: written.to_owned(),
-                    reason: error.to_string(),
-                },
-            },
-            Err(error) => Mistake::File {
-                path: written.to_owned(),
-                reason: error.to_string(),
-            },
-        };
-        let path = "workload.fields.length.histogram";
-        self.problems.add(path, Some(checked.place), mistake);
-        None
     }
 
     /// The data of one arm: what the arm says, else the defaults, else the workload.
@@ -190,21 +170,21 @@ impl WorkloadReader<'_, '_> {
         server: Option<&ServerSpec>,
     ) -> Option<(DataSpec, Option<WorkingSet>)> {
         let mut data = base.clone();
-        let of_arm = AMOUNTS
+        let of_arm = arm::AMOUNTS
             .into_iter()
-            .find_map(|key| arm.given.get(key).map(|given| (key, &given.checked, true)));
+            .find_map(|key| arm.get(key).map(|given| (key.name, &given.checked, true)));
         let of_workload = || {
             AMOUNTS
                 .into_iter()
-                .find_map(|key| self.workload.get(key).map(|checked| (key, checked, false)))
+                .find_map(|key| Some((key.name, self.workload.get(key)?, false)))
         };
         let said = of_arm.or_else(of_workload);
-        if said.is_none() && self.file.is_none() && self.workload.get("ycsb").is_some() {
+        if said.is_none() && self.file.is_none() && self.workload.get(workload::ycsb).is_some() {
             // The file could not be taken, which is said already.
             return None;
         }
         if said.is_none()
-            && let (Some(core), Some(named)) = (&self.file, self.workload.get("ycsb"))
+            && let (Some(core), Some(named)) = (&self.file, self.workload.get(workload::ycsb))
             && core.record_count > 0
         {
             let place = named.place;
@@ -212,7 +192,7 @@ impl WorkloadReader<'_, '_> {
         }
         let Some((key, checked, own)) = said else {
             self.problems.add(
-                "workload",
+                PATH,
                 Some(self.key_place),
                 Mistake::NoRecords {
                     arm: arm.name.clone(),
@@ -220,12 +200,12 @@ impl WorkloadReader<'_, '_> {
             );
             return None;
         };
-        if key == "working_set" {
+        if key == workload::working_set.name {
             return self.working_set(arm, checked, base, (engine, settings, server));
         }
         let amount = checked.whole()?;
         data.records = amount;
-        if key == "size" {
+        if key == workload::size.name {
             let record_bytes = mean_record_bytes(base, amount);
             data.records = (amount as f64 / record_bytes).round() as u64;
             if data.records == 0 {
@@ -234,20 +214,22 @@ impl WorkloadReader<'_, '_> {
                     record_bytes,
                 };
                 self.problems.add(
-                    if own { "arms" } else { "workload" },
+                    if own { file::arms.name } else { PATH },
                     Some(checked.place),
                     mistake,
                 );
                 return None;
             }
         }
-        let path = join(&join("arms", &arm.name), "records");
-        let text = match key {
-            "size" => format!("{} ({})", data.records, units::size(amount)),
-            _ => written_count(data.records),
+        let path = arm::arm::records.under(&arm.path());
+        let is_size = key == workload::size.name;
+        let text = if is_size {
+            format!("{} ({})", data.records, units::size(amount))
+        } else {
+            written_count(data.records)
         };
         // Where all arms have the workload's records, its own line says it.
-        if own || key == "size" {
+        if own || is_size {
             self.origins.add_file(&path, text, checked.place);
         }
         self.check_data(&data, checked.place)
@@ -275,16 +257,15 @@ impl WorkloadReader<'_, '_> {
         let (records, set) = match chosen {
             Ok(chosen) => chosen,
             Err(mistake) => {
-                let path = arm
-                    .given
-                    .get("working_set")
-                    .map(|given| given.path.as_str());
-                let path = path.unwrap_or("workload.working_set");
-                self.problems.add(path, Some(share.place), mistake);
+                let path = match arm.get(arm::arm::working_set) {
+                    Some(given) => given.path.clone(),
+                    None => workload::working_set.under(PATH),
+                };
+                self.problems.add(&path, Some(share.place), mistake);
                 return None;
             }
         };
-        let path = join(&join("arms", &arm.name), "records");
+        let path = arm::arm::records.under(&arm.path());
         self.origins
             .add_file(&path, working_set_words(records, &set), share.place);
         let data = DataSpec {
@@ -299,15 +280,23 @@ impl WorkloadReader<'_, '_> {
     fn check_data(&mut self, data: &DataSpec, records: Place) -> bool {
         let problems = data.check();
         for problem in &problems {
-            let (path, place) = match problem.field.split('.').next().unwrap_or_default() {
-                "records" => ("workload.records", records),
-                "field_count" => ("workload.fields.count", self.place(&["fields", "count"])),
-                "field_length" => ("workload.fields.length", self.place(&["fields", "length"])),
-                "data_integrity" => ("workload.data_integrity", self.place(&["data_integrity"])),
-                "zero_padding" => ("workload.zero_padding", self.place(&["zero_padding"])),
-                "insert_start" => ("workload.insert_start", self.place(&["insert_start"])),
-                "insert_count" => ("workload.insert_count", self.place(&["insert_count"])),
-                _ => ("workload", self.key_place),
+            // The names of the description, and the keys from which each comes.
+            let keys: &[&Key] = match problem.field.split('.').next().unwrap_or_default() {
+                "records" => &[workload::records],
+                "field_count" => &[workload::fields, fields::count],
+                "field_length" => &[workload::fields, fields::length],
+                "data_integrity" => &[workload::data_integrity],
+                "zero_padding" => &[workload::zero_padding],
+                "insert_start" => &[workload::insert_start],
+                "insert_count" => &[workload::insert_count],
+                _ => &[],
+            };
+            let path = keys
+                .iter()
+                .fold(PATH.to_owned(), |path, key| key.under(&path));
+            let place = match keys {
+                [key] if key.name == workload::records.name => records,
+                keys => self.place(keys),
             };
             let what = match problem.wrong {
                 Wrong::OutOfRange { value, most, .. } if problem.field == "field_length" => {
@@ -320,7 +309,7 @@ impl WorkloadReader<'_, '_> {
                 _ => words(&problem.wrong),
             };
             self.problems
-                .add(path, Some(place), Mistake::Workload { what });
+                .add(&path, Some(place), Mistake::Workload { what });
         }
         problems.is_empty()
     }
@@ -335,23 +324,6 @@ fn mean_record_bytes(base: &DataSpec, size: u64) -> f64 {
         data.records = ((size as f64 / data.mean_record_bytes()) as u64).max(1);
     }
     data.mean_record_bytes()
-}
-
-/// The two numbers of a range.
-pub(crate) fn range(
-    problems: &mut Collector<'_>,
-    path: &str,
-    checked: &Checked,
-) -> Option<(u32, u32)> {
-    let [low, high] = checked.items() else {
-        return None;
-    };
-    let (low, high) = (low.whole()?, high.whole()?);
-    if low > high {
-        problems.add(path, Some(checked.place), Mistake::EmptyRange { low, high });
-        return None;
-    }
-    Some((u32::try_from(low).ok()?, u32::try_from(high).ok()?))
 }
 
 /// What the workload says, in the words of the file.

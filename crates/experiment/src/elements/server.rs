@@ -1,14 +1,51 @@
-//! Decides which server is started for an arm: a preset with what the arm changes, and its settings as arguments.
+//! `server`: which server is started for an arm: a preset with the arm's changes, and its settings as arguments.
 
-use crate::arms::{Given, ReadArm};
-use crate::problems::Collector;
-use crate::reader::{Checked, join};
-use crate::rig::RigReader;
+use crate::Collector;
+use crate::elements::arm::{Given, ReadArm, arm};
+use crate::elements::rig::RigReader;
 use crate::rig_mistake::RigMistake;
-use plimsoll_plan::{Arm, EngineKind, Settings, Source};
-use plimsoll_plan::{ServerPreset, URI, server_preset, server_presets, server_uri};
+use crate::table::*;
+use plimsoll_document::{Checked, Value, join};
+use plimsoll_plan::{
+    Arm, EngineKind, ServerPreset, Settings, Source, URI, server_preset, server_presets, server_uri,
+};
 use plimsoll_quantities::units;
-use plimsoll_record::ServerSpec;
+use plimsoll_record::{MOST_MEMBERS, ServerSpec};
+
+/// A server by its name or its program, or with more.
+pub(crate) const SERVER_OR_PRESET: Shape =
+    Shape::Any(&[Shape::Text { most: 4_096 }, Shape::Object(&SERVER)]);
+const WORD: Shape = Shape::Text { most: 4_096 };
+const WITHIN: Shape = Shape::duration(1_000_000, 3_600_000_000_000);
+
+object! {
+    /// A server that is started.
+    SERVER server: "A server that is started. In arguments and environment `{data}` stands for its data directory, `{run}` for one for \
+             sockets and the like, and `{port}` for its port of 127.0.0.1; of a replica set, each member has a data directory and a \
+             port of its own, and `{members}` stands for host and port of all of them, with commas between them."
+    preset = Shape::Text { most: 40 }, Optional, "mongod";
+        "Begins with this preset; the other keys change it. Without it that of the engine.";
+    program = WORD, Optional, "/opt/mongodb/bin/mongod";
+        "Its program: a path, found from the folder of the experiment file, or a name that is looked for on PATH, and then in the \
+         folder that the environment variable PLIMSOLL_SERVERS names.";
+    arguments = Shape::list(&WORD, 0, 200), Optional, "[--quiet]";
+        "More arguments, after those of the preset and of the settings.";
+    environment = Shape::keyed(Keys::Names("variable"), &WORD, 0, 200), Optional, "{GLIBC_TUNABLES: glibc.pthread.rseq=1}";
+        "Variables of its environment, besides those that are set here anyway.";
+    members = Shape::count(1, MOST_MEMBERS as u64), Default("1"), "3";
+        "Processes of the server: more than one are a replica set, on the same storage, under the same limits together, with a cache of \
+         `cache_size` each.";
+    replica_set = FLAG, Optional, "true";
+        "A replica set even of one member. One member is a server that stands alone without it.";
+    after_start = Shape::list(&WORD, 1, 200), Optional, "[/opt/setup, '{port}']";
+        "A program and its arguments, run once when all members answer; a path is found from the folder of the experiment file. It \
+         runs as the user of the server and in `{run}`. The server is ready when it has ended with 0. Of a replica set, it takes the \
+         place of the command that initiates the set, and must do that.";
+    ready_within = WITHIN, Optional, "120s";
+        "How long it may take until it answers, and what is run after that has ended.";
+    stop_within = WITHIN, Optional, "300s";
+        "Longest time to stop after the signal; after that it is killed, and the run is marked failed.";
+}
 
 /// The setting that says what becomes of documents that are there already.
 const EXISTING: &str = "existing";
@@ -29,7 +66,7 @@ pub(crate) fn check_collections(
     problems: &mut Collector<'_>,
 ) {
     for arm in read {
-        let Some(given) = arm.given.get(EXISTING).or_else(|| arm.given.get(URI)) else {
+        let Some(given) = arm.setting(EXISTING).or_else(|| arm.setting(URI)) else {
             continue;
         };
         let collections = arms.iter().filter(|made| made.name == arm.name);
@@ -42,7 +79,7 @@ pub(crate) fn check_collections(
         let runs = sharing.count() as u64 * u64::from(blocks);
         if runs > 1 {
             let mistake = RigMistake::RunsOnOneCollection { runs };
-            problems.add(&given.path, Some(given.checked.place), mistake.into());
+            problems.add(&given.path, Some(given.checked.place), mistake);
         }
     }
 }
@@ -55,7 +92,7 @@ impl RigReader<'_, '_> {
         engine: &EngineKind,
         settings: &mut Settings,
     ) -> Option<ServerSpec> {
-        let given = arm.given.get("server");
+        let given = arm.get(arm::server);
         let Some(usual) = engine.server else {
             // In the defaults it is for the arms whose engines have one.
             if let Some(given) = given.filter(|given| given.is_own()) {
@@ -76,7 +113,7 @@ impl RigReader<'_, '_> {
             return None;
         }
         let preset = self.preset(usual, given)?;
-        let path = join(&join("arms", &arm.name), "server");
+        let path = arm::server.under(&arm.path());
         match given {
             Some(given) => {
                 self.origins
@@ -113,13 +150,13 @@ impl RigReader<'_, '_> {
     ) {
         let Some(given) = given else { return };
         let (members, flag) = (
-            given.checked.get("members"),
-            given.checked.get("replica_set"),
+            given.checked.get(server::members),
+            given.checked.get(server::replica_set),
         );
         if let Some(checked) = members
             && let Some(number) = checked.whole()
         {
-            let path = join(path, "members");
+            let path = server::members.under(path);
             self.origins
                 .add_file(&path, number.to_string(), checked.place);
             // More than are allowed are said to be so elsewhere.
@@ -128,14 +165,15 @@ impl RigReader<'_, '_> {
         if let Some(checked) = flag
             && let Some(is_set) = checked.flag()
         {
-            let path = join(path, "replica_set");
+            let path = server::replica_set.under(path);
             self.origins
                 .add_file(&path, is_set.to_string(), checked.place);
             if !is_set && spec.members > 1 {
                 let mistake = RigMistake::MembersWithoutSet {
                     members: spec.members,
                 };
-                self.wrong(&join(&given.path, "replica_set"), checked.place, mistake);
+                let path = server::replica_set.under(&given.path);
+                self.wrong(&path, checked.place, mistake);
             }
         }
         let is_set = flag.and_then(Checked::flag).unwrap_or(spec.members > 1);
@@ -144,13 +182,18 @@ impl RigReader<'_, '_> {
         }
         let Some(set) = &preset.set else {
             let (key, checked) = match (members, flag) {
-                (Some(members), _) if spec.members > 1 => ("members", members),
-                (_, Some(flag)) => ("replica_set", flag),
+                (Some(members), _) if spec.members > 1 => (server::members, members),
+                (_, Some(flag)) => (server::replica_set, flag),
                 _ => return,
             };
             let server = preset.name.to_owned();
-            let mistake = RigMistake::ServerOfOne { server, key };
-            self.wrong(&join(&given.path, key), checked.place, mistake);
+            let path = key.under(&given.path);
+            let key = key.name;
+            self.wrong(
+                &path,
+                checked.place,
+                RigMistake::ServerOfOne { server, key },
+            );
             return;
         };
         spec.arguments.extend(set.arguments.iter().cloned());
@@ -163,11 +206,11 @@ impl RigReader<'_, '_> {
     /// Refuses the option that makes a server a member of a set: nobody would initiate it.
     fn no_set_by_argument(&mut self, arm: &ReadArm, preset: &ServerPreset) {
         let Some(set) = &preset.set else { return };
-        let of_server = arm.given.get("server").and_then(|given| {
-            let words = given.checked.get("arguments")?;
-            Some((join(&given.path, "arguments"), words.items()))
+        let of_server = arm.get(arm::server).and_then(|given| {
+            let words = given.checked.get(server::arguments)?;
+            Some((server::arguments.under(&given.path), words.items()))
         });
-        let of_setting = arm.given.get("arguments");
+        let of_setting = arm.setting(server::arguments.name);
         let of_setting =
             of_setting.map(|given| (given.path.clone(), std::slice::from_ref(&given.checked)));
         for (path, items) in of_server.into_iter().chain(of_setting) {
@@ -187,9 +230,9 @@ impl RigReader<'_, '_> {
         let Some(given) = given else {
             return Some(usual);
         };
-        let named = given.checked.get("preset").unwrap_or(&given.checked);
+        let named = given.checked.get(server::preset).unwrap_or(&given.checked);
         let Some(name) = named.text() else {
-            return matches!(given.checked.value, crate::reader::Value::Map(_)).then_some(usual);
+            return matches!(given.checked.value, Value::Map(_)).then_some(usual);
         };
         if is_path(name) {
             // A program; it tells by its name what it is.
@@ -215,7 +258,7 @@ impl RigReader<'_, '_> {
     fn changes(&mut self, path: &str, given: &Given, spec: &mut ServerSpec) {
         let map = &given.checked;
         let as_path = Some(map).filter(|one| one.text().is_some_and(is_path));
-        if let Some(program) = map.get("program").or(as_path)
+        if let Some(program) = map.get(server::program).or(as_path)
             && let Some(text) = program.text()
         {
             spec.program = if is_path(text) {
@@ -223,23 +266,25 @@ impl RigReader<'_, '_> {
             } else {
                 text.to_owned()
             };
-            let path = join(path, "program");
+            let path = server::program.under(path);
             self.origins
                 .add_file(&path, spec.program.clone(), program.place);
         }
-        if let Some(words) = map.get("arguments") {
+        if let Some(words) = map.get(server::arguments) {
             let words: Vec<String> = words
                 .items()
                 .iter()
                 .filter_map(Checked::text)
                 .map(str::to_owned)
                 .collect();
-            let place = map.get("arguments").map_or(map.place, |words| words.place);
+            let place = map
+                .get(server::arguments)
+                .map_or(map.place, |words| words.place);
             self.origins
-                .add_file(&join(path, "arguments"), words.join(" "), place);
+                .add_file(&server::arguments.under(path), words.join(" "), place);
             spec.arguments.extend(words);
         }
-        if let Some(words) = map.get("after_start") {
+        if let Some(words) = map.get(server::after_start) {
             let words_of = words.items().iter().filter_map(Checked::text);
             spec.after_start = words_of.map(str::to_owned).collect();
             if let Some(program) = spec.after_start.first_mut()
@@ -248,26 +293,29 @@ impl RigReader<'_, '_> {
             {
                 *program = self.base_dir.join(&*program).display().to_string();
             }
-            let path = join(path, "after_start");
+            let path = server::after_start.under(path);
             self.origins
                 .add_file(&path, spec.after_start.join(" "), words.place);
         }
-        for field in map.get("environment").map_or(&[][..], Checked::fields) {
+        for field in map
+            .get(server::environment)
+            .map_or(&[][..], Checked::fields)
+        {
             if let Some(text) = field.checked.text() {
-                let path = join(&join(path, "environment"), &field.key);
+                let path = join(&server::environment.under(path), &field.key);
                 self.origins.add_file(&path, text, field.checked.place);
                 spec.environment.insert(field.key.clone(), text.to_owned());
             }
         }
         for (key, time) in [
-            ("ready_within", &mut spec.ready_within_ns),
-            ("stop_within", &mut spec.stop_within_ns),
+            (server::ready_within, &mut spec.ready_within_ns),
+            (server::stop_within, &mut spec.stop_within_ns),
         ] {
             if let Some(checked) = map.get(key)
                 && let Some(nanos) = checked.whole()
             {
                 let text = units::duration(nanos);
-                self.origins.add_file(&join(path, key), text, checked.place);
+                self.origins.add_file(&key.under(path), text, checked.place);
                 *time = nanos;
             }
         }
@@ -287,27 +335,11 @@ impl RigReader<'_, '_> {
                 if takes.contains(&key) || settings.0.remove(key).is_none() {
                     continue;
                 }
-                let path = join(&join("arms", &arm.name), key);
+                let path = join(&arm.path(), key);
                 self.origins.list.retain(|origin| origin.path != path);
-                if let Some(given) = arm.given.get(key).filter(|given| given.is_own()) {
+                if let Some(given) = arm.setting(key).filter(|given| given.is_own()) {
                     self.wrong(&given.path, given.checked.place, mistake(key.to_owned()));
                 }
-            }
-        }
-    }
-
-    /// Says of everything that an arm on a server of others is to stand on that it cannot be had.
-    pub(crate) fn not_on_foreign_server(&mut self, arm: &ReadArm) {
-        for key in ["disk", "filesystem", "limits"] {
-            let Some(given) = arm.given.get(key) else {
-                continue;
-            };
-            let checked = &given.checked;
-            let says_nothing = checked.text() == Some("none")
-                || (checked.text().is_none() && checked.fields().is_empty());
-            if !says_nothing {
-                let mistake = RigMistake::NotOurServer { key };
-                self.wrong(&given.path, checked.place, mistake);
             }
         }
     }

@@ -1,9 +1,9 @@
-//! A property file of YCSB in place of the workload's own keys.
+//! `workload.ycsb`: a property file of YCSB in place of the workload's own keys.
 
+use crate::elements::mix::mix_values;
+use crate::elements::workload::{PATH, WorkloadReader, workload};
 use crate::mistake::Mistake;
-use crate::mixes::mix_values;
-use crate::reader::join;
-use crate::workload::WorkloadReader;
+use plimsoll_document::join;
 use plimsoll_plan::Source;
 use plimsoll_properties::{CORE_PROPERTIES, Core, Properties};
 use std::path::Path;
@@ -20,28 +20,30 @@ const NOT_HERE: [&str; 2] = [
 impl WorkloadReader<'_, '_> {
     /// What the file says that `workload.ycsb` names. `None` where none is named, or where it cannot be taken.
     pub(crate) fn property_file(&mut self) -> Option<Core> {
-        let named = self.workload.get("ycsb")?;
+        let named = self.workload.get(workload::ycsb)?;
         let (written, place) = (named.text()?.to_owned(), named.place);
         match self.read_property_file(&written) {
             Ok(core) => {
-                self.origins.add_file("workload.ycsb", &written, place);
+                self.origins
+                    .add_file(&workload::ycsb.under(PATH), &written, place);
                 let source = Source::Preset {
                     name: written.clone(),
                 };
-                if core.record_count > 0 && self.workload.get("records").is_none() {
+                if core.record_count > 0 && self.workload.get(workload::records).is_none() {
                     let records = core.record_count.to_string();
                     self.origins
-                        .add("workload.records", records, source.clone());
+                        .add(&workload::records.under(PATH), records, source.clone());
                 }
-                let path = join("workload.mixes", &core.mix.name);
+                let path = join(&workload::mixes.under(PATH), &core.mix.name);
                 for (key, value) in mix_values(&core.mix) {
-                    self.origins.add(&join(&path, key), value, source.clone());
+                    self.origins.add(&key.under(&path), value, source.clone());
                 }
                 Some(core)
             }
             Err(mistakes) => {
                 for mistake in mistakes {
-                    self.problems.add("workload.ycsb", Some(place), mistake);
+                    self.problems
+                        .add(&workload::ycsb.under(PATH), Some(place), mistake);
                 }
                 None
             }

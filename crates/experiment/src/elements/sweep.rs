@@ -1,13 +1,38 @@
-//! Sweeps: points that follow from each other, of which a run measures those before the bend.
+//! Sweeps and lists of points: what `threads` and `rates` of a load take.
 
-use crate::load_format::{RATES_SWEEP, THREADS_SWEEP};
+use crate::Collector;
 use crate::mistake::Mistake;
-use crate::problems::Collector;
-use crate::reader::{Checked, Value};
-use crate::settle::{Origins, written_count};
-use crate::shape::Object;
+use crate::origins::{Origins, written_count};
+use crate::table::*;
+use plimsoll_document::{Checked, Value};
 use plimsoll_plan::SettingValue;
 use plimsoll_quantities::units;
+
+const FACTOR: Shape = Shape::number(1.01, 1_000.0);
+
+object! {
+    /// A sweep of sessions.
+    THREADS_SWEEP threads_sweep: "Points that follow from each other, measured one after the other until the curve has bent: throughput has fallen, or has risen \
+        by less than 2 %, over two points, or the objective is missed."
+    from = SESSIONS, Default("1"), "1";
+        "Sessions of the first point.";
+    to = SESSIONS, Default("1024"), "256";
+        "No point has more, bent or not.";
+    factor = FACTOR, Default("2"), "1.5";
+        "From each point to the next.";
+}
+
+object! {
+    /// A sweep of rates.
+    RATES_SWEEP rates_sweep: "Points that follow from each other, measured one after the other until the curve has bent: throughput has fallen, or has risen \
+        by less than 2 %, over two points, or the objective is missed."
+    from = RATE, Default("100"), "200";
+        "Rate of the first point.";
+    to = RATE, Default("1M"), "500k";
+        "No point has a higher one, bent or not.";
+    factor = FACTOR, Default("2"), "1.5";
+        "From each point to the next.";
+}
 
 /// What became of a place where a sweep may stand.
 pub(crate) enum Swept<T> {
@@ -29,7 +54,16 @@ pub(crate) fn sweep_of_threads(
     origins: &mut Origins<'_>,
     problems: &mut Collector<'_>,
 ) -> Swept<Vec<u64>> {
-    let (from, to, factor) = match bounds(path, &THREADS_SWEEP, checked, origins) {
+    let (from, to, factor) = match bounds(
+        path,
+        [
+            threads_sweep::from,
+            threads_sweep::to,
+            threads_sweep::factor,
+        ],
+        checked,
+        origins,
+    ) {
         Swept::Yes(bounds) => bounds,
         Swept::Wrong => return Swept::Wrong,
         Swept::No => return Swept::No,
@@ -58,7 +92,12 @@ pub(crate) fn sweep_of_rates(
     origins: &mut Origins<'_>,
     problems: &mut Collector<'_>,
 ) -> Swept<Vec<f64>> {
-    let (from, to, factor) = match bounds(path, &RATES_SWEEP, checked, origins) {
+    let (from, to, factor) = match bounds(
+        path,
+        [rates_sweep::from, rates_sweep::to, rates_sweep::factor],
+        checked,
+        origins,
+    ) {
         Swept::Yes(bounds) => bounds,
         Swept::Wrong => return Swept::Wrong,
         Swept::No => return Swept::No,
@@ -99,7 +138,7 @@ pub(crate) fn six_digits(rate: f64) -> f64 {
 /// Lowest, highest and factor, where a sweep is asked for.
 fn bounds(
     path: &str,
-    object: &Object,
+    [from, to, factor]: [&Key; 3],
     checked: &Checked,
     origins: &mut Origins<'_>,
 ) -> Swept<(f64, f64, f64)> {
@@ -112,14 +151,38 @@ fn bounds(
         Value::Wrong => return Swept::Wrong,
         _ => return Swept::No,
     };
-    let mut number = |key: &str| match origins.settle(path, object, map, key)? {
+    let mut number = |key: &Key| match origins.settle(path, map, key)? {
         SettingValue::Number(number) => Some(number),
         value => value.whole().map(|whole| whole as f64),
     };
-    match (number("from"), number("to"), number("factor")) {
+    match (number(from), number(to), number(factor)) {
         (Some(from), Some(to), Some(factor)) => Swept::Yes((from, to, factor)),
         _ => Swept::Wrong,
     }
+}
+
+/// The values of a list, each once: a point that is there twice could not be told apart from itself.
+pub(crate) fn distinct<T>(
+    path: &str,
+    list: &Checked,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+    read: impl Fn(&Checked) -> Option<(T, String)>,
+) -> Vec<T> {
+    let (mut values, mut texts) = (Vec::new(), Vec::new());
+    for item in list.items() {
+        let Some((value, text)) = read(item) else {
+            continue;
+        };
+        if texts.contains(&text) {
+            problems.add(path, Some(item.place), Mistake::Repeated { value: text });
+            continue;
+        }
+        values.push(value);
+        texts.push(text);
+    }
+    origins.add_file(path, texts.join(", "), list.place);
+    values
 }
 
 #[cfg(test)]

@@ -1,12 +1,9 @@
-//! Decides every value and remembers where it comes from.
+//! Decides values and remembers where each comes from.
 
-use crate::reader::{Checked, Value, join};
-use plimsoll_redact::redact;
-use crate::scalar::scalar;
-use crate::shape::{Key, Need, Object, Shape};
-use crate::source::{Place, SourceText};
+use plimsoll_document::{Checked, Key, Need, Place, Shape, SourceText, Value};
 use plimsoll_plan::{Origin, SettingKind, SettingValue, Source};
 use plimsoll_quantities::units;
+use plimsoll_redact::redact;
 
 /// The origins of all values, in the order in which they are decided.
 pub(crate) struct Origins<'s> {
@@ -40,13 +37,27 @@ impl<'s> Origins<'s> {
     pub(crate) fn settle(
         &mut self,
         path: &str,
-        object: &Object,
         map: Option<&Checked>,
-        name: &str,
+        key: &Key,
     ) -> Option<SettingValue> {
-        let key = object.key(name)?;
-        let path = join(path, name);
-        let Some(checked) = map.and_then(|map| map.get(name)) else {
+        self.settle_or_flag(path, map, key, None)
+    }
+
+    /// The same for a value that a flag of the command line can override.
+    pub(crate) fn settle_or_flag(
+        &mut self,
+        path: &str,
+        map: Option<&Checked>,
+        key: &Key,
+        flag: Option<(SettingValue, &str)>,
+    ) -> Option<SettingValue> {
+        let path = key.under(path);
+        if let Some((value, flag)) = flag {
+            let name = flag.to_owned();
+            self.add(&path, written(&key.shape, &value), Source::Flag { name });
+            return Some(value);
+        }
+        let Some(checked) = map.and_then(|map| map.get(key)) else {
             let (value, text) = default(key)?;
             self.add(&path, text, Source::Default);
             return Some(value);
@@ -57,35 +68,10 @@ impl<'s> Origins<'s> {
         self.add_file(&path, written(&key.shape, value), checked.place);
         Some(value.clone())
     }
-
-    /// A value that a flag can override.
-    pub(crate) fn settle_or_flag(
-        &mut self,
-        path: &str,
-        object: &Object,
-        map: Option<&Checked>,
-        name: &str,
-        flag: Option<(SettingValue, &str)>,
-    ) -> Option<SettingValue> {
-        let Some((value, flag)) = flag else {
-            return self.settle(path, object, map, name);
-        };
-        let text = object
-            .key(name)
-            .map_or_else(|| value.to_string(), |key| written(&key.shape, &value));
-        self.add(
-            &join(path, name),
-            text,
-            Source::Flag {
-                name: flag.to_owned(),
-            },
-        );
-        Some(value)
-    }
 }
 
 /// The value of a key's default with its text, when it is a single value.
-fn default(key: &Key) -> Option<(SettingValue, String)> {
+fn default(key: &Key) -> Option<(SettingValue, &'static str)> {
     let Need::Default(text) = key.need else {
         return None;
     };
@@ -95,8 +81,7 @@ fn default(key: &Key) -> Option<(SettingValue, String)> {
             .find(|shape| !shape.is_map() && !shape.is_list())?,
         _ => &key.shape,
     };
-    let value = scalar(shape, text).ok()?;
-    Some((value, text.to_owned()))
+    Some((shape.scalar(text).ok()?, text))
 }
 
 /// A value in people's units.

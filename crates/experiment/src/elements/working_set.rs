@@ -1,8 +1,8 @@
-//! Chooses a number of records so that the data is a given share of the cache that its engine can use.
+//! `working_set`: a number of records so that the data is a given share of the cache that its engine can use.
 
 use crate::mistake::Mistake;
-use crate::reader::Checked;
 use crate::rig_mistake::RigMistake;
+use plimsoll_document::Checked;
 use plimsoll_plan::{EngineKind, Settings, WorkingSet};
 use plimsoll_quantities::units;
 use plimsoll_record::ServerSpec;
