@@ -1,4 +1,4 @@
-//! Finds the word that somebody most likely meant.
+//! Finds the word that was most likely meant.
 
 use plimsoll_quantities::units::shortened;
 

@@ -74,7 +74,7 @@ impl<'s, M: Diagnosis> Collector<'s, M> {
     }
 
     fn push(&mut self, problem: Problem<M>) {
-        // What stands in `defaults` is read once for every arm.
+        // One value may be read several times, such as the defaults once for every arm.
         if self
             .list
             .iter()
@@ -158,7 +158,7 @@ impl<M: Diagnosis> Problems<M> {
         let mut text = String::new();
         for problem in &self.list {
             let mut screen = String::new();
-            let diagnostic = Shown {
+            let diagnostic = RenderedProblem {
                 problem,
                 excerpt: &excerpt,
                 headline: self.headline(problem),
@@ -250,21 +250,21 @@ impl<M: Diagnosis> std::error::Error for Problems<M> {}
 
 /// A problem in the form that the renderer takes.
 #[derive(Debug)]
-struct Shown<'p, M> {
+struct RenderedProblem<'p, M> {
     problem: &'p Problem<M>,
     excerpt: &'p Excerpt<'p>,
     headline: String,
 }
 
-impl<M> fmt::Display for Shown<'_, M> {
+impl<M> fmt::Display for RenderedProblem<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.headline)
     }
 }
 
-impl<M: Diagnosis> std::error::Error for Shown<'_, M> {}
+impl<M: Diagnosis> std::error::Error for RenderedProblem<'_, M> {}
 
-impl<M: Diagnosis> Diagnostic for Shown<'_, M> {
+impl<M: Diagnosis> Diagnostic for RenderedProblem<'_, M> {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.problem
             .mistake
@@ -344,7 +344,7 @@ impl SourceCode for Excerpt<'_> {
         let bounds = |line| self.source.line_bounds(line);
         let long = (top..=bottom).any(|line| bounds(line).1 - bounds(line).0 > LONG_LINE);
         let (start, end) = if lines_before + lines_after == 0 {
-            // Asked for the position alone.
+            // Only the position is needed.
             (from, to)
         } else if long {
             let start = from.saturating_sub(LONG_LINE / 2).max(bounds(first_line).0);

@@ -127,7 +127,7 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
         Self { problems }
     }
 
-    /// A value that should have this shape. Open maps are only seen to be maps, and have no fields.
+    /// Checks a value against a shape. Of open maps only the kind is checked, and they have no fields.
     pub fn read(&mut self, path: &str, shape: &Shape, node: &Node) -> Checked {
         let value = match (shape, &node.kind) {
             (Shape::Any(shapes), _) => match pick(shapes, node) {
@@ -146,7 +146,7 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
                 },
                 _,
             ) => self.keyed(path, shape, (*keys, of), (*least, *most), node),
-            // A key with nothing behind it says no more than no key.
+            // A key without a value is an empty map.
             (Shape::Object(object), Kind::Map(_) | Kind::Null) => {
                 let mut fields = Vec::new();
                 for entry in node.entries() {
@@ -182,7 +182,7 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
         }
     }
 
-    /// Sees to keys that must be there.
+    /// Reports required keys that are missing.
     fn missing(&mut self, path: &str, object: &Object, node: &Node) {
         for key in object.keys {
             let is_there = node.entries().iter().any(|entry| entry.key == key.name);
@@ -196,7 +196,7 @@ impl<'r, 's, M: Diagnosis> Reader<'r, 's, M> {
         }
     }
 
-    /// Sees to keys that exclude each other.
+    /// Reports keys that exclude each other, or of which one is missing.
     pub fn choices(&mut self, path: &str, object: &Object, entries: &[Entry], place: Place) {
         for choice in object.choices {
             let mut present = entries

@@ -49,7 +49,7 @@ impl Shape {
             Self::Value(SettingKind::Number { min, max }) => {
                 let number = units::parse_share(text)?;
                 if number < min || number > max {
-                    // What is at most 1 is thought of as a share.
+                    // Numbers up to 1 are shares.
                     let write = |bound: f64| {
                         if max <= 1.0 {
                             units::share(bound)
@@ -121,7 +121,7 @@ fn bandwidth(text: &str) -> Result<SettingValue, DocumentMistake> {
 
 /// A text of at most so many characters, without any that a terminal obeys.
 fn free_text(text: &str, most: usize) -> Result<SettingValue, DocumentMistake> {
-    // A folded text of YAML ends with a line feed that nobody meant.
+    // A folded text of YAML ends with a line feed.
     let text = text.trim();
     if text.chars().count() > most || text.chars().any(|c| c.is_control() && c != '\n') {
         return Err(DocumentMistake::BadText { most });

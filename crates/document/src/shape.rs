@@ -104,7 +104,7 @@ pub struct KeyWords {
     pub example: &'static str,
     /// A regular expression.
     pub pattern: &'static str,
-    /// Says what is wrong with a key.
+    /// Checks a key.
     pub check: fn(&str) -> Result<(), DocumentMistake>,
 }
 
@@ -150,7 +150,7 @@ pub struct Key {
 pub enum Need {
     /// It must.
     Required,
-    /// Absence says something by itself, or another key stands for it.
+    /// It may be absent, which has a meaning of its own.
     Optional,
     /// The value when it is absent.
     Default(&'static str),

@@ -105,7 +105,7 @@ enum OpenKind {
     },
 }
 
-/// Reads the text of a document; `None` where it is no document, which `problems` then say.
+/// Reads the text of a document; `None` if it is none, which is then among the problems.
 pub fn read<M: Diagnosis>(text: &str, problems: &mut Collector<'_, M>) -> Option<Node> {
     if text.len() > MOST_BYTES {
         problems.add(

@@ -10,11 +10,11 @@ use crate::elements::load_phase::load_phase;
 use crate::elements::measurement::measurement;
 use crate::elements::objective::objective;
 use crate::elements::open::open;
-use crate::elements::rig::{RigReader, Stored};
+use crate::elements::rig::{RigReader, StoredData};
 use crate::elements::scales::scaled;
-use crate::elements::search::{Searched, searched};
+use crate::elements::search::{LineSearch, line_search};
 use crate::elements::server::check_collections;
-use crate::elements::working_set::{MeasureRecords, Measured};
+use crate::elements::working_set::{MeasureRecords, RecordSizes};
 use crate::elements::workload::{WorkloadReader, workload};
 use crate::mistake::Mistake;
 use crate::origins::Origins;
@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 /// Runs of an experiment.
 const MOST_RUNS: u64 = 100_000;
 
-/// What a file is checked against besides itself.
+/// What a file is checked against, besides itself.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// Folder of the experiment file: paths in the file are found from here.
@@ -45,11 +45,11 @@ pub struct Surroundings<'a> {
     pub overrides: &'a Overrides,
     /// Reads a text file that the experiment refers to.
     pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
-    /// Finds out what a record takes on disk, where data is asked for as a share of the cache.
+    /// Measures the size of a record on disk, for data that is a share of the cache.
     pub measure: &'a MeasureRecords<'a>,
 }
 
-/// What a machine has, as far as an experiment can ask too much of it.
+/// Resources of a machine that an experiment can exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Memory in bytes.
@@ -59,7 +59,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Of a machine that is not known, as when a file is only looked at: nothing is too much.
+    /// No limits, for a file that is only displayed.
     pub const UNKNOWN: Self = Self {
         memory_bytes: u64::MAX,
         cores: u32::MAX,
@@ -139,32 +139,38 @@ pub fn check(
     let name = origins.settle("", Some(&file), file::name);
     let question = origins.settle("", Some(&file), file::question);
 
-    // How hard, how long and how often. How much a run inserts bears on the disks of the arms; in the list of values the arms come first.
-    let mut own = Origins::new(&source);
+    // Load and measurement come first, because the disks of the arms depend on what a run inserts. In the list of origins they come after the arms.
+    let mut of_load = Origins::new(&source);
     let load_place = file.field(file::load).map(|field| field.key_place);
     let mut loads = file
         .get(file::load)
-        .map_or_else(Loads::none, |load| loads(load, &mut own, &mut problems));
-    let load_phase = load_phase(file.get(file::load_phase), &mut own);
+        .map_or_else(Loads::none, |load| loads(load, &mut of_load, &mut problems));
+    let load_phase = load_phase(file.get(file::load_phase), &mut of_load);
     let measurement = measurement(
         file.get(file::measurement),
         loads.stages_ns,
         load_place,
         given.overrides,
-        &mut own,
+        &mut of_load,
         &mut problems,
     );
     loads.within_schedule(&measurement);
     let objective_map = file.get(file::objective);
-    let searched = searched(objective_map, &loads, &measurement, &mut own, &mut problems);
-    let complete = loads.complete && !matches!(searched, Searched::Unknown);
-    let points = points(&file, loads, &searched, &mut own, &mut problems);
+    let searched = line_search(
+        objective_map,
+        &loads,
+        &measurement,
+        &mut of_load,
+        &mut problems,
+    );
+    let complete = loads.complete && !matches!(searched, LineSearch::Unknown);
+    let points = points(&file, loads, &searched, &mut of_load, &mut problems);
     let search = searched.line().map(|line| line.search);
 
-    // What is asked and what is compared.
+    // Mixes and arms.
     let inserted = |mix: &Mix| {
         let at = |point: &LoadPoint| inserted_at(&point.of(0), mix, &measurement, search.as_ref());
-        points.iter().map(at).sum()
+        points.iter().map(at).collect()
     };
     let (mixes, mut arms) = subject(
         &file,
@@ -174,7 +180,7 @@ pub fn check(
         &mut problems,
         &mut origins,
     );
-    origins.list.append(&mut own.list);
+    origins.list.append(&mut of_load.list);
     if let Some(place) = load_place {
         check_points((points.len() * mixes.len()) as u64, place, &mut problems);
     }
@@ -190,7 +196,7 @@ pub fn check(
         return Err(problems.finish(file_name));
     }
 
-    // What is judged. Arms with mistakes are still arms, and where a mix or a load is wrong any name may be the right one.
+    // What is judged. Names of arms with mistakes are still valid; if a mix or a load has a mistake, any name may be.
     let arm_names = chosen.keys_of(file::arms);
     let mix_names: Vec<String> = mixes.iter().map(|mix| mix.name.clone()).collect();
     let has_all_mixes = mixes_are_complete(&file, mixes.len());
@@ -202,9 +208,9 @@ pub fn check(
         },
         basis: Basis {
             has_line: match searched {
-                Searched::Yes(_) => Some(true),
-                Searched::No => Some(false),
-                Searched::Unknown => None,
+                LineSearch::Yes(_) => Some(true),
+                LineSearch::No => Some(false),
+                LineSearch::Unknown => None,
             },
             is_line_alone: load_place.is_none() || points.iter().all(is_of_line),
             arms: &arms,
@@ -272,17 +278,17 @@ pub fn check(
 fn points(
     file: &Checked,
     loads: Loads,
-    searched: &Searched,
+    searched: &LineSearch,
     origins: &mut Origins<'_>,
     problems: &mut Collector<'_>,
 ) -> Vec<LoadPoint> {
-    if let (Searched::No, Some(place)) = (searched, loads.shares) {
+    if let (LineSearch::No, Some(place)) = (searched, loads.shares) {
         let what = "a share of the line".to_owned();
         let path = open::rates.under(&load::open.under(file::load.name));
         problems.add(&path, Some(place), Mistake::NoLine { what });
     }
     let load_place = file.field(file::load).map(|field| field.key_place);
-    if let (Searched::No, None) = (searched, load_place) {
+    if let (LineSearch::No, None) = (searched, load_place) {
         problems.add("", Some(file.place), Mistake::NothingAsked);
     }
     let line = searched.line().map(|line| line.point.clone());
@@ -303,11 +309,11 @@ fn mixes_are_complete(file: &Checked, understood: usize) -> bool {
     mixes.is_none_or(|mixes| mixes.items().len() + mixes.fields().len() == understood)
 }
 
-/// Reads what is asked and what is compared: the mixes of operations, and the arms.
+/// Reads the mixes of operations, and the arms. `inserted` estimates the records that a mix inserts at each point.
 fn subject<'s>(
     file: &Checked,
     read_arms: &[ReadArm],
-    inserted: &dyn Fn(&Mix) -> f64,
+    inserted: &dyn Fn(&Mix) -> Vec<f64>,
     given: &Surroundings<'_>,
     problems: &mut Collector<'s>,
     origins: &mut Origins<'s>,
@@ -322,12 +328,12 @@ fn subject<'s>(
         given,
         workload: &field.checked,
         key_place: field.key_place,
-        measured: Measured::default(),
+        measured: RecordSizes::default(),
         file: None,
     };
     let base = reader.data();
     let mixes = reader.mixes();
-    let inserted: f64 = mixes.iter().map(|(mix, _)| inserted(mix)).sum();
+    let inserted: f64 = mixes.iter().flat_map(|(mix, _)| inserted(mix)).sum();
     let mut arms = Vec::new();
     for arm in read_arms {
         let Some(engine) = arm.engine else { continue };
@@ -355,7 +361,7 @@ fn subject<'s>(
             limits: &given.limits,
             base_dir: given.base_dir,
         };
-        let stored = Stored {
+        let stored = StoredData {
             loaded_bytes: loaded_bytes(&data, working_set.as_ref()),
             inserted_bytes: stored_bytes(&data, inserted),
             copies: Copies::of(server.as_ref()),
@@ -389,7 +395,7 @@ fn points_of(mixes: &[Mix], points: &[LoadPoint]) -> Vec<Point> {
     all
 }
 
-/// Whether a point is the search for the line, or at a share of it: then there is no load at which arms are asked the same.
+/// Whether a point is the search for the line, or at a share of it: then arms do not run under the same load.
 fn is_of_line(point: &LoadPoint) -> bool {
     matches!(point.role, PointRole::Line | PointRole::ShareOfLine { .. })
 }

@@ -1,8 +1,8 @@
 //! Published disks and machines by name, from the data files of this crate.
 
-use crate::elements::disk::{
-    BURST_OR_OFF, BurstDraft, CAPACITY, LAW, TRACED, USUAL_CAPACITY, bandwidth, burst, latencies,
-};
+use crate::elements::burst::{BURST_OR_OFF, BurstDraft, burst};
+use crate::elements::disk::{CAPACITY, TRACED, USUAL_CAPACITY, bandwidth};
+use crate::elements::latency::{LAW, latencies};
 use crate::table::*;
 use crate::{Collector, Reader};
 use plimsoll_document::{Checked, SourceText};

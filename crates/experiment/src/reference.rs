@@ -9,7 +9,7 @@ use plimsoll_plan::words::figures_line;
 use plimsoll_plan::{EngineKind, SettingKind};
 use plimsoll_quantities::units;
 
-/// The generated part of the documentation stands between these lines.
+/// The generated part of the documentation is between these lines.
 pub const REFERENCE_BEGIN: &str = "<!-- reference: begin (generated) -->";
 /// See [`REFERENCE_BEGIN`].
 pub const REFERENCE_END: &str = "<!-- reference: end -->";
@@ -102,7 +102,7 @@ pub fn with_reference(document: &str, engines: &[EngineKind]) -> Option<String> 
     ))
 }
 
-/// A table of the keys of a map, and those of the maps inside of it. What is `told` already is only referred to.
+/// A table of the keys of a map, and of the maps in it. Maps that are in `told` already are only referred to.
 fn section(
     path: &str,
     title: &str,

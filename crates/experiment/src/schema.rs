@@ -104,7 +104,7 @@ fn property(key: &Key, engines: &[EngineKind]) -> Value {
     let mut schema = shape(&key.shape, engines);
     schema.insert("description".into(), json!(key.about));
     schema.insert("examples".into(), json!([written(key.example)]));
-    // A default in words is told by the description.
+    // A default in words is in the description.
     if let Need::Default(default) = key.need
         && !default.contains(" for ")
     {
@@ -172,7 +172,7 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
     map
 }
 
-/// A part of a file: its first keys are checked here, what is in them only when it is laid over the file.
+/// A part of a file: only its outermost keys, because the rest is checked when it is merged into the file.
 fn scale() -> Map<String, Value> {
     let mut properties = Map::new();
     for key in FILE.keys.iter().filter(|key| can_be_scaled(key.name)) {
@@ -185,7 +185,7 @@ fn scale() -> Map<String, Value> {
     schema
 }
 
-/// An arm with the settings of all engines; which engine has which is told in their descriptions.
+/// An arm with the settings of all engines; their descriptions name the engine.
 fn arm(engines: &[EngineKind], with_about: bool) -> Map<String, Value> {
     let mut schema = object(&ARM, engines);
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {

@@ -70,6 +70,12 @@ macro_rules! object {
                 $(Choice { keys: &[$(stringify!($allowed)),*], required: false, exclusive: true },)*
             ],
         };
+        const _: () = {
+            #[allow(non_camel_case_types, dead_code)]
+            enum KeyName { $($key),* }
+            // A choice among keys that are not in the table does not compile.
+            $($(let _ = KeyName::$any;)*)* $($(let _ = KeyName::$required;)*)* $($(let _ = KeyName::$allowed;)*)*
+        };
         $(#[$doc])*
         #[allow(non_upper_case_globals)]
         #[deny(dead_code)]

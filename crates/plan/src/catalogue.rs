@@ -1,4 +1,4 @@
-//! What can be set on each engine. The engines own the lists; the file format only checks against them.
+//! What can be set on each engine. The engines own the lists; the file is checked against them.
 
 use plimsoll_quantities::setting::{SettingKind, SettingValue};
 use serde::{Deserialize, Serialize};

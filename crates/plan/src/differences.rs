@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What is written where one side has nothing.
+/// Shown for a side without a value.
 const NOTHING: &str = "none";
 /// Options of a filesystem that were left as they are.
 const STOCK: &str = "stock";
@@ -34,7 +34,7 @@ pub struct Difference {
 /// Settings that only one of two engines has are no difference beside that of the engines.
 #[must_use]
 pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
-    let mut found = Found(Vec::new());
+    let mut found = DifferenceList(Vec::new());
     found.add("engine", &left.engine, &right.engine);
     settings(left, right, &mut found);
     data(left, right, &mut found);
@@ -60,9 +60,9 @@ pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
     found.0
 }
 
-struct Found(Vec<Difference>);
+struct DifferenceList(Vec<Difference>);
 
-impl Found {
+impl DifferenceList {
     fn add(&mut self, what: &str, left: &str, right: &str) {
         if left != right {
             self.0.push(Difference {
@@ -75,7 +75,7 @@ impl Found {
 }
 
 /// What the settings make of its command line is no difference beside that of the settings.
-fn server(left: &Arm, right: &Arm, found: &mut Found) {
+fn server(left: &Arm, right: &Arm, found: &mut DifferenceList) {
     let word =
         |arm: &Arm, of: fn(&ServerSpec) -> String| or_nothing(arm.rig.server.as_ref().map(of));
     let mut add = |what: &str, of: fn(&ServerSpec) -> String| {
@@ -109,7 +109,7 @@ fn or_nothing(text: Option<String>) -> String {
     text.unwrap_or_else(|| NOTHING.to_owned())
 }
 
-fn settings(left: &Arm, right: &Arm, found: &mut Found) {
+fn settings(left: &Arm, right: &Arm, found: &mut DifferenceList) {
     let names: BTreeSet<&String> = left
         .settings
         .0
@@ -131,7 +131,7 @@ fn settings(left: &Arm, right: &Arm, found: &mut Found) {
     }
 }
 
-fn data(left: &Arm, right: &Arm, found: &mut Found) {
+fn data(left: &Arm, right: &Arm, found: &mut DifferenceList) {
     let share = |arm: &Arm| or_nothing(arm.working_set.map(|set| units::share(set.share)));
     found.add("working_set", &share(left), &share(right));
     let of = |arm: &Arm| match serde_json::to_value(&arm.data) {
@@ -152,7 +152,7 @@ fn data(left: &Arm, right: &Arm, found: &mut Found) {
     }
 }
 
-fn disk(left: Option<&DiskChoice>, right: Option<&DiskChoice>, found: &mut Found) {
+fn disk(left: Option<&DiskChoice>, right: Option<&DiskChoice>, found: &mut DifferenceList) {
     if let (Some(DiskChoice::Emulated { spec: one }), Some(DiskChoice::Emulated { spec: other })) =
         (left, right)
     {
@@ -163,7 +163,7 @@ fn disk(left: Option<&DiskChoice>, right: Option<&DiskChoice>, found: &mut Found
     found.add("disk", &text(left), &text(right));
 }
 
-fn emulated(left: &DiskSpec, right: &DiskSpec, found: &mut Found) {
+fn emulated(left: &DiskSpec, right: &DiskSpec, found: &mut DifferenceList) {
     let preset = |disk: &DiskSpec| or_nothing(disk.preset.clone());
     found.add("disk", &preset(left), &preset(right));
     let one_law = |disk: &DiskSpec| disk.read_latency == disk.write_latency;
@@ -181,7 +181,11 @@ fn emulated(left: &DiskSpec, right: &DiskSpec, found: &mut Found) {
     }
 }
 
-fn filesystem(left: Option<&FilesystemSpec>, right: Option<&FilesystemSpec>, found: &mut Found) {
+fn filesystem(
+    left: Option<&FilesystemSpec>,
+    right: Option<&FilesystemSpec>,
+    found: &mut DifferenceList,
+) {
     let kind =
         |spec: Option<&FilesystemSpec>| or_nothing(spec.map(|spec| spec.kind.name().to_owned()));
     found.add("filesystem", &kind(left), &kind(right));
@@ -204,7 +208,7 @@ fn filesystem(left: Option<&FilesystemSpec>, right: Option<&FilesystemSpec>, fou
     );
 }
 
-fn limits(left: &LimitsSpec, right: &LimitsSpec, found: &mut Found) {
+fn limits(left: &LimitsSpec, right: &LimitsSpec, found: &mut DifferenceList) {
     let memory = |limits: &LimitsSpec| or_nothing(limits.memory_bytes.map(units::size));
     found.add("limits.memory", &memory(left), &memory(right));
     let page_cache = |limits: &LimitsSpec| or_nothing(limits.page_cache_bytes.map(units::size));

@@ -40,7 +40,7 @@ impl Copies {
     }
 }
 
-/// Bytes of all records as asked, on average.
+/// Mean bytes of all records, before the engine adds or compresses anything.
 #[must_use]
 pub fn data_bytes(data: &DataSpec) -> f64 {
     data.mean_record_bytes() * data.key_count() as f64
@@ -52,7 +52,7 @@ pub fn stored_bytes(data: &DataSpec, records: f64) -> f64 {
     records * (data.mean_record_bytes() * DISK_PER_BYTE + DISK_PER_RECORD)
 }
 
-/// Bytes on disk after the load. Where the records were chosen by what they take, that is what they take, whatever was measured: a disk
+/// Bytes on disk after the load. A working set has its share of the cache, whatever was measured: a disk
 /// that is made for it must not differ from one measurement to the next.
 #[must_use]
 pub fn loaded_bytes(data: &DataSpec, working_set: Option<&WorkingSet>) -> f64 {
@@ -93,7 +93,7 @@ pub fn most_held(stored_bytes: f64, copies: Copies) -> f64 {
     (stored_bytes * DISK_COPIES + DISK_BESIDES + copies.log_bytes) * copies.number
 }
 
-/// A capacity that suffices with all that is written beside the data: four times what is loaded, and what there is at the worst moment
+/// A capacity that suffices for everything that is written beside the data: four times the loaded bytes, and the worst moment
 /// when records were inserted as well, with what the greediest filesystem takes for itself, so that arms
 /// with different filesystems have disks of one size; at least 2 GiB, in whole GiB.
 #[must_use]

@@ -1,4 +1,4 @@
-//! What a plan would do, before it does it: in which order, for how long, needing how much, and where each value comes from.
+//! What a plan would do: in which order, for how long, needing how much, and where each value comes from.
 
 use crate::estimate::data_bytes;
 use crate::needs::{cache_bytes, held_bytes, needs};
@@ -149,7 +149,7 @@ fn explain_arm(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> ArmExplanation
 }
 
 impl PlanExplanation {
-    /// What the arms stand on, where any of them stands on something.
+    /// The rigs of the arms, if there are any.
     fn write_rigs(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut rows = Vec::new();
         for arm in &self.arms {
@@ -264,7 +264,7 @@ impl std::fmt::Display for PlanExplanation {
         let is_bound = self.may_end_early || self.has_sweeps;
         let searching = (self.needs.searching_ns, self.needs.searching_most_ns);
         if searching.0 > 0 {
-            // Nobody can say how many trials a search takes, so there is no bound to promise.
+            // The number of trials of a search is unknown, so there is no upper bound.
             let longer = total.saturating_add(searching.1 - searching.0);
             write!(f, "time    about {} to {}", about(total), about(longer))?;
         } else {

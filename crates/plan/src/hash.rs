@@ -1,4 +1,4 @@
-//! The fingerprint of a plan: equal when the same things would be measured.
+//! The hash of a plan: equal when the same things would be measured.
 
 use crate::{Plan, Settings, redact_json};
 use plimsoll_record::{DiskChoice, RigSpec, ShapedFrom};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 impl Plan {
-    /// SHA-256, in hexadecimal digits, of everything that bears on the measuring: arms with their engines, settings, data, directories, disks,
+    /// SHA-256, in hexadecimal digits, of everything that affects the measurement: arms with their engines, settings, data, directories, disks,
     /// filesystems and limits; mixes, points, load phase, measurement, events, and the runs in their order.
     ///
     /// What does not count: comments, layout and the order of keys in the file, where a value comes from, the experiment's name and
@@ -32,10 +32,10 @@ impl Plan {
                 measured["working_set"] = json!([set.share, set.usable_cache_bytes]);
             }
             let rig = without_bystanders(&arm.rig);
-            // Arms that stand on nothing in particular have the fingerprint that they had before there were disks.
+            // Arms without a rig keep the hash that they had before there were disks.
             if rig != RigSpec::default() {
                 measured["rig"] = json!(rig);
-                // Nor does it change that there are servers now.
+                // Rigs without a server keep the hash that they had before there were servers.
                 if rig.server.is_none()
                     && let Some(map) = measured["rig"].as_object_mut()
                 {
@@ -73,14 +73,14 @@ impl Plan {
     }
 }
 
-/// The settings as records keep them: a password that was changed changes nothing that is measured.
+/// The settings as records keep them: a changed password does not affect the measurement.
 fn without_passwords(settings: &Settings) -> Value {
     let mut settings = json!(settings);
     redact_json(&mut settings);
     settings
 }
 
-/// What bears on the measuring of that which an arm stands on.
+/// The parts of a rig that affect the measurement.
 fn without_bystanders(rig: &RigSpec) -> RigSpec {
     let mut rig = RigSpec {
         price: None,

@@ -1,6 +1,6 @@
 //! The plan: a checked experiment in which every value is decided, with the origin of each.
 //!
-//! Whoever runs, searches, judges or shows an experiment needs this crate and not its file: it knows neither YAML nor places in a text.
+//! The crates that run, search, judge and show experiments depend on this one, not on the file format: it knows neither YAML nor positions in a text.
 //!
 //! How the types fit together: an [`EngineKind`] lists its [`Setting`]s, each of a [`SettingKind`]; their values are the [`Settings`] of an [`Arm`].
 //! A [`Plan`] has arms, mixes and [`Point`]s, the [`PlannedRun`]s in their order, what is judged ([`Objective`], [`Compare`], [`Threshold`]), and the

@@ -1,4 +1,4 @@
-//! What an experiment needs of the machine: time, disk, memory and programs, estimated.
+//! Estimates of what an experiment needs: time, disk, memory and programs.
 
 use crate::estimate::{
     Copies, MEMORY_BESIDES_CACHE_OF_SERVER, data_bytes, loaded_bytes_of, most_held, stored_bytes,
@@ -194,7 +194,7 @@ pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
     }
 }
 
-/// Time that the disk of an arm takes to store its data, where it is already as slow as it was asked to be.
+/// Time that the disk of an arm needs to store its data, if it is limited during the load.
 fn disk_seconds(plan: &Plan, arm: &Arm) -> f64 {
     let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
         return 0.0;
@@ -211,7 +211,7 @@ fn disk_seconds(plan: &Plan, arm: &Arm) -> f64 {
     loaded_bytes_of(arm) * copies(arm).number / by_requests.min(least(spec.bandwidth))
 }
 
-/// Disks that differ in what bears on their speed: each is held against its description once.
+/// Disks that differ in speed: each is calibrated once.
 fn distinct_disks(plan: &Plan) -> u64 {
     let mut seen: Vec<DiskSpec> = Vec::new();
     for arm in &plan.arms {
@@ -281,7 +281,7 @@ pub fn inserted_at(
         (PointRole::Line, Some(search)) => (window_ns(search.warm_up_ns, search.trial_ns), TRIALS),
         _ => (point_ns(measurement), 1),
     };
-    // What is done in a closed loop, or where the run decides the rate, is what an engine can do at most.
+    // Where the rate is not given (a closed loop, or one that the run decides), assume the most that an engine can do.
     let most_done = LOADED_RECORDS_PER_SECOND * window_ns as f64 / 1e9;
     let expected = match point.role {
         PointRole::Fixed => point.load.expected_arrivals(window_ns),

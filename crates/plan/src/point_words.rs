@@ -1,4 +1,4 @@
-//! Points and looks in words, for those who read a plan.
+//! Points and looks in words.
 
 use crate::needs::TRIALS;
 use crate::{Looks, Plan, Point, PointRole, Search, Sessions};

@@ -14,7 +14,7 @@ pub fn keeps_data_here(engine: &EngineKind, server: Option<&ServerSpec>) -> bool
     engine.keeps_data && (engine.server.is_none() || server.is_some())
 }
 
-/// Whether the arm's engine is a server that runs by itself, so that what is started for a run is its client alone.
+/// Whether the arm's engine is a server that runs by itself, so that a run starts only its client.
 #[must_use]
 pub fn is_by_uri(arm: &Arm) -> bool {
     server_uri(&arm.settings).is_some()
@@ -29,7 +29,7 @@ pub fn server_uri(settings: &Settings) -> Option<&str> {
     }
 }
 
-/// The same server as one process that stands alone: a record takes as much on it as on each member of a set, and is stored far sooner.
+/// The same server as a single process: a record takes the same space as on each member of a set, and is stored far sooner.
 #[must_use]
 pub fn standing_alone(server: &ServerSpec) -> ServerSpec {
     let mut alone = server.clone();
@@ -45,7 +45,7 @@ pub fn standing_alone(server: &ServerSpec) -> ServerSpec {
     alone
 }
 
-/// What an arm's server was given beyond its preset and its settings.
+/// The arguments of an arm's server beyond its preset and its settings.
 pub(crate) fn own_arguments(arm: &Arm) -> Vec<String> {
     let Some(server) = &arm.rig.server else {
         return Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn own_arguments(arm: &Arm) -> Vec<String> {
     beyond.to_vec()
 }
 
-/// What is run after the start, where that is not what the preset says.
+/// The command after the start, if it is not that of the preset.
 pub(crate) fn own_after_start(server: &ServerSpec) -> Option<String> {
     let set = server_preset(&server.name).and_then(|preset| preset.set.as_ref());
     let is_own = set.is_none_or(|set| set.after_start != server.after_start);

@@ -25,7 +25,7 @@ impl DataShares {
         })
     }
 
-    /// What fits into neither and must be read from the disk: the least, if no page is in both, and the most, if all of the smaller is in the larger.
+    /// Share that fits into neither and must be read from the disk: the least, if no page is in both caches, and the most, if the larger contains the smaller.
     #[must_use]
     pub fn neither(&self) -> (f64, f64) {
         let least = 1.0 - self.engine_cache - self.page_cache;
@@ -33,7 +33,7 @@ impl DataShares {
     }
 }
 
-/// What is to be expected of an arm whose memory is limited: an estimate, unless the file says how much page cache there is.
+/// Shares of an arm whose memory is limited: an estimate, unless the file gives the page cache.
 pub(crate) fn shares(arm: &Arm, engines: &[EngineKind]) -> Option<DataShares> {
     let kind = engines.iter().find(|kind| kind.name == arm.engine)?;
     let usable = cache_bytes(arm, engines)? as f64 * kind.usable_cache;

@@ -217,7 +217,7 @@ pub fn event_in_words(event: EventSpec) -> String {
     )
 }
 
-/// What is done, in a few words.
+/// An action, in a few words.
 fn act_in_words(act: Act) -> String {
     match act {
         Act::StepDown => "the primary steps down".into(),

@@ -68,7 +68,7 @@ pub(crate) static OPEN_DEFAULTS: OpenMap = OpenMap {
 
 const PATH: &str = file::arms.name;
 const DEFAULTS: &str = file::defaults.name;
-/// Three ways to say how much data there is.
+/// Three ways to give the amount of data.
 pub(crate) const AMOUNTS: [&Key; 3] = [arm::records, arm::size, arm::working_set];
 
 /// An arm as read: its data is decided with the workload.
@@ -77,25 +77,25 @@ pub(crate) struct ReadArm {
     pub name_place: Place,
     /// `None` when the file names an engine that there is not.
     pub engine: Option<EngineKind>,
-    /// What stands in the arm or in the defaults.
-    given: BTreeMap<String, Given>,
+    /// Values from the arm or the defaults, by key.
+    given: BTreeMap<String, ArmValue>,
 }
 
 /// A value that an arm has.
-pub(crate) struct Given {
-    /// Where it stands: in the arm or in the defaults.
+pub(crate) struct ArmValue {
+    /// Path of the key in the file: in the arm or in the defaults.
     pub path: String,
     pub checked: Checked,
 }
 
 impl ReadArm {
     /// What it has for a key.
-    pub(crate) fn get(&self, key: &Key) -> Option<&Given> {
+    pub(crate) fn get(&self, key: &Key) -> Option<&ArmValue> {
         self.setting(key.name)
     }
 
     /// What it has for a setting of its engine.
-    pub(crate) fn setting(&self, name: &str) -> Option<&Given> {
+    pub(crate) fn setting(&self, name: &str) -> Option<&ArmValue> {
         self.given.get(name)
     }
 
@@ -105,8 +105,8 @@ impl ReadArm {
     }
 }
 
-impl Given {
-    /// Whether it stands in the arm, not in the defaults.
+impl ArmValue {
+    /// Whether it is from the arm, not from the defaults.
     pub(crate) fn is_own(&self) -> bool {
         self.path.starts_with(PATH)
     }
@@ -205,13 +205,13 @@ impl<'r, 's> ArmReader<'r, 's> {
         kind.copied()
     }
 
-    /// What the arm itself says.
+    /// Reads the arm's own values.
     fn given(
         &mut self,
         path: &str,
         own: &[Entry],
         engine: EngineKind,
-        given: &mut BTreeMap<String, Given>,
+        given: &mut BTreeMap<String, ArmValue>,
     ) {
         for entry in own {
             let path = join(path, &entry.key);
@@ -225,22 +225,22 @@ impl<'r, 's> ArmReader<'r, 's> {
                 continue;
             };
             let checked = self.read(&path, &shape, &entry.value);
-            given.insert(entry.key.clone(), Given { path, checked });
+            given.insert(entry.key.clone(), ArmValue { path, checked });
         }
     }
 
-    /// What the arm leaves to the defaults.
+    /// Reads what the arm inherits from the defaults.
     fn inherited(
         &mut self,
         own: &[Entry],
         defaults: &[Entry],
         engine: EngineKind,
-        given: &mut BTreeMap<String, Given>,
+        given: &mut BTreeMap<String, ArmValue>,
     ) {
         let says = |key: &str| own.iter().any(|entry| entry.key == key);
         for entry in defaults {
             let key = entry.key.as_str();
-            // These are three ways to say one thing.
+            // Each of the amounts replaces the other two.
             let is_amount = AMOUNTS.iter().any(|amount| amount.name == key);
             let said = says(key) || (is_amount && AMOUNTS.iter().any(|amount| says(amount.name)));
             let Some(shape) = shape_of(key, engine) else {
@@ -251,11 +251,11 @@ impl<'r, 's> ArmReader<'r, 's> {
             }
             let path = join(DEFAULTS, key);
             let checked = self.read(&path, &shape, &entry.value);
-            given.insert(key.to_owned(), Given { path, checked });
+            given.insert(key.to_owned(), ArmValue { path, checked });
         }
     }
 
-    /// Sees to what stands in the defaults and concerns no arm.
+    /// Reports keys of the defaults that concern no arm.
     fn defaults(&mut self, arms: &[ReadArm], defaults: &[Entry]) {
         let engines: Vec<EngineKind> = arms.iter().filter_map(|arm| arm.engine).collect();
         for entry in defaults {
@@ -272,7 +272,7 @@ impl<'r, 's> ArmReader<'r, 's> {
                 .iter()
                 .find_map(|engine| shape_of(&entry.key, *engine))
             {
-                // It may be that every arm says otherwise; what stands here must be right all the same.
+                // Even a default that every arm overrides must be valid.
                 self.read(&join(DEFAULTS, &entry.key), &shape, &entry.value);
             }
         }

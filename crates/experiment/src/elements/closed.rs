@@ -2,7 +2,7 @@
 
 use crate::Collector;
 use crate::elements::load::{LoadPoint, Loads, SWEPT, sessions_of};
-use crate::elements::sweep::{Swept, THREADS_SWEEP, distinct, sweep_of_threads};
+use crate::elements::sweep::{Sweep, THREADS_SWEEP, distinct, sweep_of_threads};
 use crate::origins::Origins;
 use crate::table::*;
 use plimsoll_document::Checked;
@@ -38,12 +38,12 @@ impl Loads {
         let path_of_threads = closed::threads.under(path);
         let swept = sweep_of_threads(&path_of_threads, threads, origins, problems);
         let (listed, role) = match swept {
-            Swept::Yes(points) => (points, PointRole::Sweep),
-            Swept::Wrong => {
+            Sweep::Points(points) => (points, PointRole::Sweep),
+            Sweep::Wrong => {
                 self.complete = false;
                 (Vec::new(), PointRole::Sweep)
             }
-            Swept::No => {
+            Sweep::List => {
                 let listed = distinct(&path_of_threads, threads, origins, problems, |item| {
                     item.whole()
                         .map(|sessions| (sessions, sessions.to_string()))

@@ -46,14 +46,14 @@ pub(crate) fn path(key: &Key) -> String {
     key.under(file::compare.name)
 }
 
-/// Names that comparison and thresholds can refer to. Where a list is empty, nothing is known, and every name passes.
+/// Names that comparison and thresholds can refer to. An empty list means unknown: every name passes.
 pub(crate) struct Names<'n> {
     pub arms: &'n [String],
     pub mixes: &'n [String],
     pub points: &'n [LoadPoint],
 }
 
-/// What comparison and thresholds can rest on.
+/// What metrics of comparison and thresholds need.
 pub(crate) struct Basis<'g> {
     /// Whether the line is searched; `None` where that was not understood.
     pub has_line: Option<bool>,
@@ -242,7 +242,7 @@ impl JudgedReader<'_, '_> {
         None
     }
 
-    /// Says what a metric rests on and the file does not have. `compared` are the arms that it concerns; none of them are all.
+    /// Reports what a metric needs and the file does not have. `compared` are the arms that it concerns; empty for all.
     pub(crate) fn check_basis(
         &mut self,
         path: &str,
@@ -329,7 +329,7 @@ fn compared(pairs: &[(String, String)]) -> Vec<&str> {
         .collect()
 }
 
-/// The smallest difference of a metric that matters where a file says nothing, as a share.
+/// Default of the smallest difference of a metric that matters, as a share.
 fn default_margin(metric: Metric) -> f64 {
     if matches!(metric, Metric::Throughput | Metric::Line) {
         0.03

@@ -1,8 +1,9 @@
 //! `disk`: an emulated disk, by a preset or by figures, or a device of this machine.
 
-use crate::elements::arm::{Given, ReadArm, arm};
-use crate::elements::metric::TABLE_PERCENTILES;
-use crate::elements::rig::{RigReader, Stored};
+use crate::elements::arm::{ArmValue, ReadArm, arm};
+use crate::elements::burst::{BURST_OR_OFF, burst};
+use crate::elements::latency::{LAW, latencies};
+use crate::elements::rig::{RigReader, StoredData};
 use crate::presets::{DiskPreset, disk_presets};
 use crate::rig_mistake::RigMistake;
 use crate::table::*;
@@ -10,19 +11,11 @@ use crate::{Collector, Problems, Reader};
 use plimsoll_document::{Checked, Kind, Node, Place, SourceText, Value};
 use plimsoll_plan::estimate::{ample_capacity, least_capacity, most_held};
 use plimsoll_plan::words::disk_words;
-use plimsoll_plan::{EngineKind, SettingValue, Source, table_percentile};
-use plimsoll_record::{
-    Backing, DiskBurst, DiskChoice, DiskLatency, DiskRates, DiskSpec, FilesystemKind,
-};
+use plimsoll_plan::{EngineKind, Source};
+use plimsoll_record::{Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind};
 use std::path::PathBuf;
 
-/// The most that a request can be made to wait.
-const LONGEST_WAIT_NS: u64 = 3_600_000_000_000;
-const WAIT: Shape = Shape::duration(0, LONGEST_WAIT_NS);
-pub(crate) const LAW: Shape = Shape::Any(&[WAIT, Shape::Object(&LATENCY)]);
 pub(crate) const CAPACITY: Shape = Shape::size(1 << 20, 1 << 50);
-pub(crate) const BURST_OR_OFF: Shape =
-    Shape::Any(&[Shape::choice(&["off"]), Shape::Object(&BURST)]);
 /// 32 bytes of memory each.
 const MOST_TRACED: u64 = 1_000_000_000;
 /// The word for blocks that are kept in a file.
@@ -33,7 +26,7 @@ pub(crate) const NO_DISK: &str = "none";
 const STABLE_NAMES: &str = "/dev/disk/by-";
 /// Requests that a trace holds where nothing is said.
 pub(crate) const TRACED: u64 = 1_000_000;
-/// Of a disk whose capacity bears on nothing, where nothing says what it is to hold.
+/// Capacity of a disk whose speed does not depend on it, unless the file gives one, bytes.
 pub(crate) const USUAL_CAPACITY: u64 = 16 << 30;
 const BLOCK: u64 = 4096;
 
@@ -87,72 +80,14 @@ object! {
     => at most one of [preset, device];
 }
 
-object! {
-    /// A distribution of latencies.
-    LATENCY latency: "A distribution of latencies."
-    lognormal = Shape::Object(&LOGNORMAL), Optional, "{median: 5ms, p99: 20ms}";
-        "Most near the median, few much longer.";
-    table = Shape::keyed(Keys::Words(&TABLE_PERCENTILES), &WAIT, 2, 1_000), Optional, "{p0: 1ms, p50: 3ms, p99: 10ms, p100: 40ms}";
-        "By percentiles that were measured somewhere, in straight lines between them.";
-    => one of [lognormal, table];
-}
-
-object! {
-    /// The lognormal distribution.
-    LOGNORMAL lognormal: "The lognormal distribution by two of its percentiles."
-    median = Shape::duration(1, LONGEST_WAIT_NS), Required, "5ms";
-        "Half are below it.";
-    p99 = Shape::duration(1, LONGEST_WAIT_NS), Required, "20ms";
-        "One of a hundred is above it. At least the median.";
-}
-
-object! {
-    /// Burst credits.
-    BURST burst: "Credits that are saved while little is asked and spent while much is: one is one request. Without any left, the other \
-            limits of the disk hold."
-    iops = RATE, Required, "3000";
-        "Most requests per second while there are credits.";
-    bandwidth = Shape::Bandwidth, Optional, "170MB/s";
-        "Most bytes per second while there are credits, where that is more than without.";
-    credits = Shape::count(1, 1_000_000_000_000), Required, "5.4M";
-        "The most that can be saved.";
-    refill = RATE, Optional, "100";
-        "Credits that come in per second; without it, the IOPS of the disk.";
-    start = Shape::number(0.0, 1.0), Default("100%"), "0%";
-        "Share of the most that is there at the beginning of a run.";
-}
-
 /// A disk of which capacity and backing may still depend on the data.
 #[derive(Clone, Debug)]
 pub(crate) struct DiskDraft {
     pub spec: DiskSpec,
-    /// Whether the file or the preset says it.
+    /// Whether the capacity is that of the file or the preset.
     pub capacity_known: bool,
-    /// Whether the file says it.
+    /// Whether the backing is that of the file.
     pub backing_known: bool,
-}
-
-/// Burst credits of which the inflow may still depend on the disk.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BurstDraft {
-    pub iops: f64,
-    pub bandwidth: Option<f64>,
-    pub credits: f64,
-    pub refill: Option<f64>,
-    pub start: f64,
-}
-
-impl BurstDraft {
-    /// With credits that come in as fast as the disk is without; `None` where nothing says how fast that is.
-    pub(crate) fn of_disk(self, joint_iops: Option<f64>) -> Option<DiskBurst> {
-        Some(DiskBurst {
-            iops: self.iops,
-            bandwidth: self.bandwidth,
-            credits: self.credits,
-            refill: self.refill.or(joint_iops)?,
-            start: self.start,
-        })
-    }
 }
 
 /// An emulated disk from text, as on a command line: the name of a preset, `gp3`, or figures as in an experiment file,
@@ -302,7 +237,7 @@ pub(crate) fn described(
     })
 }
 
-/// A limit of both directions stands for all that the preset says of the two.
+/// A joint limit replaces the preset's limits of both directions.
 fn rates(
     base: DiskRates,
     map: &Checked,
@@ -328,95 +263,6 @@ fn rates(
 /// Bytes per second.
 pub(crate) fn bandwidth(checked: &Checked) -> Option<f64> {
     checked.whole().map(|bytes| bytes as f64)
-}
-
-/// Latencies of a disk or a preset: one of both directions is refined by those of each.
-pub(crate) fn latencies(
-    path: &str,
-    map: &Checked,
-    [both, read, write, flush]: [&Key; 4],
-    spec: &mut DiskSpec,
-    problems: &mut Collector<'_>,
-) {
-    let mut law = |key: &Key| {
-        let checked = map.get(key)?;
-        latency(&key.under(path), checked, problems)
-    };
-    if let Some(law) = law(both) {
-        spec.read_latency = law.clone();
-        spec.write_latency = law;
-    }
-    if let Some(law) = law(read) {
-        spec.read_latency = law;
-    }
-    if let Some(law) = law(write) {
-        spec.write_latency = law;
-    }
-    if let Some(law) = law(flush) {
-        spec.flush_latency = law;
-    }
-}
-
-fn latency(path: &str, checked: &Checked, problems: &mut Collector<'_>) -> Option<DiskLatency> {
-    if let Value::One(SettingValue::Nanos(ns)) = checked.value {
-        return Some(match ns {
-            0 => DiskLatency::None,
-            ns => DiskLatency::Constant { ns },
-        });
-    }
-    if let Some(lognormal) = checked.get(latency::lognormal) {
-        let median_ns = lognormal.get(lognormal::median)?.whole()?;
-        let p99_ns = lognormal.get(lognormal::p99)?.whole()?;
-        if p99_ns < median_ns {
-            let mistake = RigMistake::PercentileBelowMedian { median_ns, p99_ns };
-            problems.add(
-                &latency::lognormal.under(path),
-                Some(lognormal.place),
-                mistake,
-            );
-        }
-        return Some(DiskLatency::Lognormal { median_ns, p99_ns });
-    }
-    let mut points = Vec::new();
-    let mut places = Vec::new();
-    for field in checked.get(latency::table)?.fields() {
-        let point = (table_percentile(&field.key), field.checked.whole());
-        let (Some(percentile), Some(ns)) = point else {
-            continue;
-        };
-        points.push((percentile, ns));
-        places.push((percentile, field.checked.place));
-    }
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    for pair in points.windows(2) {
-        let [(lower, shorter), (upper, longer)] = *pair else {
-            continue;
-        };
-        if longer >= shorter && upper > lower {
-            continue;
-        }
-        let place = places
-            .iter()
-            .find(|(percentile, _)| *percentile == upper)
-            .map(|(_, place)| *place);
-        let mistake = RigMistake::TableNotAscending { lower, upper };
-        problems.add(&latency::table.under(path), place, mistake);
-    }
-    Some(DiskLatency::Table { points })
-}
-
-/// Burst credits as read; `None` for `off` or where they are wrong.
-pub(crate) fn burst(checked: &Checked) -> Option<BurstDraft> {
-    Some(BurstDraft {
-        iops: checked.get(burst::iops)?.number()?,
-        bandwidth: checked.get(burst::bandwidth).and_then(bandwidth),
-        credits: checked.get(burst::credits)?.whole()? as f64,
-        refill: checked.get(burst::refill).and_then(Checked::number),
-        start: checked
-            .get(burst::start)
-            .and_then(Checked::number)
-            .unwrap_or(1.0),
-    })
 }
 
 fn burst_of(
@@ -456,7 +302,7 @@ impl RigReader<'_, '_> {
         path: &str,
         arm: &ReadArm,
         engine: &EngineKind,
-        stored: Stored,
+        stored: StoredData,
     ) -> Option<DiskChoice> {
         let given = arm.get(arm::disk)?;
         let checked = &given.checked;
@@ -498,7 +344,7 @@ impl RigReader<'_, '_> {
         Some(DiskChoice::Emulated { spec })
     }
 
-    fn device(&mut self, path: &str, given: &Given, device: &Checked) -> Option<DiskChoice> {
+    fn device(&mut self, path: &str, given: &ArmValue, device: &Checked) -> Option<DiskChoice> {
         let map = &given.checked;
         for field in map.fields() {
             let of_device = [disk::device, disk::erase, disk::preset];
@@ -535,7 +381,7 @@ impl RigReader<'_, '_> {
     }
 
     /// The disk with what its data decides.
-    fn finished(&self, draft: DiskDraft, stored: Stored) -> DiskSpec {
+    fn finished(&self, draft: DiskDraft, stored: StoredData) -> DiskSpec {
         let mut spec = draft.spec;
         let (loaded, inserted) = (stored.loaded_bytes, stored.inserted_bytes);
         if !draft.capacity_known {
@@ -579,7 +425,7 @@ impl RigReader<'_, '_> {
             let Some(key) = DISK.key(figure) else {
                 continue;
             };
-            // A figure of one direction may be given by that of both, and one latency of both by that of one.
+            // A joint figure covers both directions, and equal latencies are shown as one.
             let both = joint.iter().find(|(one, _)| is(one));
             let one = [disk::read_latency, disk::write_latency];
             let given = checked
@@ -612,8 +458,8 @@ impl RigReader<'_, '_> {
         arm: &ReadArm,
         spec: &DiskSpec,
         filesystem: FilesystemKind,
-        given: &Given,
-        stored: Stored,
+        given: &ArmValue,
+        stored: StoredData,
     ) {
         let needed_bytes = least_capacity(stored.loaded_bytes, stored.copies, filesystem);
         if spec.capacity_bytes >= needed_bytes {

@@ -38,7 +38,7 @@ object! {
 
 const PATH: &str = file::events.name;
 
-/// What events can happen on.
+/// What events depend on.
 pub(crate) struct EventScope<'a> {
     pub arms: &'a [Arm],
     pub points: &'a [LoadPoint],

@@ -1,6 +1,6 @@
 //! `filesystem`: what is made on the disk of an arm.
 
-use crate::elements::arm::{Given, ReadArm, arm};
+use crate::elements::arm::{ArmValue, ReadArm, arm};
 use crate::elements::disk::NO_DISK;
 use crate::elements::rig::RigReader;
 use crate::rig_mistake::RigMistake;
@@ -36,7 +36,7 @@ impl RigReader<'_, '_> {
         let path = arm::filesystem.under(path);
         if disk.is_none() {
             let given = given?;
-            // With `disk: none`, or with a disk that is wrong, what the defaults say is for others.
+            // With `disk: none`, or with a disk that has a mistake, the defaults are for other arms.
             let others = !given.is_own() && (arm.get(arm::disk).is_some() || !engine.keeps_data);
             let wrong_disk = arm
                 .get(arm::disk)
@@ -95,7 +95,7 @@ impl RigReader<'_, '_> {
     fn options(
         &mut self,
         path: &str,
-        given: &Given,
+        given: &ArmValue,
         key: &Key,
         between: impl Fn(char) -> bool,
     ) -> Vec<String> {

@@ -55,7 +55,7 @@ impl RigReader<'_, '_> {
         Some(machine)
     }
 
-    /// What the arm says, else what its machine has; refused where this machine cannot give it.
+    /// The limits from the arm, else those of its machine; refused if this machine has less.
     pub(crate) fn limits(
         &mut self,
         path: &str,

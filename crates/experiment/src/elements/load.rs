@@ -90,7 +90,7 @@ impl LoadPoint {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OpenLoop {
     pub arrivals: Arrivals,
-    /// As many as the load says, where the run does not find them.
+    /// From the file, unless the run finds the number.
     pub count: u32,
     /// Where the number of sessions comes from.
     pub sessions: Sessions,
@@ -113,7 +113,7 @@ pub(crate) struct Loads {
     pub shares: Option<Place>,
     /// Whether the highest rates of a sweep are not the file's, so that those which cannot be scheduled are left out in silence.
     pub unasked_rates: bool,
-    /// Whether the sessions of the closed loop pause, which says nothing of how many an open loop needs.
+    /// Whether the sessions of the closed loop pause; then their best number does not fit an open loop.
     pub pauses: bool,
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn loads(
     loads
 }
 
-/// What the schedule says of the loads.
+/// Reports loads that the schedule refuses.
 fn check_loads(path: &str, field: &Field, points: &[LoadPoint], problems: &mut Collector<'_>) {
     for problem in points.iter().flat_map(|point| point.load.check()) {
         let what = problem.wrong.to_string();
@@ -162,7 +162,7 @@ impl Loads {
         }
     }
 
-    /// Where sessions are asked to be found in a closed loop that pauses.
+    /// The path of `sessions: found`, if the closed loop pauses.
     pub(crate) fn finds_in_pauses(&self, line: Option<&LoadPoint>) -> Option<String> {
         if !self.pauses {
             return None;
@@ -175,7 +175,7 @@ impl Loads {
             .then(|| search_keys::sessions.under(&search::path()))
     }
 
-    /// Leaves out the rates of a sweep that cannot be scheduled and that nobody asked for by number.
+    /// Drops default rates of a sweep that are too high to be scheduled.
     pub(crate) fn within_schedule(&mut self, measurement: &Measurement) {
         if !self.unasked_rates {
             return;
@@ -278,7 +278,7 @@ pub(crate) fn check_arrivals(
     }
 }
 
-/// What is wrong where more operations are due than can be scheduled.
+/// The mistake, if more operations are due than can be scheduled.
 pub(crate) fn too_many_due(load: &Load, window_ns: u64) -> Option<Mistake> {
     let found = load.expected_arrivals(window_ns)?;
     (found > MOST_ARRIVALS as f64).then(|| Mistake::TooManyDue {

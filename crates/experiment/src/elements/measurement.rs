@@ -1,6 +1,7 @@
 //! `measurement`: how long, how often and in which order.
 
 use crate::elements::blocks::{BLOCKS, MOST_BLOCKS, blocks};
+use crate::elements::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
@@ -44,7 +45,7 @@ object! {
          show what one of them reads and writes. With one session, each request to the disk belongs to one operation.";
 }
 
-pub(crate) const PATH: &str = "measurement";
+pub(crate) const PATH: &str = file::measurement.name;
 
 /// Reads the measurement. `stages_ns` is how long the stages of the load last, if it has any, and `load_place` where they are written.
 pub(crate) fn measurement(
@@ -56,23 +57,24 @@ pub(crate) fn measurement(
     problems: &mut Collector<'_>,
 ) -> Measurement {
     check_flags(overrides, problems);
-    let mut whole = |key: &Key, flag: Option<(SettingValue, &str)>| {
-        origins
-            .settle_or_flag(PATH, map, key, flag)
-            .and_then(|value| value.whole())
-    };
     let flag = overrides.warm_up_ns;
     let flag = flag.map(|nanos| (SettingValue::Nanos(nanos), "--warm-up"));
-    let warm_up_ns = whole(measurement::warm_up, flag).unwrap_or(0);
-    let flag = overrides.duration_ns;
-    let flag = flag.map(|nanos| (SettingValue::Nanos(nanos), "--duration"));
+    let warm_up = origins.settle_or_flag(PATH, map, measurement::warm_up, flag);
+    let warm_up_ns = warm_up.and_then(|value| value.whole()).unwrap_or(0);
     let duration_ns = match stages_ns {
-        None => whole(measurement::duration, flag).unwrap_or(SHORTEST_NS),
+        None => {
+            let flag = overrides.duration_ns;
+            let flag = flag.map(|nanos| (SettingValue::Nanos(nanos), "--duration"));
+            let duration = origins.settle_or_flag(PATH, map, measurement::duration, flag);
+            duration
+                .and_then(|value| value.whole())
+                .unwrap_or(SHORTEST_NS)
+        }
         Some(stages_ns) => stages_ns.saturating_sub(warm_up_ns),
     };
     let flag = overrides.operations;
     let flag = flag.map(|count| (SettingValue::Count(count), "--operations"));
-    let operations = whole(measurement::operations, flag);
+    let operations = origins.settle_or_flag(PATH, map, measurement::operations, flag);
     let (blocks, looks) = blocks(map, overrides, origins, problems);
     if let Some(stages_ns) = stages_ns {
         let place = |key: &Key| {
@@ -114,7 +116,7 @@ pub(crate) fn measurement(
     Measurement {
         warm_up_ns,
         duration_ns,
-        operations,
+        operations: operations.and_then(|value| value.whole()),
         blocks,
         looks,
         order,

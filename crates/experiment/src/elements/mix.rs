@@ -221,7 +221,7 @@ impl WorkloadReader<'_, '_> {
         Some(mix)
     }
 
-    /// What is impossible only for certain data, such as a hot spot without a record in it.
+    /// Reports mixes that are impossible for the data, such as a hot spot without records.
     pub(crate) fn mixes_on_data(&mut self, mixes: &[(Mix, Place)], data: &[DataSpec]) {
         let mut seen: Vec<&DataSpec> = Vec::new();
         for data in data {
@@ -263,7 +263,7 @@ fn request_distribution(checked: &Checked) -> Option<RequestDistribution> {
             _ => Some(RequestDistribution::exponential()),
         };
     }
-    // Origins of these inner values are told with the whole.
+    // The origin of the whole distribution covers these values.
     let source = SourceText::new("");
     let mut origins = Origins::new(&source);
     let mut number = |map: &Checked, key: &Key| match origins.settle("", Some(map), key) {

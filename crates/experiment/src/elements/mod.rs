@@ -2,6 +2,7 @@
 
 pub(crate) mod arm;
 mod blocks;
+pub(crate) mod burst;
 mod closed;
 pub(crate) mod compare;
 pub(crate) mod disk;
@@ -9,6 +10,7 @@ pub(crate) mod events;
 mod fields;
 pub(crate) mod file;
 mod filesystem;
+pub(crate) mod latency;
 mod limits;
 pub(crate) mod load;
 pub(crate) mod load_phase;

@@ -4,7 +4,7 @@ use crate::Collector;
 use crate::elements::load::{
     ARRIVALS, LoadPoint, Loads, OpenLoop, SESSIONS_OR_FOUND, SWEPT, arrivals_of, count_of,
 };
-use crate::elements::sweep::{RATES_SWEEP, Swept, distinct, rates_sweep, sweep_of_rates};
+use crate::elements::sweep::{RATES_SWEEP, Sweep, distinct, rates_sweep, sweep_of_rates};
 use crate::origins::Origins;
 use crate::table::*;
 use plimsoll_document::Checked;
@@ -45,18 +45,18 @@ impl Loads {
         let path_of_rates = open::rates.under(path);
         let swept = sweep_of_rates(&path_of_rates, rates, origins, problems);
         let listed = match swept {
-            Swept::Yes(points) => {
+            Sweep::Points(points) => {
                 self.unasked_rates = rates.get(rates_sweep::to).is_none();
                 points
                     .into_iter()
                     .map(|rate| (rate, PointRole::Sweep))
                     .collect()
             }
-            Swept::Wrong => {
+            Sweep::Wrong => {
                 self.complete = false;
                 Vec::new()
             }
-            Swept::No => {
+            Sweep::List => {
                 let listed = distinct(&path_of_rates, rates, origins, problems, rate_or_share);
                 self.complete &= listed.len() == rates.items().len() && !listed.is_empty();
                 listed

@@ -24,7 +24,7 @@ object! {
 }
 
 impl RigReader<'_, '_> {
-    /// What the arm says, else what its machine costs.
+    /// The price from the arm, else that of its machine.
     pub(crate) fn price(
         &mut self,
         path: &str,

@@ -18,7 +18,7 @@ const NOT_HERE: [&str; 2] = [
 ];
 
 impl WorkloadReader<'_, '_> {
-    /// What the file says that `workload.ycsb` names. `None` where none is named, or where it cannot be taken.
+    /// The property file of `workload.ycsb`; `None` if there is none or it has a mistake.
     pub(crate) fn property_file(&mut self) -> Option<Core> {
         let named = self.workload.get(workload::ycsb)?;
         let (written, place) = (named.text()?.to_owned(), named.place);

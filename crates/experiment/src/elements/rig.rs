@@ -12,18 +12,18 @@ use plimsoll_plan::{EngineKind, Settings, server_uri};
 use plimsoll_record::{DiskChoice, RigSpec, ServerSpec};
 use std::path::Path;
 
-/// What the data of an arm takes on disk, about.
+/// Estimated disk space of an arm's data.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stored {
-    /// After the load.
+pub(crate) struct StoredData {
+    /// After the load, bytes.
     pub loaded_bytes: f64,
-    /// What all points insert.
+    /// Inserted by all points, bytes.
     pub inserted_bytes: f64,
-    /// How often all of it is kept.
+    /// Copies of all of it.
     pub copies: Copies,
 }
 
-/// Reads what arms stand on.
+/// Reads rigs and gathers problems.
 pub(crate) struct RigReader<'r, 's> {
     pub problems: &'r mut Collector<'s>,
     pub origins: &'r mut Origins<'s>,
@@ -33,18 +33,18 @@ pub(crate) struct RigReader<'r, 's> {
 }
 
 impl RigReader<'_, '_> {
-    /// What one arm stands on, under the server that is started for it.
+    /// The rig of one arm, with the server that is started for it.
     pub(crate) fn rig(
         &mut self,
         arm: &ReadArm,
         engine: &EngineKind,
         settings: &Settings,
         server: Option<ServerSpec>,
-        stored: Stored,
+        stored: StoredData,
     ) -> RigSpec {
         let path = arm.path();
         if engine.server.is_some() && server_uri(settings).is_some() {
-            // What a server of others stands on is not ours to make.
+            // The rig of a foreign server is not ours to build.
             self.not_on_foreign_server(arm);
             let machine = self.machine(&path, arm);
             return RigSpec {
@@ -76,7 +76,7 @@ impl RigReader<'_, '_> {
         self.problems.add(path, Some(place), mistake);
     }
 
-    /// Says of everything that an arm on a server of others is to stand on that it cannot be had.
+    /// Refuses a rig for a server that runs by itself.
     fn not_on_foreign_server(&mut self, arm: &ReadArm) {
         for key in [arm::disk, arm::filesystem, arm::limits] {
             let Some(given) = arm.get(key) else {

@@ -14,7 +14,7 @@ pub(crate) static OPEN_SCALE: OpenMap = OpenMap {
 /// The file as it is written, as a scale.
 pub(crate) const OWN_SCALE: &str = "laptop";
 
-/// Whether a scale may say something under this key of the file.
+/// Whether a scale may change this key of the file.
 pub(crate) fn can_be_scaled(key: &str) -> bool {
     ![file::plimsoll, file::scales]
         .iter()

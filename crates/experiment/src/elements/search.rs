@@ -19,7 +19,7 @@ use plimsoll_schedule::{Arrivals, Load, MOST_ARRIVALS};
 
 /// The narrowest and the widest interval at which a search can end.
 const WIDTH: Shape = Shape::number(0.001, 0.5);
-/// Lowest and highest rate where the file says nothing, operations per second.
+/// Default of the lowest and the highest rate, operations per second.
 const RATES: (f64, f64) = (10.0, 1e6);
 
 object! {
@@ -52,17 +52,17 @@ pub(crate) struct Line {
     pub point: LoadPoint,
 }
 
-/// What is known of a search.
-pub(crate) enum Searched {
-    /// It is made.
+/// Whether the plimsoll line is searched.
+pub(crate) enum LineSearch {
+    /// It is.
     Yes(Line),
     /// It is not.
     No,
-    /// What the file says of it was not understood.
+    /// Unknown, because the file has a mistake there.
     Unknown,
 }
 
-impl Searched {
+impl LineSearch {
     /// The search, where it is made.
     pub(crate) fn line(&self) -> Option<&Line> {
         match self {
@@ -72,16 +72,16 @@ impl Searched {
     }
 }
 
-/// Reads whether the line is searched: where the objective bounds the response time, unless it says otherwise or the load has stages.
-pub(crate) fn searched<'s>(
+/// Reads whether the line is searched: by default, if the objective bounds the response time and the load has no stages.
+pub(crate) fn line_search<'s>(
     objective: Option<&Checked>,
     loads: &Loads,
     measurement: &Measurement,
     origins: &mut Origins<'s>,
     problems: &mut Collector<'s>,
-) -> Searched {
+) -> LineSearch {
     let Some(objective) = objective else {
-        return Searched::No;
+        return LineSearch::No;
     };
     let mut reader = SearchReader {
         loads,
@@ -97,19 +97,19 @@ pub(crate) fn searched<'s>(
                 "false: no response time is bounded"
             };
             reader.origins.add(&path(), text, Source::Default);
-            return Searched::No;
+            return LineSearch::No;
         }
         reader.origins.add(&path(), "true", Source::Default);
         return reader.read(None);
     };
     match (&given.value, given.flag()) {
-        (Value::Wrong, _) => return Searched::Unknown,
+        (Value::Wrong, _) => return LineSearch::Unknown,
         (_, Some(flag)) => {
             reader
                 .origins
                 .add_file(&path(), flag.to_string(), given.place);
             if !flag {
-                return Searched::No;
+                return LineSearch::No;
             }
         }
         _ => {}
@@ -117,7 +117,7 @@ pub(crate) fn searched<'s>(
     if loads.stages_ns.is_some() {
         let mistake = Mistake::SearchOfStages;
         reader.problems.add(&path(), Some(given.place), mistake);
-        return Searched::Unknown;
+        return LineSearch::Unknown;
     }
     reader.read(Some(given))
 }
@@ -130,24 +130,24 @@ struct SearchReader<'r, 's> {
 }
 
 impl SearchReader<'_, '_> {
-    fn read(&mut self, given: Option<&Checked>) -> Searched {
+    fn read(&mut self, given: Option<&Checked>) -> LineSearch {
         let trial_ns = self.time(given, search::trial, self.measurement.duration_ns);
         let warm_up_ns = self.time(given, search::warm_up, self.measurement.warm_up_ns);
         let width = match self.origins.settle(&path(), given, search::width) {
             Some(SettingValue::Number(width)) => width,
-            _ => return Searched::Unknown,
+            _ => return LineSearch::Unknown,
         };
         let (Some(trial_ns), Some(warm_up_ns)) = (trial_ns, warm_up_ns) else {
-            return Searched::Unknown;
+            return LineSearch::Unknown;
         };
         let open_loop = self.open_loop(given);
         let window_ns = window_ns(warm_up_ns, trial_ns);
         let Some(rates) = self.rates(given, open_loop, window_ns) else {
-            return Searched::Unknown;
+            return LineSearch::Unknown;
         };
         // Nothing is known of the line yet: the middle, as ratios go.
         let first = six_digits((rates.0 * rates.1).sqrt()).clamp(rates.0, rates.1);
-        Searched::Yes(Line {
+        LineSearch::Yes(Line {
             search: Search {
                 trial_ns,
                 warm_up_ns,

@@ -1,7 +1,7 @@
 //! `server`: which server is started for an arm: a preset with the arm's changes, and its settings as arguments.
 
 use crate::Collector;
-use crate::elements::arm::{Given, ReadArm, arm};
+use crate::elements::arm::{ArmValue, ReadArm, arm};
 use crate::elements::rig::RigReader;
 use crate::rig_mistake::RigMistake;
 use crate::table::*;
@@ -47,7 +47,7 @@ object! {
         "Longest time to stop after the signal; after that it is killed, and the run is marked failed.";
 }
 
-/// The setting that says what becomes of documents that are there already.
+/// The setting for documents that already exist.
 const EXISTING: &str = "existing";
 
 /// Where the documents of an arm on a server that runs by itself are kept, if the server would refuse documents that are there already.
@@ -140,11 +140,11 @@ impl RigReader<'_, '_> {
         Some(spec)
     }
 
-    /// How many members the server has, and what is different where they are a replica set.
+    /// The number of members, and the changes for a replica set.
     fn replica_set(
         &mut self,
         path: &str,
-        given: Option<&Given>,
+        given: Option<&ArmValue>,
         preset: &ServerPreset,
         spec: &mut ServerSpec,
     ) {
@@ -203,7 +203,7 @@ impl RigReader<'_, '_> {
         spec.roles = Some(set.roles.clone());
     }
 
-    /// Refuses the option that makes a server a member of a set: nobody would initiate it.
+    /// Refuses the option that makes a server a member of a set: the set would never be initiated.
     fn no_set_by_argument(&mut self, arm: &ReadArm, preset: &ServerPreset) {
         let Some(set) = &preset.set else { return };
         let of_server = arm.get(arm::server).and_then(|given| {
@@ -225,7 +225,7 @@ impl RigReader<'_, '_> {
     }
 
     /// The preset that an arm names, or the one of its engine.
-    fn preset(&mut self, usual: &str, given: Option<&Given>) -> Option<&'static ServerPreset> {
+    fn preset(&mut self, usual: &str, given: Option<&ArmValue>) -> Option<&'static ServerPreset> {
         let usual = server_preset(usual).expect("the preset of an engine is in the data file");
         let Some(given) = given else {
             return Some(usual);
@@ -254,8 +254,8 @@ impl RigReader<'_, '_> {
         found
     }
 
-    /// What the arm says itself of its server.
-    fn changes(&mut self, path: &str, given: &Given, spec: &mut ServerSpec) {
+    /// The arm's own changes to its server.
+    fn changes(&mut self, path: &str, given: &ArmValue, spec: &mut ServerSpec) {
         let map = &given.checked;
         let as_path = Some(map).filter(|one| one.text().is_some_and(is_path));
         if let Some(program) = map.get(server::program).or(as_path)

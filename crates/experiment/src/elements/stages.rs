@@ -8,7 +8,7 @@ use plimsoll_document::Checked;
 use plimsoll_plan::{PointRole, SettingValue};
 use plimsoll_schedule::{Load, Stage};
 
-/// In a stage nothing may be asked for a while.
+/// A stage may pause the load.
 const STAGE_RATE: Shape = rate_from(0.0);
 static EACH_STAGE: Shape = Shape::Object(&STAGE);
 

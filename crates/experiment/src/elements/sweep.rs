@@ -34,14 +34,14 @@ object! {
         "From each point to the next.";
 }
 
-/// What became of a place where a sweep may stand.
-pub(crate) enum Swept<T> {
-    /// A sweep.
-    Yes(T),
-    /// A sweep that was not understood.
+/// What is written where a sweep or a list may be.
+pub(crate) enum Sweep<T> {
+    /// A sweep of these points.
+    Points(T),
+    /// A sweep with a mistake.
     Wrong,
     /// A list.
-    No,
+    List,
 }
 
 /// More points of one sweep are refused, so there is no use in making them.
@@ -53,7 +53,7 @@ pub(crate) fn sweep_of_threads(
     checked: &Checked,
     origins: &mut Origins<'_>,
     problems: &mut Collector<'_>,
-) -> Swept<Vec<u64>> {
+) -> Sweep<Vec<u64>> {
     let (from, to, factor) = match bounds(
         path,
         [
@@ -64,9 +64,9 @@ pub(crate) fn sweep_of_threads(
         checked,
         origins,
     ) {
-        Swept::Yes(bounds) => bounds,
-        Swept::Wrong => return Swept::Wrong,
-        Swept::No => return Swept::No,
+        Sweep::Points(bounds) => bounds,
+        Sweep::Wrong => return Sweep::Wrong,
+        Sweep::List => return Sweep::List,
     };
     if from >= to {
         let (low, high) = (written_count(from as u64), written_count(to as u64));
@@ -75,14 +75,14 @@ pub(crate) fn sweep_of_threads(
             Some(checked.place),
             Mistake::LowNotBelowHigh { low, high },
         );
-        return Swept::Wrong;
+        return Sweep::Wrong;
     }
     let mut points: Vec<u64> = geometric(from, to, factor)
         .map(|value| value.round() as u64)
         .filter(|value| *value <= to as u64)
         .collect();
     points.dedup();
-    Swept::Yes(points)
+    Sweep::Points(points)
 }
 
 /// Rates of six digits, each once: all that a run may come to.
@@ -91,16 +91,16 @@ pub(crate) fn sweep_of_rates(
     checked: &Checked,
     origins: &mut Origins<'_>,
     problems: &mut Collector<'_>,
-) -> Swept<Vec<f64>> {
+) -> Sweep<Vec<f64>> {
     let (from, to, factor) = match bounds(
         path,
         [rates_sweep::from, rates_sweep::to, rates_sweep::factor],
         checked,
         origins,
     ) {
-        Swept::Yes(bounds) => bounds,
-        Swept::Wrong => return Swept::Wrong,
-        Swept::No => return Swept::No,
+        Sweep::Points(bounds) => bounds,
+        Sweep::Wrong => return Sweep::Wrong,
+        Sweep::List => return Sweep::List,
     };
     if from >= to {
         let (low, high) = (units::rate(from), units::rate(to));
@@ -109,12 +109,12 @@ pub(crate) fn sweep_of_rates(
             Some(checked.place),
             Mistake::LowNotBelowHigh { low, high },
         );
-        return Swept::Wrong;
+        return Sweep::Wrong;
     }
     let mut points: Vec<f64> = geometric(from, to, factor).map(six_digits).collect();
     points.retain(|rate| *rate <= to);
     points.dedup();
-    Swept::Yes(points)
+    Sweep::Points(points)
 }
 
 fn geometric(from: f64, to: f64, factor: f64) -> impl Iterator<Item = f64> {
@@ -135,33 +135,33 @@ pub(crate) fn six_digits(rate: f64) -> f64 {
     }
 }
 
-/// Lowest, highest and factor, where a sweep is asked for.
+/// Lowest value, highest value and factor of a sweep.
 fn bounds(
     path: &str,
     [from, to, factor]: [&Key; 3],
     checked: &Checked,
     origins: &mut Origins<'_>,
-) -> Swept<(f64, f64, f64)> {
+) -> Sweep<(f64, f64, f64)> {
     let map = match &checked.value {
         Value::Map(_) => Some(checked),
         Value::One(SettingValue::Text(word)) => {
             origins.add_file(path, word.clone(), checked.place);
             None
         }
-        Value::Wrong => return Swept::Wrong,
-        _ => return Swept::No,
+        Value::Wrong => return Sweep::Wrong,
+        _ => return Sweep::List,
     };
     let mut number = |key: &Key| match origins.settle(path, map, key)? {
         SettingValue::Number(number) => Some(number),
         value => value.whole().map(|whole| whole as f64),
     };
     match (number(from), number(to), number(factor)) {
-        (Some(from), Some(to), Some(factor)) => Swept::Yes((from, to, factor)),
-        _ => Swept::Wrong,
+        (Some(from), Some(to), Some(factor)) => Sweep::Points((from, to, factor)),
+        _ => Sweep::Wrong,
     }
 }
 
-/// The values of a list, each once: a point that is there twice could not be told apart from itself.
+/// The values of a list, each once: two equal points could not be told apart.
 pub(crate) fn distinct<T>(
     path: &str,
     list: &Checked,

@@ -10,7 +10,7 @@ use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;
 
 /// Measures how many bytes a record takes on disk, data and indexes, by storing a few: engine, settings, the server that is to be
-/// started, and data of about the size that is asked for. The message is why it cannot.
+/// started, and data of about the requested size. The error is the reason in words.
 pub type MeasureRecords<'m> =
     dyn Fn(&str, &Settings, Option<&ServerSpec>, &DataSpec) -> Result<f64, String> + 'm;
 
@@ -29,9 +29,9 @@ pub fn cannot_measure(
 
 /// What was measured so far: once for each engine, its settings without the cache, and shape of data.
 #[derive(Default)]
-pub(crate) struct Measured(BTreeMap<String, Result<f64, String>>);
+pub(crate) struct RecordSizes(BTreeMap<String, Result<f64, String>>);
 
-impl Measured {
+impl RecordSizes {
     fn bytes_per_record(
         &mut self,
         engine: &EngineKind,
@@ -64,7 +64,7 @@ impl Measured {
         }
     }
 
-    /// The number of records for a share of the cache, and how it came about.
+    /// The number of records for a share of the cache, and how it was computed.
     pub(crate) fn choose(
         &mut self,
         share: &Checked,

@@ -6,7 +6,7 @@ use crate::elements::arm::{self, ReadArm};
 use crate::elements::fields::{FIELDS, fields};
 use crate::elements::file::file;
 use crate::elements::mix::{MIX, PRESET};
-use crate::elements::working_set::{MeasureRecords, Measured};
+use crate::elements::working_set::{MeasureRecords, RecordSizes};
 use crate::mistake::Mistake;
 use crate::origins::{Origins, written_count};
 use crate::table::*;
@@ -67,7 +67,7 @@ object! {
 }
 
 pub(crate) const PATH: &str = file::workload.name;
-/// Keys that say how much data there is.
+/// Keys for the amount of data.
 const AMOUNTS: [&Key; 3] = [workload::records, workload::size, workload::working_set];
 
 /// Reads what is stored and what is asked.
@@ -78,9 +78,9 @@ pub(crate) struct WorkloadReader<'w, 's> {
     /// The checked map, and the place of its key.
     pub workload: &'w Checked,
     pub key_place: Place,
-    /// What a record takes on disk, as far as it was asked.
-    pub measured: Measured,
-    /// What a property file says, where one is named.
+    /// Measured sizes of records on disk.
+    pub measured: RecordSizes,
+    /// The property file, if the workload names one.
     pub file: Option<Core>,
 }
 
@@ -101,7 +101,7 @@ impl WorkloadReader<'_, '_> {
     }
 
     fn settle(&mut self, key: &Key) -> Option<SettingValue> {
-        // What a property file says holds in place of the defaults.
+        // A property file replaces the defaults.
         if self.file.is_some() && self.workload.get(key).is_none() {
             return None;
         }
@@ -115,7 +115,7 @@ impl WorkloadReader<'_, '_> {
             Some(core) => core.data.clone(),
             None => DataSpec::with_records(1),
         };
-        // These are decided arm by arm; the origin of the workload's own value stands here.
+        // The amounts are decided arm by arm; these are the origins of the workload's own.
         self.settle(workload::records);
         self.settle(workload::size);
         if let Some(share) = self.workload.get(workload::working_set)
@@ -160,7 +160,7 @@ impl WorkloadReader<'_, '_> {
         data
     }
 
-    /// The data of one arm: what the arm says, else the defaults, else the workload.
+    /// The data of one arm: from the arm, else the defaults, else the workload.
     pub(crate) fn data_of(
         &mut self,
         base: &DataSpec,
@@ -228,7 +228,7 @@ impl WorkloadReader<'_, '_> {
         } else {
             written_count(data.records)
         };
-        // Where all arms have the workload's records, its own line says it.
+        // Where all arms have the workload's records, the workload's own origin shows them.
         if own || is_size {
             self.origins.add_file(&path, text, checked.place);
         }
@@ -276,7 +276,7 @@ impl WorkloadReader<'_, '_> {
             .then_some((data, Some(set)))
     }
 
-    /// What the workload says of the data, at the place of what is wrong.
+    /// Reports what `plimsoll_workload` refuses about the data, at the place of the key.
     fn check_data(&mut self, data: &DataSpec, records: Place) -> bool {
         let problems = data.check();
         for problem in &problems {
@@ -326,7 +326,7 @@ fn mean_record_bytes(base: &DataSpec, size: u64) -> f64 {
     data.mean_record_bytes()
 }
 
-/// What the workload says, in the words of the file.
+/// A refusal of `plimsoll_workload`, in the words of the file.
 pub(crate) fn words(wrong: &Wrong) -> String {
     match wrong {
         Wrong::OutOfRange { value, least, most } => {
