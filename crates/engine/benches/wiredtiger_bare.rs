@@ -7,7 +7,7 @@
 
 use plimsoll_engine::bare::{Bare, BareReader};
 use plimsoll_engine::{Opening, Outcome, Session};
-use plimsoll_experiment::{SettingValue, Settings};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_quantities::units;
 use plimsoll_workload::{Ask, DataSpec, FieldChoice, KeySpace, Stream};
 use rustix::time::{ClockId, clock_gettime};

@@ -1,7 +1,7 @@
 //! The engine that does nothing: what remains is what the load generator itself costs.
 
 use crate::{Engine, EngineError, FieldVisitor, Outcome, Session};
-use plimsoll_experiment::EngineKind;
+use plimsoll_plan::EngineKind;
 use plimsoll_record::EngineDescription;
 use plimsoll_workload::{FieldChoice, Fields};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Which engines there are, and how one is opened by name.
 
 use crate::{Engine, EngineError, mongodb, noop, simulated, wiredtiger};
-use plimsoll_experiment::{EngineKind, Setting, SettingKind, SettingValue, Settings};
+use plimsoll_plan::{EngineKind, Setting, SettingKind, SettingValue, Settings};
 use plimsoll_quantities::units;
 use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;
@@ -108,7 +108,7 @@ pub struct Opening<'a> {
 ///
 /// ```
 /// use plimsoll_engine::{Opening, Outcome, open};
-/// use plimsoll_experiment::Settings;
+/// use plimsoll_plan::Settings;
 /// use plimsoll_workload::{DataSpec, FieldChoice};
 ///
 /// let opening = Opening {

@@ -2,7 +2,7 @@
 //! not counted.
 
 use plimsoll_engine::{FieldVisitor, Opening, Outcome, Session, open};
-use plimsoll_experiment::{SettingValue, Settings};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_testing::allocations::{CountingAllocator, count};
 use plimsoll_workload::{Ask, DataSpec, FieldChoice, KeySpace, Mix, Workload};
 use std::path::Path;

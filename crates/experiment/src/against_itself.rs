@@ -1,9 +1,12 @@
-//! One arm against itself: the file's experiment with a copy of an arm in the place of all others, to see what this machine passes off as a difference.
+//! One arm against itself: the file's experiment with a copy of one arm instead of all others, which shows the machine's noise floor.
 
+use crate::Collector;
+use crate::elements::compare::{compare, path};
+use crate::elements::file::file;
 use crate::mistake::Mistake;
-use crate::problems::Collector;
-use crate::settle::Origins;
-use crate::{Arm, Compare, Source};
+use crate::origins::Origins;
+use plimsoll_document::join;
+use plimsoll_plan::{Arm, Compare, Source};
 
 /// The flag that asks for it.
 const FLAG: &str = "--aa";
@@ -27,11 +30,13 @@ pub(crate) fn against_itself(
     let mut copy = arm.clone();
     copy.name = format!("{name} again");
     let source = Source::Flag { name: FLAG.into() };
+    let (baseline, pairs) = (path(compare::baseline), path(compare::pairs));
+    let arms = format!("{}.", file::arms.name);
     origins.list.retain(|origin| {
-        let is_of_compared = origin.path == "compare.baseline"
-            || origin.path.starts_with("compare.pairs")
-            || origin.path.starts_with("thresholds");
-        let of_arm = origin.path.strip_prefix("arms.");
+        let is_of_compared = origin.path == baseline
+            || origin.path.starts_with(&pairs)
+            || origin.path.starts_with(file::thresholds.name);
+        let of_arm = origin.path.strip_prefix(&arms);
         let is_of_other = of_arm.is_some_and(|rest| {
             let own = rest.strip_prefix(name.as_str());
             !own.is_some_and(|own| own.is_empty() || own.starts_with('.'))
@@ -39,11 +44,11 @@ pub(crate) fn against_itself(
         !is_of_compared && !is_of_other
     });
     origins.add(
-        &format!("arms.{}", copy.name),
+        &join(file::arms.name, &copy.name),
         format!("as {name}"),
         source.clone(),
     );
-    origins.add("compare.baseline", name.clone(), source);
+    origins.add(&baseline, name.clone(), source);
     compare.pairs = vec![(name.clone(), copy.name.clone())];
     compare.baseline = name;
     Some(vec![arm, copy])

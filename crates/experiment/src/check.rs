@@ -1,34 +1,38 @@
 //! From the text of a file to a checked plan.
 
 use crate::against_itself::against_itself;
-use crate::arms::{ReadArm, entries};
-use crate::document::{self, Entry, Kind};
-use crate::estimate::{Copies, loaded_bytes, stored_bytes};
-use crate::events::{Stage, events};
-use crate::format::{FILE, MOST_RUNS};
-use crate::judging::{Grounds, Judging, Names};
-use crate::load::{LoadPoint, Loads, check_arrivals, check_points, load_phase, loads};
-use crate::measurement::measurement;
+use crate::elements::arm::{ArmReader, ReadArm, arm, directory, settings};
+use crate::elements::compare::{Basis, JudgedReader, Names};
+use crate::elements::events::{EventScope, events};
+use crate::elements::file::{FILE, file};
+use crate::elements::load::{LoadPoint, Loads, check_arrivals, check_points, load, loads};
+use crate::elements::load_phase::load_phase;
+use crate::elements::measurement::measurement;
+use crate::elements::objective::objective;
+use crate::elements::open::open;
+use crate::elements::rig::{RigReader, StoredData};
+use crate::elements::scales::scaled;
+use crate::elements::search::{LineSearch, line_search};
+use crate::elements::server::check_collections;
+use crate::elements::working_set::{MeasureRecords, RecordSizes};
+use crate::elements::workload::{WorkloadReader, workload};
 use crate::mistake::Mistake;
-use crate::needs::inserted_at;
-use crate::problems::{Collector, Problems};
-use crate::reader::{Checked, Reader, Value, join};
-use crate::rig::{RigReader, Stored};
-use crate::scales::scaled;
-use crate::search::{Searched, searched};
-use crate::server::{check_collections, keeps_data_here};
-use crate::settle::Origins;
-use crate::source::{Place, SourceText};
-use crate::working_set::{MeasureRecords, Measured};
-use crate::workload::WorkloadReader;
-use crate::{
-    Arm, EngineKind, LoadPhase, Measurement, PLAN_VERSION, Plan, Point, PointRole, Source, order,
+use crate::origins::Origins;
+use crate::{Collector, Problems, Reader};
+use plimsoll_document::{Checked, DocumentMistake, Kind, MOST_BYTES, Shape, SourceText, Value};
+use plimsoll_plan::estimate::{Copies, loaded_bytes, stored_bytes};
+use plimsoll_plan::{
+    Arm, EngineKind, PLAN_VERSION, Plan, Point, PointRole, inserted_at, keeps_data_here,
+    planned_runs,
 };
 use plimsoll_workload::Mix;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a file is checked against besides itself.
+/// Runs of an experiment.
+const MOST_RUNS: u64 = 100_000;
+
+/// What a file is checked against, besides itself.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// Folder of the experiment file: paths in the file are found from here.
@@ -41,11 +45,11 @@ pub struct Surroundings<'a> {
     pub overrides: &'a Overrides,
     /// Reads a text file that the experiment refers to.
     pub read_file: &'a dyn Fn(&Path) -> io::Result<String>,
-    /// Finds out what a record takes on disk, where data is asked for as a share of the cache.
+    /// Measures the size of a record on disk, for data that is a share of the cache.
     pub measure: &'a MeasureRecords<'a>,
 }
 
-/// What a machine has, as far as an experiment can ask too much of it.
+/// Resources of a machine that an experiment can exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Memory in bytes.
@@ -55,7 +59,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Of a machine that is not known, as when a file is only looked at: nothing is too much.
+    /// No limits, for a file that is only displayed.
     pub const UNKNOWN: Self = Self {
         memory_bytes: u64::MAX,
         cores: u32::MAX,
@@ -90,7 +94,7 @@ pub struct Overrides {
 /// # Errors
 /// As [`plimsoll_files::read_text`].
 pub fn read_text_file(path: &Path) -> io::Result<String> {
-    plimsoll_files::read_text(path, document::MOST_BYTES as u64)
+    plimsoll_files::read_text(path, MOST_BYTES as u64)
 }
 
 /// Checks the text of an experiment file and makes the plan of it.
@@ -104,155 +108,159 @@ pub fn check(
     file_name: &str,
     surroundings: &Surroundings<'_>,
 ) -> Result<Plan, Problems> {
+    let given = surroundings;
     let source = SourceText::new(text);
     let mut problems = Collector::new(&source);
-    let plan = make(&source, surroundings, &mut problems);
-    match plan {
-        Some(plan) if problems.is_empty() => Ok(plan),
-        _ => Err(problems.finish(file_name)),
-    }
-}
 
-/// The plan of what can be understood; `None` when too much cannot.
-fn make<'s>(
-    source: &'s SourceText,
-    given: &Surroundings<'_>,
-    problems: &mut Collector<'s>,
-) -> Option<Plan> {
-    let root = document::read(source.text(), problems)?;
-    let Kind::Map(file_entries) = &root.kind else {
-        let mistake = Mistake::WrongKind {
+    // The text as a tree, at the chosen scale.
+    let Some(root) = plimsoll_document::read(text, &mut problems) else {
+        return Err(problems.finish(file_name));
+    };
+    if !matches!(root.kind, Kind::Map(_)) {
+        let mistake = DocumentMistake::WrongKind {
             expected: "a map that begins with `plimsoll: 1`".into(),
             found: root.kind_words(),
         };
         problems.add("", Some(root.place), mistake);
-        return None;
-    };
-    let (chosen, other_scales) = scaled(file_entries, given.overrides.scale.as_deref(), problems);
-    for other in &other_scales {
-        keys_and_values(&other.entries, root.place, given, problems);
+        return Err(problems.finish(file_name));
     }
-    let file_entries = chosen.entries.as_slice();
-    let (file, read_arms) = keys_and_values(file_entries, root.place, given, problems);
-    let raw = |name: &str| file_entries.iter().find(|entry| entry.key == name);
+    let scale = given.overrides.scale.as_deref();
+    let (chosen, other_scales) = scaled(&root, scale, &mut problems);
 
-    let mut origins = Origins::new(source);
-    let name = origins.settle("", &FILE, Some(&file), "name");
-    let question = origins.settle("", &FILE, Some(&file), "question");
-    let load_place = raw("load").map(|entry| entry.key_place);
-    // How much a run inserts bears on the disks of the arms; loads and measurement get their origins in their own place below.
-    let foreseen = load_and_measurement(
-        &file,
+    // Every key and value by itself.
+    for other in &other_scales {
+        Reader::new(&mut problems).read("", &Shape::Object(&FILE), &other.root);
+        ArmReader::new(given.engines, &mut problems).arms(&other.root);
+    }
+    let file = Reader::new(&mut problems).read("", &Shape::Object(&FILE), &chosen.root);
+    let read_arms = ArmReader::new(given.engines, &mut problems).arms(&chosen.root);
+
+    let mut origins = Origins::new(&source);
+    let name = origins.settle("", Some(&file), file::name);
+    let question = origins.settle("", Some(&file), file::question);
+
+    // Load and measurement come first, because the disks of the arms depend on what a run inserts. In the list of origins they come after the arms.
+    let mut of_load = Origins::new(&source);
+    let load_place = file.field(file::load).map(|field| field.key_place);
+    let mut loads = file
+        .get(file::load)
+        .map_or_else(Loads::none, |load| loads(load, &mut of_load, &mut problems));
+    let load_phase = load_phase(file.get(file::load_phase), &mut of_load);
+    let measurement = measurement(
+        file.get(file::measurement),
+        loads.stages_ns,
         load_place,
-        given,
-        &mut Origins::new(source),
-        problems,
+        given.overrides,
+        &mut of_load,
+        &mut problems,
     );
-    let (mixes, arms) = subject(
+    loads.within_schedule(&measurement);
+    let objective_map = file.get(file::objective);
+    let searched = line_search(
+        objective_map,
+        &loads,
+        &measurement,
+        &mut of_load,
+        &mut problems,
+    );
+    let complete = loads.complete && !matches!(searched, LineSearch::Unknown);
+    let points = points(&file, loads, &searched, &mut of_load, &mut problems);
+    let search = searched.line().map(|line| line.search);
+
+    // Mixes and arms.
+    let inserted = |mix: &Mix| {
+        let at = |point: &LoadPoint| inserted_at(&point.of(0), mix, &measurement, search.as_ref());
+        points.iter().map(at).collect()
+    };
+    let (mixes, mut arms) = subject(
         &file,
-        raw("workload"),
-        &foreseen,
         &read_arms,
+        &inserted,
         given,
-        problems,
+        &mut problems,
         &mut origins,
     );
-
-    let Asking {
-        points,
-        complete,
-        searched,
-        load_phase,
-        measurement,
-    } = load_and_measurement(&file, load_place, given, &mut origins, problems);
+    origins.list.append(&mut of_load.list);
     if let Some(place) = load_place {
-        check_points((points.len() * mixes.len()) as u64, place, problems);
+        check_points((points.len() * mixes.len()) as u64, place, &mut problems);
     }
-    check_arrivals(&points, &measurement, load_place, problems);
+    check_arrivals(&points, &measurement, load_place, &mut problems);
     let run_count = u64::from(measurement.blocks) * read_arms.len() as u64;
     if run_count > MOST_RUNS {
-        problems.add(
-            "",
-            None,
-            Mistake::TooMany {
-                what: "runs (arms times blocks)",
-                found: run_count,
-                most: MOST_RUNS,
-            },
-        );
-        return None;
+        let mistake = Mistake::TooMany {
+            what: "runs (arms times blocks)",
+            found: run_count,
+            most: MOST_RUNS,
+        };
+        problems.add("", None, mistake);
+        return Err(problems.finish(file_name));
     }
 
-    // Arms with mistakes are still arms, and where a mix or a load is wrong any name may be the right one.
-    let arm_names: Vec<String> = raw("arms")
-        .map_or(&[][..], |entry| entries(&entry.value))
-        .iter()
-        .map(|arm| arm.key.clone())
-        .collect();
+    // What is judged. Names of arms with mistakes are still valid; if a mix or a load has a mistake, any name may be.
+    let arm_names = chosen.keys_of(file::arms);
     let mix_names: Vec<String> = mixes.iter().map(|mix| mix.name.clone()).collect();
-    let names = Names {
-        arms: &arm_names,
-        mixes: if mixes_are_complete(&file, mixes.len()) {
-            &mix_names
-        } else {
-            &[]
+    let has_all_mixes = mixes_are_complete(&file, mixes.len());
+    let mut reader = JudgedReader {
+        names: Names {
+            arms: &arm_names,
+            mixes: if has_all_mixes { &mix_names } else { &[] },
+            points: if complete { &points } else { &[] },
         },
-        points: if complete { &points } else { &[] },
-    };
-    let grounds = Grounds {
-        has_line: match searched {
-            Searched::Yes(_) => Some(true),
-            Searched::No => Some(false),
-            Searched::Unknown => None,
+        basis: Basis {
+            has_line: match searched {
+                LineSearch::Yes(_) => Some(true),
+                LineSearch::No => Some(false),
+                LineSearch::Unknown => None,
+            },
+            is_line_alone: load_place.is_none() || points.iter().all(is_of_line),
+            arms: &arms,
         },
-        is_line_alone: load_place.is_none() || points.iter().all(is_of_line),
-        arms: &arms,
-    };
-    let mut judging = Judging {
-        names,
-        grounds,
         origins: &mut origins,
-        problems,
+        problems: &mut problems,
     };
-    let search = searched.line().map(|line| line.search);
-    let objective = file
-        .get("objective")
-        .and_then(|map| judging.objective(map, search));
-    let mut compare = judging.compare(file.get("compare"));
-    let mut thresholds = file
-        .get("thresholds")
-        .map_or_else(Vec::new, |list| judging.thresholds(list));
-    let mut arms = arms;
+    let objective =
+        objective_map.and_then(|map| objective(map, search, reader.origins, reader.problems));
+    let mut compare = reader.compare(file.get(file::compare));
+    let thresholds = file.get(file::thresholds);
+    let mut thresholds = thresholds.map_or_else(Vec::new, |list| reader.thresholds(list));
     if let Some(named) = &given.overrides.against_itself {
         thresholds.clear();
         let named = named.as_deref();
-        arms = against_itself(named, arms, &mut compare, &mut origins, problems)?;
+        match against_itself(named, arms, &mut compare, &mut origins, &mut problems) {
+            Some(both) => arms = both,
+            None => return Err(problems.finish(file_name)),
+        }
     } else if measurement.looks.is_some() && arm_names.len() == 1 {
-        let blocks = file.get("measurement").and_then(|map| map.get("blocks"));
+        let map = file.get(file::measurement);
+        let blocks = map.and_then(|map| map.get(measurement::blocks));
+        let path = measurement::blocks.under(file::measurement.name);
         let place = blocks.map(|blocks| blocks.place);
-        problems.add("measurement.blocks", place, Mistake::LooksAtNothing);
+        problems.add(&path, place, Mistake::LooksAtNothing);
     }
-
-    let stage = Stage {
+    let scope = EventScope {
         arms: &arms,
         points: &points,
         measurement: &measurement,
     };
-    let events = events(file.get("events"), &stage, &mut origins, problems);
-    check_collections(&arms, &read_arms, measurement.blocks, problems);
-    let runs = order::runs(
-        u32::try_from(arms.len()).ok()?,
+    let events = events(file.get(file::events), &scope, &mut origins, &mut problems);
+    check_collections(&arms, &read_arms, measurement.blocks, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems.finish(file_name));
+    }
+
+    let runs = planned_runs(
+        u32::try_from(arms.len()).unwrap_or(u32::MAX),
         measurement.blocks,
         measurement.order,
         measurement.seed,
     );
-    Some(Plan {
-        scale: chosen.name,
+    Ok(Plan {
         version: PLAN_VERSION,
         name: name.map_or_else(String::new, |name| name.to_string()),
         question: question.map(|question| question.to_string()),
-        arms,
+        scale: chosen.name,
         points: points_of(&mixes, &points),
+        arms,
         mixes,
         load_phase,
         measurement,
@@ -266,140 +274,71 @@ fn make<'s>(
     })
 }
 
-/// How hard, how long and how often.
-struct Asking {
-    /// What every mix is measured at.
-    points: Vec<LoadPoint>,
-    /// Whether all of the points were understood.
-    complete: bool,
-    searched: Searched,
-    load_phase: LoadPhase,
-    measurement: Measurement,
-}
-
-fn load_and_measurement<'s>(
+/// What every mix is measured at, with the search for the line.
+fn points(
     file: &Checked,
-    load_place: Option<Place>,
-    given: &Surroundings<'_>,
-    origins: &mut Origins<'s>,
-    problems: &mut Collector<'s>,
-) -> Asking {
-    let mut loads = file
-        .get("load")
-        .map_or_else(Loads::none, |load| loads(load, origins, problems));
-    let load_phase = load_phase(file.get("load_phase"), origins);
-    let measurement = measurement(
-        file.get("measurement"),
-        loads.stages_ns,
-        load_place,
-        given.overrides,
-        origins,
-        problems,
-    );
-    loads.within_schedule(&measurement);
-    let objective = file.get("objective");
-    let searched = searched(objective, &loads, &measurement, origins, problems);
-    if let (Searched::No, Some(place)) = (&searched, loads.shares) {
+    loads: Loads,
+    searched: &LineSearch,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> Vec<LoadPoint> {
+    if let (LineSearch::No, Some(place)) = (searched, loads.shares) {
         let what = "a share of the line".to_owned();
-        problems.add("load.open.rates", Some(place), Mistake::NoLine { what });
+        let path = open::rates.under(&load::open.under(file::load.name));
+        problems.add(&path, Some(place), Mistake::NoLine { what });
     }
-    if let (Searched::No, None) = (&searched, load_place) {
-        let start = file.place.start;
-        let place = Place { start, end: start };
-        problems.add("", Some(place), Mistake::NothingAsked);
+    let load_place = file.field(file::load).map(|field| field.key_place);
+    if let (LineSearch::No, None) = (searched, load_place) {
+        problems.add("", Some(file.place), Mistake::NothingAsked);
     }
-    let complete = loads.complete && !matches!(searched, Searched::Unknown);
     let line = searched.line().map(|line| line.point.clone());
     if let Some(path) = loads.finds_in_pauses(line.as_ref()) {
-        let place = objective.and_then(|map| map.get("search"));
-        let place = load_place.or(place.map(|search| search.place));
-        problems.add(path, place, Mistake::FoundInPauses);
+        let search = file
+            .get(file::objective)
+            .and_then(|map| map.get(objective::search));
+        let place = load_place.or(search.map(|search| search.place));
+        problems.add(&path, place, Mistake::FoundInPauses);
     }
-    Asking {
-        points: loads.with_line(line, origins),
-        complete,
-        searched,
-        load_phase,
-        measurement,
-    }
-}
-
-/// Every key and value by itself.
-fn keys_and_values(
-    file_entries: &[Entry],
-    place: Place,
-    given: &Surroundings<'_>,
-    problems: &mut Collector<'_>,
-) -> (Checked, Vec<ReadArm>) {
-    let mut reader = Reader {
-        problems,
-        engines: given.engines,
-    };
-    let start = Place {
-        start: place.start,
-        end: place.start,
-    };
-    let file = Checked {
-        place,
-        value: Value::Map(reader.object("", &FILE, file_entries, start)),
-    };
-    let raw = |name: &str| file_entries.iter().find(|entry| entry.key == name);
-    let arms = reader.arms(
-        raw("arms").map_or(&[], |entry| entries(&entry.value)),
-        raw("defaults").map_or(&[], |entry| entries(&entry.value)),
-    );
-    (file, arms)
+    loads.with_line(line, origins)
 }
 
 fn mixes_are_complete(file: &Checked, understood: usize) -> bool {
     let mixes = file
-        .get("workload")
-        .and_then(|workload| workload.get("mixes"));
+        .get(file::workload)
+        .and_then(|workload| workload.get(workload::mixes));
     mixes.is_none_or(|mixes| mixes.items().len() + mixes.fields().len() == understood)
 }
 
-/// What is asked and what is compared.
+/// Reads the mixes of operations, and the arms. `inserted` estimates the records that a mix inserts at each point.
 fn subject<'s>(
     file: &Checked,
-    entry: Option<&Entry>,
-    asking: &Asking,
     read_arms: &[ReadArm],
+    inserted: &dyn Fn(&Mix) -> Vec<f64>,
     given: &Surroundings<'_>,
     problems: &mut Collector<'s>,
     origins: &mut Origins<'s>,
 ) -> (Vec<Mix>, Vec<Arm>) {
-    let (Some(workload), Some(entry)) = (file.get("workload"), entry) else {
+    let workload = file.field(file::workload);
+    let Some(field) = workload.filter(|field| !matches!(field.checked.value, Value::Wrong)) else {
         return (Vec::new(), Vec::new());
     };
-    if matches!(workload.value, Value::Wrong) {
-        return (Vec::new(), Vec::new());
-    }
     let mut reader = WorkloadReader {
         problems,
         origins,
         given,
-        workload,
-        key_place: entry.key_place,
-        measured: Measured::default(),
+        workload: &field.checked,
+        key_place: field.key_place,
+        measured: RecordSizes::default(),
         file: None,
     };
     let base = reader.data();
     let mixes = reader.mixes();
-    let mut inserted = 0.0;
-    for (mix, _) in &mixes {
-        for point in &asking.points {
-            let search = asking.searched.line().map(|line| line.search);
-            inserted += inserted_at(&point.of(0), mix, &asking.measurement, search.as_ref());
-        }
-    }
+    let inserted: f64 = mixes.iter().flat_map(|(mix, _)| inserted(mix)).sum();
     let mut arms = Vec::new();
     for arm in read_arms {
         let Some(engine) = arm.engine else { continue };
-        let mut settings_reader = Reader {
-            problems: reader.problems,
-            engines: given.engines,
-        };
-        let mut settings = settings_reader.settings(arm, &engine, &given.limits, reader.origins);
+        let limits = &given.limits;
+        let mut settings = settings(arm, &engine, limits, reader.origins, reader.problems);
         let mut rig_reader = RigReader {
             problems: reader.problems,
             origins: reader.origins,
@@ -422,7 +361,7 @@ fn subject<'s>(
             limits: &given.limits,
             base_dir: given.base_dir,
         };
-        let stored = Stored {
+        let stored = StoredData {
             loaded_bytes: loaded_bytes(&data, working_set.as_ref()),
             inserted_bytes: stored_bytes(&data, inserted),
             copies: Copies::of(server.as_ref()),
@@ -430,7 +369,10 @@ fn subject<'s>(
         let rig = rig_reader.rig(arm, &engine, &settings, server, stored);
         arms.push(Arm {
             name: arm.name.clone(),
-            about: arm.text("about").map(str::to_owned),
+            about: arm
+                .get(arm::about)
+                .and_then(|about| about.checked.text())
+                .map(str::to_owned),
             engine: engine.name.to_owned(),
             settings,
             data,
@@ -444,31 +386,6 @@ fn subject<'s>(
     (mixes.into_iter().map(|(mix, _)| mix).collect(), arms)
 }
 
-/// Where an arm's data directory is made.
-fn directory(
-    arm: &ReadArm,
-    given: &Surroundings<'_>,
-    origins: &mut Origins<'_>,
-) -> Option<PathBuf> {
-    let path = join(&join("arms", &arm.name), "directory");
-    if let Some(directory) = &given.overrides.directory {
-        let name = "--directory".to_owned();
-        origins.add(
-            &path,
-            directory.display().to_string(),
-            Source::Flag { name },
-        );
-        return Some(directory.clone());
-    }
-    let Some(checked) = arm.given.get("directory").map(|given| &given.checked) else {
-        origins.add(&path, "the program's own place", Source::Default);
-        return None;
-    };
-    let directory = given.base_dir.join(checked.text()?);
-    origins.add_file(&path, directory.display().to_string(), checked.place);
-    Some(directory)
-}
-
 /// Every mix at every point of the load, mixes one after the other.
 fn points_of(mixes: &[Mix], points: &[LoadPoint]) -> Vec<Point> {
     let mut all = Vec::new();
@@ -478,7 +395,7 @@ fn points_of(mixes: &[Mix], points: &[LoadPoint]) -> Vec<Point> {
     all
 }
 
-/// Whether a point is the search for the line, or at a share of it: then there is no load at which arms are asked the same.
+/// Whether a point is the search for the line, or at a share of it: then arms do not run under the same load.
 fn is_of_line(point: &LoadPoint) -> bool {
     matches!(point.role, PointRole::Line | PointRole::ShareOfLine { .. })
 }

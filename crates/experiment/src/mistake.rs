@@ -1,76 +1,17 @@
 //! Everything that can be wrong with an experiment file, as data.
 
-use crate::nearest::nearest;
 use crate::rig_mistake::RigMistake;
-use plimsoll_quantities::units::{self, UnitError, shortened};
+use plimsoll_document::{Diagnosis, DocumentMistake, few, nearest_or_all, quoted};
+use plimsoll_quantities::units::{self, shortened};
 use plimsoll_quantities::words::decimal_bytes;
-use std::fmt;
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mistake {
-    /// More bytes than a file may have.
-    #[error("the file has {bytes} bytes, the most is {most}")]
-    FileTooLarge {
-        /// What it has.
-        bytes: usize,
-        /// The most.
-        most: usize,
-    },
-    /// No value at all.
-    #[error("the file is empty")]
-    EmptyFile,
-    /// Not YAML.
-    #[error("not YAML: {}", shortened_message(.what))]
-    Syntax {
-        /// The parser's words.
-        what: String,
-    },
-    /// A second document behind `---`.
-    #[error("a second YAML document begins here, and a file holds one experiment")]
-    SecondDocument,
-    /// A tag such as `!!str`.
-    #[error("the tag {} says nothing here", quoted(.tag))]
-    Tag {
-        /// As written.
-        tag: String,
-    },
-    /// `*a` inside of `&a`.
-    #[error("an alias inside of what it repeats would never end")]
-    AliasOfItself,
-    /// Nested too deeply.
-    #[error("lists and maps are nested more than {most} deep")]
-    TooDeep {
-        /// The most.
-        most: usize,
-    },
-    /// Too many values, perhaps by aliases of aliases.
-    #[error("the file has more than {most} values, repeated ones counted each time")]
-    TooManyValues {
-        /// The most.
-        most: usize,
-    },
-    /// A list or map as a key.
-    #[error("a key must be text")]
-    KeyNotText,
-    /// `<<`.
-    #[error("the merge key `<<` is not part of YAML 1.2")]
-    MergeKey,
-    /// A key that is there already.
-    #[error("{} is there twice", quoted(.key))]
-    Twice {
-        /// Which.
-        key: String,
-    },
-    /// A key that there is not.
-    #[error("unknown key {}", quoted(.key))]
-    UnknownKey {
-        /// As written.
-        key: String,
-        /// Keys that would be right here.
-        valid: Vec<String>,
-    },
+    /// Of a document in general.
+    #[error("{}", document_text(.0))]
+    Document(#[from] DocumentMistake),
     /// A setting of another engine than the arm's.
     #[error("{} is a setting of {}, and the engine here is {engine}", quoted(.key), .owners.join(" and "))]
     SettingOfOtherEngine {
@@ -81,94 +22,11 @@ pub enum Mistake {
         /// The arm's engine.
         engine: String,
     },
-    /// A key that must be there.
-    #[error("the key `{key}` is missing")]
-    MissingKey {
-        /// Which.
-        key: &'static str,
-        /// How it could be written.
-        example: &'static str,
-    },
-    /// None of several keys, one of which must be there.
-    #[error("one of {} is missing", list(.keys, "and"))]
-    MissingOneOf {
-        /// Which.
-        keys: &'static [&'static str],
-    },
-    /// Two keys that exclude each other.
-    #[error("`{second}` and `{first}` exclude each other")]
-    Exclusive {
-        /// One.
-        first: String,
-        /// The other.
-        second: String,
-    },
-    /// Another kind of value than expected.
-    #[error("{found} is written here, where {expected} is expected")]
-    WrongKind {
-        /// What should be there.
-        expected: String,
-        /// What is there.
-        found: &'static str,
-    },
-    /// A value with a wrong unit or no number.
-    #[error(transparent)]
-    Unit(#[from] UnitError),
-    /// Outside of its bounds.
-    #[error("{value} is out of range: at least {least}, at most {most}")]
-    OutOfRange {
-        /// As written.
-        value: String,
-        /// In people's units.
-        least: String,
-        /// In people's units.
-        most: String,
-    },
-    /// A word that is not one of those known.
-    #[error("{} is not one of {}", quoted(.word), few(.valid))]
-    NotOneOf {
-        /// As written.
-        word: String,
-        /// What it could be.
-        valid: Vec<String>,
-    },
-    /// A name that could not be a file name or a column's head.
-    #[error("{} cannot be a name", quoted(.name))]
-    BadName {
-        /// As written.
-        name: String,
-    },
-    /// A text that is too long, or that holds characters which a terminal obeys.
-    #[error("a text here has at most {most} characters and no control characters")]
-    BadText {
-        /// Characters.
-        most: usize,
-    },
-    /// A number of entries that is out of range.
-    #[error("{}", entry_count(*.found, *.least, *.most))]
-    EntryCount {
-        /// What there are.
-        found: usize,
-        /// At least.
-        least: usize,
-        /// At most.
-        most: usize,
-    },
     /// The same load or metric twice in a list.
     #[error("{value} is in this list twice")]
     Repeated {
         /// In people's units.
         value: String,
-    },
-    /// Written for another version of the format.
-    #[error(
-        "the file is written for version {found} of the format, this program reads version {known}"
-    )]
-    Version {
-        /// What the file says.
-        found: u64,
-        /// What this program knows.
-        known: u64,
     },
     /// A range whose lower end is above its upper end.
     #[error("the lower end of this range, {low}, is above its upper end, {high}")]
@@ -373,18 +231,6 @@ pub enum Mistake {
         /// The most.
         most: u64,
     },
-    /// A metric that there is not.
-    #[error("{} is not a metric", quoted(.metric))]
-    UnknownMetric {
-        /// As written.
-        metric: String,
-    },
-    /// A percentile that there is not.
-    #[error("{} is not a percentile", quoted(.name))]
-    BadPercentile {
-        /// As written.
-        name: String,
-    },
     /// An objective that bounds nothing.
     #[error("the objective names no metric")]
     EmptyObjective,
@@ -430,7 +276,10 @@ pub enum Mistake {
         scales: Vec<String>,
     },
     /// A scale with the name of the file as written.
-    #[error("the file as written is the scale `{}`", crate::scales::OWN_SCALE)]
+    #[error(
+        "the file as written is the scale `{}`",
+        crate::elements::scales::OWN_SCALE
+    )]
     OwnScale,
     /// Something about disk, filesystem, limits, price or working set.
     #[error(transparent)]
@@ -449,36 +298,12 @@ pub enum Mistake {
     },
 }
 
-impl Mistake {
-    /// A stable word for programs.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
+impl Diagnosis for Mistake {
+    fn code(&self) -> &'static str {
         match self {
-            Self::FileTooLarge { .. } => "file-too-large",
-            Self::EmptyFile => "empty-file",
-            Self::Syntax { .. } => "syntax",
-            Self::SecondDocument => "second-document",
-            Self::Tag { .. } => "tag",
-            Self::AliasOfItself => "alias-of-itself",
-            Self::TooDeep { .. } => "too-deep",
-            Self::TooManyValues { .. } => "too-many-values",
-            Self::KeyNotText => "key-not-text",
-            Self::MergeKey => "merge-key",
-            Self::Twice { .. } => "twice",
-            Self::UnknownKey { .. } => "unknown-key",
+            Self::Document(mistake) => mistake.code(),
             Self::SettingOfOtherEngine { .. } => "setting-of-other-engine",
-            Self::MissingKey { .. } => "missing-key",
-            Self::MissingOneOf { .. } => "missing-one-of",
-            Self::Exclusive { .. } => "exclusive",
-            Self::WrongKind { .. } => "wrong-kind",
-            Self::Unit(_) => "unit",
-            Self::OutOfRange { .. } => "out-of-range",
-            Self::NotOneOf { .. } => "not-one-of",
-            Self::BadName { .. } => "bad-name",
-            Self::BadText { .. } => "bad-text",
-            Self::EntryCount { .. } => "entry-count",
             Self::Repeated { .. } => "repeated",
-            Self::Version { .. } => "version",
             Self::EmptyRange { .. } => "empty-range",
             Self::LowNotBelowHigh { .. } => "low-not-below-high",
             Self::NothingAsked => "nothing-asked",
@@ -509,8 +334,6 @@ impl Mistake {
             Self::CacheLargerThanMemory { .. } => "cache-larger-than-memory",
             Self::TooMany { .. } => "too-many",
             Self::TooManyDue { .. } => "too-many-due",
-            Self::UnknownMetric { .. } => "unknown-metric",
-            Self::BadPercentile { .. } => "bad-percentile",
             Self::EmptyObjective => "empty-objective",
             Self::UnknownArm { .. } => "unknown-arm",
             Self::UnknownMix { .. } => "unknown-mix",
@@ -524,42 +347,11 @@ impl Mistake {
         }
     }
 
-    /// What to do about it.
-    #[must_use]
-    pub fn help(&self) -> Option<String> {
+    fn help(&self) -> Option<String> {
         let text = match self {
-            Self::FileTooLarge { .. } => "an experiment is a page of text: is this the right file?".into(),
-            Self::EmptyFile => "begin with `plimsoll: 1`, a name, and see docs/experiment-file.md".into(),
-            Self::Syntax { what } if what.contains("tab") => {
-                "YAML is indented with spaces, never with tabs".into()
-            }
-            Self::Syntax { .. } => {
-                "look for a missing space behind a colon, a missing quote or bracket, or a line that is indented otherwise than \
-                 its neighbours"
-                    .into()
-            }
-            Self::SecondDocument => "put it into a file of its own".into(),
-            Self::Tag { .. } => "remove it: what a value means follows from its key".into(),
-            Self::AliasOfItself => "remove the alias".into(),
-            Self::TooDeep { .. } => "no key of an experiment is nested that deep: look for repeated brackets".into(),
-            Self::TooManyValues { .. } => "look for aliases that repeat each other".into(),
-            Self::KeyNotText => "write the key as plain text, such as `name: value`".into(),
-            Self::MergeKey => "state what arms have in common once, under `defaults`".into(),
-            Self::Twice { .. } => "remove one of them".into(),
-            Self::UnknownKey { key, valid } => nearest_or_all(key, valid, "keys here are"),
+            Self::Document(mistake) => return document_help(mistake),
             Self::SettingOfOtherEngine { .. } => "remove it, or name another engine".into(),
-            Self::MissingKey { key, example } => format!("write for example `{key}: {example}`"),
-            Self::MissingOneOf { .. } => "write exactly one of them".into(),
-            Self::Exclusive { .. } => "remove one of them".into(),
-            Self::NotOneOf { word, valid } => return nearest(word, valid).map(did_you_mean),
-            Self::BadName { .. } => {
-                "names become file names and heads of columns: at most 40 characters out of a-z, A-Z, 0-9, `-`, `_` and `.`, \
-                 beginning with a letter or digit"
-                    .into()
-            }
             Self::Repeated { .. } => "remove one of them".into(),
-            Self::Version { found, known } if found > known => "use a newer version of plimsoll".into(),
-            Self::Version { known, .. } => format!("write `plimsoll: {known}`"),
             Self::EmptyRange { .. } => "write the smaller number first".into(),
             Self::LowNotBelowHigh { .. } => "write the lower one first".into(),
             Self::NothingAsked => {
@@ -612,8 +404,6 @@ impl Mistake {
             ),
             Self::TooMany { .. } => "make several experiments of it".into(),
             Self::TooManyDue { .. } => "shorten the measurement, or lower the rate".into(),
-            Self::UnknownMetric { metric } => nearest_or_all(metric, &metric_words(), "metrics are"),
-            Self::BadPercentile { .. } => "write p and a number above 0 and at most 100, such as p50, p99 or p99.9".into(),
             Self::EmptyObjective => "say what good service is, for example `response: {p99: 10ms}`".into(),
             Self::UnknownArm { name, arms } => nearest_or_all(name, arms, "the arms are"),
             Self::UnknownMix { name, mixes } => nearest_or_all(name, mixes, "the mixes are"),
@@ -625,12 +415,7 @@ impl Mistake {
             Self::UnknownScale { name, scales } => nearest_or_all(name, scales, "the scales are"),
             Self::OwnScale => "choose another name".into(),
             Self::Rig(mistake) => return mistake.help(),
-            Self::WrongKind { .. }
-            | Self::Unit(_)
-            | Self::OutOfRange { .. }
-            | Self::BadText { .. }
-            | Self::EntryCount { .. }
-            | Self::Histogram { .. }
+            Self::Histogram { .. }
             | Self::Workload { .. }
             | Self::Load { .. }
             | Self::FlagOutOfRange { .. } => return None,
@@ -639,51 +424,36 @@ impl Mistake {
     }
 }
 
-/// The words of all metrics, with the usual percentiles.
-fn metric_words() -> Vec<String> {
-    let words = [
-        "throughput",
-        "response.mean",
-        "response.p50",
-        "response.p95",
-        "response.p99",
-        "response.p99.9",
-        "service.p50",
-        "service.p95",
-        "service.p99",
-        "service.p99.9",
-        "cpu",
-        "errors",
-        "line",
-        "cost",
-    ];
-    words.map(str::to_owned).to_vec()
-}
-
-fn did_you_mean(word: &str) -> String {
-    format!("did you mean `{word}`?")
-}
-
-pub(crate) fn nearest_or_all(word: &str, valid: &[String], lead: &str) -> String {
-    match nearest(word, valid) {
-        Some(nearest) => did_you_mean(nearest),
-        None => format!("{lead} {}", few(valid)),
+/// A mistake of a document in the words of an experiment file.
+fn document_text(mistake: &DocumentMistake) -> String {
+    match mistake {
+        DocumentMistake::SecondDocument => {
+            "a second YAML document begins here, and a file holds one experiment".into()
+        }
+        _ => mistake.to_string(),
     }
 }
 
-/// At most sixteen of the words.
-fn few(words: &[String]) -> String {
-    const MOST: usize = 16;
-    let mut text = words
-        .iter()
-        .take(MOST)
-        .map(|word| shortened(word))
-        .collect::<Vec<_>>()
-        .join(", ");
-    if words.len() > MOST {
-        text.push_str(", …");
-    }
-    text
+/// What to do about a mistake of a document, where that takes keys of an experiment file.
+fn document_help(mistake: &DocumentMistake) -> Option<String> {
+    let text = match mistake {
+        DocumentMistake::FileTooLarge { .. } => {
+            "an experiment is a page of text: is this the right file?".into()
+        }
+        DocumentMistake::EmptyFile => {
+            "begin with `plimsoll: 1`, a name, and see docs/experiment-file.md".into()
+        }
+        DocumentMistake::TooDeep { .. } => {
+            "no key of an experiment is nested that deep: look for repeated brackets".into()
+        }
+        DocumentMistake::MergeKey => "state what arms have in common once, under `defaults`".into(),
+        DocumentMistake::Version { found, known } if found > known => {
+            "use a newer version of plimsoll".into()
+        }
+        DocumentMistake::Version { known, .. } => format!("write `plimsoll: {known}`"),
+        _ => return mistake.help(),
+    };
+    Some(text)
 }
 
 /// `the arm one has`, `the arms one and two have`.
@@ -691,52 +461,5 @@ fn have(arms: &[String]) -> String {
     match arms {
         [one] => format!("the arm {} has", shortened(one)),
         _ => format!("the arms {} have", few(arms)),
-    }
-}
-
-fn entry_count(found: usize, least: usize, most: usize) -> String {
-    let entries = if found == 1 { "entry" } else { "entries" };
-    if least == most {
-        return format!("there must be {least} entries here, not {found}");
-    }
-    format!("{found} {entries} here: at least {least}, at most {most}")
-}
-
-fn list(words: &[&str], link: &str) -> String {
-    let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
-    match quoted.split_last() {
-        Some((last, others)) if !others.is_empty() => {
-            format!("{} {link} {last}", others.join(", "))
-        }
-        _ => quoted.concat(),
-    }
-}
-
-pub(crate) fn quoted(text: &str) -> impl fmt::Display {
-    format!("`{}`", shortened(text))
-}
-
-/// A parser's message in our manner: it may quote what the file holds.
-fn shortened_message(message: &str) -> String {
-    message
-        .chars()
-        .take(200)
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_hold_nothing_that_a_terminal_obeys() {
-        let mistake = Mistake::UnknownKey {
-            key: format!("\u{1b}[2J{}", "x".repeat(100)),
-            valid: vec!["name".into()],
-        };
-        let text = format!("{mistake} {:?}", mistake.help());
-        assert!(!text.contains('\u{1b}'), "{text}");
-        assert!(text.len() < 150, "{text}");
     }
 }

@@ -1,19 +1,102 @@
 //! Published disks and machines by name, from the data files of this crate.
 
-use crate::disk::{self, BurstDraft, TRACED, USUAL_CAPACITY};
-use crate::document::{self, Kind};
-use crate::problems::Collector;
-use crate::reader::{Checked, Reader, Value};
-use crate::rig_format::{DISK_PRESET, MACHINE_PRESET};
-use crate::shape::Object;
-use crate::source::SourceText;
+use crate::elements::burst::{BURST_OR_OFF, BurstDraft, burst};
+use crate::elements::disk::{CAPACITY, TRACED, USUAL_CAPACITY, bandwidth};
+use crate::elements::latency::{LAW, latencies};
+use crate::table::*;
+use crate::{Collector, Reader};
+use plimsoll_document::{Checked, SourceText};
 use plimsoll_record::{DiskRates, DiskSpec, Price};
 use std::sync::OnceLock;
+
+const IOPS_BY_CAPACITY: Shape = Shape::Any(&[RATE, Shape::Object(&IOPS_PER_GIB)]);
+const BANDWIDTH_BY_CAPACITY: Shape =
+    Shape::Any(&[Shape::Bandwidth, Shape::Object(&BANDWIDTH_PER_GIB)]);
 
 const DISKS: &str = include_str!("../presets/disks.yaml");
 const MACHINES: &str = include_str!("../presets/machines.yaml");
 const MIB: f64 = (1u64 << 20) as f64;
 const GIB: f64 = (1u64 << 30) as f64;
+
+object! {
+    /// A disk of the presets' data file.
+    DISK_PRESET disk_preset: "A published disk."
+    about = Shape::Text { most: 200 }, Required, "AWS EBS gp3";
+        "What it is.";
+    source = Shape::Text { most: 500 }, Required, "AWS documentation";
+        "Where its figures are from.";
+    date = Shape::Text { most: 40 }, Required, "2023-11";
+        "When they were read.";
+    capacity = CAPACITY, Optional, "100GiB";
+        "Where it says nothing else; only where figures depend on it.";
+    iops = IOPS_BY_CAPACITY, Optional, "3000";
+        "Requests per second.";
+    read_iops = IOPS_BY_CAPACITY, Optional, "3000";
+        "Reads per second.";
+    write_iops = IOPS_BY_CAPACITY, Optional, "3000";
+        "Writes per second.";
+    bandwidth = BANDWIDTH_BY_CAPACITY, Optional, "125MiB";
+        "Bytes per second.";
+    read_bandwidth = BANDWIDTH_BY_CAPACITY, Optional, "125MiB";
+        "Bytes read per second.";
+    write_bandwidth = BANDWIDTH_BY_CAPACITY, Optional, "125MiB";
+        "Bytes written per second.";
+    io_unit = Shape::size(512, 1 << 30), Optional, "256KiB";
+        "Largest request that counts as one.";
+    latency = LAW, Optional, "7ms";
+        "Of reads and writes.";
+    read_latency = LAW, Optional, "7ms";
+        "Of reads.";
+    write_latency = LAW, Optional, "7ms";
+        "Of writes.";
+    flush = LAW, Optional, "1ms";
+        "Of a flush.";
+    queue_depth = Shape::count(1, 65_536), Optional, "32";
+        "Requests that are served at once.";
+    burst = BURST_OR_OFF, Optional, "{iops: 3000, credits: 5.4M}";
+        "Credits.";
+}
+
+object! {
+    /// A rate that grows with the capacity.
+    IOPS_PER_GIB iops_per_gib: "A rate that grows with the capacity."
+    per_gib = RATE, Required, "3";
+        "For each GiB.";
+    least = RATE, Optional, "100";
+        "However small.";
+    most = RATE, Optional, "16k";
+        "However large.";
+}
+
+object! {
+    /// A bandwidth that grows with the capacity.
+    BANDWIDTH_PER_GIB bandwidth_per_gib: "A bandwidth that grows with the capacity."
+    mib_per_gib = Shape::number(0.0, 1e6), Required, "0.75";
+        "MiB per second for each GiB.";
+    least = Shape::Bandwidth, Optional, "128MiB";
+        "However small.";
+    most = Shape::Bandwidth, Optional, "250MiB";
+        "However large.";
+}
+
+object! {
+    /// A machine of the presets' data file.
+    MACHINE_PRESET machine_preset: "A published machine."
+    about = Shape::Text { most: 200 }, Required, "AWS";
+        "What it is.";
+    source = Shape::Text { most: 500 }, Required, "AWS price list";
+        "Where its figures are from.";
+    date = Shape::Text { most: 40 }, Required, "2014-09";
+        "When they were read.";
+    cores = Shape::count(1, 10_000), Required, "1";
+        "Processors.";
+    memory = Shape::size(1 << 20, 1 << 50), Required, "3.75GiB";
+        "Bytes.";
+    per_hour = Shape::number(0.0, 1e9), Required, "0.07";
+        "Price of an hour.";
+    currency = Shape::Text { most: 40 }, Required, "USD";
+        "Of the price.";
+}
 
 /// A published disk.
 #[derive(Clone, Debug)]
@@ -133,28 +216,18 @@ pub fn machine_presets() -> &'static [MachinePreset] {
 }
 
 /// The presets of a data file. A mistake in one of ours is a mistake in the program, which its tests would have found.
-pub(crate) fn read<T>(
+fn read<T>(
     text: &str,
     object: &'static Object,
     make: impl Fn(String, &Checked, &mut Collector<'_>) -> Option<T>,
 ) -> Vec<T> {
     let source = SourceText::new(text);
     let mut problems = Collector::new(&source);
-    let root = document::read(text, &mut problems);
     let mut presets = Vec::new();
-    if let Some(Kind::Map(entries)) = root.map(|root| root.kind) {
-        for entry in entries {
-            let Kind::Map(fields) = &entry.value.kind else {
-                continue;
-            };
-            let mut reader = Reader {
-                problems: &mut problems,
-                engines: &[],
-            };
-            let checked = Checked {
-                place: entry.value.place,
-                value: Value::Map(reader.object(&entry.key, object, fields, entry.key_place)),
-            };
+    if let Some(root) = plimsoll_document::read(text, &mut problems) {
+        for entry in root.entries() {
+            let shape = Shape::Object(object);
+            let checked = Reader::new(&mut problems).read(&entry.key, &shape, &entry.value);
             presets.extend(make(entry.key.clone(), &checked, &mut problems));
         }
     }
@@ -166,7 +239,7 @@ pub(crate) fn read<T>(
     presets
 }
 
-pub(crate) fn words(map: &Checked, key: &str) -> String {
+fn words(map: &Checked, key: &Key) -> String {
     map.get(key)
         .and_then(Checked::text)
         .unwrap_or_default()
@@ -175,32 +248,50 @@ pub(crate) fn words(map: &Checked, key: &str) -> String {
 
 fn disk_preset(name: String, map: &Checked, problems: &mut Collector<'_>) -> Option<DiskPreset> {
     let capacity = map
-        .get("capacity")
+        .get(disk_preset::capacity)
         .and_then(Checked::whole)
         .unwrap_or(USUAL_CAPACITY);
     let mut spec = DiskSpec {
         preset: Some(name.clone()),
-        io_unit_bytes: map.get("io_unit").and_then(Checked::whole),
+        io_unit_bytes: map.get(disk_preset::io_unit).and_then(Checked::whole),
         queue_depth: map
-            .get("queue_depth")
+            .get(disk_preset::queue_depth)
             .and_then(Checked::whole)
             .and_then(|depth| u32::try_from(depth).ok()),
         trace_requests: TRACED,
         ..DiskSpec::unlimited(capacity)
     };
-    disk::latencies(&name, map, &mut spec, problems);
+    let keys = [
+        disk_preset::latency,
+        disk_preset::read_latency,
+        disk_preset::write_latency,
+        disk_preset::flush,
+    ];
+    latencies(&name, map, keys, &mut spec, problems);
     let mut preset = DiskPreset {
-        about: words(map, "about"),
-        source: words(map, "source"),
-        date: words(map, "date"),
+        about: words(map, disk_preset::about),
+        source: words(map, disk_preset::source),
+        date: words(map, disk_preset::date),
         spec,
-        iops: rates(map, ["iops", "read_iops", "write_iops"], Checked::number),
+        iops: rates(
+            map,
+            [
+                disk_preset::iops,
+                disk_preset::read_iops,
+                disk_preset::write_iops,
+            ],
+            Checked::number,
+        ),
         bandwidth: rates(
             map,
-            ["bandwidth", "read_bandwidth", "write_bandwidth"],
-            disk::bandwidth,
+            [
+                disk_preset::bandwidth,
+                disk_preset::read_bandwidth,
+                disk_preset::write_bandwidth,
+            ],
+            bandwidth,
         ),
-        burst: map.get("burst").and_then(disk::burst),
+        burst: map.get(disk_preset::burst).and_then(burst),
         name,
     };
     preset.spec = preset.at(capacity);
@@ -209,24 +300,28 @@ fn disk_preset(name: String, map: &Checked, problems: &mut Collector<'_>) -> Opt
 
 fn rates(
     map: &Checked,
-    [joint, read, write]: [&str; 3],
+    [joint, read, write]: [&Key; 3],
     number: impl Fn(&Checked) -> Option<f64>,
 ) -> Rates {
-    let rate = |key: &str| {
+    let rate = |key: &Key| {
         let checked = map.get(key)?;
-        let in_mib = |checked: &Checked| Some(checked.number()? * MIB);
-        let per_gib = checked
-            .get("per_gib")
-            .and_then(&number)
-            .or_else(|| checked.get("mib_per_gib").and_then(in_mib));
-        let Some(rate) = per_gib else {
+        let grows = checked
+            .get(iops_per_gib::per_gib)
+            .and_then(Checked::number)
+            .map(|rate| (rate, iops_per_gib::least, iops_per_gib::most));
+        let grows = grows.or_else(|| {
+            let in_mib = checked.get(bandwidth_per_gib::mib_per_gib)?.number()?;
+            let (least, most) = (bandwidth_per_gib::least, bandwidth_per_gib::most);
+            Some((in_mib * MIB, least, most))
+        });
+        let Some((rate, least, most)) = grows else {
             return number(checked).map(Rate::Fixed);
         };
-        let bound = |key: &str| checked.get(key).and_then(&number);
+        let bound = |key: &Key| checked.get(key).and_then(&number);
         Some(Rate::PerGib {
             rate,
-            least: bound("least").unwrap_or(0.0),
-            most: bound("most").unwrap_or(f64::INFINITY),
+            least: bound(least).unwrap_or(0.0),
+            most: bound(most).unwrap_or(f64::INFINITY),
         })
     };
     Rates {
@@ -241,15 +336,18 @@ fn machine_preset(
     map: &Checked,
     _problems: &mut Collector<'_>,
 ) -> Option<MachinePreset> {
-    let (source, date) = (words(map, "source"), words(map, "date"));
+    let (source, date) = (
+        words(map, machine_preset::source),
+        words(map, machine_preset::date),
+    );
     Some(MachinePreset {
         name,
-        about: words(map, "about"),
-        cores: u32::try_from(map.get("cores")?.whole()?).ok()?,
-        memory_bytes: map.get("memory")?.whole()?,
+        about: words(map, machine_preset::about),
+        cores: u32::try_from(map.get(machine_preset::cores)?.whole()?).ok()?,
+        memory_bytes: map.get(machine_preset::memory)?.whole()?,
         price: Price {
-            per_hour: map.get("per_hour")?.number()?,
-            currency: words(map, "currency"),
+            per_hour: map.get(machine_preset::per_hour)?.number()?,
+            currency: words(map, machine_preset::currency),
             source: Some(source.clone()),
             date: Some(date.clone()),
         },

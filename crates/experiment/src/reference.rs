@@ -1,14 +1,15 @@
-//! The reference of every key, for `docs/experiment-file.md`: made from the same tables as the reader.
+//! The reference of every key, for `docs/experiment-file.md`: made from the tables of the elements.
 
-use crate::disk_words::figures_line;
-use crate::format::{ARM, FILE};
+use crate::elements::arm::{ARM, OPEN_ARM};
+use crate::elements::file::FILE;
 use crate::presets::{disk_presets, machine_presets};
 use crate::schema::bounds;
-use crate::shape::{Keys, Need, Object, Shape};
-use crate::{EngineKind, SettingKind};
+use plimsoll_document::{Keys, Need, Object, Shape};
+use plimsoll_plan::words::figures_line;
+use plimsoll_plan::{EngineKind, SettingKind};
 use plimsoll_quantities::units;
 
-/// The generated part of the documentation stands between these lines.
+/// The generated part of the documentation is between these lines.
 pub const REFERENCE_BEGIN: &str = "<!-- reference: begin (generated) -->";
 /// See [`REFERENCE_BEGIN`].
 pub const REFERENCE_END: &str = "<!-- reference: end -->";
@@ -101,7 +102,7 @@ pub fn with_reference(document: &str, engines: &[EngineKind]) -> Option<String> 
     ))
 }
 
-/// A table of the keys of a map, and those of the maps inside of it. What is `told` already is only referred to.
+/// A table of the keys of a map, and of the maps in it. Maps that are in `told` already are only referred to.
 fn section(
     path: &str,
     title: &str,
@@ -162,7 +163,7 @@ fn section(
 fn inner_objects(path: &str, shape: &Shape) -> Vec<(String, &'static Object)> {
     match shape {
         Shape::Object(object) => vec![(path.to_owned(), object)],
-        Shape::Arm => vec![(path.to_owned(), &ARM)],
+        Shape::Open(map) if std::ptr::eq(*map, &OPEN_ARM) => vec![(path.to_owned(), &ARM)],
         Shape::List { of, .. } => inner_objects(&format!("{path}[]"), of),
         Shape::Keyed {
             of,
@@ -180,7 +181,7 @@ fn inner_objects(path: &str, shape: &Shape) -> Vec<(String, &'static Object)> {
 /// What a value looks like, in a few words.
 fn value(shape: &Shape) -> String {
     let words = match shape {
-        Shape::Version => "`1`".into(),
+        Shape::Version(known) => code(&known.to_string()),
         Shape::Name => "a name".into(),
         Shape::Text { .. } | Shape::Value(SettingKind::Text) => "text".into(),
         Shape::Value(SettingKind::Size { .. }) => "size".into(),
@@ -195,11 +196,9 @@ fn value(shape: &Shape) -> String {
             .collect::<Vec<_>>()
             .join(", "),
         Shape::Rate { .. } => "rate".into(),
-        Shape::RateOrShare => "rate, or percentage of the line".into(),
         Shape::Bandwidth => "size per second".into(),
         Shape::CountOrOff { .. } => "count, or `off`".into(),
-        Shape::Metric => "a metric".into(),
-        Shape::Bound => "a metric with a bound".into(),
+        Shape::Word(word) => word.summary.into(),
         Shape::List {
             of,
             least: 2,
@@ -209,15 +208,12 @@ fn value(shape: &Shape) -> String {
         Shape::Keyed { keys, of, .. } => {
             let keys = match keys {
                 Keys::Names(what) => format!("{what} names"),
-                Keys::Percentiles | Keys::TablePercentiles => "percentiles".into(),
-                Keys::Metrics => "metrics".into(),
+                Keys::Words(words) => words.plural.into(),
             };
             format!("map of {keys} to: {}", value(of))
         }
         Shape::Object(_) => "a map, see below".into(),
-        Shape::Arm => "an arm, see below".into(),
-        Shape::Defaults => "keys of an arm but `about`".into(),
-        Shape::Scale => "a part of a file".into(),
+        Shape::Open(map) => map.summary.into(),
         Shape::Any(shapes) => shapes.iter().map(value).collect::<Vec<_>>().join("; or "),
     };
     bounds(shape).map_or(words.clone(), |bounds| format!("{words}, {bounds}"))

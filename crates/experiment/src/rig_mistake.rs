@@ -1,6 +1,6 @@
 //! What can be wrong with that which an arm stands on, as data.
 
-use crate::mistake::{nearest_or_all, quoted};
+use plimsoll_document::{nearest_or_all, quoted};
 use plimsoll_quantities::units;
 use plimsoll_quantities::words::decimal_bytes;
 use plimsoll_record::FilesystemKind;
@@ -377,10 +377,3 @@ fn caches(members: u32, cache_bytes: u64) -> String {
         _ => format!("{members} members with a cache of {size} each"),
     }
 }
-
-/// What an engine takes beside what it fills of its cache once it works, about, bytes: its own memory, its program, and what the kernel keeps for it.
-pub(crate) const MEMORY_OF_ENGINE: u64 = 112 << 20;
-/// What an embedded engine needs to start besides its cache, bytes.
-pub(crate) const MEMORY_BESIDES_CACHE: u64 = 32 << 20;
-/// What a server needs besides the cache of its engine, bytes: mongod 6.0.5 with 16 connections held 165 MB more than was in its cache.
-pub(crate) const MEMORY_BESIDES_CACHE_OF_SERVER: u64 = 192 << 20;

@@ -1,12 +1,11 @@
-//! The JSON Schema of an experiment file, for editors: made from the same tables as the reader.
+//! The JSON Schema of an experiment file, for editors: made from the tables of the elements.
 
-use crate::document::{self, Kind, Node};
-use crate::format::{ARM, FILE};
-use crate::problems::Collector;
-use crate::scales::can_be_scaled;
-use crate::shape::{Key, Keys, Need, Object, Shape};
-use crate::source::SourceText;
-use crate::{EngineKind, Setting, SettingKind};
+use crate::Collector;
+use crate::elements::arm::{ARM, OPEN_ARM, OPEN_DEFAULTS, arm as arm_keys};
+use crate::elements::file::FILE;
+use crate::elements::scales::can_be_scaled;
+use plimsoll_document::{Key, Keys, Kind, Need, Node, Object, Shape, SourceText};
+use plimsoll_plan::{EngineKind, Setting, SettingKind};
 use plimsoll_quantities::units;
 use serde_json::{Map, Value, json};
 
@@ -17,16 +16,11 @@ const COUNT: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *[kKMG]?$";
 const DURATION: &str = r"^(0|([0-9][0-9_]*(\.[0-9]+)? *(ns|us|µs|ms|s|m|min|h|d) *)+)$";
 const NUMBER: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *%?$";
 const RATE: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *[kKMG]?(/s)?$";
-const RATE_OR_SHARE: &str = r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *([kKMG]?(/s)?|%)$";
 const BANDWIDTH: &str =
     r"^[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *(B|[kK]B|MB|GB|TB|[kK]iB|MiB|GiB|TiB)?(/s)?$";
 const COUNT_OR_OFF: &str =
     r"^([oO][fF][fF]|[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]{1,2})? *[kKMG]?)$";
 const NAME: &str = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$";
-const PERCENTILE: &str = r"^p[0-9]+(\.[0-9]+)?$";
-const METRIC: &str =
-    r"^(throughput|response\.mean|cpu|errors|line|cost|(response|service)\.p[0-9]+(\.[0-9]+)?)$";
-const BOUND: &str = r"^ *(throughput|response\.mean|cpu|errors|line|cost|(response|service)\.p[0-9]+(\.[0-9]+)?) *(>=|<=|≥|≤).+$";
 
 /// The JSON Schema (draft 2020-12) of an experiment file whose arms can name these engines.
 ///
@@ -110,7 +104,7 @@ fn property(key: &Key, engines: &[EngineKind]) -> Value {
     let mut schema = shape(&key.shape, engines);
     schema.insert("description".into(), json!(key.about));
     schema.insert("examples".into(), json!([written(key.example)]));
-    // A default in words is told by the description.
+    // A default in words is in the description.
     if let Need::Default(default) = key.need
         && !default.contains(" for ")
     {
@@ -121,19 +115,17 @@ fn property(key: &Key, engines: &[EngineKind]) -> Value {
 
 fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
     let value = match shape {
-        Shape::Version => json!({ "const": crate::format::VERSION }),
+        Shape::Version(known) => json!({ "const": known }),
         Shape::Name => pattern(NAME, false),
         Shape::Text { most } => json!({ "type": "string", "maxLength": most }),
         Shape::Value(kind) => setting_kind(kind),
         Shape::Rate { .. } => pattern(RATE, true),
-        Shape::RateOrShare => pattern(RATE_OR_SHARE, true),
         Shape::Bandwidth => pattern(BANDWIDTH, true),
         // `off` without quotes is text in YAML 1.2, and a flag to editors that read YAML 1.1.
         Shape::CountOrOff { .. } => {
             json!({ "anyOf": [pattern(COUNT_OR_OFF, true), { "const": false }] })
         }
-        Shape::Metric => pattern(METRIC, false),
-        Shape::Bound => pattern(BOUND, false),
+        Shape::Word(word) => pattern(word.pattern, word.is_quantity),
         Shape::List { of, least, most } => {
             let items = Value::Object(self::shape(of, engines));
             let list =
@@ -152,8 +144,7 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
         } => {
             let names = match keys {
                 Keys::Names(_) => NAME,
-                Keys::Percentiles | Keys::TablePercentiles => PERCENTILE,
-                Keys::Metrics => METRIC,
+                Keys::Words(words) => words.pattern,
             };
             json!({
                 "type": "object",
@@ -171,9 +162,9 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
                 .collect();
             json!({ "anyOf": each })
         }
-        Shape::Arm => return arm(engines, true),
-        Shape::Defaults => return arm(engines, false),
-        Shape::Scale => return scale(),
+        Shape::Open(map) if std::ptr::eq(*map, &OPEN_ARM) => return arm(engines, true),
+        Shape::Open(map) if std::ptr::eq(*map, &OPEN_DEFAULTS) => return arm(engines, false),
+        Shape::Open(_) => return scale(),
     };
     let Value::Object(map) = value else {
         return Map::new();
@@ -181,7 +172,7 @@ fn shape(shape: &Shape, engines: &[EngineKind]) -> Map<String, Value> {
     map
 }
 
-/// A part of a file: its first keys are checked here, what is in them only when it is laid over the file.
+/// A part of a file: only its outermost keys, because the rest is checked when it is merged into the file.
 fn scale() -> Map<String, Value> {
     let mut properties = Map::new();
     for key in FILE.keys.iter().filter(|key| can_be_scaled(key.name)) {
@@ -194,14 +185,17 @@ fn scale() -> Map<String, Value> {
     schema
 }
 
-/// An arm with the settings of all engines; which engine has which is told in their descriptions.
+/// An arm with the settings of all engines; their descriptions name the engine.
 fn arm(engines: &[EngineKind], with_about: bool) -> Map<String, Value> {
     let mut schema = object(&ARM, engines);
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         if !with_about {
-            properties.remove("about");
+            properties.remove(arm_keys::about.name);
         }
-        if let Some(engine) = properties.get_mut("engine").and_then(Value::as_object_mut) {
+        if let Some(engine) = properties
+            .get_mut(arm_keys::engine.name)
+            .and_then(Value::as_object_mut)
+        {
             engine.remove("maxLength");
             engine.insert(
                 "enum".into(),
@@ -252,7 +246,7 @@ fn setting_kind(kind: &SettingKind) -> Value {
 /// A value as it would be written in a file, in JSON.
 fn written(text: &str) -> Value {
     let source = SourceText::new(text);
-    document::read(text, &mut Collector::new(&source))
+    plimsoll_document::read(text, &mut Collector::new(&source))
         .map_or_else(|| json!(text), |node| json_value(&node))
 }
 

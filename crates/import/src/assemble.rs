@@ -5,7 +5,7 @@
 
 use crate::error::{ImportError, Problem};
 use crate::measured::Measured;
-use plimsoll_experiment::{
+use plimsoll_plan::{
     Compare, LoadPhase, Measurement, Metric, Objective, Order, PLAN_VERSION, Plan, PlannedRun,
     Point,
 };
@@ -218,15 +218,15 @@ fn as_u32(length: usize) -> u32 {
     u32::try_from(length).expect("a record takes few enough outputs")
 }
 
-fn arm_of_plan(arm: &Arm) -> plimsoll_experiment::Arm {
+fn arm_of_plan(arm: &Arm) -> plimsoll_plan::Arm {
     let first = &arm.outputs[0];
     let records = arm.outputs.iter().find_map(|output| output.records);
     let data = json!({ "records": records.unwrap_or(0) });
-    plimsoll_experiment::Arm {
+    plimsoll_plan::Arm {
         name: arm.name.clone(),
         about: None,
         engine: engine(first).name,
-        settings: plimsoll_experiment::Settings::default(),
+        settings: plimsoll_plan::Settings::default(),
         data: serde_json::from_value(data).expect("a number of records describes data"),
         working_set: None,
         directory: None,

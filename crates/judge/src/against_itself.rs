@@ -4,7 +4,7 @@ use crate::comparison::effect;
 use crate::select::as_u32;
 use crate::words::percent;
 use crate::{AgainstItself, Comparison, Judgement};
-use plimsoll_experiment::Plan;
+use plimsoll_plan::Plan;
 
 /// How often it was called different, where the plan asks for that; `None` otherwise.
 pub(crate) fn against_itself(plan: &Plan, comparisons: &[Comparison]) -> Option<AgainstItself> {

@@ -10,7 +10,7 @@ use crate::select::Selection;
 use crate::threshold::thresholds;
 use crate::validity::validity;
 use crate::{Analysis, JudgeError, TimeSeries};
-use plimsoll_experiment::{PLAN_VERSION, Plan};
+use plimsoll_plan::{PLAN_VERSION, Plan};
 use plimsoll_record::{ExperimentRecord, Warning, WarningId};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! What a report may say.
 
 use crate::{Cause, FigureSummary, Figures};
-use plimsoll_experiment::{DataShares, Direction, Metric};
+use plimsoll_plan::{DataShares, Direction, Metric};
 use plimsoll_record::{Calibration, LoadKind, ProbeTime, RigRecord, RigSpec, Storage, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use crate::rig::calibration_of;
 use crate::sample::ArmSamples;
 use crate::select::Selection;
 use crate::{ArmSummary, CalibrationResult, Figures, WorkingSetResult};
-use plimsoll_experiment::{Arm, DataShares, Plan};
+use plimsoll_plan::{Arm, DataShares, Plan};
 use plimsoll_record::{Calibration, RunRecord};
 use plimsoll_stats::median;
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ use crate::sentence::{Question, Unit, sentence};
 use crate::words::counted;
 use crate::words::list;
 use crate::{Difference, JudgeError, Judgement, Verdict};
-use plimsoll_experiment::{Arm, Direction, Metric, Plan, Point};
+use plimsoll_plan::{Arm, Direction, Metric, Plan, Point};
 use plimsoll_record::{ExperimentRecord, LoadKind, RunRecord, Warning, WarningId};
 use plimsoll_stats::{Grounds, Observation, judge, judge_together};
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@ use crate::sample::{ArmSamples, Sample};
 use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
 use crate::{Comparison, Judgement, Verdict};
-use plimsoll_experiment::{Direction, Metric, Plan, Point};
+use plimsoll_plan::{Direction, Metric, Plan, Point};
 use plimsoll_stats::{Grounds, Observation, Rule, judge, judge_together};
 
 /// Looked at in every experiment, beside the metrics that decide.

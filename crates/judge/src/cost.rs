@@ -3,7 +3,7 @@
 use crate::sample::{ArmSamples, Sample};
 use crate::words::list;
 use crate::{CostResult, Curve, CurvePoint, Estimate};
-use plimsoll_experiment::{Arm, Metric, Plan};
+use plimsoll_plan::{Arm, Metric, Plan};
 use plimsoll_record::{Price, Warning, WarningId};
 
 /// Whether costs of two arms can be set against each other, or why not, as the end of a sentence.

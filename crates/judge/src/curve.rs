@@ -9,7 +9,7 @@ use crate::select::as_u32;
 use crate::{
     Curve, CurvePoint, Estimate, FigureSummary, Figures, Knee, LatencySummary, Scalability,
 };
-use plimsoll_experiment::{Arm, Metric, Plan, Point, PointRole};
+use plimsoll_plan::{Arm, Metric, Plan, Point, PointRole};
 use plimsoll_record::{LoadKind, Operation};
 use plimsoll_schedule::Load;
 use plimsoll_stats::{KneeMethod, LoadPoint, Peak, ScalabilityPoint, knee, median, still_climbs};

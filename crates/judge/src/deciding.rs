@@ -3,7 +3,7 @@
 use crate::curve::number;
 use crate::roles::{follows_line, is_at, is_line, line_point, load_of};
 use crate::sample::{ArmSamples, Sample};
-use plimsoll_experiment::{LoadAt, Metric, Plan};
+use plimsoll_plan::{LoadAt, Metric, Plan};
 use plimsoll_record::LoadKind;
 use plimsoll_stats::median;
 

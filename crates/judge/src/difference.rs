@@ -2,7 +2,7 @@
 
 use crate::select::Selection;
 use crate::{Difference, PairDifferences};
-use plimsoll_experiment::{Arm, Order, Plan};
+use plimsoll_plan::{Arm, Order, Plan};
 use plimsoll_record::{DiskChoice, RigRecord, RunRecord, Warning, WarningId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -266,7 +266,7 @@ fn declared<'a>(mut arms: impl Iterator<Item = &'a Arm>) -> Vec<(String, Vec<Str
     };
     let others: Vec<&Arm> = arms.collect();
     for (index, other) in others.iter().enumerate() {
-        for one in plimsoll_experiment::differences(first, other) {
+        for one in plimsoll_plan::differences(first, other) {
             let place = rows.iter().position(|(what, _)| *what == one.what);
             let place = place.unwrap_or_else(|| {
                 // Arms without an entry of their own are as the first.

@@ -4,7 +4,7 @@ use crate::analysis::{Acknowledgement, EventResult, EventsResult, SeriesEvent};
 use crate::sample::{ArmSamples, Sample};
 use crate::words::grouped;
 use crate::{Estimate, SeriesSecond};
-use plimsoll_experiment::{Plan, event_in_words};
+use plimsoll_plan::{Plan, words::event_in_words};
 use plimsoll_record::{Disturbance, PointRecord, Warning, WarningId};
 use plimsoll_stats::median;
 

@@ -4,7 +4,7 @@ use crate::identity::{bursting, identities};
 use crate::rig::emulated;
 use crate::sample::Sample;
 use crate::{FigureSummary, Figures, IdentityCheck};
-use plimsoll_experiment::{Arm, Plan, is_by_uri};
+use plimsoll_plan::{Arm, Plan, is_by_uri};
 use plimsoll_record::{DiskSpec, LoadKind, Operation, ShapedFrom, WarningId};
 use plimsoll_stats::median;
 

@@ -4,7 +4,7 @@ use crate::distribution::Distribution;
 use crate::steadiness::{Settling, rate, seconds, settling};
 use crate::telemetry::{by_second, figures};
 use crate::{Figures, SeriesSecond, Steadiness};
-use plimsoll_experiment::Metric;
+use plimsoll_plan::Metric;
 use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, PointRecord, Slice, Status, add_units,
 };

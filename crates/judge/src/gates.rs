@@ -2,7 +2,7 @@
 
 use crate::extract::{Extract, units};
 use crate::rules::is_late_by_arm;
-use plimsoll_experiment::{Arm, Plan, is_by_uri};
+use plimsoll_plan::{Arm, Plan, is_by_uri};
 use plimsoll_record::{
     FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, Histogram, LONGEST_LAG_NS, LoadKind, Operation,
     PointEnd, PointRecord, RunRecord, Severity, Warning, WarningId,

@@ -7,7 +7,7 @@ use crate::words::{self, counted, list};
 use crate::{
     AgainstItself, CauseKind, Comparison, Curve, CurvePoint, Judgement, LineResult, Progress,
 };
-use plimsoll_experiment::{Metric, Plan};
+use plimsoll_plan::{Metric, Plan};
 use plimsoll_record::{Severity, Warning};
 
 /// Sentences at most; one more may say what held the arms back, and one that runs are missing.

@@ -4,7 +4,7 @@ use crate::curve::curve_of;
 use crate::select::as_u32;
 use crate::words::counted;
 use crate::{Analysis, CurvePoint, Estimate, JudgeError, analyse, words};
-use plimsoll_experiment::Metric;
+use plimsoll_plan::Metric;
 use plimsoll_record::{ExperimentRecord, ExperimentState, LoadKind, Machine};
 use plimsoll_stats::{ChangeRule, FEWEST_AROUND_A_CHANGE, change_points};
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,7 @@ use crate::steadiness::Settling;
 use crate::validity::{blocks, entry, failures, having, rate_achieved};
 use crate::words::{counted, percent};
 use crate::{SeriesSecond, Steadiness, Validity, ValidityState};
-use plimsoll_experiment::Plan;
+use plimsoll_plan::Plan;
 use plimsoll_record::{
     Imported, Latencies, LoadKind, PointRecord, Slice, Warning, WarningId, WorkerUse,
 };

@@ -14,7 +14,7 @@ use crate::words::{self, list};
 use crate::{
     BlockLine, Cause, CauseKind, Estimate, LineResult, TrialResult, Validity, ValidityState,
 };
-use plimsoll_experiment::{Arm, Metric, Objective, Plan, Search};
+use plimsoll_plan::{Arm, Metric, Objective, Plan, Search};
 use plimsoll_record::{PointRecord, RunRecord, Severity, Warning, WarningId};
 use plimsoll_search::trial_with_outcome;
 use plimsoll_stats::{FEWEST_BLOCKS, LineTrial, hodges_lehmann};

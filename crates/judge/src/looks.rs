@@ -3,7 +3,7 @@
 use crate::estimate::CONFIDENCE;
 use crate::select::as_u32;
 use crate::{Analysis, BlocksNeeded, Comparison};
-use plimsoll_experiment::{Looks, Metric, Plan};
+use plimsoll_plan::{Looks, Metric, Plan};
 
 /// Blocks below which a pilot tells too little of the spread.
 const FEWEST_OF_A_PILOT: usize = 5;

@@ -2,7 +2,7 @@
 
 use crate::because::point_of;
 use crate::{Comparison, Curve, CurvePoint};
-use plimsoll_experiment::Plan;
+use plimsoll_plan::Plan;
 use plimsoll_record::{DiskChoice, Warning, WarningId};
 
 /// Fewer requests for an operation than this are the engine's housekeeping.

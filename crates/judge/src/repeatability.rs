@@ -7,7 +7,7 @@ use crate::select::as_u32;
 use crate::words;
 use crate::words::counted;
 use crate::{Estimate, Repeatability};
-use plimsoll_experiment::{Metric, Plan};
+use plimsoll_plan::{Metric, Plan};
 use plimsoll_stats::{spread, theil_sen, visible_with_spread};
 
 /// p at which a trend over the blocks is called real.

@@ -6,7 +6,7 @@ use crate::identity::{BROKEN_FROM, bursting, identities};
 use crate::select::Selection;
 use crate::words::counted;
 use crate::words::{bytes, duration, number, percent};
-use plimsoll_experiment::{Arm, Plan};
+use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{
     Calibration, CalibrationCheck, DiskChoice, DiskSpec, RigSpec, RunRecord, Warning, WarningId,
 };

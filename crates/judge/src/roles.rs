@@ -2,7 +2,7 @@
 
 use crate::sample::Sample;
 use crate::words::percent;
-use plimsoll_experiment::{LoadAt, Plan, Point, PointRole};
+use plimsoll_plan::{LoadAt, Plan, Point, PointRole};
 use plimsoll_record::LoadKind;
 use plimsoll_stats::median;
 

@@ -5,7 +5,7 @@
 use crate::evidence::Evidence;
 use crate::words::{self, bytes, duration, number, percent, rate};
 use crate::{CapKind, Cause, CauseKind, Figures, IdentityCheck, RuleResult};
-use plimsoll_experiment::{Arm, Plan, is_by_uri};
+use plimsoll_plan::{Arm, Plan, is_by_uri};
 use plimsoll_record::LoadKind;
 
 /// Of a limit, how much must be used for it to be the cause.

@@ -8,7 +8,7 @@ use crate::rig::remarks;
 use crate::roles::{follows_line, is_line, load_label};
 use crate::select::Selection;
 use crate::{PointResult, Steadiness, TimeSeries};
-use plimsoll_experiment::{Arm, Metric, Objective, Plan};
+use plimsoll_plan::{Arm, Metric, Objective, Plan};
 use plimsoll_record::{
     Calibration, PointLabel, PointRecord, RunRecord, Severity, Warning, WarningId,
 };

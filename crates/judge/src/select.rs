@@ -2,7 +2,7 @@
 
 use crate::words::counted;
 use crate::{BlockOrder, Progress};
-use plimsoll_experiment::{Plan, PlannedRun};
+use plimsoll_plan::{Plan, PlannedRun};
 use plimsoll_record::{
     ExperimentRecord, ExperimentState, PointRecord, RunRecord, RunState, Warning, WarningId,
 };

@@ -2,7 +2,7 @@
 
 use crate::words::{self, Change};
 use crate::{Judgement, Verdict};
-use plimsoll_experiment::Metric;
+use plimsoll_plan::Metric;
 use plimsoll_stats::Grounds;
 
 /// What was counted in a comparison.

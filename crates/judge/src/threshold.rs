@@ -3,7 +3,7 @@
 use crate::ThresholdResult;
 use crate::roles::{is_at, is_line, load_of};
 use crate::sample::{ArmSamples, Sample};
-use plimsoll_experiment::{Metric, Plan, Point, Threshold};
+use plimsoll_plan::{Metric, Plan, Point, Threshold};
 use plimsoll_record::LoadKind;
 use plimsoll_stats::median;
 

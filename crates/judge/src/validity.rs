@@ -7,7 +7,7 @@ use crate::select::Selection;
 use crate::words::counted;
 use crate::words::percent;
 use crate::{CauseKind, Curve, Progress, Steadiness, Validity, ValidityState};
-use plimsoll_experiment::{Arm, Order, Plan, is_by_uri};
+use plimsoll_plan::{Arm, Order, Plan, is_by_uri};
 use plimsoll_record::{Calibration, LoadKind, Severity, Warning, WarningId};
 use plimsoll_stats::FEWEST_WARM_UP_SAMPLES;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::sample::{ArmSamples, Sample};
 use crate::words::counted;
-use plimsoll_experiment::Plan;
+use plimsoll_plan::Plan;
 use plimsoll_record::{Severity, Warning, WarningId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

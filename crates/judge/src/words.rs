@@ -1,6 +1,6 @@
 //! Metrics and their changes as a person would say them.
 
-use plimsoll_experiment::Metric;
+use plimsoll_plan::Metric;
 use plimsoll_quantities::words::{FINEST, TIMES_FROM};
 pub(crate) use plimsoll_quantities::words::{
     between, bytes, confidence, counted, duration, end, exact_rate, grouped, limit, list, number,

@@ -7,8 +7,8 @@
 //! counts waiting for a processor for nothing.
 
 use plimsoll_engine::{Engine, Opening, open};
-use plimsoll_experiment::Settings;
 use plimsoll_loadgen::{PointSpec, SliceSink, program_clock, run_point};
+use plimsoll_plan::Settings;
 use plimsoll_record::Slice;
 use plimsoll_schedule::Load;
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};

@@ -4,8 +4,8 @@
 //! `cargo bench -p plimsoll-loadgen --bench open_loop [-- --seconds 60]` (of the queue; the rest takes 18 s)
 
 use plimsoll_engine::{Opening, open};
-use plimsoll_experiment::{SettingValue, Settings};
 use plimsoll_loadgen::{PointSpec, SliceSink, run_point};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_record::{Histogram, PointEnd, Slice};
 use plimsoll_schedule::{Arrivals, Load};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};

@@ -9,8 +9,8 @@
 
 use plimsoll_engine::Opening;
 use plimsoll_engine::bare::Bare;
-use plimsoll_experiment::{SettingValue, Settings};
 use plimsoll_loadgen::{PointSpec, SliceSink, run_load, run_point};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_quantities::units;
 use plimsoll_record::{Slice, WorkerUse};
 use plimsoll_schedule::Load;

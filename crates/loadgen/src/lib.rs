@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use plimsoll_engine::{Opening, open};
-//! use plimsoll_experiment::Settings;
+//! use plimsoll_plan::Settings;
 //! use plimsoll_loadgen::{SliceSink, PointSpec, run_point};
 //! use plimsoll_record::Slice;
 //! use plimsoll_schedule::Load;

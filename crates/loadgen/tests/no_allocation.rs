@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session, open};
-use plimsoll_experiment::Settings;
 use plimsoll_loadgen::{PointSpec, SliceSink, run_point, run_point_noting};
+use plimsoll_plan::Settings;
 use plimsoll_record::{EngineDescription, Slice};
 use plimsoll_schedule::{Arrivals, Load, Stage};
 use plimsoll_testing::allocations::{CountingAllocator, count};

@@ -3,7 +3,7 @@
 use crate::log::Log;
 use crate::screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use plimsoll_experiment::explain;
+use plimsoll_plan::explain;
 use plimsoll_quantities::words::counted;
 use plimsoll_record::{PointLabel, RunState, Slice};
 use plimsoll_redact::lines;

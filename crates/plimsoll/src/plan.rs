@@ -7,10 +7,9 @@ use crate::exit::Exit;
 use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::screen::{self, print, print_json, tell_drawn};
-use plimsoll_experiment::{
-    Limits, Overrides, Plan, Problems, Surroundings, check, explain, read_text_file,
-};
+use plimsoll_experiment::{Limits, Overrides, Problems, Surroundings, check, read_text_file};
 use plimsoll_judge::too_few_blocks;
+use plimsoll_plan::{Plan, explain};
 use plimsoll_quantities::words::counted;
 use plimsoll_runner::{Sizing, bytes_per_record, took_seconds};
 use plimsoll_store::Store;

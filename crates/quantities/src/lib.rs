@@ -4,6 +4,8 @@
 //! - [`words`]: rounded, for sentences in messages and verdicts: `61,200 op/s`, `12.3 µs`.
 //! - [`numbers`]: rounded, for tables and charts on a screen or a page, with the spaces and signs of that medium.
 //!
+//! [`setting`] holds single values of several kinds, with the bounds that a setting or a key of a file sets.
+//!
 //! ```
 //! use plimsoll_quantities::{numbers, units, words};
 //! assert_eq!(units::duration(90_000_000_000), "1m30s");
@@ -12,5 +14,6 @@
 //! ```
 
 pub mod numbers;
+pub mod setting;
 pub mod units;
 pub mod words;

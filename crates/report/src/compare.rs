@@ -10,8 +10,8 @@ use crate::page::{date, difference, judged, p_value, warning_list};
 use crate::shell::{self, Place, Shell};
 use crate::{link, text, words};
 use maud::{Markup, html};
-use plimsoll_experiment::{Direction, Metric};
 use plimsoll_judge::{Judgement, RecordComparison, Side, UnpairedComparison};
+use plimsoll_plan::{Direction, Metric};
 use plimsoll_quantities::numbers::PAGE;
 
 const NAME: usize = 60;

@@ -10,8 +10,8 @@ use crate::select;
 use crate::terminal::chart::{Line, over_load};
 use crate::terminal::screen::{Screen, paint};
 use anstyle::{AnsiColor, Style};
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{History, HistoryResult};
+use plimsoll_plan::Metric;
 use plimsoll_quantities::numbers::{LatencyUnit, Numbers, PAGE};
 
 const BOLD: Style = Style::new().bold();

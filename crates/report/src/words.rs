@@ -1,8 +1,8 @@
 //! The words for the things that reports name, and the marks that stand beside the colours.
 
 use crate::text;
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{Analysis, BlocksNeeded, Judgement, ValidityState, Verdict};
+use plimsoll_plan::Metric;
 use plimsoll_quantities::numbers::{Numbers, round_significant};
 use plimsoll_quantities::words::rounded_interval;
 use plimsoll_record::Severity;

@@ -2,8 +2,8 @@
 
 use crate::error::RunnerError;
 use crate::watcher::{Event, Watcher};
-use plimsoll_experiment::{Arm, Plan};
 use plimsoll_fio::Progress;
+use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{Calibration, DiskChoice, DiskSpec};
 use plimsoll_rig::{RigError, RigProcess};
 use plimsoll_store::Store;

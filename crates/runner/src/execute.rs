@@ -11,11 +11,12 @@ use crate::rigging::{Rigging, needs_rig};
 use crate::supervise::{Start, WorkerEnd, WorkerProgram, supervise};
 use crate::watcher::{Event, LoggedWatcher, Watcher};
 use plimsoll_engine::kind;
-use plimsoll_experiment::{Arm, Plan, PlannedRun, keeps_data_here, redact, redact_json, text_hash};
+use plimsoll_plan::{Arm, Plan, PlannedRun, keeps_data_here, redact_json, text_hash};
 use plimsoll_record::{
     EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Machine, ProbeTime, Program,
     RECORD_VERSION, RunRecord, RunState,
 };
+use plimsoll_redact::redact;
 use plimsoll_rig::{RigError, RigProcess};
 use plimsoll_search::Known;
 use plimsoll_stats::looks;

@@ -3,7 +3,7 @@
 //! The runner writes one [`Order`], and later perhaps the line `stop`. The end of its output means that it is gone. The worker writes
 //! [`Frame`]s and ends after [`Frame::Done`], [`Frame::Stopped`] or [`Frame::Failed`].
 
-use plimsoll_experiment::{Arm, Measurement, Objective, Plan, PlannedRun, Point};
+use plimsoll_plan::{Arm, Measurement, Objective, Plan, PlannedRun, Point};
 use plimsoll_record::{EngineDescription, EventSpec, PointEnd, PointLabel, Slice};
 use plimsoll_rig::{GroupPaths, RunningServer};
 use plimsoll_search::Known;

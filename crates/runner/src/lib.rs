@@ -17,7 +17,7 @@
 //! ```no_run
 //! use plimsoll_rig::{RigProcess, RigProgram};
 //! use plimsoll_runner::{Event, Execution, Watcher, WorkerProgram, execute};
-//! # fn plan() -> plimsoll_experiment::Plan { unimplemented!() }
+//! # fn plan() -> plimsoll_plan::Plan { unimplemented!() }
 //! struct Quiet;
 //! impl Watcher for Quiet {
 //!     fn event(&mut self, _: &Event<'_>) {}

@@ -1,8 +1,8 @@
 //! How much a record takes on the disk, measured with a small load, so that a file can give the size of its data as a share of the cache.
 
 use plimsoll_engine::{Opening, open};
-use plimsoll_experiment::Settings;
 use plimsoll_loadgen::{SliceSink, run_load};
+use plimsoll_plan::Settings;
 use plimsoll_record::{RigSpec, ServerSpec, Slice};
 use plimsoll_rig::{Order, RigError, RigProcess};
 use plimsoll_workload::{DataSpec, KeySpace};

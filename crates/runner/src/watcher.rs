@@ -1,6 +1,6 @@
 //! What the program can show of a run while it goes on.
 
-use plimsoll_experiment::{Plan, PlannedRun};
+use plimsoll_plan::{Plan, PlannedRun};
 use plimsoll_record::{PointLabel, RunState, Slice};
 use tracing::{info, trace, warn};
 

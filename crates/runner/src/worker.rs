@@ -297,7 +297,7 @@ fn measure<W: Write>(
 fn ours(order: &Order, host: &Host, server: Option<&MeasuredServer>) -> Vec<u32> {
     let mut ours = vec![std::process::id(), std::os::unix::process::parent_id()];
     ours.extend(server.iter().flat_map(|server| &server.processes));
-    if plimsoll_experiment::server_uri(&order.arm.settings).is_some() {
+    if plimsoll_plan::server_uri(&order.arm.settings).is_some() {
         ours.extend(local_servers(host));
     }
     ours

@@ -1,6 +1,6 @@
 //! Which load a run measures next: sweeps until they bend, sessions, the plimsoll line.
 //!
-//! What a plan leaves open (see `plimsoll_experiment::PointRole`) is decided by pure functions of what the run has measured so far. The worker asks them while
+//! What a plan leaves open (see `plimsoll_plan::PointRole`) is decided by pure functions of what the run has measured so far. The worker asks them while
 //! it measures; `judge` hands the same trials to the same functions and comes to the same line.
 
 mod line;

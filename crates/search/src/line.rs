@@ -1,7 +1,7 @@
 //! The search for the plimsoll line, from its trials.
 
 use crate::{Outcome, Tally};
-use plimsoll_experiment::{Objective, Search};
+use plimsoll_plan::{Objective, Search};
 use plimsoll_record::{LoadKind, PointRecord};
 use plimsoll_stats::{LineGoal, LineSearch, LineTrial, StatsError};
 

@@ -1,7 +1,7 @@
 //! The points of one run, one after the other, decided by what came before.
 
 use crate::{Outcome, replay};
-use plimsoll_experiment::{Measurement, Objective, Point, PointRole, Search, Sessions};
+use plimsoll_plan::{Measurement, Objective, Point, PointRole, Search, Sessions};
 use plimsoll_schedule::Load;
 use plimsoll_stats::{LineStep, LineTrial, StatsError, has_bent};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! What a point comes to, slice by slice, as far as it decides what is measured next.
 
-use plimsoll_experiment::Objective;
+use plimsoll_plan::Objective;
 use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, PointEnd, Slice, Status, add_units,
 };

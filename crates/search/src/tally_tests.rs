@@ -1,5 +1,5 @@
 use crate::{Tally, trial};
-use plimsoll_experiment::{Objective, Search};
+use plimsoll_plan::{Objective, Search};
 use plimsoll_record::{
     Completed, Histogram, Latencies, LoadKind, OpenLatencies, Operation, OperationSlice, PointEnd,
     PointLabel, PointRecord, Slice, Status, WorkerUse,

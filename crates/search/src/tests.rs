@@ -1,5 +1,5 @@
 use crate::{Known, Outcome, PointSequence, Step};
-use plimsoll_experiment::{Measurement, Objective, Order, Point, PointRole, Search, Sessions};
+use plimsoll_plan::{Measurement, Objective, Order, Point, PointRole, Search, Sessions};
 use plimsoll_record::ShapedFrom;
 use plimsoll_schedule::{Arrivals, Load};
 use plimsoll_stats::LineTrial;

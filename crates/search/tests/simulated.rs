@@ -6,7 +6,7 @@
 //! `./x calibrate` makes 100 searches; the ordinary tests make a few.
 
 use plimsoll_engine::Simulation;
-use plimsoll_experiment::{
+use plimsoll_plan::{
     Measurement, Objective, Order, Point, PointRole, Search, SettingValue, Settings,
 };
 use plimsoll_record::{

@@ -3,9 +3,8 @@
 //!
 //! Prints the id of the experiment when it has begun. It is finished when all of its runs are made in that time, and left interrupted otherwise.
 
-use plimsoll_experiment::{
-    EngineKind, Limits, Overrides, Surroundings, cannot_measure, check, read_text_file,
-};
+use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
+use plimsoll_plan::EngineKind;
 use plimsoll_record::{
     Completed, ExperimentRecord, ExperimentState, Histogram, Latencies, LoadKind, Machine,
     Operation, OperationSlice, PointEnd, PointLabel, Program, RECORD_VERSION, RunRecord, RunState,

@@ -56,7 +56,7 @@ use connections::Places;
 use library::Library;
 use live::Hub;
 use metrics::Metrics;
-use plimsoll_experiment::EngineKind;
+use plimsoll_plan::EngineKind;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;

@@ -6,7 +6,7 @@ use crate::command::Binding;
 use crate::error::YcsbError;
 use crate::kept::KeptDirectory;
 use plimsoll_engine::{Engine, Opening};
-use plimsoll_experiment::{EngineKind, SettingKind, SettingValue, Settings};
+use plimsoll_plan::{EngineKind, SettingKind, SettingValue, Settings};
 use plimsoll_properties::{Properties, PropertyError};
 use plimsoll_quantities::units;
 use plimsoll_workload::DataSpec;

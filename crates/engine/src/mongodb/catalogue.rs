@@ -1,6 +1,6 @@
 //! Everything that can be set on MongoDB: where it is, who asks it and how; and for a server that the program starts, how that is set.
 
-use plimsoll_experiment::{EngineKind, Setting, SettingKind};
+use plimsoll_plan::{EngineKind, Setting, SettingKind};
 
 const MIB: u64 = 1 << 20;
 const TIB: u64 = 1 << 40;

@@ -9,7 +9,7 @@ use mongodb::options::{
     ServerMonitoringMode, WriteConcern,
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use plimsoll_experiment::{SettingValue, Settings};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_redact::{HIDDEN, quotable_secrets, redact};
 use std::collections::BTreeMap;
 use std::time::Duration;

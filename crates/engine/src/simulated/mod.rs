@@ -15,7 +15,7 @@ use crate::registry::{completed, settings_in_force};
 use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
 use clock::{Clock, Monotonic};
 use law::Law;
-use plimsoll_experiment::{EngineKind, Setting, SettingKind, Settings};
+use plimsoll_plan::{EngineKind, Setting, SettingKind, Settings};
 use plimsoll_record::EngineDescription;
 use plimsoll_workload::{FieldChoice, Fields, Stream};
 use servers::Servers;

@@ -1,7 +1,7 @@
 //! The whole engine on a clock that jumps.
 
 use super::*;
-use plimsoll_experiment::SettingValue;
+use plimsoll_plan::SettingValue;
 use plimsoll_workload::{Ask, DataSpec, KeySpace};
 
 /// Moves to whatever time is waited for.

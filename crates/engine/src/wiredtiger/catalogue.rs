@@ -1,6 +1,6 @@
 //! Everything that can be set on WiredTiger, with what mongod does.
 
-use plimsoll_experiment::{EngineKind, Setting, SettingKind};
+use plimsoll_plan::{EngineKind, Setting, SettingKind};
 
 const MIB: u64 = 1 << 20;
 const TIB: u64 = 1 << 40;

@@ -2,7 +2,7 @@
 
 use super::KIND;
 use crate::EngineError;
-use plimsoll_experiment::Settings;
+use plimsoll_plan::Settings;
 use std::time::Duration;
 
 /// What is fixed when the database is opened.

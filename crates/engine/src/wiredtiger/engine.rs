@@ -9,7 +9,7 @@ use super::session::{Shared, WiredTigerSession};
 use super::statistics::Statistics;
 use crate::registry::settings_in_force;
 use crate::{Engine, EngineError, Opening, Session};
-use plimsoll_experiment::Settings;
+use plimsoll_plan::Settings;
 use plimsoll_record::EngineDescription;
 use std::collections::BTreeMap;
 use std::ffi::CStr;

@@ -2,7 +2,7 @@
 
 use crate::server::{Kind, Server};
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session, open};
-use plimsoll_experiment::{SettingValue, Settings};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_workload::{Ask, DataSpec, FieldChoice, KeyOrder, KeySpace};
 
 /// Both clients.

@@ -8,8 +8,8 @@ use crate::scripted::{Answer, Scripted, by_default, first_word, greeting, is_gre
 use crate::server::{Kind, Server, free_port};
 use bson::doc;
 use plimsoll_engine::{Opening, Outcome, open};
-use plimsoll_experiment::{SettingValue, Settings};
 use plimsoll_mongo::{Host, LeanClient, LeanOptions};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_workload::{DataSpec, FieldChoice};
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};

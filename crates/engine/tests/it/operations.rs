@@ -6,7 +6,7 @@ use crate::laboratory::{
 };
 use crate::server::{Kind, Server};
 use plimsoll_engine::{Engine, Outcome};
-use plimsoll_experiment::SettingValue;
+use plimsoll_plan::SettingValue;
 use plimsoll_workload::{Ask, DataSpec, FieldChoice, FieldLength, KeySpace, Mix, Workload};
 use std::sync::Arc;
 

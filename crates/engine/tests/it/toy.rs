@@ -5,9 +5,9 @@ use plimsoll_engine::{
     Engine, EngineError, FieldVisitor, Opening, Outcome, Registration, Session, kinds,
 };
 use plimsoll_experiment::{
-    EngineKind, Limits, Overrides, Setting, SettingKind, SettingValue, Settings, Surroundings,
-    cannot_measure, check, read_text_file, reference_markdown,
+    Limits, Overrides, Surroundings, cannot_measure, check, read_text_file, reference_markdown,
 };
+use plimsoll_plan::{EngineKind, Setting, SettingKind, SettingValue, Settings};
 use plimsoll_record::EngineDescription;
 use plimsoll_workload::{Ask, FieldChoice, Fields, KeySpace};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,7 +2,9 @@
 
 use crate::servers::ENGINES;
 use crate::surroundings;
-use plimsoll_experiment::{Overrides, Plan, Problems, Surroundings, check, explain};
+use plimsoll_document::Diagnosis;
+use plimsoll_experiment::{Overrides, Problems, Surroundings, check};
+use plimsoll_plan::{Plan, explain};
 use plimsoll_record::{Act, EventSpec, Role};
 
 const SET: &str = "  one: {server: {members: 3}}";

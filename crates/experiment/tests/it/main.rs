@@ -9,10 +9,8 @@ mod schema;
 mod servers;
 mod sweeps;
 
-use plimsoll_experiment::{
-    EngineKind, Limits, Overrides, Plan, Problems, Setting, SettingKind, Settings, Surroundings,
-    check,
-};
+use plimsoll_experiment::{Limits, Overrides, Problems, Surroundings, check};
+use plimsoll_plan::{EngineKind, Plan, Setting, SettingKind, Settings};
 use plimsoll_workload::DataSpec;
 use std::io;
 use std::path::Path;

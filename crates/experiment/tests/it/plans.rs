@@ -2,9 +2,9 @@
 
 use crate::servers::MONGODB;
 use crate::{ENGINES, SMALLEST, check_with, plan, surroundings};
-use plimsoll_experiment::{
-    Direction, LoadAt, Metric, Order, Overrides, Plan, PointRole, Search, Source, Surroundings,
-    Threshold, check, explain,
+use plimsoll_experiment::{Overrides, Surroundings, check};
+use plimsoll_plan::{
+    Direction, LoadAt, Metric, Order, Plan, PointRole, Search, Source, Threshold, explain,
 };
 use plimsoll_schedule::{Arrivals, Load, Stage};
 use plimsoll_workload::{

@@ -1,9 +1,8 @@
 //! What arms stand on, working sets and scales.
 
 use crate::{ENGINES, check_with, plan};
-use plimsoll_experiment::{
-    Overrides, Plan, Surroundings, check, differences, disk_by_text, disk_presets, explain,
-};
+use plimsoll_experiment::{Overrides, Surroundings, check, disk_by_text, disk_presets};
+use plimsoll_plan::{Plan, differences, explain};
 use plimsoll_record::{Backing, DiskLatency};
 use std::cell::Cell;
 

@@ -1,7 +1,8 @@
 //! Nothing that anybody writes makes the program panic, and what is right survives being written down.
 
 use crate::{ENGINES, SMALLEST, check_with, plan};
-use plimsoll_experiment::{Overrides, Plan, disk_by_text, explain};
+use plimsoll_experiment::{Overrides, disk_by_text};
+use plimsoll_plan::{Plan, explain};
 use proptest::prelude::*;
 
 const EVERY_KEY: &str = include_str!("every_key.yaml");

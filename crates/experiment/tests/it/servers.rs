@@ -1,10 +1,9 @@
 //! Servers that are started for an arm, and servers that run by themselves.
 
 use crate::surroundings;
-use plimsoll_experiment::{
-    Arm, EngineKind, Overrides, Plan, Problems, Setting, SettingKind, Surroundings, check,
-    differences, explain,
-};
+use plimsoll_document::Diagnosis;
+use plimsoll_experiment::{Overrides, Problems, Surroundings, check};
+use plimsoll_plan::{Arm, EngineKind, Plan, Setting, SettingKind, differences, explain};
 use plimsoll_record::{DiskChoice, ServerSpec};
 
 const fn setting(name: &'static str, kind: SettingKind, default: Option<&'static str>) -> Setting {

@@ -1,9 +1,8 @@
 //! What a run decides: sweeps, the search for the line, shares of it, sessions that are found; and how many blocks it takes.
 
 use crate::{ENGINES, SMALLEST, check_with, plan};
-use plimsoll_experiment::{
-    LoadAt, Looks, Metric, Overrides, Plan, PointRole, Search, Sessions, Source, explain,
-};
+use plimsoll_experiment::Overrides;
+use plimsoll_plan::{LoadAt, Looks, Metric, Plan, PointRole, Search, Sessions, Source, explain};
 use plimsoll_schedule::{Arrivals, Load};
 
 const SWEEPS: &str = include_str!("sweeps.yaml");

@@ -5,9 +5,9 @@
     reason = "clippy.toml allows it in tests, but sees only functions that are tests themselves"
 )]
 
-use plimsoll_experiment::Metric;
 use plimsoll_import::{Arm, Frame, Options, read, record};
 use plimsoll_judge::{Analysis, Judgement, Outcome, Validity, ValidityState, analyse};
+use plimsoll_plan::Metric;
 use plimsoll_record::{ExperimentRecord, WarningId};
 
 const YCSB: &str = include_str!("../samples/ycsb-run.txt");

@@ -2,8 +2,8 @@
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, histogram, primary, warns};
 use insta::assert_snapshot;
-use plimsoll_experiment::{LoadAt, Metric};
 use plimsoll_judge::{Analysis, JudgeError, Judgement, analyse};
+use plimsoll_plan::{LoadAt, Metric};
 use plimsoll_record::{RunState, WarningId};
 
 fn two_arms(blocks: u32) -> Laboratory {

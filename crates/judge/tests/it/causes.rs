@@ -3,8 +3,8 @@
 use crate::laboratory::{Laboratory, SECOND_NS, Shown, histogram};
 use crate::watched::{Watched, analyse, cause, disk, named, one_point, only_point, watch};
 use insta::assert_snapshot;
-use plimsoll_experiment::SettingValue;
 use plimsoll_judge::{CapKind, CauseKind};
+use plimsoll_plan::SettingValue;
 use plimsoll_record::{
     DiskChoice, Latencies, LimitsSpec, Operation, OperationSlice, ShapedFrom, Status, figures,
 };

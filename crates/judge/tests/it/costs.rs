@@ -2,8 +2,8 @@
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, primary, warns};
 use insta::assert_snapshot;
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{Judgement, compare_records};
+use plimsoll_plan::Metric;
 use plimsoll_record::{Price, WarningId};
 
 fn price(per_hour: f64, currency: &str) -> Price {

@@ -1,7 +1,7 @@
 //! Points over blocks and curves over the load.
 
 use crate::laboratory::{Laboratory, Shown, part, point, point_record};
-use plimsoll_experiment::Objective;
+use plimsoll_plan::Objective;
 use plimsoll_record::{LoadKind, Operation, PointLabel, Status};
 
 #[test]

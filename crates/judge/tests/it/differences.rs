@@ -1,8 +1,8 @@
 //! What differs between arms, declared and found.
 
 use crate::laboratory::{Laboratory, Shown, warns};
-use plimsoll_experiment::{Order, SettingValue};
 use plimsoll_judge::{Analysis, ValidityState};
+use plimsoll_plan::{Order, SettingValue};
 use plimsoll_record::{Storage, WarningId};
 
 /// Two arms of one engine that differ in the declared size of the cache.

@@ -1,8 +1,8 @@
 //! Each gate, shut and open.
 
 use crate::laboratory::{Laboratory, SECOND_NS, Shown, histogram, part, point, slice, warns};
-use plimsoll_experiment::{Metric, Objective};
 use plimsoll_judge::{Analysis, Steadiness, ValidityState};
+use plimsoll_plan::{Metric, Objective};
 use plimsoll_record::{
     ErrorSample, ForeignCpu, ForeignProgram, LoadKind, Operation, PointRecord, Severity, Status,
     Warning, WarningId,

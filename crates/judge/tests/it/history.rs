@@ -1,8 +1,8 @@
 //! A metric over the records of an experiment.
 
 use crate::laboratory::{Laboratory, Shown};
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{History, HistoryBuilder, HistoryError, HistoryQuestion};
+use plimsoll_plan::Metric;
 use plimsoll_record::{ExperimentRecord, ExperimentState};
 
 /// A record of a day, with this level of throughput, of two arms whose blocks differ by a percent or so.

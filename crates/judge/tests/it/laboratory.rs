@@ -1,10 +1,10 @@
 //! Records whose numbers are known because they were put there.
 
-use plimsoll_experiment::{
+use plimsoll_judge::{Analysis, Comparison, CurvePoint, analyse};
+use plimsoll_plan::{
     Arm, Compare, LoadPhase, Measurement, Metric, Order, PLAN_VERSION, Plan, PlannedRun, Point,
     Settings,
 };
-use plimsoll_judge::{Analysis, Comparison, CurvePoint, analyse};
 use plimsoll_record::{
     Completed, EngineDescription, ExperimentRecord, ExperimentState, Histogram, Latencies,
     LoadKind, Machine, OpenLatencies, Operation, OperationSlice, PointEnd, PointLabel, PointRecord,

@@ -4,10 +4,10 @@ use crate::laboratory::{Laboratory, SPREAD, Shown, histogram, primary, warns, we
 use crate::searched::{add_point, line_point, lines, measure, objective, trials};
 use crate::watched::{Watched, calibrated, disk};
 use insta::assert_snapshot;
-use plimsoll_experiment::{LoadAt, Metric, Point, PointRole, Threshold};
 use plimsoll_judge::{
     Analysis, CauseKind, Judgement, LineResult, Outcome, ValidityState, compare_records,
 };
+use plimsoll_plan::{LoadAt, Metric, Point, PointRole, Threshold};
 use plimsoll_record::{DiskChoice, LoadKind, Price, RunState, Severity, WarningId};
 use plimsoll_schedule::Load;
 

@@ -3,8 +3,8 @@
 use crate::laboratory::{Laboratory, SPREAD, Shown, primary, warns, weather};
 use crate::searched::plan_more_blocks;
 use insta::assert_snapshot;
-use plimsoll_experiment::{Looks, Metric};
 use plimsoll_judge::{Judgement, Outcome, Repeatability, ValidityState, sharp};
+use plimsoll_plan::{Looks, Metric};
 use plimsoll_record::{ExperimentState, ProbeTask, ProbeTime, WarningId};
 
 /// Two equal arms whose differences lie evenly around zero, as far as `spread`.

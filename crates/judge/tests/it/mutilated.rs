@@ -2,8 +2,8 @@
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, histogram};
 use crate::watched::{Watched, calibrated, disk, watch};
-use plimsoll_experiment::{LoadAt, Metric, Threshold};
 use plimsoll_judge::{Analysis, Estimate, analyse, compare_records};
+use plimsoll_plan::{LoadAt, Metric, Threshold};
 use plimsoll_record::{DiskChoice, ExperimentRecord, LoadKind, PointRecord, RunState, figures};
 use proptest::prelude::*;
 use std::sync::LazyLock;

@@ -1,8 +1,8 @@
 //! Comparisons that the file names one by one.
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, point};
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{Analysis, Judgement};
+use plimsoll_plan::Metric;
 
 /// Two working sets on three disks; each is compared with the same working set on the middle disk.
 fn study() -> Laboratory {

@@ -2,8 +2,8 @@
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, weather};
 use insta::assert_snapshot;
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{Judgement, RecordComparison, compare_records};
+use plimsoll_plan::Metric;
 use plimsoll_record::ExperimentRecord;
 
 /// One arm at 4 threads over so many blocks, faster by `factor`.

@@ -2,8 +2,8 @@
 
 use crate::laboratory::{Laboratory, Shown, warns};
 use crate::watched::{Watched, analyse, calibrated, disk, one_point, only_point, watch};
-use plimsoll_experiment::WorkingSet;
 use plimsoll_judge::{Analysis, ValidityState};
+use plimsoll_plan::WorkingSet;
 use plimsoll_record::{
     DiskChoice, DiskSpec, EngineDescription, Lateness, LimitsSpec, RigRecord, ServerRecord,
     WarningId, figures,

@@ -1,7 +1,7 @@
 //! Searches for the plimsoll line of arms whose capacity is known because it was put there.
 
 use crate::laboratory::{Case, Laboratory, SECOND_NS, Shown, finished_run, point_record};
-use plimsoll_experiment::{Metric, Objective, PlannedRun, Point, PointRole, Search};
+use plimsoll_plan::{Metric, Objective, PlannedRun, Point, PointRole, Search};
 use plimsoll_record::{LoadKind, PointLabel, PointRecord};
 use plimsoll_schedule::{Arrivals, Load};
 use plimsoll_stats::{LineStep, LineTrial};

@@ -1,7 +1,7 @@
 //! Sweeps that end by themselves.
 
 use crate::laboratory::{Laboratory, Shown, warns};
-use plimsoll_experiment::PointRole;
+use plimsoll_plan::PointRole;
 use plimsoll_record::WarningId;
 
 /// A sweep of 1 to 32 sessions with these throughputs, of which block `short` measured one point less than the others, and nobody the last `left_out`.

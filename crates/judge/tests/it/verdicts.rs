@@ -2,8 +2,8 @@
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, histogram, primary, weather};
 use insta::assert_snapshot;
-use plimsoll_experiment::{LoadAt, Metric, Threshold};
 use plimsoll_judge::{Analysis, Judgement, Outcome};
+use plimsoll_plan::{LoadAt, Metric, Threshold};
 use plimsoll_record::LoadKind;
 
 const P99: Metric = Metric::Response { percentile: 99.0 };

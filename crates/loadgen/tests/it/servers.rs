@@ -3,8 +3,8 @@
 use crate::fake::{Keep, closed, workload};
 use crate::server::{Kind, Server};
 use plimsoll_engine::{Engine, Opening, open};
-use plimsoll_experiment::{SettingValue, Settings};
 use plimsoll_loadgen::{SliceSink, run_load, run_point};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_record::{Operation, Slice, Status};
 use plimsoll_workload::{DataSpec, KeySpace, Mix};
 use std::sync::{Arc, Mutex};

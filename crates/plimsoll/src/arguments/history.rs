@@ -1,7 +1,7 @@
 //! The arguments of `plimsoll history`.
 
 use clap::{Args, ValueHint};
-use plimsoll_experiment::Metric;
+use plimsoll_plan::Metric;
 use std::path::PathBuf;
 
 /// `plimsoll history`.

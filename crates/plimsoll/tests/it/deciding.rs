@@ -1,7 +1,7 @@
 //! What a run decides by itself: sweeps, trials, sessions, the end of an experiment.
 
 use crate::laboratory::{Laboratory, try_until, wait_until};
-use plimsoll_experiment::Plan;
+use plimsoll_plan::Plan;
 use plimsoll_record::{
     ExperimentRecord, ExperimentState, LoadKind, ProbeTime, RunRecord, RunState,
 };

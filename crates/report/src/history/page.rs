@@ -6,8 +6,8 @@ use crate::page::date;
 use crate::shell::{self, Place, Shell};
 use crate::{link, select, text};
 use maud::{Markup, html};
-use plimsoll_experiment::Metric;
 use plimsoll_judge::History;
+use plimsoll_plan::Metric;
 use plimsoll_quantities::numbers::PAGE;
 
 const PLOT: Plot = Plot {

@@ -3,10 +3,10 @@
 use super::{page, terminal};
 use crate::shell::{self, Place};
 use crate::terminal::Screen;
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{
     Circumstances, Estimate, History, HistoryChange, HistoryChoices, HistoryResult,
 };
+use plimsoll_plan::Metric;
 
 fn history(metric: Metric) -> History {
     let result = |number: usize| HistoryResult {

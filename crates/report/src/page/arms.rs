@@ -3,10 +3,10 @@
 use super::{NAME, Page, notes};
 use crate::{figure, select, text, words};
 use maud::{Markup, html};
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{
     Analysis, ArmSummary, Comparison, CostResult, CurvePoint, Estimate, FigureUnit, LineResult,
 };
+use plimsoll_plan::Metric;
 use plimsoll_quantities::numbers::PAGE;
 
 /// One column of figures.

@@ -4,8 +4,8 @@ use super::{NAME, Page};
 use crate::chart::{farthest, strip};
 use crate::{text, words};
 use maud::{Markup, html};
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{Analysis, Repeatability};
+use plimsoll_plan::Metric;
 use plimsoll_quantities::numbers::PAGE;
 
 /// Whether anything is known of it.

@@ -4,8 +4,8 @@ use super::{NAME, Page};
 use crate::chart::ForestScale;
 use crate::{select, text, words};
 use maud::{Markup, html};
-use plimsoll_experiment::{Direction, Metric};
 use plimsoll_judge::{Comparison, Judgement, Verdict};
+use plimsoll_plan::{Direction, Metric};
 use plimsoll_quantities::numbers::PAGE;
 
 /// A judgement as mark and word.

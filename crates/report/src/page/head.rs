@@ -4,8 +4,8 @@ use super::{NAME, Page};
 use crate::chart::ForestScale;
 use crate::{select, shell, text, words};
 use maud::{Markup, html};
-use plimsoll_experiment::Direction;
 use plimsoll_judge::{AgainstItself, Analysis, Comparison};
+use plimsoll_plan::Direction;
 use plimsoll_quantities::numbers::PAGE;
 
 /// Verdicts that get a card of their own; the others are in the table.

@@ -539,7 +539,7 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
     let point = analysis.lines[0].point;
     let primary = &mut analysis.comparisons[0];
     assert!(primary.primary);
-    primary.metric = plimsoll_experiment::Metric::Line;
+    primary.metric = plimsoll_plan::Metric::Line;
     primary.point = point;
     let page = page_of(&record, &analysis);
     let html = arms::section(&page).into_string();

@@ -1,6 +1,6 @@
 //! How long the rest of an experiment will take.
 
-use plimsoll_experiment::Needs;
+use plimsoll_plan::Needs;
 
 /// How long the rest will take, told from the plan before the first run has ended and from the runs that have ended then. Instants are
 /// seconds on any clock that only runs forward, always the same one.

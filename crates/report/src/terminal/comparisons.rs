@@ -4,8 +4,8 @@ use super::screen::{Screen, paint};
 use super::{DIM, heading, paragraph};
 use crate::{select, text, words};
 use anstyle::{AnsiColor, Style};
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{Analysis, Comparison, Judgement, UnpairedComparison, Verdict};
+use plimsoll_plan::Metric;
 
 /// Comparisons in one list.
 const ENTRIES: usize = 60;

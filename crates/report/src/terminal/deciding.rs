@@ -6,10 +6,10 @@ use super::{BOLD, DIM, heading, paragraph};
 use crate::page::told;
 use crate::{select, text, words};
 use anstyle::Style;
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{
     AgainstItself, Analysis, CostResult, Estimate, EventResult, LineResult, Repeatability,
 };
+use plimsoll_plan::Metric;
 
 /// Arms of one list.
 const ARMS: usize = 24;

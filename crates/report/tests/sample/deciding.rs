@@ -2,12 +2,12 @@
 //! each other.
 
 use super::{Noise, Shape, estimate, median_of};
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{
     Acknowledgement, AgainstItself, Analysis, BlockLine, BlocksNeeded, Cause, CauseKind,
     CostResult, CurvePoint, DriftResult, Estimate, EventResult, EventsResult, Judgement,
     LineResult, Repeatability, SeriesEvent, TrialResult,
 };
+use plimsoll_plan::Metric;
 use plimsoll_record::{ExperimentRecord, LoadKind, Price, ProbeTime};
 
 /// The objective's highest p99, nanoseconds.

@@ -8,12 +8,12 @@ mod testbed;
 #[allow(unused_imports)] // Not every user of the sample asks for it.
 pub use deciding::{against_itself, disturbed};
 
-use plimsoll_experiment::Metric;
 use plimsoll_judge::{
     Analysis, ArmSummary, BlockOrder, Comparison, Curve, CurvePoint, Difference, Estimate,
     FigureSummary, Figures, Judgement, Knee, LatencySummary, PointResult, Progress, Scalability,
     SeriesSecond, Steadiness, ThresholdResult, TimeSeries, Validity, ValidityState, Verdict,
 };
+use plimsoll_plan::Metric;
 use plimsoll_record::{
     Completed, EngineDescription, ExperimentRecord, ExperimentState, Histogram, Latencies,
     LoadKind, Machine, OpenLatencies, Operation, OperationSlice, PointEnd, PointLabel, PointRecord,

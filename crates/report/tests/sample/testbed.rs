@@ -1,11 +1,11 @@
 //! What the made-up experiment gets when its arms stand on emulated disks and are watched. Every number is invented, but they agree with each other.
 
 use super::{Noise, Shape, median_of};
-use plimsoll_experiment::DataShares;
 use plimsoll_judge::{
     Analysis, CalibrationResult, CapKind, Cause, CauseKind, CurvePoint, Difference, FigureSummary,
     Figures, IdentityCheck, PairDifferences, RuleResult, WorkingSetResult,
 };
+use plimsoll_plan::DataShares;
 use plimsoll_record::{
     Backing, Calibration, CalibrationCheck, DiskChoice, DiskLatency, DiskRates, DiskSpec,
     ExperimentRecord, FilesystemKind, FilesystemSpec, FioResult, Lateness, LimitsSpec, Price,

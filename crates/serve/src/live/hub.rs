@@ -3,7 +3,7 @@
 use super::picture::Picture;
 use crate::failure::Failure;
 use axum::http::StatusCode;
-use plimsoll_experiment::EngineKind;
+use plimsoll_plan::EngineKind;
 use plimsoll_store::{Following, News, Store};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

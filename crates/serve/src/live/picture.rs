@@ -1,8 +1,8 @@
 //! What a live page shows, made of the news of the store.
 
 use super::update::{Cell, EventMark, Measured, Now, Second, Update};
-use plimsoll_experiment::{EngineKind, Needs, Plan, event_in_words, explain};
 use plimsoll_judge::{JudgeError, plan_of};
+use plimsoll_plan::{EngineKind, Needs, Plan, explain, words::event_in_words};
 use plimsoll_record::{ExperimentRecord, LoadKind, PointLabel, RunRecord, RunState, Slice};
 use plimsoll_report::progress::{Left, Phase, Span};
 use plimsoll_store::{NewPoint, News, PointKey, RunKey};

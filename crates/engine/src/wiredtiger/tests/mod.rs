@@ -10,7 +10,7 @@ use super::engine::WiredTiger;
 use super::statistics::Statistics;
 use crate::registry::completed;
 use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
-use plimsoll_experiment::{SettingValue, Settings};
+use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_workload::{
     Ask, DataSpec, FieldChoice, Fields, KeyOrder, KeySpace, Mix, OpGenerator, Workload,
 };

@@ -1,0 +1,426 @@
+//! `arms` and `defaults`: what arms have in common, what each gives itself, and the settings of their engines.
+
+use crate::check::{Limits, Surroundings};
+use crate::elements::disk::DISK_OR_PRESET;
+use crate::elements::file::file;
+use crate::elements::filesystem::FILESYSTEM_OR_KIND;
+use crate::elements::limits::LIMITS;
+use crate::elements::price::PRICE;
+use crate::elements::server::SERVER_OR_PRESET;
+use crate::elements::workload::{DATA_SIZE, RECORDS, WORKING_SET};
+use crate::mistake::Mistake;
+use crate::origins::{Origins, written};
+use crate::table::*;
+use crate::{Collector, Reader};
+use plimsoll_document::{
+    Checked, DocumentMistake, Entry, Kind, Node, OpenMap, Place, Value, is_name, join,
+};
+use plimsoll_plan::{EngineKind, Settings, Source};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The engine of an arm that names none.
+const DEFAULT_ENGINE: &str = "wiredtiger";
+
+object! {
+    /// What every arm has, whatever its engine.
+    ARM arm: "One thing being compared. The settings of its engine stand beside these keys."
+    about = Shape::Text { most: 200 }, Optional, "cache larger than the data";
+        "In a few words, for legends.";
+    engine = Shape::Text { most: 40 }, Default(DEFAULT_ENGINE), "wiredtiger";
+        "Which database.";
+    records = RECORDS, Optional, "400k";
+        "Number of records, where it is not that of the workload.";
+    size = DATA_SIZE, Optional, "480MB";
+        "Size of the data, where it is not that of the workload.";
+    working_set = WORKING_SET, Optional, "138%";
+        "Size of the data on disk as a share of the cache that the engine can use, where it is not that of the workload.";
+    directory = Shape::Text { most: 1_000 }, Optional, "/mnt/data";
+        "Folder in which the data directory is made, or the emulated disk is kept, found from the folder of the experiment file; \
+         without it, the program's own place.";
+    disk = DISK_OR_PRESET, Optional, "san-raid10";
+        "The disk that the data lies on, with a filesystem of its own: the name of a preset, or its figures; `none` for a plain \
+         directory, which is also what there is without this key.";
+    filesystem = FILESYSTEM_OR_KIND, Default("xfs"), "ext4";
+        "What is made on the disk, with its stock options unless more is said. Only with a disk.";
+    limits = Shape::Object(&LIMITS), Optional, "{memory: 382MiB, cpus: 1.5}";
+        "What is under test may use no more, the page cache that it fills included.";
+    server = SERVER_OR_PRESET, Optional, "mongod";
+        "The server that is started for the arm, on its disk and under its limits, and ended afterwards: the name of a preset, the path of \
+         its program, or more. Without it that of the engine, if it has one, unless the arm names a server that runs by itself with `uri`.";
+    machine = Shape::Text { most: 40 }, Optional, "m3.medium";
+        "A published machine, by name: limits of memory and processors, and a price. What `limits` and `price` say beside it wins.";
+    price = Shape::Object(&PRICE), Optional, "{per_hour: 0.07, currency: USD}";
+        "What the arm costs.";
+    => at most one of [records, size, working_set];
+}
+
+/// An arm in the table of the file: its keys depend on its engine.
+pub(crate) static OPEN_ARM: OpenMap = OpenMap {
+    expected: "a map of settings such as {cache_size: 256MiB}",
+    summary: "an arm, see below",
+};
+/// The same of what arms have in common.
+pub(crate) static OPEN_DEFAULTS: OpenMap = OpenMap {
+    expected: OPEN_ARM.expected,
+    summary: "keys of an arm but `about`",
+};
+
+const PATH: &str = file::arms.name;
+const DEFAULTS: &str = file::defaults.name;
+/// Three ways to give the amount of data.
+pub(crate) const AMOUNTS: [&Key; 3] = [arm::records, arm::size, arm::working_set];
+
+/// An arm as read: its data is decided with the workload.
+pub(crate) struct ReadArm {
+    pub name: String,
+    pub name_place: Place,
+    /// `None` when the file names an engine that there is not.
+    pub engine: Option<EngineKind>,
+    /// Values from the arm or the defaults, by key.
+    given: BTreeMap<String, ArmValue>,
+}
+
+/// A value that an arm has.
+pub(crate) struct ArmValue {
+    /// Path of the key in the file: in the arm or in the defaults.
+    pub path: String,
+    pub checked: Checked,
+}
+
+impl ReadArm {
+    /// What it has for a key.
+    pub(crate) fn get(&self, key: &Key) -> Option<&ArmValue> {
+        self.setting(key.name)
+    }
+
+    /// What it has for a setting of its engine.
+    pub(crate) fn setting(&self, name: &str) -> Option<&ArmValue> {
+        self.given.get(name)
+    }
+
+    /// Its path in origins.
+    pub(crate) fn path(&self) -> String {
+        join(PATH, &self.name)
+    }
+}
+
+impl ArmValue {
+    /// Whether it is from the arm, not from the defaults.
+    pub(crate) fn is_own(&self) -> bool {
+        self.path.starts_with(PATH)
+    }
+}
+
+/// Reads arms and gathers problems.
+pub(crate) struct ArmReader<'r, 's> {
+    problems: &'r mut Collector<'s>,
+    engines: &'r [EngineKind],
+}
+
+impl<'r, 's> ArmReader<'r, 's> {
+    pub(crate) fn new(engines: &'r [EngineKind], problems: &'r mut Collector<'s>) -> Self {
+        Self { problems, engines }
+    }
+
+    fn read(&mut self, path: &str, shape: &Shape, node: &Node) -> Checked {
+        Reader::new(self.problems).read(path, shape, node)
+    }
+
+    /// All arms of the file, each with what the defaults give it.
+    pub(crate) fn arms(&mut self, file: &Node) -> Vec<ReadArm> {
+        let map = |key: &Key| {
+            let entry = file.entries().iter().find(|entry| entry.key == key.name);
+            entry.map_or(&[][..], |entry| entry.value.entries())
+        };
+        let (arms, defaults) = (map(file::arms), map(file::defaults));
+        let mut read = Vec::new();
+        for arm in arms {
+            let (Kind::Map(_) | Kind::Null) = arm.value.kind else {
+                continue;
+            };
+            if !is_name(&arm.key) {
+                continue;
+            }
+            let own = arm.value.entries();
+            let path = join(PATH, &arm.key);
+            let engine = self.engine(&path, own, defaults);
+            let mut given = BTreeMap::new();
+            if let Some(engine) = engine {
+                self.given(&path, own, engine, &mut given);
+                self.choices(&path, own, arm.key_place);
+                self.inherited(own, defaults, engine, &mut given);
+            }
+            read.push(ReadArm {
+                name: arm.key.clone(),
+                name_place: arm.key_place,
+                engine,
+                given,
+            });
+        }
+        self.defaults(&read, defaults);
+        read
+    }
+
+    /// The engine that an arm or the defaults name.
+    fn engine(&mut self, path: &str, own: &[Entry], defaults: &[Entry]) -> Option<EngineKind> {
+        let named = |entries: &[Entry]| {
+            entries
+                .iter()
+                .find(|entry| entry.key == arm::engine.name)
+                .cloned()
+        };
+        let (path, entry) = match (named(own), named(defaults)) {
+            (Some(entry), _) => (arm::engine.under(path), entry),
+            (None, Some(entry)) => (arm::engine.under(DEFAULTS), entry),
+            (None, None) => {
+                return self
+                    .engines
+                    .iter()
+                    .find(|kind| kind.name == DEFAULT_ENGINE)
+                    .copied();
+            }
+        };
+        let checked = self.read(&path, &arm::engine.shape, &entry.value);
+        let name = checked.text()?;
+        let kind = self
+            .engines
+            .iter()
+            .find(|kind| kind.name.eq_ignore_ascii_case(name));
+        if kind.is_none() {
+            let valid = self
+                .engines
+                .iter()
+                .map(|kind| kind.name.to_owned())
+                .collect();
+            self.problems.add(
+                &path,
+                Some(entry.value.place),
+                DocumentMistake::NotOneOf {
+                    word: name.to_owned(),
+                    valid,
+                },
+            );
+        }
+        kind.copied()
+    }
+
+    /// Reads the arm's own values.
+    fn given(
+        &mut self,
+        path: &str,
+        own: &[Entry],
+        engine: EngineKind,
+        given: &mut BTreeMap<String, ArmValue>,
+    ) {
+        for entry in own {
+            let path = join(path, &entry.key);
+            let Some(shape) = shape_of(&entry.key, engine) else {
+                let mistake = self.unknown(&entry.key, &[engine]);
+                self.problems.add(
+                    path.rsplit_once('.').map_or("", |(arm, _)| arm),
+                    Some(entry.key_place),
+                    mistake,
+                );
+                continue;
+            };
+            let checked = self.read(&path, &shape, &entry.value);
+            given.insert(entry.key.clone(), ArmValue { path, checked });
+        }
+    }
+
+    /// Reads what the arm inherits from the defaults.
+    fn inherited(
+        &mut self,
+        own: &[Entry],
+        defaults: &[Entry],
+        engine: EngineKind,
+        given: &mut BTreeMap<String, ArmValue>,
+    ) {
+        let says = |key: &str| own.iter().any(|entry| entry.key == key);
+        for entry in defaults {
+            let key = entry.key.as_str();
+            // Each of the amounts replaces the other two.
+            let is_amount = AMOUNTS.iter().any(|amount| amount.name == key);
+            let said = says(key) || (is_amount && AMOUNTS.iter().any(|amount| says(amount.name)));
+            let Some(shape) = shape_of(key, engine) else {
+                continue;
+            };
+            if said || key == arm::about.name {
+                continue;
+            }
+            let path = join(DEFAULTS, key);
+            let checked = self.read(&path, &shape, &entry.value);
+            given.insert(key.to_owned(), ArmValue { path, checked });
+        }
+    }
+
+    /// Reports keys of the defaults that concern no arm.
+    fn defaults(&mut self, arms: &[ReadArm], defaults: &[Entry]) {
+        let engines: Vec<EngineKind> = arms.iter().filter_map(|arm| arm.engine).collect();
+        for entry in defaults {
+            let concerns = |engine: &EngineKind| shape_of(&entry.key, *engine).is_some();
+            if entry.key == arm::about.name
+                || (!engines.is_empty() && !engines.iter().any(concerns))
+            {
+                let mut mistake = self.unknown(&entry.key, &engines);
+                if let Mistake::Document(DocumentMistake::UnknownKey { valid, .. }) = &mut mistake {
+                    valid.retain(|key| key != arm::about.name);
+                }
+                self.problems.add(DEFAULTS, Some(entry.key_place), mistake);
+            } else if let Some(shape) = engines
+                .iter()
+                .find_map(|engine| shape_of(&entry.key, *engine))
+            {
+                // Even a default that every arm overrides must be valid.
+                self.read(&join(DEFAULTS, &entry.key), &shape, &entry.value);
+            }
+        }
+        if let Some(first) = defaults.first() {
+            self.choices(DEFAULTS, defaults, first.key_place);
+        }
+    }
+
+    /// A key that none of these engines takes.
+    fn unknown(&self, key: &str, engines: &[EngineKind]) -> Mistake {
+        let owners: Vec<String> = self
+            .engines
+            .iter()
+            .filter(|kind| kind.setting(key).is_some())
+            .map(|kind| kind.name.to_owned())
+            .collect();
+        if !owners.is_empty() {
+            let mut names: Vec<&str> = engines.iter().map(|engine| engine.name).collect();
+            names.dedup();
+            return Mistake::SettingOfOtherEngine {
+                key: key.to_owned(),
+                owners,
+                engine: names.join(" and "),
+            };
+        }
+        let mut valid = ARM.names();
+        for engine in engines {
+            valid.extend(
+                engine
+                    .settings
+                    .iter()
+                    .map(|setting| setting.name.to_owned()),
+            );
+        }
+        valid.dedup();
+        let key = key.to_owned();
+        DocumentMistake::UnknownKey { key, valid }.into()
+    }
+
+    fn choices(&mut self, path: &str, entries: &[Entry], place: Place) {
+        Reader::new(self.problems).choices(path, &ARM, entries, place);
+    }
+}
+
+/// The settings of an arm, defaults of its engine filled in, with their origins; a cache that cannot be is reported.
+pub(crate) fn settings(
+    arm: &ReadArm,
+    engine: &EngineKind,
+    limits: &Limits,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> Settings {
+    let path = arm.path();
+    origins_of_engine(arm, engine, origins);
+    let mut settings = default_settings(engine);
+    for setting in engine.settings {
+        let path = join(&path, setting.name);
+        let Some(given) = arm.setting(setting.name) else {
+            if let Some(text) = setting.default {
+                origins.add(&path, text, Source::Default);
+            }
+            continue;
+        };
+        let Value::One(value) = &given.checked.value else {
+            continue;
+        };
+        origins.add_file(
+            &path,
+            written(&Shape::Value(setting.kind), value),
+            given.checked.place,
+        );
+        settings.0.insert(setting.name.to_owned(), value.clone());
+    }
+    if let Some(name) = engine.cache_setting
+        && let Some(cache) = settings.bytes(name)
+        && cache > limits.memory_bytes
+    {
+        let mistake = Mistake::CacheLargerThanMemory {
+            cache,
+            memory: limits.memory_bytes,
+        };
+        let (path, place) = match arm.setting(name) {
+            Some(given) => (given.path.clone(), given.checked.place),
+            None => (path, arm.name_place),
+        };
+        problems.add(&path, Some(place), mistake);
+    }
+    settings
+}
+
+fn origins_of_engine(arm: &ReadArm, engine: &EngineKind, origins: &mut Origins<'_>) {
+    let path = arm.path();
+    if let Some(about) = arm.get(arm::about)
+        && let Some(text) = about.checked.text()
+    {
+        origins.add_file(&arm::about.under(&path), text, about.checked.place);
+    }
+    let path = arm::engine.under(&path);
+    match arm.get(arm::engine) {
+        Some(given) => origins.add_file(&path, engine.name, given.checked.place),
+        None => origins.add(&path, engine.name, Source::Default),
+    }
+}
+
+/// Every setting of an engine that has a default, at its default.
+fn default_settings(engine: &EngineKind) -> Settings {
+    let mut settings = Settings::default();
+    for entry in engine.settings {
+        if let Some(text) = entry.default {
+            let value = Shape::Value(entry.kind)
+                .scalar(text)
+                .expect("a default is a value of its own kind");
+            settings.0.insert(entry.name.to_owned(), value);
+        }
+    }
+    settings
+}
+
+/// What a key of an arm takes.
+fn shape_of(key: &str, engine: EngineKind) -> Option<Shape> {
+    ARM.key(key).map(|key| key.shape).or_else(|| {
+        engine
+            .setting(key)
+            .map(|setting| Shape::Value(setting.kind))
+    })
+}
+
+/// Where an arm's data directory is made.
+pub(crate) fn directory(
+    arm: &ReadArm,
+    given: &Surroundings<'_>,
+    origins: &mut Origins<'_>,
+) -> Option<PathBuf> {
+    let path = arm::directory.under(&arm.path());
+    if let Some(directory) = &given.overrides.directory {
+        let name = "--directory".to_owned();
+        origins.add(
+            &path,
+            directory.display().to_string(),
+            Source::Flag { name },
+        );
+        return Some(directory.clone());
+    }
+    let Some(checked) = arm.get(arm::directory).map(|given| &given.checked) else {
+        origins.add(&path, "the program's own place", Source::Default);
+        return None;
+    };
+    let directory = given.base_dir.join(checked.text()?);
+    origins.add_file(&path, directory.display().to_string(), checked.place);
+    Some(directory)
+}

@@ -1,0 +1,87 @@
+//! `measurement.blocks`: how many rounds are made through all arms.
+
+use crate::elements::measurement::{self, measurement as keys};
+use crate::mistake::Mistake;
+use crate::origins::Origins;
+use crate::table::*;
+use crate::{Collector, Overrides};
+use plimsoll_document::{Checked, Value};
+use plimsoll_plan::{Looks, SettingValue, Source};
+
+/// Blocks of an experiment.
+pub(crate) const MOST_BLOCKS: u64 = 10_000;
+/// Blocks of a pilot: enough to see how much results differ from run to run.
+const PILOT_BLOCKS: u32 = 5;
+/// Below so many blocks no interval of 95 % can be made.
+const LEAST_BLOCKS: u32 = 6;
+/// Half-widths of intervals at which enough is known.
+const HALF_WIDTH: Shape = Shape::number(1e-4, 1.0);
+
+object! {
+    /// As many blocks as are needed.
+    BLOCKS blocks: "As many blocks as are needed, within bounds. After geometrically spaced numbers of blocks it is looked at how wide the intervals \
+        of the primary comparisons are, never at where they lie; when all are narrow enough at two looks in a row, the experiment ends."
+    at_least = Shape::count(1, MOST_BLOCKS), Default("6"), "6";
+        "Blocks after which it is looked first: 6 or more.";
+    at_most = Shape::count(1, MOST_BLOCKS), Default("24"), "24";
+        "Blocks at which it ends in any case.";
+    until = HALF_WIDTH, Optional, "3%";
+        "Half-width of an interval that is narrow enough; without it, the margin of its metric.";
+}
+
+/// How many blocks, at most where looks may end the experiment earlier.
+pub(crate) fn blocks(
+    map: Option<&Checked>,
+    overrides: &Overrides,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> (u32, Option<Looks>) {
+    let flag = match (overrides.pilot, overrides.blocks) {
+        (true, None) => Some((PILOT_BLOCKS, "--pilot")),
+        (_, blocks) => blocks.map(|blocks| (blocks, "--blocks")),
+    };
+    let given = map.and_then(|map| map.get(keys::blocks));
+    let bounds = given.filter(|given| matches!(given.value, Value::Map(_)));
+    let (Some(bounds), None) = (bounds, flag) else {
+        let flag = flag.map(|(blocks, name)| (SettingValue::Count(blocks.into()), name));
+        let blocks = origins.settle_or_flag(measurement::PATH, map, keys::blocks, flag);
+        return (blocks_of(blocks.as_ref()), None);
+    };
+    let path = keys::blocks.under(measurement::PATH);
+    let at_least = origins.settle(&path, Some(bounds), blocks::at_least);
+    let at_most = origins.settle(&path, Some(bounds), blocks::at_most);
+    let half_width = match origins.settle(&path, Some(bounds), blocks::until) {
+        Some(SettingValue::Number(half_width)) => Some(half_width),
+        _ => None,
+    };
+    if bounds.get(blocks::until).is_none() {
+        let path = blocks::until.under(&path);
+        origins.add(&path, "the margin of each metric", Source::Default);
+    }
+    let mut wrong = |key: &Key, mistake: Mistake| {
+        let place = bounds.get(key).unwrap_or(bounds).place;
+        problems.add(&key.under(&path), Some(place), mistake);
+    };
+    let (first, most) = (blocks_of(at_least.as_ref()), blocks_of(at_most.as_ref()));
+    if at_least.is_some() && first < LEAST_BLOCKS {
+        let mistake = Mistake::LooksTooEarly {
+            at_least: first,
+            least: LEAST_BLOCKS,
+        };
+        wrong(blocks::at_least, mistake);
+    } else if at_most.is_some() && most < first {
+        let mistake = Mistake::FewerThanAtLeast {
+            at_most: most,
+            at_least: first,
+        };
+        wrong(blocks::at_most, mistake);
+    }
+    (most, Some(Looks { first, half_width }))
+}
+
+fn blocks_of(value: Option<&SettingValue>) -> u32 {
+    let blocks = value.and_then(SettingValue::whole);
+    blocks
+        .and_then(|blocks| u32::try_from(blocks).ok())
+        .unwrap_or(1)
+}

@@ -1,0 +1,355 @@
+//! `compare`: what is judged, and where.
+
+use crate::Collector;
+use crate::elements::file::file;
+use crate::elements::load::LoadPoint;
+use crate::elements::metric::{METRIC, METRICS};
+use crate::mistake::Mistake;
+use crate::origins::Origins;
+use crate::table::*;
+use plimsoll_document::{Checked, Place, join};
+use plimsoll_plan::{Arm, Compare, LoadAt, Metric, Source};
+use plimsoll_quantities::units;
+use std::collections::BTreeMap;
+
+object! {
+    /// What is judged, and where.
+    COMPARE compare: "What is judged, and where."
+    baseline = Shape::Text { most: 40 }, Optional, "in-cache";
+        "The arm that the others are compared with; without it, the first.";
+    pairs = Shape::list(&Shape::list(&Shape::Text { most: 40 }, 2, 2), 1, 1_000), Optional, "[[xfs, ext4]]";
+        "Arms that are compared with each other, the baseline of each pair first, instead of all with one.";
+    primary = Shape::list(&METRIC, 1, 20), Default("[throughput, response.p99]"), "[throughput, response.p99]";
+        "Metrics that decide. All others are shown as exploratory. Where there is no load but only the search, the default is `[line]`. Metrics \
+         are `throughput`, `response.mean`, percentiles such as `response.p99` and `service.p50`, `cpu`, `errors`, `line` (the plimsoll \
+         line) and `cost` (price of a million operations).";
+    at = Shape::Object(&AT), Optional, "{threads: 16}";
+        "The load at which each mix is judged; without it, where the baseline is best. The metric `line` is always judged at the search.";
+    margins = Shape::keyed(Keys::Words(&METRICS), &SHARE, 0, 20), Default("{throughput: 3%}, 5% for all others"), "{throughput: 3%, response.p99: 5%}";
+        "Smallest difference that matters in practice.";
+    => at most one of [baseline, pairs];
+}
+
+object! {
+    /// A point of the load.
+    AT at: "A point of the load."
+    threads = SESSIONS, Optional, "16";
+        "The point of the closed loop with this many threads.";
+    rate = RATE, Optional, "10k";
+        "The point of the open loop with this rate.";
+    line = LINE_SHARE, Optional, "80%";
+        "The point at this share of the plimsoll line, which must be among the rates of the open loop; 100% is the line itself.";
+    => one of [threads, rate, line];
+}
+
+pub(crate) fn path(key: &Key) -> String {
+    key.under(file::compare.name)
+}
+
+/// Names that comparison and thresholds can refer to. An empty list means unknown: every name passes.
+pub(crate) struct Names<'n> {
+    pub arms: &'n [String],
+    pub mixes: &'n [String],
+    pub points: &'n [LoadPoint],
+}
+
+/// What metrics of comparison and thresholds need.
+pub(crate) struct Basis<'g> {
+    /// Whether the line is searched; `None` where that was not understood.
+    pub has_line: Option<bool>,
+    /// Whether there is no load but only the search.
+    pub is_line_alone: bool,
+    /// The arms that were understood, with their prices.
+    pub arms: &'g [Arm],
+}
+
+/// Reads comparison and thresholds, and gathers problems.
+pub(crate) struct JudgedReader<'j, 's> {
+    pub names: Names<'j>,
+    pub basis: Basis<'j>,
+    pub origins: &'j mut Origins<'s>,
+    pub problems: &'j mut Collector<'s>,
+}
+
+impl JudgedReader<'_, '_> {
+    /// Reads what is compared.
+    pub(crate) fn compare(&mut self, map: Option<&Checked>) -> Compare {
+        let get = |key: &Key| map.and_then(|map| map.get(key));
+        let mut baseline = self.names.arms.first().cloned().unwrap_or_default();
+        match get(compare::baseline) {
+            Some(checked) => {
+                if let Some(name) = self.arm(&path(compare::baseline), checked) {
+                    self.origins
+                        .add_file(&path(compare::baseline), name.clone(), checked.place);
+                    baseline = name;
+                }
+            }
+            None if get(compare::pairs).is_none() => {
+                self.origins
+                    .add(&path(compare::baseline), baseline.clone(), Source::Default);
+            }
+            None => {}
+        }
+        let pairs = get(compare::pairs).map_or_else(Vec::new, |list| self.pairs(list));
+        if let Some((first, _)) = pairs.first() {
+            baseline.clone_from(first);
+        }
+        let mut primary = Vec::new();
+        match get(compare::primary) {
+            Some(checked) => {
+                for item in checked.items() {
+                    let Some(metric) = item.text().and_then(Metric::parse) else {
+                        continue;
+                    };
+                    self.check_basis(
+                        &path(compare::primary),
+                        item.place,
+                        metric,
+                        &compared(&pairs),
+                    );
+                    if primary.contains(&metric) {
+                        let mistake = Mistake::Repeated {
+                            value: metric.name(),
+                        };
+                        self.problems
+                            .add(&path(compare::primary), Some(item.place), mistake);
+                    } else {
+                        primary.push(metric);
+                    }
+                }
+                self.origins
+                    .add_file(&path(compare::primary), names(&primary), checked.place);
+            }
+            None => {
+                primary = if self.basis.is_line_alone {
+                    vec![Metric::Line]
+                } else {
+                    vec![Metric::Throughput, Metric::Response { percentile: 99.0 }]
+                };
+                self.origins
+                    .add(&path(compare::primary), names(&primary), Source::Default);
+            }
+        }
+        let at = get(compare::at).and_then(|checked| self.at(&path(compare::at), checked));
+        if get(compare::at).is_none() {
+            self.origins.add(
+                &path(compare::at),
+                "where the baseline is best",
+                Source::Default,
+            );
+        }
+        Compare {
+            margins: self.margins(&primary, get(compare::margins), &compared(&pairs)),
+            pairs,
+            baseline,
+            primary,
+            at,
+        }
+    }
+
+    /// Pairs of arms, each once.
+    fn pairs(&mut self, list: &Checked) -> Vec<(String, String)> {
+        let mut pairs = Vec::new();
+        for (index, item) in list.items().iter().enumerate() {
+            let [baseline, other] = item.items() else {
+                continue;
+            };
+            let path = format!("{}[{index}]", path(compare::pairs));
+            let names = (self.arm(&path, baseline), self.arm(&path, other));
+            let (Some(baseline), Some(other)) = names else {
+                continue;
+            };
+            if baseline == other {
+                self.problems.add(&path, Some(item.place), Mistake::SameArm);
+                continue;
+            }
+            let text = format!("{other} with {baseline}");
+            let pair = (baseline, other);
+            if pairs.contains(&pair) {
+                let mistake = Mistake::Repeated { value: text };
+                self.problems.add(&path, Some(item.place), mistake);
+                continue;
+            }
+            self.origins.add_file(&path, text, item.place);
+            pairs.push(pair);
+        }
+        pairs
+    }
+
+    /// The margins of the file, and the defaults of the primary metrics that it leaves out.
+    fn margins(
+        &mut self,
+        primary: &[Metric],
+        map: Option<&Checked>,
+        compared: &[&str],
+    ) -> BTreeMap<String, f64> {
+        let mut margins = BTreeMap::new();
+        for field in map.map_or(&[][..], Checked::fields) {
+            let (Some(metric), Some(share)) = (Metric::parse(&field.key), field.checked.number())
+            else {
+                continue;
+            };
+            self.check_basis(&path(compare::margins), field.key_place, metric, compared);
+            self.origins.add_file(
+                &join(&path(compare::margins), &field.key),
+                units::share(share),
+                field.checked.place,
+            );
+            margins.insert(metric.name(), share);
+        }
+        for metric in primary {
+            let name = metric.name();
+            let path = join(&path(compare::margins), &name);
+            margins.entry(name).or_insert_with(|| {
+                let share = default_margin(*metric);
+                self.origins
+                    .add(&path, units::share(share), Source::Default);
+                share
+            });
+        }
+        margins
+    }
+
+    pub(crate) fn arm(&mut self, path: &str, checked: &Checked) -> Option<String> {
+        let name = checked.text()?.to_owned();
+        if self.names.arms.is_empty() || self.names.arms.contains(&name) {
+            return Some(name);
+        }
+        self.problems.add(
+            path,
+            Some(checked.place),
+            Mistake::UnknownArm {
+                name,
+                arms: self.names.arms.to_vec(),
+            },
+        );
+        None
+    }
+
+    pub(crate) fn mix(&mut self, path: &str, checked: &Checked) -> Option<String> {
+        let name = checked.text()?.to_owned();
+        if self.names.mixes.is_empty() || self.names.mixes.contains(&name) {
+            return Some(name);
+        }
+        self.problems.add(
+            path,
+            Some(checked.place),
+            Mistake::UnknownMix {
+                name,
+                mixes: self.names.mixes.to_vec(),
+            },
+        );
+        None
+    }
+
+    /// Reports what a metric needs and the file does not have. `compared` are the arms that it concerns; empty for all.
+    pub(crate) fn check_basis(
+        &mut self,
+        path: &str,
+        place: Place,
+        metric: Metric,
+        compared: &[&str],
+    ) {
+        if metric == Metric::Line && self.basis.has_line == Some(false) {
+            let what = format!("the metric `{}`", metric.name());
+            self.problems
+                .add(path, Some(place), Mistake::NoLine { what });
+        }
+        if metric != Metric::Cost {
+            return;
+        }
+        let concerned = |arm: &&Arm| compared.is_empty() || compared.contains(&arm.name.as_str());
+        let (mut without, mut prices) = (Vec::new(), BTreeMap::new());
+        for arm in self.basis.arms.iter().filter(concerned) {
+            match &arm.rig.price {
+                Some(price) => {
+                    prices.entry(&price.currency).or_insert(&arm.name);
+                }
+                None => without.push(arm.name.clone()),
+            }
+        }
+        if !without.is_empty() {
+            let mistake = Mistake::NoPrice { arms: without };
+            self.problems.add(path, Some(place), mistake);
+        } else if prices.len() > 1 {
+            let prices = prices
+                .iter()
+                .map(|(currency, arm)| format!("{currency} (arm {arm})"));
+            let mistake = Mistake::Currencies {
+                prices: prices.collect(),
+            };
+            self.problems.add(path, Some(place), mistake);
+        }
+    }
+
+    /// A point of the load.
+    pub(crate) fn at(&mut self, path: &str, checked: &Checked) -> Option<LoadAt> {
+        let (given, at) = if let Some(given) = checked.get(at::threads) {
+            (given, LoadAt::Threads(u32::try_from(given.whole()?).ok()?))
+        } else if let Some(given) = checked.get(at::rate) {
+            (given, LoadAt::Rate(given.number()?))
+        } else {
+            let given = checked.get(at::line)?;
+            (given, LoadAt::Line(given.number()?))
+        };
+        if matches!(at, LoadAt::Line(_)) && self.basis.has_line != Some(true) {
+            if self.basis.has_line == Some(false) {
+                let what = load_at_text(at);
+                let mistake = Mistake::NoLine { what };
+                self.problems.add(path, Some(given.place), mistake);
+            }
+            return None;
+        }
+        let points = self.names.points;
+        if !points.is_empty() && !points.iter().any(|point| point.at() == Some(at)) {
+            let points = points.iter().map(|point| {
+                point
+                    .at()
+                    .map_or_else(|| "the stages".to_owned(), load_at_text)
+            });
+            let mistake = Mistake::NotAPoint {
+                at: load_at_text(at),
+                points: points.collect(),
+            };
+            self.problems.add(path, Some(given.place), mistake);
+            return None;
+        }
+        if path == self::path(compare::at) {
+            self.origins.add_file(path, load_at_text(at), given.place);
+        }
+        Some(at)
+    }
+}
+
+/// The arms of pairs; none where all arms are compared.
+fn compared(pairs: &[(String, String)]) -> Vec<&str> {
+    pairs
+        .iter()
+        .flat_map(|(one, other)| [one.as_str(), other.as_str()])
+        .collect()
+}
+
+/// Default of the smallest difference of a metric that matters, as a share.
+fn default_margin(metric: Metric) -> f64 {
+    if matches!(metric, Metric::Throughput | Metric::Line) {
+        0.03
+    } else {
+        0.05
+    }
+}
+
+fn names(metrics: &[Metric]) -> String {
+    let names: Vec<String> = metrics.iter().map(|metric| metric.name()).collect();
+    names.join(", ")
+}
+
+/// A point of the load in people's units.
+pub(crate) fn load_at_text(at: LoadAt) -> String {
+    match at {
+        LoadAt::Threads(1) => "1 thread".into(),
+        LoadAt::Threads(threads) => format!("{threads} threads"),
+        LoadAt::Rate(rate) => units::rate(rate),
+        LoadAt::Line(1.0) => "the line".into(),
+        LoadAt::Line(share) => format!("{} of the line", units::share(share)),
+    }
+}

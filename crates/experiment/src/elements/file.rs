@@ -1,0 +1,60 @@
+//! The file: its outermost keys. Each has an element of its own.
+
+use crate::elements::arm::{OPEN_ARM, OPEN_DEFAULTS};
+use crate::elements::compare::COMPARE;
+use crate::elements::events::{EVENT, MOST_EVENTS};
+use crate::elements::load::LOAD;
+use crate::elements::load_phase::LOAD_PHASE;
+use crate::elements::measurement::MEASUREMENT;
+use crate::elements::objective::OBJECTIVE;
+use crate::elements::scales::OPEN_SCALE;
+use crate::elements::thresholds::THRESHOLD_OR_BOUND;
+use crate::elements::workload::WORKLOAD;
+use crate::table::*;
+
+/// The version of the file format.
+pub(crate) const VERSION: u64 = 1;
+/// Arms of an experiment.
+const MOST_ARMS: usize = 1_000;
+static EACH_ARM: Shape = Shape::Open(&OPEN_ARM);
+static EACH_EVENT: Shape = Shape::Object(&EVENT);
+static EACH_SCALE: Shape = Shape::Open(&OPEN_SCALE);
+
+object! {
+    /// The whole file.
+    FILE file: "An experiment: what is compared, under which load, how it is measured, and what is judged."
+    plimsoll = Shape::Version(VERSION), Required, "1";
+        "Version of the file format.";
+    name = Shape::Name, Required, "quickstart";
+        "Name of the experiment: results are kept and found under it.";
+    question = Shape::Text { most: 1_000 }, Optional, "What does a cache of a quarter of the data cost?";
+        "What the experiment is to answer. It heads every report.";
+    workload = Shape::Object(&WORKLOAD), Required, "{records: 100k, preset: a}";
+        "What is stored and what is asked.";
+    defaults = Shape::Open(&OPEN_DEFAULTS), Optional, "{engine: wiredtiger, cache_size: 512MiB}";
+        "What the arms have in common, stated once. An arm that says otherwise wins. A setting that only some of the \
+         arms' engines have goes to those.";
+    arms = Shape::keyed(Keys::Names("arm"), &EACH_ARM, 1, MOST_ARMS), Required, "{small: {cache_size: 32MiB}, large: {cache_size: 1GiB}}";
+        "What is compared, by name. The first is the baseline unless `compare` says otherwise. One arm alone is \
+         measured without a comparison.";
+    load = Shape::Object(&LOAD), Optional, "{closed: {threads: [1, 2, 4]}}";
+        "How hard it is asked. Every mix is measured at every point of the load. It may be left out where the plimsoll line is \
+         searched: see `objective`.";
+    load_phase = Shape::Object(&LOAD_PHASE), Optional, "{threads: 4}";
+        "How the data is stored before anything is measured.";
+    measurement = Shape::Object(&MEASUREMENT), Optional, "{duration: 30s, blocks: 8}";
+        "How long, how often and in which order.";
+    events = Shape::list(&EACH_EVENT, 1, MOST_EVENTS), Optional, "[{at: 30s, kill: primary}]";
+        "What is done to the servers of the arms at each point, such as to kill the primary of a replica set. Only with an open loop: in a closed one nobody asks while nothing answers. Afterwards everything that was acknowledged is read back.";
+    objective = Shape::Object(&OBJECTIVE), Optional, "{response: {p99: 10ms}}";
+        "What counts as good service. The highest rate that holds it, the plimsoll line, is searched for every mix.";
+    compare = Shape::Object(&COMPARE), Optional, "{baseline: small, at: {threads: 16}}";
+        "What is judged, and where.";
+    thresholds = Shape::list(&THRESHOLD_OR_BOUND, 1, 100), Optional, "[\"throughput >= 10k\"]";
+        "Bounds that must hold for every point that they concern; where one does not, the program ends with exit code \
+         99.";
+    scales = Shape::keyed(Keys::Names("scale"), &EACH_SCALE, 1, 20), Optional, "{full: {measurement: {blocks: 12}}}";
+        "The same experiment at other sizes, chosen with `--scale`. Each is a part of a file that is laid over this one: maps are \
+         merged key by key, everything else is replaced, and a key with nothing behind it is removed. The file as written is the \
+         scale `laptop`.";
+}

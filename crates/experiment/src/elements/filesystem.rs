@@ -1,0 +1,114 @@
+//! `filesystem`: what is made on the disk of an arm.
+
+use crate::elements::arm::{ArmValue, ReadArm, arm};
+use crate::elements::disk::NO_DISK;
+use crate::elements::rig::RigReader;
+use crate::rig_mistake::RigMistake;
+use crate::table::*;
+use plimsoll_plan::{EngineKind, Source};
+use plimsoll_record::{DiskChoice, FilesystemKind, FilesystemSpec};
+
+/// A filesystem by its name, or with options.
+pub(crate) const FILESYSTEM_OR_KIND: Shape =
+    Shape::Any(&[FILESYSTEM_KIND, Shape::Object(&FILESYSTEM)]);
+const FILESYSTEM_KIND: Shape = Shape::choice(&["xfs", "ext4", "btrfs"]);
+
+object! {
+    /// A filesystem with options.
+    FILESYSTEM filesystem: "A filesystem with more than its stock options."
+    kind = FILESYSTEM_KIND, Default("xfs"), "xfs";
+        "Which.";
+    mkfs = Shape::Text { most: 500 }, Optional, "-m reflink=0";
+        "More options for mkfs: any that name no path and no device.";
+    mount = Shape::Text { most: 500 }, Optional, "noatime";
+        "More mount options, with commas between them: any that name no path and no device.";
+}
+
+impl RigReader<'_, '_> {
+    pub(crate) fn filesystem(
+        &mut self,
+        path: &str,
+        arm: &ReadArm,
+        engine: &EngineKind,
+        disk: Option<&DiskChoice>,
+    ) -> Option<FilesystemSpec> {
+        let given = arm.get(arm::filesystem);
+        let path = arm::filesystem.under(path);
+        if disk.is_none() {
+            let given = given?;
+            // With `disk: none`, or with a disk that has a mistake, the defaults are for other arms.
+            let others = !given.is_own() && (arm.get(arm::disk).is_some() || !engine.keeps_data);
+            let wrong_disk = arm
+                .get(arm::disk)
+                .is_some_and(|disk| disk.checked.text() != Some(NO_DISK));
+            if !others && !wrong_disk {
+                self.wrong(
+                    &given.path,
+                    given.checked.place,
+                    RigMistake::FilesystemWithoutDisk,
+                );
+            }
+            return None;
+        }
+        let mut spec = FilesystemSpec {
+            kind: FilesystemKind::Xfs,
+            mkfs: Vec::new(),
+            mount: Vec::new(),
+        };
+        let Some(given) = given else {
+            self.origins.add(&path, spec.kind.name(), Source::Default);
+            return Some(spec);
+        };
+        let checked = &given.checked;
+        let kind = checked.get(filesystem::kind).unwrap_or(checked);
+        if let Some(kind) = kind.text().and_then(|word| {
+            FilesystemKind::ALL
+                .into_iter()
+                .find(|kind| kind.name() == word)
+        }) {
+            spec.kind = kind;
+        }
+        let place = kind.place;
+        self.origins.add_file(&path, spec.kind.name(), place);
+        spec.mkfs = self.options(&path, given, filesystem::mkfs, char::is_whitespace);
+        spec.mount = self.options(&path, given, filesystem::mount, |c| {
+            c == ',' || c.is_whitespace()
+        });
+        let refused = [
+            (filesystem::mkfs, spec.kind.refused_for_mkfs(&spec.mkfs)),
+            (filesystem::mount, spec.kind.refused_for_mount(&spec.mount)),
+        ];
+        for (key, option) in refused {
+            if let (Some(option), Some(written)) = (option, checked.get(key)) {
+                let mistake = RigMistake::FilesystemOption {
+                    kind: spec.kind,
+                    program: key.name,
+                    option,
+                };
+                self.wrong(&key.under(&given.path), written.place, mistake);
+            }
+        }
+        Some(spec)
+    }
+
+    /// Words that reach a program as they are.
+    fn options(
+        &mut self,
+        path: &str,
+        given: &ArmValue,
+        key: &Key,
+        between: impl Fn(char) -> bool,
+    ) -> Vec<String> {
+        let Some(checked) = given.checked.get(key) else {
+            return Vec::new();
+        };
+        let Some(text) = checked.text() else {
+            return Vec::new();
+        };
+        self.origins.add_file(&key.under(path), text, checked.place);
+        text.split(between)
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+}

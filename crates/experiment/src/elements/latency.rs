@@ -1,0 +1,109 @@
+//! `disk.latency` and its like: how long requests wait.
+
+use crate::Collector;
+use crate::elements::metric::TABLE_PERCENTILES;
+use crate::rig_mistake::RigMistake;
+use crate::table::*;
+use plimsoll_document::{Checked, Value};
+use plimsoll_plan::{SettingValue, table_percentile};
+use plimsoll_record::{DiskLatency, DiskSpec};
+
+/// The longest latency.
+const LONGEST_WAIT_NS: u64 = 3_600_000_000_000;
+const WAIT: Shape = Shape::duration(0, LONGEST_WAIT_NS);
+/// A duration, or a distribution.
+pub(crate) const LAW: Shape = Shape::Any(&[WAIT, Shape::Object(&LATENCY)]);
+
+object! {
+    /// A distribution of latencies.
+    LATENCY latency: "A distribution of latencies."
+    lognormal = Shape::Object(&LOGNORMAL), Optional, "{median: 5ms, p99: 20ms}";
+        "Most near the median, few much longer.";
+    table = Shape::keyed(Keys::Words(&TABLE_PERCENTILES), &WAIT, 2, 1_000), Optional, "{p0: 1ms, p50: 3ms, p99: 10ms, p100: 40ms}";
+        "By percentiles that were measured somewhere, in straight lines between them.";
+    => one of [lognormal, table];
+}
+
+object! {
+    /// The lognormal distribution.
+    LOGNORMAL lognormal: "The lognormal distribution by two of its percentiles."
+    median = Shape::duration(1, LONGEST_WAIT_NS), Required, "5ms";
+        "Half are below it.";
+    p99 = Shape::duration(1, LONGEST_WAIT_NS), Required, "20ms";
+        "One of a hundred is above it. At least the median.";
+}
+
+/// Latencies of a disk or a preset: one of both directions is refined by those of each.
+pub(crate) fn latencies(
+    path: &str,
+    map: &Checked,
+    [both, read, write, flush]: [&Key; 4],
+    spec: &mut DiskSpec,
+    problems: &mut Collector<'_>,
+) {
+    let mut law = |key: &Key| {
+        let checked = map.get(key)?;
+        latency(&key.under(path), checked, problems)
+    };
+    if let Some(law) = law(both) {
+        spec.read_latency = law.clone();
+        spec.write_latency = law;
+    }
+    if let Some(law) = law(read) {
+        spec.read_latency = law;
+    }
+    if let Some(law) = law(write) {
+        spec.write_latency = law;
+    }
+    if let Some(law) = law(flush) {
+        spec.flush_latency = law;
+    }
+}
+
+fn latency(path: &str, checked: &Checked, problems: &mut Collector<'_>) -> Option<DiskLatency> {
+    if let Value::One(SettingValue::Nanos(ns)) = checked.value {
+        return Some(match ns {
+            0 => DiskLatency::None,
+            ns => DiskLatency::Constant { ns },
+        });
+    }
+    if let Some(lognormal) = checked.get(latency::lognormal) {
+        let median_ns = lognormal.get(lognormal::median)?.whole()?;
+        let p99_ns = lognormal.get(lognormal::p99)?.whole()?;
+        if p99_ns < median_ns {
+            let mistake = RigMistake::PercentileBelowMedian { median_ns, p99_ns };
+            problems.add(
+                &latency::lognormal.under(path),
+                Some(lognormal.place),
+                mistake,
+            );
+        }
+        return Some(DiskLatency::Lognormal { median_ns, p99_ns });
+    }
+    let mut points = Vec::new();
+    let mut places = Vec::new();
+    for field in checked.get(latency::table)?.fields() {
+        let point = (table_percentile(&field.key), field.checked.whole());
+        let (Some(percentile), Some(ns)) = point else {
+            continue;
+        };
+        points.push((percentile, ns));
+        places.push((percentile, field.checked.place));
+    }
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for pair in points.windows(2) {
+        let [(lower, shorter), (upper, longer)] = *pair else {
+            continue;
+        };
+        if longer >= shorter && upper > lower {
+            continue;
+        }
+        let place = places
+            .iter()
+            .find(|(percentile, _)| *percentile == upper)
+            .map(|(_, place)| *place);
+        let mistake = RigMistake::TableNotAscending { lower, upper };
+        problems.add(&latency::table.under(path), place, mistake);
+    }
+    Some(DiskLatency::Table { points })
+}

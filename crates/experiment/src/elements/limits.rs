@@ -1,0 +1,175 @@
+//! `limits` of an arm, and the published `machine` that they may come from.
+
+use crate::elements::arm::{ReadArm, arm};
+use crate::elements::rig::RigReader;
+use crate::presets::{MachinePreset, machine_presets};
+use crate::rig_mistake::RigMistake;
+use crate::table::*;
+use plimsoll_document::{Checked, Place};
+use plimsoll_plan::Source;
+use plimsoll_plan::estimate::{MEMORY_BESIDES_CACHE, MEMORY_BESIDES_CACHE_OF_SERVER};
+use plimsoll_quantities::units;
+use plimsoll_record::{LimitsSpec, ServerSpec};
+
+const GIB: f64 = (1u64 << 30) as f64;
+
+object! {
+    /// Limits.
+    LIMITS limits: "Limits of what is under test: of the server where one is started, and not of its client."
+    memory = Shape::size(1 << 20, 1 << 50), Optional, "382MiB";
+        "Of the process and the page cache that it fills together.";
+    page_cache = Shape::size(1 << 20, 1 << 50), Optional, "190MiB";
+        "In place of `memory`: what there is room for in the page cache. When the data is stored, and again when each point has \
+         warmed up, the memory is limited to this and to what the process, or the server with all its members, takes by then.";
+    cpus = Shape::number(0.01, 10_000.0), Optional, "1.5";
+        "Processor time per time: 1.5 is one and a half processors.";
+    pin = Shape::list(&Shape::count(0, 100_000), 1, 1_024), Optional, "[0, 1]";
+        "Numbers of the processors that it may run on.";
+}
+
+impl RigReader<'_, '_> {
+    /// The published machine that an arm names.
+    pub(crate) fn machine(&mut self, path: &str, arm: &ReadArm) -> Option<&'static MachinePreset> {
+        let given = arm.get(arm::machine)?;
+        let name = given.checked.text()?;
+        let found = machine_presets()
+            .iter()
+            .find(|machine| machine.name.eq_ignore_ascii_case(name));
+        let Some(machine) = found else {
+            let mistake = RigMistake::UnknownPreset {
+                what: "machine",
+                name: name.to_owned(),
+                presets: machine_presets()
+                    .iter()
+                    .map(|machine| machine.name.clone())
+                    .collect(),
+            };
+            self.wrong(&given.path, given.checked.place, mistake);
+            return None;
+        };
+        self.origins.add_file(
+            &arm::machine.under(path),
+            machine.name.clone(),
+            given.checked.place,
+        );
+        Some(machine)
+    }
+
+    /// The limits from the arm, else those of its machine; refused if this machine has less.
+    pub(crate) fn limits(
+        &mut self,
+        path: &str,
+        arm: &ReadArm,
+        machine: Option<&MachinePreset>,
+        cache_bytes: Option<u64>,
+        server: Option<&ServerSpec>,
+    ) -> LimitsSpec {
+        let path = arm::limits.under(path);
+        let given = arm.get(arm::limits);
+        let machine_given = arm.get(arm::machine);
+        let stands = |key: &Key| {
+            let own = given.and_then(|given| given.checked.get(key).map(|value| (given, value)));
+            match (own, machine_given) {
+                (Some((given, value)), _) => Some((key.under(&given.path), value.place, true)),
+                (None, Some(given)) => Some((given.path.clone(), given.checked.place, false)),
+                (None, None) => None,
+            }
+        };
+        let value = |key: &Key| given.and_then(|given| given.checked.get(key));
+        let mut limits = LimitsSpec {
+            memory_bytes: value(limits::memory).and_then(Checked::whole).or(machine
+                .filter(|_| value(limits::page_cache).is_none())
+                .map(|machine| machine.memory_bytes)),
+            page_cache_bytes: value(limits::page_cache).and_then(Checked::whole),
+            cpus: value(limits::cpus)
+                .and_then(Checked::number)
+                .or(machine.map(|machine| f64::from(machine.cores))),
+            pin: Vec::new(),
+        };
+        let mut origin = |key: &Key, text: String, (_, place, own): &(String, Place, bool)| {
+            let path = key.under(&path);
+            match (own, machine) {
+                (false, Some(machine)) => {
+                    let name = machine.name.clone();
+                    self.origins.add(&path, text, Source::Preset { name });
+                }
+                _ => self.origins.add_file(&path, text, *place),
+            }
+        };
+        let has_bytes = self.limits.memory_bytes;
+        let more_memory = |asked_bytes: u64| RigMistake::MoreThanMachine {
+            what: "of memory",
+            asked: units::size(asked_bytes),
+            has: format!("{:.1} GiB", has_bytes as f64 / GIB),
+        };
+        let mut mistakes = Vec::new();
+        if let (Some(bytes), Some(stands)) = (limits.page_cache_bytes, stands(limits::page_cache)) {
+            origin(limits::page_cache, units::size(bytes), &stands);
+            if bytes > has_bytes {
+                let mistake = more_memory(bytes);
+                mistakes.push((stands.clone(), mistake));
+            }
+            if value(limits::memory).is_some() {
+                mistakes.push((stands, RigMistake::MemoryAndPageCache));
+            }
+        }
+        if let (Some(memory_bytes), Some(stands)) = (limits.memory_bytes, stands(limits::memory)) {
+            origin(limits::memory, units::size(memory_bytes), &stands);
+            if memory_bytes > has_bytes {
+                let mistake = more_memory(memory_bytes);
+                mistakes.push((stands.clone(), mistake));
+            }
+            let (besides, members) = match server {
+                Some(server) => (MEMORY_BESIDES_CACHE_OF_SERVER, server.members),
+                None => (MEMORY_BESIDES_CACHE, 1),
+            };
+            if let Some(cache_bytes) = cache_bytes {
+                let needed_bytes = cache_bytes
+                    .saturating_add(besides)
+                    .saturating_mul(u64::from(members));
+                if memory_bytes < needed_bytes {
+                    let mistake = RigMistake::MemoryBelowCache {
+                        memory_bytes,
+                        cache_bytes,
+                        besides,
+                        members,
+                        needed_bytes,
+                    };
+                    mistakes.push((stands, mistake));
+                }
+            }
+        }
+        if let (Some(cpus), Some(stands)) = (limits.cpus, stands(limits::cpus)) {
+            origin(limits::cpus, cpus.to_string(), &stands);
+            if cpus > f64::from(self.limits.cores) {
+                let mistake = RigMistake::MoreThanMachine {
+                    what: "processors",
+                    asked: cpus.to_string(),
+                    has: self.limits.cores.to_string(),
+                };
+                mistakes.push((stands, mistake));
+            }
+        }
+        for item in value(limits::pin).map_or(&[][..], Checked::items) {
+            let Some(number) = item.whole() else { continue };
+            if number >= u64::from(self.limits.cores) {
+                let stands = (limits::pin.under(&path), item.place, true);
+                let cores = self.limits.cores;
+                mistakes.push((stands, RigMistake::NoProcessor { number, cores }));
+            } else if let Ok(number) = u32::try_from(number)
+                && !limits.pin.contains(&number)
+            {
+                limits.pin.push(number);
+            }
+        }
+        limits.pin.sort_unstable();
+        if let (false, Some(stands)) = (limits.pin.is_empty(), stands(limits::pin)) {
+            let numbers: Vec<String> = limits.pin.iter().map(u32::to_string).collect();
+            origin(limits::pin, numbers.join(", "), &stands);
+        }
+        for ((path, place, _), mistake) in mistakes {
+            self.wrong(&path, place, mistake);
+        }
+        limits
+    }
+}

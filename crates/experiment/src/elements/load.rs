@@ -1,0 +1,289 @@
+//! `load`: how hard it is asked. See [`crate::elements::closed`], [`crate::elements::open`] and [`crate::elements::stages`].
+
+use crate::Collector;
+use crate::elements::closed::{CLOSED, closed};
+use crate::elements::file::file;
+use crate::elements::open::{OPEN, open};
+use crate::elements::search::{self, search as search_keys};
+use crate::elements::stages::STAGES;
+use crate::mistake::Mistake;
+use crate::origins::Origins;
+use crate::table::*;
+use plimsoll_document::{Checked, Field, Place};
+use plimsoll_plan::estimate::window_ns;
+use plimsoll_plan::{LoadAt, Measurement, Point, PointRole, Sessions, SettingValue, Source};
+use plimsoll_schedule::{Arrivals, Load, MOST_ARRIVALS};
+
+/// Points of one run.
+const MOST_POINTS: u64 = 1_000;
+/// The word for sessions that the run finds out.
+const FOUND: &str = "found";
+/// Sessions of an open loop while it is not known how many the run will find.
+pub(crate) const SESSIONS_TILL_FOUND: u32 = 64;
+/// Sessions of the sweep that is made only to find how many an open loop needs.
+const MOST_SESSIONS_TO_FIND: u64 = 1_024;
+const CONSTANT: &str = "constant";
+/// The word for a sweep with everything at its default.
+const UNTIL_BENT: &str = "until-bent";
+pub(crate) const SWEPT: Shape = Shape::choice(&[UNTIL_BENT]);
+pub(crate) const SESSIONS_OR_FOUND: Shape = Shape::Any(&[SESSIONS, Shape::choice(&[FOUND])]);
+pub(crate) const ARRIVALS: Shape = Shape::choice(&[CONSTANT, "poisson"]);
+
+object! {
+    /// How hard it is asked.
+    LOAD load: "How hard it is asked: a closed loop, an open loop, or both, the closed one first; or stages."
+    closed = Shape::Object(&CLOSED), Optional, "{threads: [1, 2, 4, 8, 16]}";
+        "Closed loop: each session asks again when its last operation is complete. Shows what can be had; hides how \
+         long callers would wait.";
+    open = Shape::Object(&OPEN), Optional, "{rates: [5k, 10k]}";
+        "Open loop: operations are due at times fixed beforehand, whether or not earlier ones are complete. Response \
+         time counts from when an operation was due.";
+    stages = Shape::Object(&STAGES), Optional, "{steps: [{to: 20k, duration: 60s}]}";
+        "Open loop with a rate that changes: one point of several stages.";
+    => any of [closed, open, stages];
+    => at most one of [closed, stages];
+    => at most one of [open, stages];
+}
+
+pub(crate) const PATH: &str = file::load.name;
+
+/// What every mix is measured at.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LoadPoint {
+    pub load: Load,
+    pub role: PointRole,
+    pub sessions: Sessions,
+}
+
+impl LoadPoint {
+    pub(crate) fn new(load: Load, role: PointRole) -> Self {
+        Self {
+            load,
+            role,
+            sessions: Sessions::Given,
+        }
+    }
+
+    /// The point of a mix.
+    pub(crate) fn of(&self, mix: u32) -> Point {
+        Point {
+            mix,
+            load: self.load.clone(),
+            role: self.role,
+            sessions: self.sessions,
+        }
+    }
+
+    /// In the words of `compare.at`; `None` for stages, which are one point.
+    pub(crate) fn at(&self) -> Option<LoadAt> {
+        match (self.role, &self.load) {
+            (PointRole::Line, _) => Some(LoadAt::Line(1.0)),
+            (PointRole::ShareOfLine { share }, _) => Some(LoadAt::Line(share)),
+            (_, Load::Closed { sessions, .. }) => Some(LoadAt::Threads(*sessions)),
+            (_, Load::Open { rate, .. }) => Some(LoadAt::Rate(*rate)),
+            (_, Load::Stages { .. }) => None,
+        }
+    }
+}
+
+/// Arrivals and sessions of an open loop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct OpenLoop {
+    pub arrivals: Arrivals,
+    /// From the file, unless the run finds the number.
+    pub count: u32,
+    /// Where the number of sessions comes from.
+    pub sessions: Sessions,
+}
+
+/// The loads at which every mix is measured, apart from the search for the line.
+#[derive(Default)]
+pub(crate) struct Loads {
+    /// Of the closed loop.
+    pub closed: Vec<LoadPoint>,
+    /// Of the open loop, or the stages.
+    pub open: Vec<LoadPoint>,
+    /// Whether all of it was understood.
+    pub complete: bool,
+    /// For stages, how long they last together.
+    pub stages_ns: Option<u64>,
+    /// The open loop, if there is one.
+    pub open_loop: Option<OpenLoop>,
+    /// Where shares of the line stand.
+    pub shares: Option<Place>,
+    /// Whether the highest rates of a sweep are not the file's, so that those which cannot be scheduled are left out in silence.
+    pub unasked_rates: bool,
+    /// Whether the sessions of the closed loop pause; then their best number does not fit an open loop.
+    pub pauses: bool,
+}
+
+/// Reads the load.
+pub(crate) fn loads(
+    load: &Checked,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> Loads {
+    let mut loads = Loads {
+        complete: !load.fields().is_empty(),
+        ..Loads::default()
+    };
+    if let Some(field) = load.field(load::closed) {
+        let path = load::closed.under(PATH);
+        loads.read_closed(&path, &field.checked, origins, problems);
+        check_loads(&path, field, &loads.closed, problems);
+    }
+    if let Some(field) = load.field(load::open) {
+        let path = load::open.under(PATH);
+        loads.read_open(&path, &field.checked, origins, problems);
+        check_loads(&path, field, &loads.open, problems);
+    }
+    if let Some(field) = load.field(load::stages) {
+        let path = load::stages.under(PATH);
+        loads.read_stages(&path, &field.checked, origins);
+        check_loads(&path, field, &loads.open, problems);
+    }
+    loads
+}
+
+/// Reports loads that the schedule refuses.
+fn check_loads(path: &str, field: &Field, points: &[LoadPoint], problems: &mut Collector<'_>) {
+    for problem in points.iter().flat_map(|point| point.load.check()) {
+        let what = problem.wrong.to_string();
+        problems.add(path, Some(field.key_place), Mistake::Load { what });
+    }
+}
+
+impl Loads {
+    /// No load at all.
+    pub(crate) fn none() -> Self {
+        Self {
+            complete: true,
+            ..Self::default()
+        }
+    }
+
+    /// The path of `sessions: found`, if the closed loop pauses.
+    pub(crate) fn finds_in_pauses(&self, line: Option<&LoadPoint>) -> Option<String> {
+        if !self.pauses {
+            return None;
+        }
+        let finds = |point: &LoadPoint| point.sessions == Sessions::Found;
+        if self.open.iter().any(finds) {
+            return Some(open::sessions.under(&load::open.under(PATH)));
+        }
+        line.is_some_and(finds)
+            .then(|| search_keys::sessions.under(&search::path()))
+    }
+
+    /// Drops default rates of a sweep that are too high to be scheduled.
+    pub(crate) fn within_schedule(&mut self, measurement: &Measurement) {
+        if !self.unasked_rates {
+            return;
+        }
+        let window_ns = window_ns(measurement.warm_up_ns, measurement.duration_ns);
+        self.open.retain(|point| {
+            let expected = point.load.expected_arrivals(window_ns);
+            expected.is_none_or(|expected| expected <= MOST_ARRIVALS as f64)
+        });
+    }
+
+    /// All points of a mix, with the search after the closed ones. Where sessions are to be found and nothing is measured that finds them, a sweep
+    /// is made for it.
+    pub(crate) fn with_line(
+        mut self,
+        line: Option<LoadPoint>,
+        origins: &mut Origins<'_>,
+    ) -> Vec<LoadPoint> {
+        let finds = |point: &LoadPoint| point.sessions == Sessions::Found;
+        if self.closed.is_empty()
+            && self.complete
+            && (line.iter().any(finds) || self.open.iter().any(finds))
+        {
+            let mut sessions = 1;
+            while sessions <= MOST_SESSIONS_TO_FIND {
+                let load = Load::Closed {
+                    sessions: sessions_of(sessions),
+                    think_time_ns: 0,
+                    target: None,
+                };
+                self.closed.push(LoadPoint::new(load, PointRole::Sweep));
+                sessions *= 2;
+            }
+            let text =
+                format!("1 to {MOST_SESSIONS_TO_FIND}, doubling until bent, to find the sessions");
+            let path = closed::threads.under(&load::closed.under(PATH));
+            origins.add(&path, text, Source::Default);
+        }
+        let mut points = self.closed;
+        points.extend(line);
+        points.extend(self.open);
+        points
+    }
+}
+
+/// Gaps by their word.
+pub(crate) fn arrivals_of(value: Option<&SettingValue>) -> Arrivals {
+    match value {
+        Some(SettingValue::Text(word)) if word == CONSTANT => Arrivals::Constant,
+        _ => Arrivals::Poisson,
+    }
+}
+
+/// A number of sessions, or the word for those that the run finds.
+pub(crate) fn count_of(value: Option<&SettingValue>) -> (u32, Sessions) {
+    match value {
+        Some(SettingValue::Text(word)) if word == FOUND => (SESSIONS_TILL_FOUND, Sessions::Found),
+        _ => {
+            let count = value.and_then(SettingValue::whole).unwrap_or(1);
+            (sessions_of(count), Sessions::Given)
+        }
+    }
+}
+
+pub(crate) fn sessions_of(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Refuses more points than can be meant.
+pub(crate) fn check_points(points: u64, place: Place, problems: &mut Collector<'_>) {
+    if points > MOST_POINTS {
+        problems.add(
+            PATH,
+            Some(place),
+            Mistake::TooMany {
+                what: "points of each run",
+                found: points,
+                most: MOST_POINTS,
+            },
+        );
+    }
+}
+
+/// Refuses more operations of an open loop than can be scheduled: all of them are computed before the point begins.
+pub(crate) fn check_arrivals(
+    points: &[LoadPoint],
+    measurement: &Measurement,
+    place: Option<Place>,
+    problems: &mut Collector<'_>,
+) {
+    let window_ns = window_ns(measurement.warm_up_ns, measurement.duration_ns);
+    for point in points {
+        if !matches!(point.role, PointRole::Fixed | PointRole::Sweep) {
+            continue;
+        }
+        if let Some(mistake) = too_many_due(&point.load, window_ns) {
+            problems.add(PATH, place, mistake);
+            return;
+        }
+    }
+}
+
+/// The mistake, if more operations are due than can be scheduled.
+pub(crate) fn too_many_due(load: &Load, window_ns: u64) -> Option<Mistake> {
+    let found = load.expected_arrivals(window_ns)?;
+    (found > MOST_ARRIVALS as f64).then(|| Mistake::TooManyDue {
+        load: load.to_string(),
+        found: found as u64,
+        most: MOST_ARRIVALS,
+    })
+}

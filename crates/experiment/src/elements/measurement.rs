@@ -1,0 +1,168 @@
+//! `measurement`: how long, how often and in which order.
+
+use crate::elements::blocks::{BLOCKS, MOST_BLOCKS, blocks};
+use crate::elements::file::file;
+use crate::mistake::Mistake;
+use crate::origins::Origins;
+use crate::table::*;
+use crate::{Collector, Overrides};
+use plimsoll_document::{Checked, Place};
+use plimsoll_plan::{Measurement, Order, SettingValue, Source};
+use plimsoll_quantities::units;
+use plimsoll_record::ShapedFrom;
+
+/// Operations at the end of which a point can end.
+const MOST_OPERATIONS: u64 = 1_000_000_000_000_000;
+/// Operations of a point whose begin and end can be recorded: each session takes memory for as many, and the record holds them all.
+const MOST_LOGGED: u64 = 10_000;
+const AS_WRITTEN: &str = "as-written";
+const FROM_WARM_UP: &str = "warm-up";
+const FROM_MEASURING: &str = "measuring";
+
+object! {
+    /// How long, how often and in which order.
+    MEASUREMENT measurement: "How long, how often and in which order."
+    warm_up = Shape::duration(0, LONGEST_NS), Default("5s"), "5s";
+        "Time under load before each point, not counted; with stages, their beginning. What else of a series had not \
+         settled is found and cut by the analysis.";
+    duration = Shape::duration(SHORTEST_NS, LONGEST_NS), Default("30s"), "30s";
+        "Time that each point is measured, after its warm-up. Not with stages, which last as long as they say.";
+    operations = Shape::count(1, MOST_OPERATIONS), Optional, "10M";
+        "Ends a point early, when this many operations are complete after the warm-up.";
+    blocks = Shape::Any(&[Shape::count(1, MOST_BLOCKS), Shape::Object(&BLOCKS)]), Default("8"), "8";
+        "Rounds through all arms. They are what a comparison is made of: below 6 no verdict is possible. Either a number, or as many as are \
+         needed until the intervals are narrow enough.";
+    order = Shape::choice(&["shuffled", AS_WRITTEN]), Default("shuffled"), "shuffled";
+        "Order of the arms in a block: anew in each, from the seed; or always that of the file, by which drift of the \
+         machine can pass for a difference.";
+    seed = Shape::count(0, u64::MAX), Default("42"), "42";
+        "Random seed: the same seed gives the same operations in the same order.";
+    shaped_from = Shape::choice(&["load", FROM_WARM_UP, FROM_MEASURING]), Default("load"), "warm-up";
+        "From when on emulated disks are as slow as they were asked to be: from the storing of the data, from the warm-up of each \
+         point, or from its measured part. Before, they have no limits.";
+    log_operations = Shape::count(0, MOST_LOGGED), Default("0"), "100";
+        "Begin and end of the first so many measured operations of each point are noted in the record, so that the disk map can \
+         show what one of them reads and writes. With one session, each request to the disk belongs to one operation.";
+}
+
+pub(crate) const PATH: &str = file::measurement.name;
+
+/// Reads the measurement. `stages_ns` is how long the stages of the load last, if it has any, and `load_place` where they are written.
+pub(crate) fn measurement(
+    map: Option<&Checked>,
+    stages_ns: Option<u64>,
+    load_place: Option<Place>,
+    overrides: &Overrides,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> Measurement {
+    check_flags(overrides, problems);
+    let flag = overrides.warm_up_ns;
+    let flag = flag.map(|nanos| (SettingValue::Nanos(nanos), "--warm-up"));
+    let warm_up = origins.settle_or_flag(PATH, map, measurement::warm_up, flag);
+    let warm_up_ns = warm_up.and_then(|value| value.whole()).unwrap_or(0);
+    let duration_ns = match stages_ns {
+        None => {
+            let flag = overrides.duration_ns;
+            let flag = flag.map(|nanos| (SettingValue::Nanos(nanos), "--duration"));
+            let duration = origins.settle_or_flag(PATH, map, measurement::duration, flag);
+            duration
+                .and_then(|value| value.whole())
+                .unwrap_or(SHORTEST_NS)
+        }
+        Some(stages_ns) => stages_ns.saturating_sub(warm_up_ns),
+    };
+    let flag = overrides.operations;
+    let flag = flag.map(|count| (SettingValue::Count(count), "--operations"));
+    let operations = origins.settle_or_flag(PATH, map, measurement::operations, flag);
+    let (blocks, looks) = blocks(map, overrides, origins, problems);
+    if let Some(stages_ns) = stages_ns {
+        let place = |key: &Key| {
+            map.and_then(|map| map.get(key))
+                .map(|checked| checked.place)
+        };
+        let own = place(measurement::duration);
+        if own.is_some() || overrides.duration_ns.is_some() {
+            problems.add(PATH, own, Mistake::DurationOfStages);
+        } else if duration_ns < SHORTEST_NS {
+            let mistake = Mistake::WarmUpOfStages {
+                warm_up_ns,
+                stages_ns,
+            };
+            let place = place(measurement::warm_up).or(load_place);
+            problems.add(&measurement::warm_up.under(PATH), place, mistake);
+        }
+        let text = format!("{}, what the stages leave", units::duration(duration_ns));
+        let path = measurement::duration.under(PATH);
+        origins.add(&path, text, Source::Default);
+    }
+    let order = match origins.settle(PATH, map, measurement::order) {
+        Some(SettingValue::Text(word)) if word == AS_WRITTEN => Order::AsWritten,
+        _ => Order::Shuffled,
+    };
+    let flag = overrides.seed;
+    let flag = flag.map(|seed| (SettingValue::Count(seed), "--seed"));
+    let seed = origins
+        .settle_or_flag(PATH, map, measurement::seed, flag)
+        .and_then(|value| value.whole());
+    let shaped_from = match origins.settle(PATH, map, measurement::shaped_from) {
+        Some(SettingValue::Text(word)) if word == FROM_WARM_UP => ShapedFrom::WarmUp,
+        Some(SettingValue::Text(word)) if word == FROM_MEASURING => ShapedFrom::Measuring,
+        _ => ShapedFrom::Load,
+    };
+    let log_operations = origins
+        .settle(PATH, map, measurement::log_operations)
+        .and_then(|value| u32::try_from(value.whole()?).ok());
+    Measurement {
+        warm_up_ns,
+        duration_ns,
+        operations: operations.and_then(|value| value.whole()),
+        blocks,
+        looks,
+        order,
+        seed: seed.unwrap_or(0),
+        shaped_from,
+        log_operations: log_operations.unwrap_or(0),
+    }
+}
+
+fn check_flags(overrides: &Overrides, problems: &mut Collector<'_>) {
+    let mut check =
+        |flag, value: Option<u64>, (least, most): (u64, u64), write: fn(u64) -> String| {
+            if let Some(value) = value
+                && (value < least || value > most)
+            {
+                let mistake = Mistake::FlagOutOfRange {
+                    flag,
+                    value: write(value),
+                    least: write(least),
+                    most: write(most),
+                };
+                problems.add("", None, mistake);
+            }
+        };
+    check(
+        "--blocks",
+        overrides.blocks.map(u64::from),
+        (1, MOST_BLOCKS),
+        units::count,
+    );
+    check(
+        "--operations",
+        overrides.operations,
+        (1, MOST_OPERATIONS),
+        units::count,
+    );
+    check(
+        "--warm-up",
+        overrides.warm_up_ns,
+        (0, LONGEST_NS),
+        units::duration,
+    );
+    check(
+        "--duration",
+        overrides.duration_ns,
+        (SHORTEST_NS, LONGEST_NS),
+        units::duration,
+    );
+}

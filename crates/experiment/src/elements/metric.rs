@@ -1,0 +1,94 @@
+//! The words of metrics and percentiles, as values and as keys.
+
+use crate::table::*;
+use plimsoll_document::{DocumentMistake, KeyWords, Word, nearest_or_all};
+use plimsoll_plan::{Metric, SettingValue, percentile, table_percentile};
+
+const METRIC_PATTERN: &str =
+    r"^(throughput|response\.mean|cpu|errors|line|cost|(response|service)\.p[0-9]+(\.[0-9]+)?)$";
+const PERCENTILE_PATTERN: &str = r"^p[0-9]+(\.[0-9]+)?$";
+
+/// The word of a metric.
+pub(crate) const METRIC: Shape = Shape::Word(&Word {
+    expected: "a metric such as throughput",
+    summary: "a metric",
+    pattern: METRIC_PATTERN,
+    is_quantity: false,
+    read: |text| metric(text).map(|_| SettingValue::Text(text.to_owned())),
+});
+
+/// A metric with a bound: `throughput >= 10k`.
+pub(crate) const BOUND: Shape = Shape::Word(&Word {
+    expected: "a bound such as throughput >= 10k",
+    summary: "a metric with a bound",
+    pattern: r"^ *(throughput|response\.mean|cpu|errors|line|cost|(response|service)\.p[0-9]+(\.[0-9]+)?) *(>=|<=|≥|≤).+$",
+    is_quantity: false,
+    read: |text| Shape::Text { most: 100 }.scalar(text),
+});
+
+/// Words of metrics.
+pub(crate) static METRICS: KeyWords = KeyWords {
+    plural: "metrics",
+    example: "{throughput: 3%}",
+    pattern: METRIC_PATTERN,
+    check: |word| metric(word).map(|_| ()),
+};
+
+/// `p50`, `p99.9`.
+pub(crate) static PERCENTILES: KeyWords = KeyWords {
+    plural: "percentiles",
+    example: "{p99: 10ms}",
+    pattern: PERCENTILE_PATTERN,
+    check: |word| match percentile(word) {
+        Some(_) => Ok(()),
+        None => Err(bad_percentile(word)),
+    },
+};
+
+/// The same, and `p0`.
+pub(crate) static TABLE_PERCENTILES: KeyWords = KeyWords {
+    plural: "percentiles",
+    example: "{p0: 1ms, p50: 3ms, p100: 40ms}",
+    pattern: PERCENTILE_PATTERN,
+    check: |word| match table_percentile(word) {
+        Some(_) => Ok(()),
+        None => Err(bad_percentile(word)),
+    },
+};
+
+/// The metric of a word.
+pub(crate) fn metric(word: &str) -> Result<Metric, DocumentMistake> {
+    Metric::parse(word).ok_or_else(|| {
+        let words = [
+            "throughput",
+            "response.mean",
+            "response.p50",
+            "response.p95",
+            "response.p99",
+            "response.p99.9",
+            "service.p50",
+            "service.p95",
+            "service.p99",
+            "service.p99.9",
+            "cpu",
+            "errors",
+            "line",
+            "cost",
+        ];
+        DocumentMistake::NotA {
+            word: word.to_owned(),
+            what: "metric",
+            code: "unknown-metric",
+            help: nearest_or_all(word, &words.map(str::to_owned), "metrics are"),
+        }
+    })
+}
+
+fn bad_percentile(word: &str) -> DocumentMistake {
+    DocumentMistake::NotA {
+        word: word.to_owned(),
+        what: "percentile",
+        code: "bad-percentile",
+        help: "write p and a number above 0 and at most 100, such as p50, p99 or p99.9".into(),
+    }
+}

@@ -1,0 +1,370 @@
+//! `workload.mixes`: mixes of operations, by preset or parameter by parameter.
+
+use crate::Collector;
+use crate::elements::fields::range;
+use crate::elements::workload::{PATH, WorkloadReader, words, workload};
+use crate::mistake::Mistake;
+use crate::origins::{Origins, written};
+use crate::table::*;
+use plimsoll_document::{Checked, Field, Place, SourceText, Value, join};
+use plimsoll_plan::{SettingValue, Source};
+use plimsoll_quantities::units;
+use plimsoll_workload::{
+    DataSpec, KeySpace, Mix, RequestDistribution, ScanDistribution, ScanLength, Workload,
+    WorkloadError,
+};
+
+pub(crate) const PRESET: Shape = Shape::choice(&Mix::PRESETS);
+const WEIGHT: Shape = Shape::number(0.0, 1e12);
+const SCAN_RECORDS: Shape = Shape::count(1, u32::MAX as u64);
+const DISTRIBUTIONS: Shape = Shape::choice(&[
+    "uniform",
+    "sequential",
+    "zipfian",
+    "latest",
+    "hotspot",
+    "exponential",
+]);
+
+object! {
+    /// A mix of operations.
+    MIX mix: "A mix of operations. Proportions are weights: only their ratios count, and what is not given is that of the preset, or 0."
+    preset = PRESET, Optional, "a";
+        "Begins with one of YCSB's core workloads; the other keys change it.";
+    read = WEIGHT, Optional, "0.95";
+        "Weight of reading one record.";
+    update = WEIGHT, Optional, "0.05";
+        "Weight of changing fields of one record.";
+    insert = WEIGHT, Optional, "0.05";
+        "Weight of storing one new record.";
+    scan = WEIGHT, Optional, "0.95";
+        "Weight of reading a range of records.";
+    read_modify_write = WEIGHT, Optional, "0.5";
+        "Weight of reading one record and then changing it.";
+    request_distribution = Shape::Any(&[DISTRIBUTIONS, Shape::Object(&REQUEST_DISTRIBUTION)]), Default("uniform"), "zipfian";
+        "How the key of an operation is chosen: each equally often (`uniform`), one after the other (`sequential`), few \
+         keys very often (`zipfian`), the newest most often (`latest`), one part of the keys for one part of the \
+         operations (`hotspot`), falling off with age (`exponential`).";
+    scan_length = Shape::Any(&[SCAN_RECORDS, Shape::Object(&SCAN_LENGTH)]), Default("{uniform: [1, 1000]}"), "{uniform: [1, 100]}";
+        "How many records a scan asks for: a number, or a distribution of numbers.";
+    read_all_fields = FLAG, Default("true"), "false";
+        "Reads ask for all fields, otherwise for one.";
+    read_all_fields_by_name = FLAG, Default("false"), "true";
+        "Reads of all fields name each of them.";
+    write_all_fields = FLAG, Default("false"), "true";
+        "Updates change all fields, otherwise one.";
+}
+
+object! {
+    /// Distributions of keys with parameters.
+    REQUEST_DISTRIBUTION request_distribution: "A distribution of keys with its parameters."
+    hotspot = Shape::Object(&HOTSPOT), Optional, "{data_fraction: 20%, operation_fraction: 80%}";
+        "One part of the keys gets one part of the operations.";
+    exponential = Shape::Object(&EXPONENTIAL), Optional, "{percentile: 95, fraction: 0.857}";
+        "The newest keys most often, falling off exponentially with age.";
+    => one of [hotspot, exponential];
+}
+
+object! {
+    /// Parameters of the hot spot.
+    HOTSPOT hotspot: "One part of the keys gets one part of the operations."
+    data_fraction = SHARE, Default("20%"), "20%";
+        "Share of the keys that is hot.";
+    operation_fraction = SHARE, Default("80%"), "80%";
+        "Share of the operations that goes there.";
+}
+
+object! {
+    /// Parameters of the exponential distribution.
+    EXPONENTIAL exponential: "So many percent of the operations go to this share of the records, the newest."
+    percentile = Shape::number(1e-9, 100.0 - 1e-9), Default("95"), "95";
+        "Percent of the operations.";
+    fraction = Shape::number(1e-12, 1e12), Default("0.8571428571"), "0.857";
+        "Share of the records.";
+}
+
+object! {
+    /// A distribution of scan lengths.
+    SCAN_LENGTH scan_length: "How many records a scan asks for."
+    uniform = Shape::list(&SCAN_RECORDS, 2, 2), Optional, "[1, 100]";
+        "Each number from the least to the most equally often.";
+    zipfian = Shape::list(&SCAN_RECORDS, 2, 2), Optional, "[1, 100]";
+        "The shortest most often.";
+    => one of [uniform, zipfian];
+}
+
+fn path_of_mixes() -> String {
+    workload::mixes.under(PATH)
+}
+
+impl WorkloadReader<'_, '_> {
+    /// The mixes, in order, each with the place of its name.
+    pub(crate) fn mixes(&mut self) -> Vec<(Mix, Place)> {
+        let mut mixes: Vec<(Mix, Place)> = Vec::new();
+        if let Some(preset) = self.workload.get(workload::preset) {
+            let word = preset.text().unwrap_or_default();
+            self.origins
+                .add_file(&workload::preset.under(PATH), word, preset.place);
+            mixes.extend(self.preset(preset));
+        }
+        if let (Some(core), Some(named)) = (&self.file, self.workload.get(workload::ycsb)) {
+            mixes.push((core.mix.clone(), named.place));
+        }
+        let Some(listed) = self.workload.get(workload::mixes) else {
+            return mixes;
+        };
+        if !listed.items().is_empty() {
+            let words: Vec<&str> = listed.items().iter().filter_map(Checked::text).collect();
+            self.origins
+                .add_file(&path_of_mixes(), words.join(", "), listed.place);
+        }
+        for item in listed.items() {
+            let Some((mix, place)) = self.preset(item) else {
+                continue;
+            };
+            if mixes.iter().any(|(known, _)| known.name == mix.name) {
+                self.problems.add(
+                    &path_of_mixes(),
+                    Some(place),
+                    Mistake::Repeated { value: mix.name },
+                );
+            } else {
+                mixes.push((mix, place));
+            }
+        }
+        for field in listed.fields() {
+            mixes.extend(self.mix(field).map(|mix| (mix, field.key_place)));
+        }
+        mixes
+    }
+
+    fn preset(&mut self, checked: &Checked) -> Option<(Mix, Place)> {
+        let mix = Mix::preset(checked.text()?)?;
+        let path = join(&path_of_mixes(), &mix.name);
+        let source = Source::Preset {
+            name: mix.name.clone(),
+        };
+        for (key, value) in mix_values(&mix) {
+            self.origins.add(&key.under(&path), value, source.clone());
+        }
+        Some((mix, checked.place))
+    }
+
+    fn mix(&mut self, field: &Field) -> Option<Mix> {
+        let (path, map) = (join(&path_of_mixes(), &field.key), &field.checked);
+        if matches!(map.value, Value::Wrong) {
+            return None;
+        }
+        let preset = map
+            .get(mix::preset)
+            .and_then(Checked::text)
+            .and_then(Mix::preset);
+        let mut source = Source::Default;
+        let mut mix = Mix::preset("c")?;
+        (mix.read, mix.request_distribution) = (0.0, RequestDistribution::Uniform);
+        if let Some(preset) = preset {
+            source = Source::Preset {
+                name: preset.name.clone(),
+            };
+            mix = preset;
+        }
+        mix.name.clone_from(&field.key);
+        let weight = |key: &Key, weight: &mut f64| {
+            if let Some(number) = map.get(key).and_then(Checked::number) {
+                *weight = number;
+            }
+        };
+        weight(mix::read, &mut mix.read);
+        weight(mix::update, &mut mix.update);
+        weight(mix::insert, &mut mix.insert);
+        weight(mix::scan, &mut mix.scan);
+        weight(mix::read_modify_write, &mut mix.read_modify_write);
+        let flag = |key: &Key, flag: &mut bool| {
+            if let Some(given) = map.get(key).and_then(Checked::flag) {
+                *flag = given;
+            }
+        };
+        flag(mix::read_all_fields, &mut mix.read_all_fields);
+        flag(
+            mix::read_all_fields_by_name,
+            &mut mix.read_all_fields_by_name,
+        );
+        flag(mix::write_all_fields, &mut mix.write_all_fields);
+        if let Some(checked) = map.get(mix::request_distribution) {
+            mix.request_distribution = request_distribution(checked)?;
+        }
+        if let Some(checked) = map.get(mix::scan_length) {
+            mix.scan_length = scan_length(self.problems, &mix::scan_length.under(&path), checked)?;
+        }
+        for (key, value) in mix_values(&mix) {
+            match map.get(key) {
+                Some(checked) => self
+                    .origins
+                    .add_file(&key.under(&path), value, checked.place),
+                None => self.origins.add(&key.under(&path), value, source.clone()),
+            }
+        }
+        // A proportion that could not be read is no proportion of zero.
+        if map
+            .fields()
+            .iter()
+            .any(|field| matches!(field.checked.value, Value::Wrong))
+        {
+            return None;
+        }
+        for problem in mix.check() {
+            let mistake = Mistake::Workload {
+                what: words(&problem.wrong),
+            };
+            self.problems.add(&path, Some(field.key_place), mistake);
+        }
+        Some(mix)
+    }
+
+    /// Reports mixes that are impossible for the data, such as a hot spot without records.
+    pub(crate) fn mixes_on_data(&mut self, mixes: &[(Mix, Place)], data: &[DataSpec]) {
+        let mut seen: Vec<&DataSpec> = Vec::new();
+        for data in data {
+            if seen.contains(&data) {
+                continue;
+            }
+            seen.push(data);
+            let Ok(key_space) = KeySpace::new(data) else {
+                continue;
+            };
+            for (mix, place) in mixes {
+                if let Err(WorkloadError::Impossible { problems }) =
+                    Workload::new(&key_space, mix, 0, None)
+                {
+                    for problem in problems {
+                        let path = join(&path_of_mixes(), &mix.name);
+                        self.problems.add(
+                            &path,
+                            Some(*place),
+                            Mistake::Workload {
+                                what: words(&problem.wrong),
+                            },
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn request_distribution(checked: &Checked) -> Option<RequestDistribution> {
+    if let Some(word) = checked.text() {
+        return match word {
+            "uniform" => Some(RequestDistribution::Uniform),
+            "sequential" => Some(RequestDistribution::Sequential),
+            "zipfian" => Some(RequestDistribution::Zipfian),
+            "latest" => Some(RequestDistribution::Latest),
+            "hotspot" => Some(RequestDistribution::hotspot()),
+            _ => Some(RequestDistribution::exponential()),
+        };
+    }
+    // The origin of the whole distribution covers these values.
+    let source = SourceText::new("");
+    let mut origins = Origins::new(&source);
+    let mut number = |map: &Checked, key: &Key| match origins.settle("", Some(map), key) {
+        Some(SettingValue::Number(number)) => Some(number),
+        _ => None,
+    };
+    if let Some(map) = checked.get(request_distribution::hotspot) {
+        return Some(RequestDistribution::Hotspot {
+            data_fraction: number(map, hotspot::data_fraction)?,
+            operation_fraction: number(map, hotspot::operation_fraction)?,
+        });
+    }
+    let map = checked.get(request_distribution::exponential)?;
+    Some(RequestDistribution::Exponential {
+        percentile: number(map, exponential::percentile)?,
+        fraction: number(map, exponential::fraction)?,
+    })
+}
+
+fn scan_length(problems: &mut Collector<'_>, path: &str, checked: &Checked) -> Option<ScanLength> {
+    if let Some(records) = checked.whole() {
+        let records = u32::try_from(records).ok()?;
+        return Some(ScanLength {
+            min: records,
+            max: records,
+            distribution: ScanDistribution::Uniform,
+        });
+    }
+    let (given, distribution) = match checked.get(scan_length::uniform) {
+        Some(given) => (given, ScanDistribution::Uniform),
+        None => (
+            checked.get(scan_length::zipfian)?,
+            ScanDistribution::Zipfian,
+        ),
+    };
+    let (min, max) = range(problems, path, given)?;
+    Some(ScanLength {
+        min,
+        max,
+        distribution,
+    })
+}
+
+/// The values of a mix that matter to it, as they would be written.
+pub(crate) fn mix_values(mix: &Mix) -> Vec<(&'static Key, String)> {
+    let weight = |weight: f64| written(&WEIGHT, &SettingValue::Number(weight));
+    let mut values = Vec::new();
+    for (key, number) in [
+        (mix::read, mix.read),
+        (mix::update, mix.update),
+        (mix::insert, mix.insert),
+        (mix::scan, mix.scan),
+        (mix::read_modify_write, mix.read_modify_write),
+    ] {
+        if number > 0.0 {
+            values.push((key, weight(number)));
+        }
+    }
+    let keys = match mix.request_distribution {
+        RequestDistribution::Uniform => "uniform".to_owned(),
+        RequestDistribution::Sequential => "sequential".to_owned(),
+        RequestDistribution::Zipfian => "zipfian".to_owned(),
+        RequestDistribution::Latest => "latest".to_owned(),
+        RequestDistribution::Hotspot {
+            data_fraction,
+            operation_fraction,
+        } => format!(
+            "{{hotspot: {{data_fraction: {}, operation_fraction: {}}}}}",
+            units::share(data_fraction),
+            units::share(operation_fraction)
+        ),
+        RequestDistribution::Exponential {
+            percentile,
+            fraction,
+        } => {
+            format!("{{exponential: {{percentile: {percentile}, fraction: {fraction}}}}}")
+        }
+    };
+    values.push((mix::request_distribution, keys));
+    if mix.scan > 0.0 {
+        let ScanLength {
+            min,
+            max,
+            distribution,
+        } = mix.scan_length;
+        let word = if distribution == ScanDistribution::Zipfian {
+            scan_length::zipfian.name
+        } else {
+            scan_length::uniform.name
+        };
+        values.push((mix::scan_length, format!("{{{word}: [{min}, {max}]}}")));
+    }
+    if mix.read > 0.0 || mix.scan > 0.0 || mix.read_modify_write > 0.0 {
+        values.push((mix::read_all_fields, mix.read_all_fields.to_string()));
+        values.push((
+            mix::read_all_fields_by_name,
+            mix.read_all_fields_by_name.to_string(),
+        ));
+    }
+    if mix.update > 0.0 || mix.read_modify_write > 0.0 {
+        values.push((mix::write_all_fields, mix.write_all_fields.to_string()));
+    }
+    values
+}

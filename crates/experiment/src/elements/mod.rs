@@ -1,0 +1,32 @@
+//! The elements of an experiment file: each with the table of its keys, its reading, and its part of the plan.
+
+pub(crate) mod arm;
+mod blocks;
+pub(crate) mod burst;
+mod closed;
+pub(crate) mod compare;
+pub(crate) mod disk;
+pub(crate) mod events;
+mod fields;
+pub(crate) mod file;
+mod filesystem;
+pub(crate) mod latency;
+mod limits;
+pub(crate) mod load;
+pub(crate) mod load_phase;
+pub(crate) mod measurement;
+mod metric;
+mod mix;
+pub(crate) mod objective;
+pub(crate) mod open;
+mod price;
+mod property_file;
+pub(crate) mod rig;
+pub(crate) mod scales;
+pub(crate) mod search;
+pub(crate) mod server;
+mod stages;
+mod sweep;
+mod thresholds;
+pub(crate) mod working_set;
+pub(crate) mod workload;

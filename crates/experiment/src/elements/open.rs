@@ -1,0 +1,112 @@
+//! `load.open`: operations that are due at times fixed beforehand.
+
+use crate::Collector;
+use crate::elements::load::{
+    ARRIVALS, LoadPoint, Loads, OpenLoop, SESSIONS_OR_FOUND, SWEPT, arrivals_of, count_of,
+};
+use crate::elements::sweep::{RATES_SWEEP, Sweep, distinct, rates_sweep, sweep_of_rates};
+use crate::origins::Origins;
+use crate::table::*;
+use plimsoll_document::Checked;
+use plimsoll_plan::PointRole;
+use plimsoll_quantities::units;
+use plimsoll_schedule::Load;
+
+/// Rate of a point at a share of the line while the line is not known, operations per second.
+const PLACEHOLDER_RATE: f64 = 1_000.0;
+
+object! {
+    /// The open loop.
+    OPEN open: "Open loop."
+    rates = Shape::Any(&[Shape::list(&RATE_OR_SHARE, 1, 1_000), SWEPT, Shape::Object(&RATES_SWEEP)]), Required, "[5k, 10k]";
+        "Operations per second: one point for each rate. A percentage such as `80%` is a share of the plimsoll line that the same run found, \
+         and needs an objective. `until-bent`, or bounds, is a sweep: 100, 200, 400 and so on, until the curve has bent.";
+    arrivals = ARRIVALS, Default("poisson"), "constant";
+        "Gaps between operations: all equal, or as of independent callers.";
+    sessions = SESSIONS_OR_FOUND, Default("64"), "64";
+        "Sessions that serve the operations: how many can be under way at once. Operations that are due wait while all \
+         are busy, and the wait counts. `found`: those with which the closed loop of the same run had the highest throughput; without a closed \
+         loop, one is swept for that, from 1 to 1024 sessions.";
+}
+
+impl Loads {
+    /// Points of the open loop.
+    pub(crate) fn read_open(
+        &mut self,
+        path: &str,
+        map: &Checked,
+        origins: &mut Origins<'_>,
+        problems: &mut Collector<'_>,
+    ) {
+        let Some(rates) = map.get(open::rates) else {
+            self.complete = false;
+            return;
+        };
+        let path_of_rates = open::rates.under(path);
+        let swept = sweep_of_rates(&path_of_rates, rates, origins, problems);
+        let listed = match swept {
+            Sweep::Points(points) => {
+                self.unasked_rates = rates.get(rates_sweep::to).is_none();
+                points
+                    .into_iter()
+                    .map(|rate| (rate, PointRole::Sweep))
+                    .collect()
+            }
+            Sweep::Wrong => {
+                self.complete = false;
+                Vec::new()
+            }
+            Sweep::List => {
+                let listed = distinct(&path_of_rates, rates, origins, problems, rate_or_share);
+                self.complete &= listed.len() == rates.items().len() && !listed.is_empty();
+                listed
+            }
+        };
+        let (arrivals, sessions) = (open::arrivals, open::sessions);
+        let open_loop = open_loop(path, map, (arrivals, sessions), origins);
+        self.open_loop = Some(open_loop);
+        for (rate, role) in listed {
+            if let PointRole::ShareOfLine { .. } = role {
+                self.shares = Some(rates.place);
+            }
+            let load = Load::Open {
+                rate,
+                arrivals: open_loop.arrivals,
+                sessions: open_loop.count,
+            };
+            self.open.push(LoadPoint {
+                load,
+                role,
+                sessions: open_loop.sessions,
+            });
+        }
+    }
+}
+
+/// A rate, or a share of the line with a rate in its place.
+fn rate_or_share(item: &Checked) -> Option<((f64, PointRole), String)> {
+    if let Some(rate) = item.number() {
+        return Some(((rate, PointRole::Fixed), units::rate(rate)));
+    }
+    let text = item.text()?;
+    let share = units::parse_share(text).ok()?;
+    let role = PointRole::ShareOfLine { share };
+    Some(((PLACEHOLDER_RATE, role), text.to_owned()))
+}
+
+/// Reads arrivals and sessions of an open loop.
+pub(crate) fn open_loop(
+    path: &str,
+    map: &Checked,
+    (arrivals, sessions): (&Key, &Key),
+    origins: &mut Origins<'_>,
+) -> OpenLoop {
+    let arrivals = origins.settle(path, Some(map), arrivals);
+    let sessions = origins.settle(path, Some(map), sessions);
+    let (count, sessions) = count_of(sessions.as_ref());
+    OpenLoop {
+        arrivals: arrivals_of(arrivals.as_ref()),
+        count,
+        sessions,
+    }
+}

@@ -1,0 +1,106 @@
+//! What can be set on each engine. The engines own the lists; the file is checked against them.
+
+use plimsoll_quantities::setting::{SettingKind, SettingValue};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A kind of engine that an arm can name, with everything that can be set on it.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineKind {
+    /// The word in the file.
+    pub name: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+    /// Whether it keeps data in a directory, so that disk and a data directory are needed.
+    pub keeps_data: bool,
+    /// Preset of the server that is started for an arm that names no other; `None` for embedded engines.
+    pub server: Option<&'static str>,
+    /// Name of the setting that is its cache size, if it has one: plans check it against memory.
+    pub cache_setting: Option<&'static str>,
+    /// Share of its cache that it fills before it begins to evict, 0 to 1.
+    pub usable_cache: f64,
+    /// Everything that can be set.
+    pub settings: &'static [Setting],
+}
+
+impl EngineKind {
+    /// The setting of this name.
+    #[must_use]
+    pub fn setting(&self, name: &str) -> Option<&'static Setting> {
+        self.settings.iter().find(|setting| setting.name == name)
+    }
+}
+
+/// One thing that can be set on an engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The key in the file.
+    pub name: &'static str,
+    /// One sentence, with the unit.
+    pub about: &'static str,
+    /// What it takes.
+    pub kind: SettingKind,
+    /// The default as it would be written in a file; `None` where absence is the default.
+    pub default: Option<&'static str>,
+}
+
+/// All settings of an arm's engine, defaults filled in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(transparent)]
+pub struct Settings(pub BTreeMap<String, SettingValue>);
+
+impl Settings {
+    /// Bytes of a size setting.
+    #[must_use]
+    pub fn bytes(&self, name: &str) -> Option<u64> {
+        match self.0.get(name) {
+            Some(SettingValue::Bytes(bytes)) => Some(*bytes),
+            _ => None,
+        }
+    }
+
+    /// A whole number.
+    #[must_use]
+    pub fn count(&self, name: &str) -> Option<u64> {
+        match self.0.get(name) {
+            Some(SettingValue::Count(count)) => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// A span in nanoseconds.
+    #[must_use]
+    pub fn nanos(&self, name: &str) -> Option<u64> {
+        match self.0.get(name) {
+            Some(SettingValue::Nanos(nanos)) => Some(*nanos),
+            _ => None,
+        }
+    }
+
+    /// A number or share.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.0.get(name) {
+            Some(SettingValue::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Yes or no.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        match self.0.get(name) {
+            Some(SettingValue::Flag(flag)) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// A word or text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.0.get(name) {
+            Some(SettingValue::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! What a plan would do: in which order, for how long, needing how much, and where each value comes from.
+
+use crate::estimate::data_bytes;
+use crate::needs::{cache_bytes, held_bytes, needs};
+use crate::point_words::{looks_words, point_lines};
+use crate::server::server_line;
+use crate::shares::{DataShares, shares};
+use crate::words::{disk_line, event_in_words, filesystem_line, limits_line, price_words};
+use crate::{Arm, EngineKind, Looks, Needs, Order, Origin, Plan, PointRole, WorkingSet};
+use plimsoll_quantities::units;
+use plimsoll_quantities::units::{about, shortened_to};
+use plimsoll_quantities::words::decimal_bytes;
+use serde::Serialize;
+
+/// What a plan would do. The figures of [`Needs`] are estimates.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlanExplanation {
+    /// Of the experiment.
+    pub name: String,
+    /// Of the experiment.
+    pub question: Option<String>,
+    /// [`Plan::hash`].
+    pub hash: String,
+    /// The arms, in the order of the file.
+    pub arms: Vec<ArmExplanation>,
+    /// The points of each run in words, in the order in which they are measured: a sweep and a search are one line each.
+    pub points: Vec<String>,
+    /// What is done to the servers at each point, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<String>,
+    /// Points of each run, at most where there are sweeps; a search counts as one.
+    pub point_count: usize,
+    /// Whether a run leaves out points of a sweep when its curve has bent.
+    pub has_sweeps: bool,
+    /// Whether it is one arm against itself.
+    pub against_itself: bool,
+    /// When the experiment may end before all blocks are made.
+    pub looks: Option<Looks>,
+    /// Names of the arms in the order in which they run, for each block.
+    pub blocks: Vec<Vec<String>>,
+    /// How that order came about.
+    pub order: Order,
+    /// Of everything random.
+    pub seed: u64,
+    /// Time, disk and memory.
+    pub needs: Needs,
+    /// Whether points can end before their time, after a number of operations.
+    pub may_end_early: bool,
+    /// Every value with its origin.
+    pub origins: Vec<Origin>,
+}
+
+/// An arm in words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ArmExplanation {
+    /// Of the arm.
+    pub name: String,
+    /// From the file.
+    pub about: Option<String>,
+    /// Name of the engine.
+    pub engine: String,
+    /// Number of records after the load.
+    pub records: u64,
+    /// Mean bytes of all records together, as asked: before the engine adds or compresses anything.
+    pub data_bytes: u64,
+    /// Bytes of the engine's cache, if it has one.
+    pub cache_bytes: Option<u64>,
+    /// How the number of records was chosen, where the data is a share of the cache.
+    pub working_set: Option<WorkingSet>,
+    /// What share of the data fits where, about, in an arm whose memory is limited.
+    pub shares: Option<DataShares>,
+    /// Bytes that its data takes on its disk or in its directory at the worst moment, about, and at most the capacity of its disk.
+    pub disk_bytes: u64,
+    /// What the data lies on; `None` for a plain directory.
+    pub disk: Option<String>,
+    /// What is made on the disk.
+    pub filesystem: Option<String>,
+    /// Limits of what is under test.
+    pub limits: Option<String>,
+    /// The server that is started.
+    pub server: Option<String>,
+    /// Name of the published machine.
+    pub machine: Option<String>,
+    /// What it costs.
+    pub price: Option<String>,
+}
+
+/// Explains a plan. `engines` are those that it was checked against.
+#[must_use]
+pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
+    let mut blocks: Vec<Vec<String>> = Vec::new();
+    for run in &plan.runs {
+        if run.position == 0 {
+            blocks.push(Vec::new());
+        }
+        if let Some(block) = blocks.last_mut() {
+            block.push(plan.arms[run.arm as usize].name.clone());
+        }
+    }
+    PlanExplanation {
+        name: plan.name.clone(),
+        question: plan.question.clone(),
+        hash: plan.hash(),
+        arms: plan
+            .arms
+            .iter()
+            .map(|arm| explain_arm(plan, arm, engines))
+            .collect(),
+        points: point_lines(plan),
+        events: plan
+            .events
+            .iter()
+            .map(|event| event_in_words(*event))
+            .collect(),
+        point_count: plan.points.len(),
+        has_sweeps: plan
+            .points
+            .iter()
+            .any(|point| point.role == PointRole::Sweep),
+        against_itself: plan.against_itself,
+        looks: plan.measurement.looks,
+        blocks,
+        order: plan.measurement.order,
+        seed: plan.measurement.seed,
+        needs: needs(plan, engines),
+        may_end_early: plan.measurement.operations.is_some(),
+        origins: plan.origins.clone(),
+    }
+}
+
+fn explain_arm(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> ArmExplanation {
+    ArmExplanation {
+        name: arm.name.clone(),
+        about: arm.about.clone(),
+        engine: arm.engine.clone(),
+        records: arm.data.key_count(),
+        data_bytes: data_bytes(&arm.data) as u64,
+        cache_bytes: cache_bytes(arm, engines),
+        working_set: arm.working_set,
+        shares: shares(arm, engines),
+        disk_bytes: held_bytes(plan, arm, engines) as u64,
+        disk: arm.rig.disk.as_ref().map(disk_line),
+        filesystem: arm.rig.filesystem.as_ref().map(filesystem_line),
+        limits: limits_line(&arm.rig.limits),
+        server: server_line(arm),
+        machine: arm.rig.machine.clone(),
+        price: arm.rig.price.as_ref().map(price_words),
+    }
+}
+
+impl PlanExplanation {
+    /// The rigs of the arms, if there are any.
+    fn write_rigs(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut rows = Vec::new();
+        for arm in &self.arms {
+            let machine = match (&arm.machine, &arm.price) {
+                (Some(machine), Some(price)) => Some(format!("{machine}, {price}")),
+                (one, other) => one.clone().or_else(|| other.clone()),
+            };
+            let parts = [&arm.disk, &arm.filesystem, &arm.limits, &machine];
+            if parts.iter().all(|part| part.is_none()) {
+                continue;
+            }
+            let mut row = vec![arm.name.clone()];
+            row.extend(parts.map(|part| part.clone().unwrap_or_else(|| "-".to_owned())));
+            rows.push(row);
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\ndisk, filesystem, limits, machine")?;
+        write_table(f, &rows)
+    }
+
+    /// The servers that are started, where there are any.
+    fn write_servers(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rows: Vec<Vec<String>> = self
+            .arms
+            .iter()
+            .filter_map(|arm| Some(vec![arm.name.clone(), arm.server.clone()?]))
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\nserver, started for each run")?;
+        write_table(f, &rows)
+    }
+
+    /// What will have to be read from the disks, where memory is limited.
+    fn write_shares(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        let neither = |(least, most): (f64, f64)| {
+            let (least, most) = (percent(least), percent(most));
+            if least == most {
+                most
+            } else {
+                format!("{} to {most}", least.trim_end_matches(" %"))
+            }
+        };
+        let told = self.arms.iter().filter_map(|arm| {
+            let shares = arm.shares?;
+            Some(vec![
+                arm.name.clone(),
+                format!("{} the engine's cache", percent(shares.engine_cache)),
+                format!("{} the page cache", percent(shares.page_cache)),
+                format!("{} neither", neither(shares.neither())),
+            ])
+        });
+        let rows: Vec<Vec<String>> = told.collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\nwhat the data fits into, about")?;
+        write_table(f, &rows)?;
+        let unread = self.arms.iter().filter(|arm| {
+            arm.disk.is_some() && arm.shares.is_some_and(|shares| shares.neither().1 == 0.0)
+        });
+        let names: Vec<&str> = unread.map(|arm| arm.name.as_str()).collect();
+        if !names.is_empty() {
+            writeln!(
+                f,
+                "  hardly a read will reach the disk of {}: less memory, `limits: {{page_cache: …}}` or more records would change that",
+                names.join(", ")
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for PlanExplanation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let plural = |count: usize, thing: &str| {
+            format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+        };
+        writeln!(f, "experiment {}", self.name)?;
+        if let Some(question) = &self.question {
+            writeln!(f, "  {question}")?;
+        }
+        writeln!(f)?;
+        if self.against_itself {
+            let words = "one arm against a copy of itself: whatever differs is the machine's doing";
+            writeln!(f, "        {words}")?;
+        }
+        let blocks = match &self.looks {
+            Some(looks) => looks_words(looks, self.blocks.len()),
+            None => plural(self.blocks.len(), "block"),
+        };
+        let most = |is_bound: bool| if is_bound { "at most " } else { "" };
+        writeln!(
+            f,
+            "runs    {}{}: {}, {blocks}; {}{} in each",
+            most(self.looks.is_some()),
+            self.needs.runs,
+            plural(self.arms.len(), "arm"),
+            most(self.has_sweeps),
+            plural(self.point_count, "point"),
+        )?;
+        let each_run = self
+            .needs
+            .measuring_ns
+            .saturating_add(self.needs.searching_ns)
+            .saturating_add(self.needs.loading_ns);
+        let total = each_run.saturating_add(self.needs.calibration_ns);
+        let is_bound = self.may_end_early || self.has_sweeps;
+        let searching = (self.needs.searching_ns, self.needs.searching_most_ns);
+        if searching.0 > 0 {
+            // The number of trials of a search is unknown, so there is no upper bound.
+            let longer = total.saturating_add(searching.1 - searching.0);
+            write!(f, "time    about {} to {}", about(total), about(longer))?;
+        } else {
+            let most = most(is_bound || self.looks.is_some());
+            write!(f, "time    {most}about {}", about(total))?;
+        }
+        if let Some(looks) = &self.looks {
+            let share = f64::from(looks.first) / self.blocks.len().max(1) as f64;
+            let least = (each_run as f64 * share) as u64;
+            let least = about(least.saturating_add(self.needs.calibration_ns));
+            write!(
+                f,
+                ", about {least} for {}",
+                plural(looks.first as usize, "block")
+            )?;
+        }
+        write!(f, ":")?;
+        if self.needs.measuring_ns > 0 || self.needs.searching_ns == 0 {
+            let measuring = about(self.needs.measuring_ns);
+            write!(f, " {}{measuring} of warm-up and measuring", most(is_bound))?;
+        }
+        if self.needs.searching_ns > 0 {
+            let comma = if self.needs.measuring_ns > 0 { "," } else { "" };
+            let (usual, longer) = (about(searching.0), about(searching.1));
+            write!(
+                f,
+                "{comma} {usual} to {longer} of searching the line, by how much trials vary"
+            )?;
+        }
+        if self.needs.loading_ns >= 500_000_000 {
+            write!(
+                f,
+                ", about {} of storing data",
+                about(self.needs.loading_ns)
+            )?;
+        }
+        if self.needs.calibration_ns > 0 {
+            write!(
+                f,
+                ", about {} of holding disks against their description",
+                about(self.needs.calibration_ns)
+            )?;
+        }
+        writeln!(f)?;
+        match self.needs.disk_bytes {
+            0 => writeln!(f, "disk    nothing but the results")?,
+            disk_bytes => writeln!(
+                f,
+                "disk    up to about {}, one run at a time",
+                decimal_bytes(disk_bytes as f64)
+            )?,
+        }
+        write!(
+            f,
+            "memory  about {} without the page cache",
+            decimal_bytes(self.needs.memory_bytes as f64)
+        )?;
+        if self.needs.disk_memory_bytes > 0 {
+            let disks = decimal_bytes(self.needs.disk_memory_bytes as f64);
+            write!(f, ", up to about {disks} for emulated disks")?;
+        }
+        writeln!(f)?;
+        let mut needed = Vec::new();
+        if self.needs.root {
+            needed.push("root".to_owned());
+        }
+        if !self.needs.packages.is_empty() {
+            needed.push(format!("the packages {}", self.needs.packages.join(", ")));
+        }
+        if !needed.is_empty() {
+            writeln!(f, "needs   {}", needed.join(", "))?;
+        }
+
+        writeln!(f, "\narms")?;
+        let mut rows = Vec::new();
+        for arm in &self.arms {
+            rows.push(vec![
+                arm.name.clone(),
+                arm.engine.clone(),
+                format!("{} records", units::count(arm.records)),
+                format!("{} of data", decimal_bytes(arm.data_bytes as f64)),
+                arm.cache_bytes.map_or_else(
+                    || "no cache".to_owned(),
+                    |cache| format!("cache {}", units::size(cache)),
+                ),
+                arm.working_set.map_or_else(String::new, |set| {
+                    format!("working set {}", units::share(set.share))
+                }),
+                arm.about.clone().unwrap_or_default(),
+            ]);
+        }
+        write_table(f, &rows)?;
+        self.write_rigs(f)?;
+        self.write_shares(f)?;
+        self.write_servers(f)?;
+
+        let how = match self.order {
+            Order::Shuffled => format!("shuffled in each block, seed {}", self.seed),
+            Order::AsWritten => "as in the file in each block".to_owned(),
+        };
+        writeln!(f, "\norder ({how})")?;
+        for (block, arms) in self.blocks.iter().enumerate() {
+            writeln!(f, "  block {:<3} {}", block + 1, arms.join(", "))?;
+        }
+        writeln!(f, "\npoints of each run")?;
+        for (index, point) in self.points.iter().enumerate() {
+            writeln!(f, "  {:<3} {point}", index + 1)?;
+        }
+        if !self.events.is_empty() {
+            writeln!(
+                f,
+                "\nevents of each point, from the beginning of its measured part"
+            )?;
+            for event in &self.events {
+                writeln!(f, "  {event}")?;
+            }
+        }
+        writeln!(f, "\nvalues")?;
+        let rows: Vec<Vec<String>> = self
+            .origins
+            .iter()
+            .map(|origin| {
+                vec![
+                    origin.path.clone(),
+                    shortened_to(&origin.value, 80),
+                    origin.source.to_string(),
+                ]
+            })
+            .collect();
+        write_table(f, &rows)?;
+        write!(f, "\nplan {}", self.hash)
+    }
+}
+
+/// Rows with their columns below each other. A cell that is too wide for a column does not widen it.
+fn write_table(f: &mut std::fmt::Formatter<'_>, rows: &[Vec<String>]) -> std::fmt::Result {
+    const WIDEST: usize = 52;
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let mut widths = vec![0; columns];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count().min(WIDEST));
+        }
+    }
+    for row in rows {
+        let mut line = String::from(" ");
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(&format!(" {cell:<width$} "));
+        }
+        writeln!(f, "{}", line.trim_end())?;
+    }
+    Ok(())
+}

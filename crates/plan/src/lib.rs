@@ -1,0 +1,53 @@
+//! The plan: a checked experiment in which every value is decided, with the origin of each.
+//!
+//! The crates that run, search, judge and show experiments depend on this one, not on the file format: it knows neither YAML nor positions in a text.
+//!
+//! How the types fit together: an [`EngineKind`] lists its [`Setting`]s, each of a [`SettingKind`]; their values are the [`Settings`] of an [`Arm`].
+//! A [`Plan`] has arms, mixes and [`Point`]s, the [`PlannedRun`]s in their order, what is judged ([`Objective`], [`Compare`], [`Threshold`]), and the
+//! [`Origin`] of every value. An arm runs on its [`RigSpec`](plimsoll_record::RigSpec). [`Plan::hash`] identifies what is measured, [`differences`]
+//! compares two arms, [`needs`] estimates time, disk and memory, and [`explain`] shows all of it before anything runs.
+//!
+//! ```
+//! use plimsoll_plan::{Order, planned_runs};
+//!
+//! let runs = planned_runs(2, 8, Order::Shuffled, 42);
+//! assert_eq!(runs.len(), 16);
+//! // All arms of a block have its seed; more blocks leave the earlier ones as they are.
+//! assert_eq!(runs[0].seed, runs[1].seed);
+//! assert_eq!(planned_runs(2, 9, Order::Shuffled, 42)[..16], runs);
+//! ```
+
+mod catalogue;
+mod differences;
+pub mod estimate;
+mod explain;
+mod hash;
+mod metric;
+mod needs;
+mod order;
+mod plan;
+mod point_words;
+mod redaction;
+mod server;
+mod server_presets;
+mod shares;
+pub mod words;
+
+pub use catalogue::{EngineKind, Setting, Settings};
+pub use differences::{Difference, differences};
+pub use explain::{ArmExplanation, PlanExplanation, explain};
+pub use hash::text_hash;
+pub use metric::{Direction, Metric, percentile, table_percentile};
+pub use needs::{Needs, inserted_at, needs};
+pub use order::planned_runs;
+pub use plan::{
+    Arm, Compare, LoadAt, LoadPhase, Looks, Measurement, Objective, Order, Origin, PLAN_VERSION,
+    Plan, PlannedRun, Point, PointRole, Search, Sessions, Source, Threshold, WorkingSet,
+};
+pub use plimsoll_quantities::setting::{SettingKind, SettingValue};
+pub use redaction::redact_json;
+pub use server::{URI, is_by_uri, keeps_data_here, server_uri, standing_alone};
+pub use server_presets::{
+    ReplicaSetPreset, ServerPreset, ServerSetting, server_preset, server_presets,
+};
+pub use shares::DataShares;

@@ -1,0 +1,109 @@
+//! The metrics by which points are judged, and the words for them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Something of a point that can be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "metric", rename_all = "kebab-case")]
+pub enum Metric {
+    /// Successful operations per second.
+    Throughput,
+    /// Mean response time, nanoseconds.
+    ResponseMean,
+    /// A percentile (0 to 100) of the response time, nanoseconds.
+    Response {
+        /// 0 to 100.
+        percentile: f64,
+    },
+    /// A percentile (0 to 100) of the service time, nanoseconds.
+    Service {
+        /// 0 to 100.
+        percentile: f64,
+    },
+    /// CPU time of the worker per operation, nanoseconds.
+    CpuPerOperation,
+    /// Share of operations that failed, 0 to 1.
+    Errors,
+    /// The plimsoll line: the highest rate that holds the objective, operations per second. Only at the point that searches it.
+    Line,
+    /// Price of a million successful operations, in the currency of the arm's price; at the point that searches the line, at the rate of the line.
+    Cost,
+}
+
+/// Which way is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// More is better.
+    HigherIsBetter,
+    /// Less is better.
+    LowerIsBetter,
+}
+
+impl Metric {
+    /// The word in files and on screens: `throughput`, `response.p99`, `service.p50`, `response.mean`, `cpu`, `errors`, `line`, `cost`.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::Throughput => "throughput".into(),
+            Self::ResponseMean => "response.mean".into(),
+            Self::Response { percentile } => format!("response.p{percentile}"),
+            Self::Service { percentile } => format!("service.p{percentile}"),
+            Self::CpuPerOperation => "cpu".into(),
+            Self::Errors => "errors".into(),
+            Self::Line => "line".into(),
+            Self::Cost => "cost".into(),
+        }
+    }
+
+    /// The metric of a word that [`Self::name`] writes.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "throughput" => Some(Self::Throughput),
+            "response.mean" => Some(Self::ResponseMean),
+            "cpu" => Some(Self::CpuPerOperation),
+            "errors" => Some(Self::Errors),
+            "line" => Some(Self::Line),
+            "cost" => Some(Self::Cost),
+            _ => match word.split_once('.') {
+                Some(("response", rest)) => {
+                    percentile(rest).map(|percentile| Self::Response { percentile })
+                }
+                Some(("service", rest)) => {
+                    percentile(rest).map(|percentile| Self::Service { percentile })
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// Which way is good.
+    #[must_use]
+    pub fn direction(self) -> Direction {
+        match self {
+            Self::Throughput | Self::Line => Direction::HigherIsBetter,
+            _ => Direction::LowerIsBetter,
+        }
+    }
+}
+
+/// The number of `p99.9`, above 0 and at most 100.
+#[must_use]
+pub fn percentile(word: &str) -> Option<f64> {
+    let percentile = table_percentile(word)?;
+    (percentile > 0.0).then_some(percentile)
+}
+
+/// The number of `p99.9`, from 0 to 100.
+#[must_use]
+pub fn table_percentile(word: &str) -> Option<f64> {
+    let digits = word.strip_prefix('p')?;
+    let plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+    if !plain || digits.len() > 12 || digits.starts_with('.') || digits.ends_with('.') {
+        return None;
+    }
+    let percentile: f64 = digits.parse().ok()?;
+    (percentile <= 100.0).then_some(percentile)
+}

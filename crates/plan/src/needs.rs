@@ -1,0 +1,299 @@
+//! Estimates of what an experiment needs: time, disk, memory and programs.
+
+use crate::estimate::{
+    Copies, MEMORY_BESIDES_CACHE_OF_SERVER, data_bytes, loaded_bytes_of, most_held, stored_bytes,
+    window_ns,
+};
+use crate::{
+    Arm, EngineKind, Measurement, Plan, Point, PointRole, Search, is_by_uri, keeps_data_here,
+};
+use plimsoll_record::{
+    Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, RigSpec, ShapedFrom,
+};
+use plimsoll_workload::Mix;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Records that an engine stores in a second, about: embedded WiredTiger on two cores does 43,000 to 70,000 of 1 kB.
+const LOADED_RECORDS_PER_SECOND: f64 = 50_000.0;
+/// The same of a server: mongod 6.0.5 on two cores, which it shares with its client, does 8,000 to 15,000.
+const SERVED_RECORDS_PER_SECOND: f64 = 10_000.0;
+/// The same of a replica set, of whose members most must have written a record before the next: three of mongod 6.0.5 on two cores, four sessions.
+const REPLICATED_RECORDS_PER_SECOND: f64 = 500.0;
+/// Bytes that an engine stores in a second, about: what binds where records are large.
+const LOADED_BYTES_PER_SECOND: f64 = 50e6;
+/// Bytes of one request while data is stored, about.
+const STORING_REQUEST: f64 = 32_768.0;
+/// Holding one emulated disk against its description, about.
+const CALIBRATION_NS: u64 = 25_000_000_000;
+/// Of one request in a trace.
+const TRACE_BYTES: f64 = 32.0;
+/// Trials of a search for the plimsoll line where they come out alike, about.
+pub(crate) const TRIALS: u64 = 25;
+/// Where the tail varies by a third from trial to trial: see `docs/methods.md`.
+const MANY_TRIALS: u64 = 81;
+/// The program itself with its histograms.
+const MEMORY_BESIDES: f64 = 100e6;
+
+/// What an experiment needs. Runs are made one after the other, so disk and memory are those of the largest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Needs {
+    /// Number of runs.
+    pub runs: u64,
+    /// Warm-up and measuring of all points of all runs, nanoseconds: exact, unless points or sweeps end early, or the experiment by looks.
+    pub measuring_ns: u64,
+    /// Searching the plimsoll line in all runs, nanoseconds, about: how many trials that takes, only the run can tell.
+    pub searching_ns: u64,
+    /// The same where trials vary much.
+    pub searching_most_ns: u64,
+    /// Storing the data before the points, for all runs, nanoseconds.
+    pub loading_ns: u64,
+    /// Holding emulated disks against their description, once for each that differs, nanoseconds.
+    pub calibration_ns: u64,
+    /// Bytes of this machine's disk at the worst moment, files of emulated disks included.
+    pub disk_bytes: u64,
+    /// Bytes of memory of what is measured, all members of a server, without the page cache.
+    pub memory_bytes: u64,
+    /// Bytes of memory of emulated disks that are kept there, and of their traces, at the worst moment.
+    pub disk_memory_bytes: u64,
+    /// Whether the program must be run by root, for disks, filesystems or limits.
+    pub root: bool,
+    /// Debian packages of programs that are called.
+    pub packages: Vec<String>,
+}
+
+impl Needs {
+    /// How long all of it takes, about, nanoseconds.
+    #[must_use]
+    pub fn total_ns(&self) -> u64 {
+        self.measuring_ns
+            .saturating_add(self.searching_ns)
+            .saturating_add(self.loading_ns)
+            .saturating_add(self.calibration_ns)
+    }
+}
+
+fn kind<'e>(arm: &Arm, engines: &'e [EngineKind]) -> Option<&'e EngineKind> {
+    engines.iter().find(|kind| kind.name == arm.engine)
+}
+
+fn keeps_data(arm: &Arm, engines: &[EngineKind]) -> bool {
+    kind(arm, engines).is_some_and(|kind| keeps_data_here(kind, arm.rig.server.as_ref()))
+}
+
+fn copies(arm: &Arm) -> Copies {
+    Copies::of(arm.rig.server.as_ref())
+}
+
+/// Bytes of the cache of an arm's engine; of a server with several members, of one of them.
+pub(crate) fn cache_bytes(arm: &Arm, engines: &[EngineKind]) -> Option<u64> {
+    arm.settings.bytes(kind(arm, engines)?.cache_setting?)
+}
+
+/// Bytes on disk at the worst moment of a run.
+pub(crate) fn held_bytes(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> f64 {
+    if !keeps_data(arm, engines) {
+        return 0.0;
+    }
+    let inserted = stored_bytes(&arm.data, inserted_records(plan));
+    let held = most_held(loaded_bytes_of(arm) + inserted, copies(arm));
+    match &arm.rig.disk {
+        Some(DiskChoice::Emulated { spec }) => held.min(spec.capacity_bytes as f64),
+        _ => held,
+    }
+}
+
+/// Warm-up and measuring of one point.
+fn point_ns(measurement: &Measurement) -> u64 {
+    window_ns(measurement.warm_up_ns, measurement.duration_ns)
+}
+
+/// Records that the engine of an arm stores in a second, about.
+fn records_per_second(arm: &Arm) -> f64 {
+    let server = arm.rig.server.as_ref();
+    if server.is_some_and(|server| server.members_in_words().is_some()) {
+        let at_once = arm.settings.count("batch").unwrap_or(1) as f64;
+        (REPLICATED_RECORDS_PER_SECOND * at_once).min(SERVED_RECORDS_PER_SECOND)
+    } else if server.is_some() || is_by_uri(arm) {
+        SERVED_RECORDS_PER_SECOND
+    } else {
+        LOADED_RECORDS_PER_SECOND
+    }
+}
+
+/// What a process that is measured takes besides the cache of its engine, bytes, about.
+fn memory_besides(arm: &Arm) -> f64 {
+    match arm.rig.server {
+        Some(_) => MEMORY_BESIDES_CACHE_OF_SERVER as f64,
+        None => MEMORY_BESIDES,
+    }
+}
+
+/// Estimates what a plan needs. `engines` are those that it was checked against.
+#[must_use]
+pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
+    let measurement = &plan.measurement;
+    let lines = plan
+        .points
+        .iter()
+        .filter(|point| point.role == PointRole::Line);
+    let lines = lines.count() as u64;
+    let search = plan
+        .objective
+        .as_ref()
+        .and_then(|objective| objective.search);
+    let run_ns = point_ns(measurement).saturating_mul(plan.points.len() as u64 - lines);
+    let trials_ns = search.map_or(0, |search| {
+        window_ns(search.warm_up_ns, search.trial_ns).saturating_mul(lines)
+    });
+    let searching_ns = |trials| {
+        trials_ns
+            .saturating_mul(trials)
+            .saturating_mul(plan.runs.len() as u64)
+    };
+    let (mut loading_seconds, mut disk, mut memory, mut disk_memory) = (0.0, 0f64, 0f64, 0f64);
+    for arm in &plan.arms {
+        let of_one = cache_bytes(arm, engines).unwrap_or(0) as f64 + memory_besides(arm);
+        memory = memory.max(of_one * copies(arm).number);
+        if !keeps_data(arm, engines) {
+            continue;
+        }
+        let records = arm.data.key_count() as f64;
+        let bytes = data_bytes(&arm.data) * copies(arm).number;
+        loading_seconds += (records / records_per_second(arm))
+            .max(bytes / LOADED_BYTES_PER_SECOND)
+            .max(disk_seconds(plan, arm));
+        let held = held_bytes(plan, arm, engines);
+        match &arm.rig.disk {
+            None => disk = disk.max(held),
+            Some(DiskChoice::Device { .. }) => {}
+            Some(DiskChoice::Emulated { spec }) => {
+                let trace = spec.trace_requests as f64 * TRACE_BYTES;
+                if spec.backing == Backing::File {
+                    disk = disk.max(held);
+                    disk_memory = disk_memory.max(trace);
+                } else {
+                    disk_memory = disk_memory.max(held + trace);
+                }
+            }
+        }
+    }
+    loading_seconds *= f64::from(measurement.blocks);
+    Needs {
+        runs: plan.runs.len() as u64,
+        measuring_ns: run_ns.saturating_mul(plan.runs.len() as u64),
+        searching_ns: searching_ns(TRIALS),
+        searching_most_ns: searching_ns(MANY_TRIALS),
+        loading_ns: (loading_seconds * 1e9) as u64,
+        calibration_ns: CALIBRATION_NS * distinct_disks(plan),
+        disk_bytes: disk as u64,
+        memory_bytes: memory as u64,
+        disk_memory_bytes: disk_memory as u64,
+        root: plan.arms.iter().any(|arm| needs_root(&arm.rig)),
+        packages: packages(plan),
+    }
+}
+
+/// Time that the disk of an arm needs to store its data, if it is limited during the load.
+fn disk_seconds(plan: &Plan, arm: &Arm) -> f64 {
+    let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
+        return 0.0;
+    };
+    if plan.measurement.shaped_from != ShapedFrom::Load {
+        return 0.0;
+    }
+    let least = |rates: DiskRates| {
+        let joint = rates.joint.unwrap_or(f64::INFINITY);
+        joint.min(rates.write.unwrap_or(f64::INFINITY))
+    };
+    let burst = spec.burst.map_or(0.0, |burst| burst.iops);
+    let by_requests = least(spec.iops).max(burst) * STORING_REQUEST;
+    loaded_bytes_of(arm) * copies(arm).number / by_requests.min(least(spec.bandwidth))
+}
+
+/// Disks that differ in speed: each is calibrated once.
+fn distinct_disks(plan: &Plan) -> u64 {
+    let mut seen: Vec<DiskSpec> = Vec::new();
+    for arm in &plan.arms {
+        let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
+            continue;
+        };
+        let speed = DiskSpec {
+            preset: None,
+            capacity_bytes: 0,
+            trace_requests: 0,
+            ..spec.clone()
+        };
+        if !seen.contains(&speed) {
+            seen.push(speed);
+        }
+    }
+    seen.len() as u64
+}
+
+fn needs_root(rig: &RigSpec) -> bool {
+    rig.disk.is_some() || rig.limits.is_of_memory() || rig.limits.cpus.is_some()
+}
+
+/// Packages of the programs that make disks and filesystems.
+fn packages(plan: &Plan) -> Vec<String> {
+    let mut packages = BTreeSet::new();
+    for arm in &plan.arms {
+        if let Some(DiskChoice::Emulated { .. }) = &arm.rig.disk {
+            packages.insert("fio".to_owned());
+        }
+        if let Some(filesystem) = &arm.rig.filesystem {
+            let package = match filesystem.kind {
+                FilesystemKind::Xfs => "xfsprogs",
+                FilesystemKind::Ext4 => "e2fsprogs",
+                FilesystemKind::Btrfs => "btrfs-progs",
+            };
+            packages.insert(package.to_owned());
+        }
+    }
+    packages.into_iter().collect()
+}
+
+/// Records that the points of one run insert, about.
+fn inserted_records(plan: &Plan) -> f64 {
+    plan.points
+        .iter()
+        .map(|point| {
+            let mix = &plan.mixes[point.mix as usize];
+            let search = plan
+                .objective
+                .as_ref()
+                .and_then(|objective| objective.search);
+            inserted_at(point, mix, &plan.measurement, search.as_ref())
+        })
+        .sum()
+}
+
+/// Records that one point inserts, about.
+#[must_use]
+pub fn inserted_at(
+    point: &Point,
+    mix: &Mix,
+    measurement: &Measurement,
+    search: Option<&Search>,
+) -> f64 {
+    let (window_ns, times) = match (point.role, search) {
+        (PointRole::Line, Some(search)) => (window_ns(search.warm_up_ns, search.trial_ns), TRIALS),
+        _ => (point_ns(measurement), 1),
+    };
+    // Where the rate is not given (a closed loop, or one that the run decides), assume the most that an engine can do.
+    let most_done = LOADED_RECORDS_PER_SECOND * window_ns as f64 / 1e9;
+    let expected = match point.role {
+        PointRole::Fixed => point.load.expected_arrivals(window_ns),
+        PointRole::Sweep => point
+            .load
+            .expected_arrivals(window_ns)
+            .map(|expected| expected.min(most_done)),
+        PointRole::Line | PointRole::ShareOfLine { .. } => None,
+    };
+    let operations = expected.unwrap_or(most_done);
+    let most = measurement
+        .operations
+        .map_or(f64::INFINITY, |most| most as f64);
+    operations.min(most) * times as f64 * mix.insert_share()
+}

@@ -1,0 +1,143 @@
+//! Which arm runs when, from the seed.
+//!
+//! The scheme is part of the format: a plan made again from the same file and seed must be the same plan, in every version of the
+//! program, or an interrupted experiment could not be resumed. So it is written down here and pinned by a test.
+//!
+//! 1. SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) is started with the seed of the measurement. Its outputs, in order, are the seeds
+//!    of the blocks. All runs of a block have its seed, so that every arm of a block is asked the same things.
+//! 2. For the order within a block, SplitMix64 is started with the block's seed xor [`ORDER_STREAM`], so that the order and the workload
+//!    draw different numbers. Then Fisher and Yates: for each place from the last down to the second, the arm there changes places with
+//!    one drawn from it and all before it; a draw below n is the upper half of the 128-bit product of n and one output.
+//!
+//! More blocks therefore leave the earlier ones as they are.
+
+use crate::{Order, PlannedRun};
+
+/// Sets the numbers of the order apart from those of the workload. Its bytes spell "arms run".
+const ORDER_STREAM: u64 = 0x6172_6d73_2072_756e;
+
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`, which must not be 0. Its bias is below `bound` ÷ 2^64.
+    fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+/// Every run, blocks one after the other.
+#[must_use]
+pub fn planned_runs(arms: u32, blocks: u32, order: Order, seed: u64) -> Vec<PlannedRun> {
+    let mut runs = Vec::new();
+    let mut seeds = SplitMix64(seed);
+    for block in 0..blocks {
+        let block_seed = seeds.next();
+        let mut arms: Vec<u32> = (0..arms).collect();
+        if order == Order::Shuffled {
+            let mut draws = SplitMix64(block_seed ^ ORDER_STREAM);
+            for place in (1..arms.len()).rev() {
+                arms.swap(place, draws.below(place as u64 + 1) as usize);
+            }
+        }
+        for (position, arm) in (0..).zip(arms) {
+            runs.push(PlannedRun {
+                block,
+                position,
+                arm,
+                seed: block_seed,
+            });
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The outputs that others publish for this generator and seed.
+    #[test]
+    fn splitmix_is_splitmix() {
+        let mut draws = SplitMix64(1_234_567);
+        let first: Vec<u64> = (0..5).map(|_| draws.next()).collect();
+        assert_eq!(
+            first,
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423,
+                4_593_380_528_125_082_431,
+                16_408_922_859_458_223_821
+            ]
+        );
+    }
+
+    /// Made by a program of its own in another language from the words at the top of this file.
+    #[test]
+    fn order_never_changes() {
+        let runs = planned_runs(5, 4, Order::Shuffled, 42);
+        let seeds: Vec<u64> = runs.iter().step_by(5).map(|run| run.seed).collect();
+        let arms: Vec<Vec<u32>> = runs
+            .chunks(5)
+            .map(|block| block.iter().map(|run| run.arm).collect())
+            .collect();
+        assert_eq!(seeds, PINNED_SEEDS);
+        assert_eq!(arms, PINNED_ORDER);
+    }
+
+    const PINNED_SEEDS: [u64; 4] = [
+        13_679_457_532_755_275_413,
+        2_949_826_092_126_892_291,
+        5_139_283_748_462_763_858,
+        6_349_198_060_258_255_764,
+    ];
+    const PINNED_ORDER: [[u32; 5]; 4] = [
+        [4, 1, 2, 3, 0],
+        [3, 2, 4, 1, 0],
+        [3, 0, 4, 1, 2],
+        [3, 2, 0, 1, 4],
+    ];
+
+    #[test]
+    fn each_order_is_equally_frequent() {
+        let mut counts = std::collections::BTreeMap::new();
+        for block in planned_runs(3, 60_000, Order::Shuffled, 7).chunks(3) {
+            let order: Vec<u32> = block.iter().map(|run| run.arm).collect();
+            *counts.entry(order).or_insert(0u32) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        // Standard deviation of each is 91: five of them.
+        assert!(
+            counts.values().all(|count| count.abs_diff(10_000) < 456),
+            "{counts:?}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn every_block_is_a_permutation(arms in 1u32..40, blocks in 1u32..20, seed: u64, shuffled: bool) {
+            let order = if shuffled { Order::Shuffled } else { Order::AsWritten };
+            let all = planned_runs(arms, blocks, order, seed);
+            prop_assert_eq!(all.len() as u32, arms * blocks);
+            for (number, block) in all.chunks(arms as usize).enumerate() {
+                let mut seen: Vec<u32> = block.iter().map(|run| run.arm).collect();
+                prop_assert!(shuffled || seen.is_sorted());
+                seen.sort_unstable();
+                prop_assert_eq!(seen, (0..arms).collect::<Vec<_>>());
+                let places_are_right = block.iter().zip(0..).all(|(run, position)| run.position == position);
+                prop_assert!(places_are_right && block.iter().all(|run| run.block as usize == number && run.seed == block[0].seed));
+            }
+            let longer = planned_runs(arms, blocks + 3, order, seed);
+            prop_assert_eq!(&longer[..all.len()], &all[..]);
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The checked plan: everything that will run, every value decided, each with its origin.
+
+use crate::{Metric, Settings};
+use plimsoll_record::{EventSpec, RigSpec, ShapedFrom};
+use plimsoll_schedule::Load;
+use plimsoll_workload::{DataSpec, Mix};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Version of the plan's format inside a record.
+pub const PLAN_VERSION: u32 = 1;
+
+/// A checked experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// [`PLAN_VERSION`].
+    pub version: u32,
+    /// From the file.
+    pub name: String,
+    /// From the file.
+    pub question: Option<String>,
+    /// The scale that was chosen, where it is not the file's own.
+    #[serde(default)]
+    pub scale: Option<String>,
+    /// What is being compared; the first is the baseline unless `compare` says otherwise.
+    pub arms: Vec<Arm>,
+    /// The mixes of operations, in order.
+    pub mixes: Vec<Mix>,
+    /// Every point of a run, in the order in which it is measured.
+    pub points: Vec<Point>,
+    /// How the data is stored before the points.
+    pub load_phase: LoadPhase,
+    /// How long, how often, in which order.
+    pub measurement: Measurement,
+    /// What is done to the servers at each point, by time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventSpec>,
+    /// What counts as good service, if asked.
+    pub objective: Option<Objective>,
+    /// What is judged.
+    pub compare: Compare,
+    /// Whether it is one arm against itself, to see what this machine passes off as a difference.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub against_itself: bool,
+    /// Bounds that make the program end with exit code 99 when broken.
+    pub thresholds: Vec<Threshold>,
+    /// Every run, in order. Blocks are contiguous.
+    pub runs: Vec<PlannedRun>,
+    /// Where each value comes from, in the order of the file format.
+    pub origins: Vec<Origin>,
+}
+
+/// One thing being compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Arm {
+    /// Unique in the experiment.
+    pub name: String,
+    /// In a few words, for legends; from the file.
+    pub about: Option<String>,
+    /// Name of the engine's kind.
+    pub engine: String,
+    /// The engine's settings, defaults filled in.
+    pub settings: Settings,
+    /// What is stored in it. Arms may differ in size.
+    pub data: DataSpec,
+    /// How the number of records was chosen, where the file gives it as a share of the cache.
+    #[serde(default)]
+    pub working_set: Option<WorkingSet>,
+    /// Parent of the data directory, or of the emulated disk; `None` is the program's own place.
+    pub directory: Option<PathBuf>,
+    /// Disk, filesystem, limits and price.
+    #[serde(default)]
+    pub rig: RigSpec,
+}
+
+/// A size of the data as a share of the cache that the engine can use.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkingSet {
+    /// 1.38 is 138 %.
+    pub share: f64,
+    /// What the engine fills of its cache before it begins to evict, bytes.
+    pub usable_cache_bytes: u64,
+    /// Data and indexes on the disk, as measured with a small load, bytes.
+    pub bytes_per_record: f64,
+}
+
+/// One load setting of one mix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Point {
+    /// Index into the plan's mixes.
+    pub mix: u32,
+    /// Closed, open or stages. Where the run decides a part of it, that part is a placeholder here; see [`Point::role`] and [`Point::sessions`].
+    pub load: Load,
+    /// When it is measured, and what of its load the run decides.
+    #[serde(default, skip_serializing_if = "PointRole::is_fixed")]
+    pub role: PointRole,
+    /// Where the number of its sessions comes from.
+    #[serde(default, skip_serializing_if = "Sessions::is_given")]
+    pub sessions: Sessions,
+}
+
+impl Point {
+    /// A point whose load is as given.
+    #[must_use]
+    pub fn fixed(mix: u32, load: Load) -> Self {
+        Self {
+            mix,
+            load,
+            role: PointRole::Fixed,
+            sessions: Sessions::Given,
+        }
+    }
+}
+
+/// When a point is measured, and what of its load the run decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "role", rename_all = "kebab-case")]
+pub enum PointRole {
+    /// Always, as given.
+    #[default]
+    Fixed,
+    /// Unless the sweep has bent before it. A sweep is made of all points with this role that have the same mix and the same kind of loop, in order.
+    Sweep,
+    /// A search for the plimsoll line of its mix: many trials at rates that follow from each other, see [`Objective::search`]. The rate of its load is
+    /// where the search begins when nothing better is known.
+    Line,
+    /// At a share of the rate of the plimsoll line that this run found for its mix; left out where it found none. The rate of its load is a placeholder.
+    ShareOfLine {
+        /// 0.8 is 80 %.
+        share: f64,
+    },
+}
+
+impl PointRole {
+    /// Whether the load is as given.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        *self == Self::Fixed
+    }
+}
+
+/// Where the number of sessions of a point comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sessions {
+    /// The load says it.
+    #[default]
+    Given,
+    /// That of the closed point with the highest throughput of the same mix, in the same run, whether the closed points are a sweep or a list. Where there is
+    /// none, the load says it.
+    Found,
+}
+
+impl Sessions {
+    /// Whether the load says it.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        *self == Self::Given
+    }
+}
+
+/// How the data is stored before the points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadPhase {
+    /// Concurrent sessions.
+    pub sessions: u32,
+}
+
+/// Order of the arms within a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Anew in every block, from the seed.
+    Shuffled,
+    /// As in the file, in every block. Drift can fool it.
+    AsWritten,
+}
+
+/// How long, how often, in which order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measurement {
+    /// Before each point, nanoseconds.
+    pub warm_up_ns: u64,
+    /// Of each point after its warm-up, nanoseconds.
+    pub duration_ns: u64,
+    /// Ends a point early when this many operations are finished after the warm-up.
+    pub operations: Option<u64>,
+    /// Rounds through all arms; at most so many where `looks` may end the experiment earlier.
+    pub blocks: u32,
+    /// When it may end before all blocks are made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks: Option<Looks>,
+    /// Order of the arms within a block.
+    pub order: Order,
+    /// Of everything random.
+    pub seed: u64,
+    /// From when on emulated disks are as asked.
+    #[serde(default)]
+    pub shaped_from: ShapedFrom,
+    /// Operations of each point of which begin and end are noted, the first ones; 0: none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub log_operations: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Stopping by looks: after geometrically spaced numbers of blocks it is looked at how wide the intervals of the primary comparisons are, and never at where they
+/// lie. When all are narrow enough at two looks in a row, the experiment ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Looks {
+    /// Blocks after which it is looked first.
+    pub first: u32,
+    /// Half-width of an interval that is narrow enough, as a share; `None`: the margin of its metric.
+    pub half_width: Option<f64>,
+}
+
+/// How the plimsoll line is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Search {
+    /// Length of the measured part of a trial, nanoseconds.
+    pub trial_ns: u64,
+    /// Before each trial, nanoseconds.
+    pub warm_up_ns: u64,
+    /// (upper - lower) / upper at which the search ends, 0 to 1.
+    pub width: f64,
+    /// Lowest and highest rate that may be tried, operations per second.
+    pub rates: (f64, f64),
+}
+
+/// What counts as good service: every condition must hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Objective {
+    /// Percentile (0 to 100) and highest response time, nanoseconds.
+    pub response: Vec<(f64, u64)>,
+    /// Highest share of operations that may fail, 0 to 1.
+    pub errors: f64,
+    /// Lowest share of the offered rate that must be achieved in an open loop, 0 to 1.
+    pub achieved: f64,
+    /// How the highest rate that holds it is searched; `None` where it is not. Then, and for the load phase, the objective only marks points.
+    #[serde(default)]
+    pub search: Option<Search>,
+}
+
+/// What is judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Compare {
+    /// Name of the arm that the others are compared with.
+    pub baseline: String,
+    /// Baseline and other arm of each comparison; empty: every other arm with the baseline.
+    #[serde(default)]
+    pub pairs: Vec<(String, String)>,
+    /// Metrics that decide; all others are exploratory.
+    pub primary: Vec<Metric>,
+    /// Index of the point at which each mix is judged; `None` lets the judge take the baseline's best point of each mix.
+    pub at: Option<LoadAt>,
+    /// Smallest difference that matters in practice, by [`Metric::name`], as a share (0.03 is 3 %).
+    pub margins: BTreeMap<String, f64>,
+}
+
+/// The load at which arms are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadAt {
+    /// The closed loop with this many sessions.
+    Threads(u32),
+    /// The open loop with this rate, operations per second.
+    Rate(f64),
+    /// The open loop at this share of the plimsoll line; 1 is the line itself.
+    Line(f64),
+}
+
+/// A bound that must hold at the end: `throughput >= 10k`, for every arm or one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Threshold {
+    /// As written.
+    pub text: String,
+    /// What is bounded.
+    pub metric: Metric,
+    /// `true` for at least, `false` for at most.
+    pub at_least: bool,
+    /// In the metric's unit.
+    pub bound: f64,
+    /// Only for this arm.
+    pub arm: Option<String>,
+    /// Only for this mix.
+    pub mix: Option<String>,
+    /// Only at this load.
+    pub at: Option<LoadAt>,
+}
+
+/// One arm in one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedRun {
+    /// From 0.
+    pub block: u32,
+    /// From 0.
+    pub position: u32,
+    /// Index into the plan's arms.
+    pub arm: u32,
+    /// Seed of the run; equal for all arms of a block.
+    pub seed: u64,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "from", rename_all = "kebab-case")]
+pub enum Source {
+    /// The experiment file.
+    File {
+        /// Counted from 1.
+        line: u32,
+    },
+    /// A preset, by name.
+    Preset {
+        /// Which.
+        name: String,
+    },
+    /// A command line flag.
+    Flag {
+        /// Which.
+        name: String,
+    },
+    /// The default.
+    Default,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { line } => write!(f, "line {line}"),
+            Self::Preset { name } => write!(f, "preset {name}"),
+            Self::Flag { name } => write!(f, "flag {name}"),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// One value and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// As in the file, with dots: `arms.small.cache_size`.
+    pub path: String,
+    /// In people's units.
+    pub value: String,
+    /// Where from.
+    pub source: Source,
+}
