@@ -64,13 +64,13 @@ pub enum DocumentMistake {
     /// `<<`.
     #[error("the merge key `<<` is not part of YAML 1.2")]
     MergeKey,
-    /// A key that is there already.
+    /// A duplicate key.
     #[error("{} is there twice", quoted(.key))]
     Twice {
         /// Which.
         key: String,
     },
-    /// A key that there is not.
+    /// An unknown key.
     #[error("unknown key {}", quoted(.key))]
     UnknownKey {
         /// As written.
@@ -78,7 +78,7 @@ pub enum DocumentMistake {
         /// Keys that would be right here.
         valid: Vec<String>,
     },
-    /// A key that must be there.
+    /// A required key is missing.
     #[error("the key `{key}` is missing")]
     MissingKey {
         /// Which.
@@ -86,7 +86,7 @@ pub enum DocumentMistake {
         /// How it could be written.
         example: &'static str,
     },
-    /// None of several keys, one of which must be there.
+    /// None of several keys, one of which is required.
     #[error("one of {} is missing", list(.keys, "and"))]
     MissingOneOf {
         /// Which.
@@ -147,7 +147,7 @@ pub enum DocumentMistake {
         /// As written.
         name: String,
     },
-    /// A text that is too long, or that holds characters which a terminal obeys.
+    /// A text that is too long, or that contains control characters.
     #[error("a text here has at most {most} characters and no control characters")]
     BadText {
         /// Characters.
@@ -205,7 +205,7 @@ impl Diagnosis for DocumentMistake {
         }
     }
 
-    /// `None` also where only those who know what the document describes can say it.
+    /// Also `None` where help takes keys, which this crate does not know.
     fn help(&self) -> Option<String> {
         let text = match self {
             Self::Syntax { what } if what.contains("tab") => {

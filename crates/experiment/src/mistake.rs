@@ -61,7 +61,7 @@ pub enum Mistake {
     /// Events beside a closed loop or a search.
     #[error("events need an open loop, with rates that the file gives, and nothing else")]
     EventsNeedOpenLoop,
-    /// Events where a lost update could not be told from one that is there.
+    /// Events with data integrity, which hides lost updates.
     #[error(
         "arm {arm} has `data_integrity`, with which every update writes what was there: one that is lost could not be seen"
     )]
@@ -77,7 +77,7 @@ pub enum Mistake {
         /// Of a point.
         measured_ns: u64,
     },
-    /// An event on what is no server of ours.
+    /// An event for an arm without a managed server.
     #[error("nothing can be done to arm {arm}: {engine} is no server that is started for it here")]
     EventWithoutServer {
         /// Which.
@@ -104,7 +104,7 @@ pub enum Mistake {
     /// `step_down: false`.
     #[error("an event that does nothing")]
     EventOfNothing,
-    /// Sessions that are to be found in a closed loop that pauses.
+    /// `sessions: found` with a closed loop that pauses.
     #[error(
         "sessions cannot be found in a closed loop that pauses or paces itself: there, more sessions say nothing of what an open loop needs"
     )]
@@ -142,13 +142,13 @@ pub enum Mistake {
         /// Currencies, each with its first arm.
         prices: Vec<String>,
     },
-    /// Neither the experiment nor the arm says how much data.
+    /// No amount of data, neither in the workload nor in the arm.
     #[error("nothing says how much data there is")]
     NoRecords {
         /// The arm.
         arm: String,
     },
-    /// A size that not even one record fits into.
+    /// A size below that of one record.
     #[error("{size} holds not even one record of {} on average", decimal_bytes(*.record_bytes))]
     SizeBelowRecord {
         /// As written.
@@ -164,7 +164,7 @@ pub enum Mistake {
         /// Why.
         reason: String,
     },
-    /// A property file that cannot be taken for a workload.
+    /// A property file that is no workload.
     #[error("{}: {reason}", quoted(.path))]
     Properties {
         /// As written.
@@ -172,7 +172,7 @@ pub enum Mistake {
         /// What is wrong with it.
         reason: String,
     },
-    /// A file with field lengths that cannot be understood.
+    /// A malformed histogram of field lengths.
     #[error("{}: {reason}", quoted(.path))]
     Histogram {
         /// As written.
@@ -180,22 +180,22 @@ pub enum Mistake {
         /// What is wrong with it.
         reason: String,
     },
-    /// What the workload says of its description.
+    /// Refused by `plimsoll_workload`.
     #[error("{what}")]
     Workload {
         /// Its words.
         what: String,
     },
-    /// What the schedule says of its description.
+    /// Refused by `plimsoll_schedule`.
     #[error("{what}")]
     Load {
         /// Its words.
         what: String,
     },
-    /// A duration in the measurement where the stages say how long it takes.
+    /// A duration of the measurement beside stages, which have their own.
     #[error("stages last as long as they say, so `duration` has no meaning")]
     DurationOfStages,
-    /// Nothing of the stages would be left to measure.
+    /// A warm-up as long as the stages.
     #[error("the warm-up of {} takes all of the stages, which last {}", units::duration(*.warm_up_ns), units::duration(*.stages_ns))]
     WarmUpOfStages {
         /// Nanoseconds.
@@ -211,7 +211,7 @@ pub enum Mistake {
         /// Bytes.
         memory: u64,
     },
-    /// More runs, points or operations than can be meant.
+    /// Too many runs, points or operations.
     #[error("{what} would be {found}, the most is {most}")]
     TooMany {
         /// What is counted.
@@ -234,7 +234,7 @@ pub enum Mistake {
     /// An objective that bounds nothing.
     #[error("the objective names no metric")]
     EmptyObjective,
-    /// An arm that there is not.
+    /// An unknown arm.
     #[error("there is no arm {}", quoted(.name))]
     UnknownArm {
         /// As written.
@@ -242,7 +242,7 @@ pub enum Mistake {
         /// Those that there are.
         arms: Vec<String>,
     },
-    /// A mix that there is not.
+    /// An unknown mix.
     #[error("there is no mix {}", quoted(.name))]
     UnknownMix {
         /// As written.
@@ -258,7 +258,7 @@ pub enum Mistake {
         /// What is measured.
         points: Vec<String>,
     },
-    /// A threshold that cannot be understood.
+    /// A malformed threshold.
     #[error("{} is not a threshold", quoted(.text))]
     BadThreshold {
         /// As written.
@@ -267,7 +267,7 @@ pub enum Mistake {
     /// A pair of an arm with itself.
     #[error("an arm cannot be compared with itself")]
     SameArm,
-    /// A scale that there is not.
+    /// An unknown scale.
     #[error("there is no scale {}", quoted(.name))]
     UnknownScale {
         /// As given.

@@ -1,4 +1,4 @@
-//! What can be wrong with that which an arm stands on, as data.
+//! What can be wrong with the rig of an arm, as data.
 
 use plimsoll_document::{nearest_or_all, quoted};
 use plimsoll_quantities::units;
@@ -25,10 +25,10 @@ pub enum RigMistake {
         /// Which.
         engine: &'static str,
     },
-    /// A filesystem where nothing is there to make it on.
+    /// A filesystem without a disk.
     #[error("there is no disk to make a filesystem on")]
     FilesystemWithoutDisk,
-    /// A device without the word that it may be erased.
+    /// A device without `erase: true`.
     #[error(
         "everything on this device would be lost, and `erase: true` does not say that it may be"
     )]
@@ -36,7 +36,7 @@ pub enum RigMistake {
     /// `erase` without a device.
     #[error("an emulated disk holds nothing that could be lost")]
     EraseWithoutDevice,
-    /// A device by a name that another one can have after the next start.
+    /// A device by a name that may change with the next boot.
     #[error("{} is no name that stays with a device", quoted(.path))]
     DeviceName {
         /// As written.
@@ -48,10 +48,10 @@ pub enum RigMistake {
         /// Which.
         key: String,
     },
-    /// A device where only an emulated disk will do.
+    /// A device where only an emulated disk is possible.
     #[error("a device cannot be described here")]
     DeviceNotHere,
-    /// A capacity that is no multiple of a block.
+    /// A capacity that is not a multiple of a block.
     #[error("{capacity} is no multiple of 4096 bytes")]
     CapacityNotBlocks {
         /// As written.
@@ -67,7 +67,7 @@ pub enum RigMistake {
         /// With its filesystem.
         needed_bytes: u64,
     },
-    /// A percentile below one that it cannot be below.
+    /// A 99th percentile below the median.
     #[error("the 99th percentile, {}, is below the median, {}", units::duration(*.p99_ns), units::duration(*.median_ns))]
     PercentileBelowMedian {
         /// Nanoseconds.
@@ -91,7 +91,7 @@ pub enum RigMistake {
         /// Requests per second.
         iops: f64,
     },
-    /// Nothing says how fast credits come in.
+    /// Burst credits without a refill rate.
     #[error("nothing says how fast credits come in: the disk has no `iops`")]
     BurstWithoutRefill,
     /// More than this machine has.
@@ -104,7 +104,7 @@ pub enum RigMistake {
         /// In people's units.
         has: String,
     },
-    /// A processor that there is not.
+    /// A processor that does not exist.
     #[error("there is no processor {number}")]
     NoProcessor {
         /// Counted from 0.
@@ -129,13 +129,13 @@ pub enum RigMistake {
         /// For all of them.
         needed_bytes: u64,
     },
-    /// No three letters.
+    /// A currency that is not three letters.
     #[error("{} is no currency", quoted(.currency))]
     BadCurrency {
         /// As written.
         currency: String,
     },
-    /// No year, month or day.
+    /// A date that is not a year, a month or a day.
     #[error("{} is no date", quoted(.date))]
     BadDate {
         /// As written.
@@ -147,7 +147,7 @@ pub enum RigMistake {
         /// Which.
         key: &'static str,
     },
-    /// A server where the engine is none.
+    /// A server for an embedded engine.
     #[error("the engine {engine} runs in this program, without a server")]
     ServerOfEmbedded {
         /// Which.
@@ -186,13 +186,13 @@ pub enum RigMistake {
         /// How many.
         members: u32,
     },
-    /// An argument that makes a server wait to be told of its replica set.
+    /// An argument that makes a server a member of a replica set that is never initiated.
     #[error("{} makes the server wait until it is told of its replica set", quoted(.argument))]
     SetByArgument {
         /// As written.
         argument: String,
     },
-    /// What a server of others stands on.
+    /// A rig for a server that runs by itself.
     #[error(
         "`{key}` cannot be had for a server that runs by itself: it stands on what others gave it"
     )]
@@ -218,19 +218,19 @@ pub enum RigMistake {
         /// As written.
         option: String,
     },
-    /// A share of a cache that there is not.
+    /// A working set for an engine without a cache.
     #[error("the engine {engine} has no cache that the data could be a share of")]
     WorkingSetWithoutCache {
         /// Which.
         engine: &'static str,
     },
-    /// The bytes of a record are not known.
+    /// The size of a record on disk could not be measured.
     #[error("what a record takes on disk could not be measured: {reason}")]
     NotMeasured {
         /// Why.
         reason: String,
     },
-    /// Not even one record, or more than can be.
+    /// A working set of less than one record, or of too many.
     #[error("{share} of {} are {records} records", decimal_bytes(*.usable_bytes as f64))]
     WorkingSetOutOfRange {
         /// As written.

@@ -327,24 +327,27 @@ pub(crate) fn settings(
 ) -> Settings {
     let path = arm.path();
     origins_of_engine(arm, engine, origins);
-    let mut settings = default_settings(engine);
+    let mut settings = Settings::default();
     for setting in engine.settings {
-        let path = join(&path, setting.name);
-        let Some(given) = arm.setting(setting.name) else {
-            if let Some(text) = setting.default {
-                origins.add(&path, text, Source::Default);
+        let (path, shape) = (join(&path, setting.name), Shape::Value(setting.kind));
+        let given = arm.setting(setting.name).map(|given| &given.checked);
+        let mut value = setting.default.map(|text| {
+            let value = shape.scalar(text);
+            value.expect("a default is a value of its own kind")
+        });
+        match (given, setting.default) {
+            (Some(given), _) => {
+                if let Value::One(own) = &given.value {
+                    origins.add_file(&path, written(&shape, own), given.place);
+                    value = Some(own.clone());
+                }
             }
-            continue;
-        };
-        let Value::One(value) = &given.checked.value else {
-            continue;
-        };
-        origins.add_file(
-            &path,
-            written(&Shape::Value(setting.kind), value),
-            given.checked.place,
-        );
-        settings.0.insert(setting.name.to_owned(), value.clone());
+            (None, Some(text)) => origins.add(&path, text, Source::Default),
+            (None, None) => {}
+        }
+        settings
+            .0
+            .extend(value.map(|value| (setting.name.to_owned(), value)));
     }
     if let Some(name) = engine.cache_setting
         && let Some(cache) = settings.bytes(name)
@@ -375,20 +378,6 @@ fn origins_of_engine(arm: &ReadArm, engine: &EngineKind, origins: &mut Origins<'
         Some(given) => origins.add_file(&path, engine.name, given.checked.place),
         None => origins.add(&path, engine.name, Source::Default),
     }
-}
-
-/// Every setting of an engine that has a default, at its default.
-fn default_settings(engine: &EngineKind) -> Settings {
-    let mut settings = Settings::default();
-    for entry in engine.settings {
-        if let Some(text) = entry.default {
-            let value = Shape::Value(entry.kind)
-                .scalar(text)
-                .expect("a default is a value of its own kind");
-            settings.0.insert(entry.name.to_owned(), value);
-        }
-    }
-    settings
 }
 
 /// What a key of an arm takes.
