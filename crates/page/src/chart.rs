@@ -67,6 +67,23 @@ impl Path {
         self.0.push_str(&format!("L{} {}", Px(x), Px(y)));
     }
 
+    /// A line from place to place.
+    pub(crate) fn through(&mut self, places: impl IntoIterator<Item = (f64, f64)>) {
+        for (number, (x, y)) in places.into_iter().enumerate() {
+            if number == 0 {
+                self.move_to(x, y);
+            } else {
+                self.line_to(x, y);
+            }
+        }
+    }
+
+    /// Two strokes across each other: nothing valid is here.
+    pub(crate) fn cross(&mut self, x: f64, y: f64) {
+        self.through([(x - 3.5, y - 3.5), (x + 3.5, y + 3.5)]);
+        self.through([(x - 3.5, y + 3.5), (x + 3.5, y - 3.5)]);
+    }
+
     /// A dot: a line of no length, which a round cap makes visible.
     pub(crate) fn dot(&mut self, x: f64, y: f64) {
         self.0.push_str(&format!("M{} {}h0", Px(x), Px(y)));

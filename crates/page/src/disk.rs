@@ -8,14 +8,7 @@ use plimsoll_report::axis::Axis;
 use plimsoll_report::disk::{DiskPicture, DiskRow, Series, kinds, series};
 use plimsoll_report::text;
 
-const PLOT: Plot = Plot {
-    width: 560.0,
-    height: 330.0,
-    left: 58.0,
-    right: 14.0,
-    top: 30.0,
-    bottom: 44.0,
-};
+const PLOT: Plot = Plot::WIDE;
 const NAME: usize = 80;
 
 /// Makes the page: no request to anywhere.

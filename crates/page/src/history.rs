@@ -13,11 +13,8 @@ use plimsoll_report::{select, text, words};
 
 const PLOT: Plot = Plot {
     width: 760.0,
-    height: 330.0,
     left: 64.0,
-    right: 14.0,
-    top: 30.0,
-    bottom: 44.0,
+    ..Plot::WIDE
 };
 const NAME: usize = 80;
 

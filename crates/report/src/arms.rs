@@ -11,18 +11,18 @@ pub const STYLES: usize = 16;
 /// other baselines, then those with the highest throughput at any load.
 #[must_use]
 pub fn telling_arms(analysis: &Analysis) -> Vec<&str> {
-    let mut ranked: Vec<(Claim, &str)> = Vec::new();
+    let mut ranked: Vec<(Rank, &str)> = Vec::new();
     for arm in &analysis.arms {
-        ranked.push((claim(analysis, arm), &arm.name));
+        ranked.push((rank(analysis, arm), &arm.name));
     }
     ranked.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
     ranked.into_iter().map(|(_, name)| name).collect()
 }
 
 /// Why an arm should be shown: its largest decided difference, as arm or as baseline; it is a baseline; its highest throughput.
-type Claim = (f64, bool, f64);
+type Rank = (f64, bool, f64);
 
-fn claim(analysis: &Analysis, arm: &ArmSummary) -> Claim {
+fn rank(analysis: &Analysis, arm: &ArmSummary) -> Rank {
     let decided = select::primaries(analysis)
         .filter(|one| one.arm == arm.name || one.baseline == arm.name)
         .filter(|one| words::is_decided(one.verdict.judgement))

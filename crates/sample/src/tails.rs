@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, HashMap};
 /// Operations in one histogram.
 const OPERATIONS: u32 = 3_000;
 
-/// Histograms that were made already, by the logarithms of their median and of how far their tail goes.
+/// Histograms made so far, by the logarithms of their median and of how far their tail goes.
 #[derive(Default)]
-struct Made(HashMap<(i32, i32), Histogram>);
+struct HistogramCache(HashMap<(i32, i32), Histogram>);
 
-impl Made {
+impl HistogramCache {
     /// A hump around p50 that reaches p99, as a record has it that was read from a file.
     fn histogram(&mut self, p50_ns: f64, p99_ns: f64) -> Histogram {
         let key = (
@@ -39,7 +39,7 @@ impl Made {
 
 /// Gives every series its slices. `open`: with the times at which operations were due.
 pub fn furnish(record: &mut ExperimentRecord, analysis: &Analysis, open: bool) {
-    let mut made = Made::default();
+    let mut made = HistogramCache::default();
     for run in &mut record.runs {
         let mine = |series: &&TimeSeries| series.arm == run.arm && series.block == run.block;
         run.points = analysis
@@ -54,7 +54,7 @@ pub fn furnish(record: &mut ExperimentRecord, analysis: &Analysis, open: bool) {
 fn point(
     analysis: &Analysis,
     series: &TimeSeries,
-    made: &mut Made,
+    made: &mut HistogramCache,
     open: bool,
 ) -> Option<PointRecord> {
     let curves = analysis

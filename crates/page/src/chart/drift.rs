@@ -13,12 +13,9 @@ const BLOCKS: usize = 80;
 const MOST: f64 = 3.0;
 
 const PLOT: Plot = Plot {
-    width: 560.0,
     height: 170.0,
-    left: 58.0,
-    right: 14.0,
-    top: 30.0,
     bottom: 40.0,
+    ..Plot::WIDE
 };
 
 /// One task over the blocks.
@@ -69,14 +66,8 @@ impl DriftChart<'_> {
         };
         let level = |value: f64| PLOT.y(y.scale.share(value));
         let mut line = Path::default();
-        for (number, (block, when, value)) in known.iter().enumerate() {
-            let (at, up) = (place(*block, *when), level(*value));
-            if number == 0 {
-                line.move_to(at, up);
-            } else {
-                line.line_to(at, up);
-            }
-        }
+        let places = known.iter();
+        line.through(places.map(|(block, when, value)| (place(*block, *when), level(*value))));
         let (top, base) = (level(1.0 + allowed), level(1.0 - allowed));
         let content = html! {
             rect.margin x=(Px(PLOT.x(0.0))) y=(Px(top)) width=(Px(PLOT.x(1.0) - PLOT.x(0.0))) height=(Px(base - top)) {}

@@ -18,12 +18,8 @@ const LEAST: f64 = 0.02;
 const MOST: f64 = 2.0;
 
 const PLOT: Plot = Plot {
-    width: 560.0,
     height: 190.0,
-    left: 58.0,
-    right: 14.0,
-    top: 30.0,
-    bottom: 44.0,
+    ..Plot::WIDE
 };
 
 /// Curves of one mix, of one kind of loop.

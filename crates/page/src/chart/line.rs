@@ -23,14 +23,7 @@ const AROUND: f64 = 0.3;
 /// Arms of which a screen reader is told.
 const STATED: usize = 8;
 
-const PLOT: Plot = Plot {
-    width: 560.0,
-    height: 330.0,
-    left: 58.0,
-    right: 14.0,
-    top: 30.0,
-    bottom: 44.0,
-};
+const PLOT: Plot = Plot::WIDE;
 
 /// The blocks of one arm, from `top` on.
 struct Group<'a> {
@@ -378,10 +371,7 @@ fn trial_marks(
         let (at_x, at_y) = (plot.x(x.scale.share(rate)), plot.y(y.scale.share(p99)));
         match (trial.valid, trial.is_good) {
             (false, _) => {
-                invalid.move_to(at_x - 3.5, at_y - 3.5);
-                invalid.line_to(at_x + 3.5, at_y + 3.5);
-                invalid.move_to(at_x - 3.5, at_y + 3.5);
-                invalid.line_to(at_x + 3.5, at_y - 3.5);
+                invalid.cross(at_x, at_y);
             }
             (true, true) => held.push_str(&style.mark(at_x, at_y, 4.0)),
             (true, false) => broken.push_str(&style.mark(at_x, at_y, 4.0)),

@@ -21,14 +21,7 @@ const BETWEEN_MARKS: f64 = 14.0;
 /// Curves of arms without a look of their own that are still drawn, thin and grey.
 const GREY_CURVES: usize = 40;
 
-const PLOT: Plot = Plot {
-    width: 560.0,
-    height: 330.0,
-    left: 58.0,
-    right: 14.0,
-    top: 30.0,
-    bottom: 44.0,
-};
+const PLOT: Plot = Plot::WIDE;
 
 /// What is drawn over the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -315,10 +308,7 @@ impl LoadChart<'_> {
             if point.valid_runs == 0 || !select::median(estimate).is_finite() {
                 let y = PLOT.y(0.0) - 7.0;
                 let x = if frame.single_load { x } else { x + shift };
-                failed.move_to(x - 3.5, y - 3.5);
-                failed.line_to(x + 3.5, y + 3.5);
-                failed.move_to(x - 3.5, y + 3.5);
-                failed.line_to(x + 3.5, y - 3.5);
+                failed.cross(x, y);
                 close_band(&mut band, &mut upper, &mut lower);
                 pen_down = false;
                 continue;
@@ -454,18 +444,13 @@ fn ideal(frame: &Frame) -> Markup {
     let (Scale::Linear { to: highest, .. } | Scale::Log { to: highest, .. }) = frame.y.scale;
     let to = to.min(highest);
     let mut path = Path::default();
-    for place in 0..=IDEAL_PLACES {
+    path.through((0..=IDEAL_PLACES).map(|place| {
         let rate = from + (to - from) * place as f64 / IDEAL_PLACES as f64;
-        let (x, y) = (
+        (
             PLOT.x(frame.x.scale.share(rate)),
             PLOT.y(frame.y.scale.share(rate)),
-        );
-        if place == 0 {
-            path.move_to(x, y);
-        } else {
-            path.line_to(x, y);
-        }
-    }
+        )
+    }));
     html! { path.ideal d=(path.data()) { title { "ideal: all that was asked" } } }
 }
 
@@ -492,33 +477,13 @@ fn shift(place: usize, of: usize, dodge: f64) -> f64 {
 /// Draws the band so far, there and back. One place alone becomes a bar.
 fn close_band(band: &mut Path, upper: &mut Vec<(f64, f64)>, lower: &mut Vec<(f64, f64)>) {
     if let ([(x, high)], [(_, low)]) = (upper.as_slice(), lower.as_slice()) {
-        for (number, (x, y)) in [
-            (x - 4.0, *high),
-            (x + 4.0, *high),
-            (x + 4.0, *low),
-            (x - 4.0, *low),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            if number == 0 {
-                band.move_to(x, y)
-            } else {
-                band.line_to(x, y)
-            }
-        }
-        band.close();
+        let (left, right) = (x - 4.0, x + 4.0);
+        band.through([(left, *high), (right, *high), (right, *low), (left, *low)]);
     } else {
-        for (number, (x, y)) in upper.iter().chain(lower.iter().rev()).enumerate() {
-            if number == 0 {
-                band.move_to(*x, *y)
-            } else {
-                band.line_to(*x, *y)
-            }
-        }
-        if !upper.is_empty() {
-            band.close();
-        }
+        band.through(upper.iter().chain(lower.iter().rev()).copied());
+    }
+    if !upper.is_empty() {
+        band.close();
     }
     upper.clear();
     lower.clear();

@@ -85,13 +85,7 @@ impl ArmStyle {
             _ => &[(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)],
         };
         let mut path = Path::default();
-        for (number, (dx, dy)) in corners.iter().enumerate() {
-            if number == 0 {
-                path.move_to(x + dx * r, y + dy * r);
-            } else {
-                path.line_to(x + dx * r, y + dy * r);
-            }
-        }
+        path.through(corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r)));
         path.close();
         path.data().to_owned()
     }

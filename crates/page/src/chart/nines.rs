@@ -72,17 +72,12 @@ impl NinesChart<'_> {
         let with_service = self.drawn().any(|(_, tail, _)| !tail.service.is_empty());
         let path = |values: &[TailValue]| {
             let mut path = Path::default();
-            for (number, value) in values.iter().enumerate() {
-                let (at, up) = (
+            path.through(values.iter().map(|value| {
+                (
                     PLOT.x(x.scale.share(nines(value.beyond))),
                     PLOT.y(y.scale.share(value.value_ns)),
-                );
-                if number == 0 {
-                    path.move_to(at, up);
-                } else {
-                    path.line_to(at, up);
-                }
-            }
+                )
+            }));
             path
         };
         let content = html! {

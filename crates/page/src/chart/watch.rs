@@ -458,13 +458,7 @@ impl WatchPanel<'_> {
                     .rev()
                     .map(|(at, stack)| place(*at, stack[kind]));
                 let mut path = Path::default();
-                for (number, (px, py)) in upper.chain(lower).enumerate() {
-                    if number == 0 {
-                        path.move_to(px, py);
-                    } else {
-                        path.line_to(px, py);
-                    }
-                }
+                path.through(upper.chain(lower));
                 path.close();
                 path
             })
