@@ -18,6 +18,8 @@ mod chart;
 mod figure;
 mod prose;
 mod rig;
+#[cfg(test)]
+mod shown;
 
 pub mod compare;
 pub mod disk;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::shown::shown;
 use plimsoll_judge::{Difference, Verdict};
 use plimsoll_record::{Warning, WarningId};
 
@@ -75,7 +76,7 @@ fn main_of(page: &str) -> &str {
 fn the_answer_stands_first_and_its_price_beside_it() {
     let told = comparison(side("1f3a", "small"), side("9b2c", "large"));
     let page = page(&told, &["Which cache?"], "0.1.0", Place::Served);
-    insta::assert_snapshot!(main_of(&page).replace("><", ">\n<"));
+    insta::assert_snapshot!(shown(main_of(&page)));
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::shown::shown;
 use plimsoll_sample::disk::picture;
 
 #[test]
@@ -10,5 +11,5 @@ fn as_a_page() {
     assert_eq!(page.matches("<svg class=\"chart").count(), 2);
     assert!(rest.len() < 100_000);
     let body = &rest[rest.find("<main>").expect("it has a main part")..];
-    insta::assert_snapshot!(body.replace("><", ">\n<"));
+    insta::assert_snapshot!(shown(body));
 }

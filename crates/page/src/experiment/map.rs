@@ -130,6 +130,7 @@ fn row(file: &FileUse) -> Markup {
 mod tests {
     use super::*;
     use crate::experiment::{Setting, render_in};
+    use crate::shown::shown;
     use plimsoll_diskmap::{RunMap, unpack};
     use plimsoll_report::Report;
     use plimsoll_sample::{self as sample, Shape};
@@ -170,8 +171,7 @@ mod tests {
         // Pictures and packed accesses depend on the version of the library that deflates.
         let data = between(section, "octet-stream\">", "</script>");
         let still = between(section, "href=\"data:image/png;base64,", "\"");
-        let shown = section.replace(data, "…").replace(still, "…");
-        insta::assert_snapshot!("map", shown.replace('<', "\n<").replace("\n</", "</"));
+        insta::assert_snapshot!("map", shown(&section.replace(data, "").replace(still, "…")));
         let packed = STANDARD.decode(data).expect("base64");
         assert_eq!(
             unpack(&packed).expect("what was packed").accesses.len(),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::shown::shown;
 use plimsoll_judge::{Analysis, Estimate, Figures, LatencySummary};
 use plimsoll_record::{
     DiskChoice, ExperimentRecord, ExperimentState, RigRecord, RunState, Storage, Warning, WarningId,
@@ -23,33 +24,28 @@ fn page_of<'a>(record: &'a ExperimentRecord, analysis: &'a Analysis) -> Page<'a>
     }
 }
 
-/// A line for each element, so that a change shows where it is.
-fn broken_up(markup: &Markup) -> String {
-    markup
-        .0
-        .replace('<', "\n<")
-        .replace("\n</", "</")
-        .trim_start()
-        .to_owned()
+/// The page as a file.
+fn rendered(record: &ExperimentRecord, analysis: &Analysis) -> String {
+    render(&Report { record, analysis })
 }
 
 #[test]
 fn the_first_screen() {
     let (record, analysis) = small();
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("masthead", broken_up(&head::masthead(&page)));
-    insta::assert_snapshot!("verdict", broken_up(&head::verdict(&page)));
-    insta::assert_snapshot!("validity", broken_up(&head::validity(&page)));
-    insta::assert_snapshot!("arms", broken_up(&arms::section(&page)));
+    insta::assert_snapshot!("masthead", shown(&head::masthead(&page).0));
+    insta::assert_snapshot!("verdict", shown(&head::verdict(&page).0));
+    insta::assert_snapshot!("validity", shown(&head::validity(&page).0));
+    insta::assert_snapshot!("arms", shown(&arms::section(&page).0));
 }
 
 #[test]
 fn the_charts() {
     let (record, analysis) = small();
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("load", broken_up(&curves::section(&page)));
-    insta::assert_snapshot!("time", broken_up(&time::section(&page)));
-    insta::assert_snapshot!("comparisons", broken_up(&comparisons::section(&page)));
+    insta::assert_snapshot!("load", shown(&curves::section(&page).0));
+    insta::assert_snapshot!("time", shown(&time::section(&page).0));
+    insta::assert_snapshot!("comparisons", shown(&comparisons::section(&page).0));
 }
 
 #[test]
@@ -57,7 +53,7 @@ fn the_events() {
     let (record, mut analysis) = small();
     sample::disturbed(&mut analysis);
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("events", broken_up(&events::section(&page)));
+    insta::assert_snapshot!("events", shown(&events::section(&page).0));
     let over_time = time::section(&page).0;
     let drawn = over_time.matches("class=\"event\"").count();
     let panels = over_time.matches("<figure").count();
@@ -65,10 +61,7 @@ fn the_events() {
     let whole = render(&page.report);
     assert!(whole.contains("<section id=\"events\">"));
     let (record, analysis) = small();
-    let undisturbed = render(&Report {
-        record: &record,
-        analysis: &analysis,
-    });
+    let undisturbed = rendered(&record, &analysis);
     assert!(!undisturbed.contains("class=\"event\"") && !undisturbed.contains("id=\"events\""));
 }
 
@@ -87,16 +80,13 @@ fn the_tail() {
     let (record, analysis) = with_tails(true);
     let page = page_of(&record, &analysis);
     let section = percentiles::section(&page).expect("the record has histograms");
-    insta::assert_snapshot!("percentiles", broken_up(&section));
+    insta::assert_snapshot!("percentiles", shown(&section.0));
     let html = render(&page.report);
     check(&html);
     assert!(html.contains("id=\"percentiles\"") && html.contains("leaves the ideal line at"));
     assert!(html.contains("class=\"ideal\"") && html.contains("class=\"service\""));
     let (record, analysis) = small();
-    let html = render(&Report {
-        record: &record,
-        analysis: &analysis,
-    });
+    let html = rendered(&record, &analysis);
     for absent in [
         "id=\"percentiles\"",
         "class=\"ideal\"",
@@ -111,10 +101,7 @@ fn the_tail() {
 #[test]
 fn heat_stands_behind_the_response_times_and_is_small() {
     let (record, analysis) = with_tails(false);
-    let html = render(&Report {
-        record: &record,
-        analysis: &analysis,
-    });
+    let html = rendered(&record, &analysis);
     check(&html);
     let pictures: Vec<&str> = html.split("data:image/png;base64,").skip(1).collect();
     let panels = html.matches("-latency-t\">").count();
@@ -141,10 +128,7 @@ fn every_chart_that_answers_has_its_values_beside_it() {
         sessions: vec![1, 8],
         ..Shape::two_disks()
     });
-    let html = render(&Report {
-        record: &record,
-        analysis: &analysis,
-    });
+    let html = rendered(&record, &analysis);
     check(&html);
     let mut groups = std::collections::BTreeMap::new();
     for chart in html.split(" data-cursor=\"").skip(1) {
@@ -248,10 +232,7 @@ fn names_of_a_thousand_characters_and_other_scripts_are_shown() {
                 run.arm = name.to_owned();
             }
         }
-        let html = render(&Report {
-            record: &record,
-            analysis: &analysis,
-        });
+        let html = rendered(&record, &analysis);
         check(&html);
         assert!(html.contains(&text::short(name, 48)), "{name}");
     }
@@ -271,10 +252,7 @@ fn an_arm_without_a_valid_point_is_still_told() {
             }
         }
     }
-    let html = render(&Report {
-        record: &record,
-        analysis: &analysis,
-    });
+    let html = rendered(&record, &analysis);
     check(&html);
     assert!(html.contains("✗ no valid run at this load") && html.contains("id=\"percentiles\""));
     for point in &mut analysis.curves[0].points {
@@ -283,10 +261,7 @@ fn an_arm_without_a_valid_point_is_still_told() {
             result.valid = false;
         }
     }
-    let html = render(&Report {
-        record: &record,
-        analysis: &analysis,
-    });
+    let html = rendered(&record, &analysis);
     check(&html);
     assert!(!html.contains("id=\"percentiles\""));
 }
@@ -295,11 +270,11 @@ fn an_arm_without_a_valid_point_is_still_told() {
 fn the_conditions() {
     let (record, analysis) = small();
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("differences", broken_up(&differences::section(&page)));
-    insta::assert_snapshot!("order", broken_up(&differences::order(&page)));
-    insta::assert_snapshot!("provenance", broken_up(&provenance::section(&page)));
-    insta::assert_snapshot!("warnings", broken_up(&warnings::section(&page)));
-    insta::assert_snapshot!("reading", broken_up(&reading::section(&page)));
+    insta::assert_snapshot!("differences", shown(&differences::section(&page).0));
+    insta::assert_snapshot!("order", shown(&differences::order(&page).0));
+    insta::assert_snapshot!("provenance", shown(&provenance::section(&page).0));
+    insta::assert_snapshot!("warnings", shown(&warnings::section(&page).0));
+    insta::assert_snapshot!("reading", shown(&reading::section(&page).0));
 }
 
 /// Two arms on different disks, watched.
@@ -315,10 +290,10 @@ fn watched() -> (ExperimentRecord, Analysis) {
 fn what_was_watched() {
     let (record, analysis) = watched();
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("watched-arms", broken_up(&arms::section(&page)));
-    insta::assert_snapshot!("why", broken_up(&why::section(&page)));
-    insta::assert_snapshot!("watched-time", broken_up(&time::section(&page)));
-    insta::assert_snapshot!("rig", broken_up(&rig::section(&page)));
+    insta::assert_snapshot!("watched-arms", shown(&arms::section(&page).0));
+    insta::assert_snapshot!("why", shown(&why::section(&page).0));
+    insta::assert_snapshot!("watched-time", shown(&time::section(&page).0));
+    insta::assert_snapshot!("rig", shown(&rig::section(&page).0));
 }
 
 /// Its latencies, tickets, queues and flow control stand on the seconds of everything else; what never happened has no chart.
@@ -367,28 +342,16 @@ fn twelve_arms_are_told_side_by_side() {
         ..Shape::twelve_arms()
     });
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("twelve-arms", broken_up(&arms::section(&page)));
-    insta::assert_snapshot!(
-        "twelve-comparisons",
-        broken_up(&comparisons::section(&page))
-    );
-    insta::assert_snapshot!(
-        "twelve-differences",
-        broken_up(&differences::section(&page))
-    );
-    check(&render(&Report {
-        record: &record,
-        analysis: &analysis,
-    }));
+    insta::assert_snapshot!("twelve-arms", shown(&arms::section(&page).0));
+    insta::assert_snapshot!("twelve-comparisons", shown(&comparisons::section(&page).0));
+    insta::assert_snapshot!("twelve-differences", shown(&differences::section(&page).0));
+    check(&rendered(&record, &analysis));
 }
 
 #[test]
 fn what_was_not_watched_is_not_mentioned() {
     let (record, analysis) = small();
-    let html = render(&Report {
-        record: &record,
-        analysis: &analysis,
-    });
+    let html = rendered(&record, &analysis);
     for absent in ["Bottleneck", "id=\"why\"", "id=\"rig\"", "page cache"] {
         assert!(!html.contains(absent), "{absent}");
     }
@@ -410,25 +373,20 @@ fn what_a_run_decided() {
     let (record, mut analysis) = decided();
     sample::against_itself(&mut analysis);
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("decided-verdict", broken_up(&head::verdict(&page)));
-    insta::assert_snapshot!("decided-arms", broken_up(&arms::section(&page)));
-    insta::assert_snapshot!("decided-line", broken_up(&line::section(&page)));
-    insta::assert_snapshot!("decided-cost", broken_up(&cost::section(&page)));
-    insta::assert_snapshot!("decided-load", broken_up(&curves::section(&page)));
-    insta::assert_snapshot!("decided-blocks", broken_up(&blocks::section(&page)));
-    insta::assert_snapshot!("decided-drift", broken_up(&drift::section(&page)));
+    insta::assert_snapshot!("decided-verdict", shown(&head::verdict(&page).0));
+    insta::assert_snapshot!("decided-arms", shown(&arms::section(&page).0));
+    insta::assert_snapshot!("decided-line", shown(&line::section(&page).0));
+    insta::assert_snapshot!("decided-cost", shown(&cost::section(&page).0));
+    insta::assert_snapshot!("decided-load", shown(&curves::section(&page).0));
+    insta::assert_snapshot!("decided-blocks", shown(&blocks::section(&page).0));
+    insta::assert_snapshot!("decided-drift", shown(&drift::section(&page).0));
     check(&render(&page.report));
 }
 
 #[test]
 fn what_was_not_decided_is_not_mentioned() {
     let (record, analysis) = small();
-    let report = |analysis| {
-        render(&Report {
-            record: &record,
-            analysis,
-        })
-    };
+    let report = |analysis| rendered(&record, analysis);
     let html = report(&analysis);
     for absent in [
         "id=\"line\"",
@@ -469,10 +427,7 @@ fn a_line_with_one_end_or_none_is_shown_as_such() {
         }
     }
     let shown = |analysis: &Analysis| {
-        let html = render(&Report {
-            record: &record,
-            analysis,
-        });
+        let html = rendered(&record, analysis);
         check(&html);
         html
     };
@@ -591,17 +546,11 @@ fn arms_may_have_measured_different_points() {
     let (record, mut analysis) = decided();
     analysis.curves[0].points.truncate(1);
     analysis.curves[1].points.remove(0);
-    let html = render(&Report {
-        record: &record,
-        analysis: &analysis,
-    });
+    let html = rendered(&record, &analysis);
     check(&html);
     assert!(html.contains("not measured"));
     analysis.curves[1].points.clear();
-    check(&render(&Report {
-        record: &record,
-        analysis: &analysis,
-    }));
+    check(&rendered(&record, &analysis));
 }
 
 #[test]
@@ -640,13 +589,10 @@ fn points_that_fail_are_shown_as_failed() {
     analysis.progress.runs_finished = 11;
     analysis.progress.runs_failed = 1;
     let page = page_of(&record, &analysis);
-    insta::assert_snapshot!("failed-arms", broken_up(&arms::section(&page)));
-    insta::assert_snapshot!("failed-load", broken_up(&curves::section(&page)));
-    insta::assert_snapshot!("failed-verdict", broken_up(&head::verdict(&page)));
-    let whole = render(&Report {
-        record: &record,
-        analysis: &analysis,
-    });
+    insta::assert_snapshot!("failed-arms", shown(&arms::section(&page).0));
+    insta::assert_snapshot!("failed-load", shown(&curves::section(&page).0));
+    insta::assert_snapshot!("failed-verdict", shown(&head::verdict(&page).0));
+    let whole = rendered(&record, &analysis);
     assert!(whole.contains("✗ failed") && whole.contains("no space left on device"));
 }
 
@@ -756,10 +702,7 @@ fn check(html: &str) {
 #[test]
 fn a_page_asks_nobody_for_anything() {
     let (record, analysis) = sample::experiment(&Shape::quickstart());
-    check(&render(&Report {
-        record: &record,
-        analysis: &analysis,
-    }));
+    check(&rendered(&record, &analysis));
 }
 
 #[test]
@@ -774,39 +717,27 @@ fn hostile_strings_stay_text() {
     ] {
         let (mut record, mut analysis) = small();
         spoil(&mut record, &mut analysis, &hostile);
-        check(&render(&Report {
-            record: &record,
-            analysis: &analysis,
-        }));
+        check(&rendered(&record, &analysis));
         let (mut record, mut analysis) = sample::experiment(&Shape {
             sessions: vec![16],
             seconds: 4,
             ..Shape::twelve_arms()
         });
         spoil(&mut record, &mut analysis, &hostile);
-        let html = render(&Report {
-            record: &record,
-            analysis: &analysis,
-        });
+        let html = rendered(&record, &analysis);
         check(&html);
         assert!(html.contains("id=\"why\"") && html.contains("plimsoll disk trace"));
         let (mut record, mut analysis) = decided();
         sample::against_itself(&mut analysis);
         spoil(&mut record, &mut analysis, &hostile);
-        let html = render(&Report {
-            record: &record,
-            analysis: &analysis,
-        });
+        let html = rendered(&record, &analysis);
         check(&html);
         let (mut record, mut analysis) = with_tails(true);
         spoil(&mut record, &mut analysis, &hostile);
         for run in &mut record.runs {
             run.state = RunState::Finished;
         }
-        let page = render(&Report {
-            record: &record,
-            analysis: &analysis,
-        });
+        let page = rendered(&record, &analysis);
         check(&page);
         assert!(page.contains("id=\"percentiles\""));
         for id in ["line", "cost", "blocks", "drift"] {
@@ -1032,10 +963,7 @@ fn odd_experiments_still_say_something_true() {
     analysis.warnings.clear();
     analysis.validity.clear();
     analysis.differences.clear();
-    let html = render(&Report {
-        record: &record,
-        analysis: &analysis,
-    });
+    let html = rendered(&record, &analysis);
     check(&html);
     for sentence in [
         "There is no verdict.",
@@ -1054,10 +982,7 @@ fn odd_experiments_still_say_something_true() {
         Shape::of(2, 3, 0, 6, 2),
     ] {
         let (record, analysis) = sample::experiment(&shape);
-        let html = render(&Report {
-            record: &record,
-            analysis: &analysis,
-        });
+        let html = rendered(&record, &analysis);
         check(&html);
         assert_eq!(
             html.contains("One arm alone is compared with nothing"),
@@ -1119,10 +1044,7 @@ fn numbers_that_are_none_are_never_printed() {
         series.seconds[2].throughput = f64::NAN;
         series.seconds[3].throughput = f64::INFINITY;
     }
-    check(&render(&Report {
-        record: &record,
-        analysis: &analysis,
-    }));
+    check(&rendered(&record, &analysis));
 }
 
 #[test]
@@ -1182,10 +1104,7 @@ fn numbers_that_are_none_are_never_printed_of_what_was_decided() {
                 knee.kneedle_range = None;
             }
         }
-        check(&render(&Report {
-            record: &record,
-            analysis: &analysis,
-        }));
+        check(&rendered(&record, &analysis));
     }
 }
 
@@ -1215,10 +1134,7 @@ fn large_experiments_stay_within_the_bound_and_say_what_is_left_out() {
     }
     for (shape, said) in large {
         let (record, analysis) = sample::experiment(&shape);
-        let html = render(&Report {
-            record: &record,
-            analysis: &analysis,
-        });
+        let html = rendered(&record, &analysis);
         check(&html);
         assert!(html.contains(said), "{said}");
     }
