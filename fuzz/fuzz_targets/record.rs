@@ -3,9 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use plimsoll_export::{files, junit, write};
+use plimsoll_page::experiment::render;
 use plimsoll_record::ExperimentRecord;
-use plimsoll_report::terminal::{Screen, summary};
-use plimsoll_report::{Report, export, junit, page};
+use plimsoll_report::Report;
+use plimsoll_terminal::{Screen, summary};
 use std::io::sink;
 
 fuzz_target!(|input: &[u8]| {
@@ -24,9 +26,9 @@ fuzz_target!(|input: &[u8]| {
         analysis: &analysis,
     };
     summary(&report, &Screen::default());
-    page::render(&report);
+    render(&report);
     junit::render(&report);
-    for file in export::files(&report) {
-        file.write_to(&mut sink()).expect("nothing is refused there");
+    for file in files(&report) {
+        write(&file, &mut sink()).expect("nothing is refused there");
     }
 });

@@ -1,6 +1,6 @@
 // How many frames a second the disk map plays in a headless Chromium, and how long its parts take:
 //
-//   cargo run --release -p plimsoll-report --example page -- map.html map 1000000
+//   cargo run --release -p plimsoll-page --example page -- map.html map 1000000
 //   cd web && node bench/map.mjs ../map.html
 import { chromium } from "@playwright/test";
 import { resolve } from "node:path";

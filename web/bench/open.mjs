@@ -1,6 +1,6 @@
 // How long a page takes to open in a headless Chromium, from the file to the first picture and to the end of loading:
 //
-//   cargo run --release -p plimsoll-report --example page -- page.html 10 50 2 8 60
+//   cargo run --release -p plimsoll-page --example page -- page.html 10 50 2 8 60
 //   cd web && node bench/open.mjs ../page.html
 import { chromium } from "@playwright/test";
 import { statSync } from "node:fs";

@@ -1,11 +1,11 @@
 //! The way from a record to an analysis.
 
+use crate::arm_samples::{ArmSamples, samples};
 use crate::arms::arms;
 use crate::comparison::comparisons;
 use crate::curve::{curves, load_phase};
 use crate::difference::{differences, pair_differences};
 use crate::headline::headline;
-use crate::sample::{ArmSamples, samples};
 use crate::select::Selection;
 use crate::threshold::thresholds;
 use crate::validity::validity;
@@ -126,7 +126,7 @@ pub fn plan_of(record: &ExperimentRecord) -> Result<Plan, JudgeError> {
 
 fn few_blocks(plan: &Plan, selection: &Selection<'_>) -> Option<Warning> {
     let complete = selection.progress.blocks_complete;
-    let needed = crate::comparison::fewest_blocks_to_judge(plan);
+    let needed = crate::pairing::fewest_blocks_to_judge(plan);
     let is_few = usize::try_from(complete).is_ok_and(|complete| complete < needed);
     is_few.then(|| {
         Warning::new(

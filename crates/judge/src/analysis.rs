@@ -183,6 +183,16 @@ pub struct Validity {
     pub text: String,
 }
 
+impl Validity {
+    pub(crate) fn of(name: &str, state: ValidityState, text: String) -> Self {
+        Self {
+            name: name.into(),
+            state,
+            text,
+        }
+    }
+}
+
 /// One number over the blocks: the median of the runs with an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {

@@ -1,10 +1,10 @@
 //! The arms as reports introduce them.
 
-use crate::comparison::baselines;
-use crate::rig::calibration_of;
-use crate::sample::ArmSamples;
+use crate::arm_samples::ArmSamples;
+use crate::pairing::baselines;
+use crate::rig::{calibration_of, stored, working_set};
 use crate::select::Selection;
-use crate::{ArmSummary, CalibrationResult, Figures, WorkingSetResult};
+use crate::{ArmSummary, CalibrationResult, Figures};
 use plimsoll_plan::{Arm, DataShares, Plan};
 use plimsoll_record::{Calibration, RunRecord};
 use plimsoll_stats::median;
@@ -65,26 +65,4 @@ fn shares(arm: &Arm, runs: &BTreeMap<u32, &RunRecord>, samples: &ArmSamples) -> 
         of_points(|figures| figures.engine_cache_bytes)?,
         of_points(|figures| figures.group_page_cache_bytes)? / f64::from(members),
     )
-}
-
-/// Bytes of data and indexes after the load of each run.
-fn stored(runs: &BTreeMap<u32, &RunRecord>) -> Vec<f64> {
-    let known = runs.values().filter_map(|run| run.data_bytes);
-    known.map(|bytes| bytes as f64).collect()
-}
-
-/// What the working set came to, where the file asks for one.
-pub(crate) fn working_set(arm: &Arm, runs: &BTreeMap<u32, &RunRecord>) -> Option<WorkingSetResult> {
-    let asked = arm.working_set?;
-    let data_bytes = median(&stored(runs));
-    let usable = asked.usable_cache_bytes as f64;
-    Some(WorkingSetResult {
-        asked: asked.share,
-        got: data_bytes
-            .filter(|_| usable > 0.0)
-            .map(|bytes| bytes / usable),
-        records: arm.data.key_count(),
-        data_bytes,
-        usable_cache_bytes: asked.usable_cache_bytes,
-    })
 }

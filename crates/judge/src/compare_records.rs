@@ -1,15 +1,17 @@
 //! Two records made at different times, one arm of each.
 
 use crate::analyse::plan_of;
+use crate::arm_samples::ArmSamples;
 use crate::comparison::{
-    Matched, bounds_reason, is_compared, metrics, not_only_bounds, observed, primaries, readings,
-    rule, size, verdict, without_figures,
+    Matched, bounds_reason, is_compared, metrics, not_only_bounds, observed, readings, rule, size,
+    verdict, without_figures,
 };
 use crate::cost::in_one_currency;
 use crate::difference::{ComparedArm, between};
 use crate::estimate::CONFIDENCE;
+use crate::pairing::primaries;
 use crate::roles::follows_line;
-use crate::sample::{ArmSamples, Asked, Sample};
+use crate::sample::{Asked, Sample};
 use crate::select::{Selection, as_u32};
 use crate::sentence::{Question, Unit, sentence};
 use crate::words::counted;

@@ -1,6 +1,7 @@
 //! What operations cost, where arms have a price.
 
-use crate::sample::{ArmSamples, Sample};
+use crate::arm_samples::ArmSamples;
+use crate::sample::Sample;
 use crate::words::list;
 use crate::{CostResult, Curve, CurvePoint, Estimate};
 use plimsoll_plan::{Arm, Metric, Plan};

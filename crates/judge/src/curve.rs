@@ -1,10 +1,11 @@
 //! Points over the blocks, and curves over the load, each with its knee and its scalability.
 
+use crate::arm_samples::ArmSamples;
+use crate::distribution::units;
 use crate::estimate::CONFIDENCE;
-use crate::extract::units;
-use crate::roles::{follows_line, is_line, load_of};
+use crate::roles::{follows_line, is_line};
 use crate::rules::cause;
-use crate::sample::{ArmSamples, Sample};
+use crate::sample::{Sample, load_of};
 use crate::select::as_u32;
 use crate::{
     Curve, CurvePoint, Estimate, FigureSummary, Figures, Knee, LatencySummary, Scalability,

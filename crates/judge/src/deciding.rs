@@ -1,8 +1,9 @@
 //! At which load each mix is judged.
 
+use crate::arm_samples::ArmSamples;
 use crate::curve::number;
-use crate::roles::{follows_line, is_at, is_line, line_point, load_of};
-use crate::sample::{ArmSamples, Sample};
+use crate::roles::{follows_line, is_at, is_line, line_point};
+use crate::sample::{Sample, load_of};
 use plimsoll_plan::{LoadAt, Metric, Plan};
 use plimsoll_record::LoadKind;
 use plimsoll_stats::median;
@@ -18,7 +19,7 @@ pub(crate) fn deciding(
 ) -> (Vec<(Metric, usize)>, Vec<String>) {
     let point = deciding_point(plan, mix, arms, baseline);
     let (mut places, mut reasons): (Vec<(Metric, usize)>, Vec<String>) = (Vec::new(), Vec::new());
-    for metric in crate::comparison::primaries(plan) {
+    for metric in crate::pairing::primaries(plan) {
         let place = match metric {
             Metric::Line => searched_line(plan, mix, arms).map(|point| (metric, point)),
             Metric::Throughput => point.clone().map(|point| {

@@ -178,5 +178,5 @@ pub(crate) fn validity(drift: Option<&DriftResult>) -> Option<Validity> {
             list(&blocks)
         )
     };
-    Some(crate::validity::entry("drift", state, text))
+    Some(Validity::of("drift", state, text))
 }

@@ -1,11 +1,13 @@
 //! What came of the events that the file asks for: how long nothing succeeded, what failed, when response times were as before, and what was lost.
 
-use crate::analysis::{Acknowledgement, EventResult, EventsResult, SeriesEvent};
-use crate::sample::{ArmSamples, Sample};
+use crate::analysis::{Acknowledgement, EventResult, EventsResult};
+use crate::arm_samples::ArmSamples;
+use crate::event_outcome::{EventOutcome, Window, seconds};
+use crate::sample::Sample;
 use crate::words::grouped;
 use crate::{Estimate, SeriesSecond};
 use plimsoll_plan::{Plan, words::event_in_words};
-use plimsoll_record::{Disturbance, PointRecord, Warning, WarningId};
+use plimsoll_record::{Warning, WarningId};
 use plimsoll_stats::median;
 
 /// Response times are as before when so many seconds one after the other have a p99 of at most [`AS_BEFORE`] times that before.
@@ -16,51 +18,6 @@ const AS_BEFORE: f64 = 1.5;
 const TOLD: usize = 3;
 /// Keys of lost writes that are named.
 const KEYS_NAMED: usize = 10;
-
-/// Begin and end, nanoseconds from the start of the point.
-type Window = (u64, u64);
-
-/// What was done to the server at one point of one run, and what came of it.
-pub(crate) struct EventOutcome {
-    disturbance: Disturbance,
-    /// Failed operations of each slice.
-    errors: Vec<u64>,
-}
-
-impl EventOutcome {
-    /// `None` where nothing was done on purpose.
-    pub(crate) fn of(point: &PointRecord) -> Option<Self> {
-        let slices = point.slices.iter();
-        Some(Self {
-            disturbance: point.disturbance()?.clone(),
-            errors: slices.map(|slice| slice.completed.error).collect(),
-        })
-    }
-
-    /// What was done, for drawing.
-    pub(crate) fn drawn(&self, plan: &Plan) -> Vec<SeriesEvent> {
-        let events = self.disturbance.events.iter();
-        events
-            .filter_map(|event| {
-                let spec = plan.events.get(event.event as usize)?;
-                Some(SeriesEvent {
-                    at: seconds(event.at_ns),
-                    until: event.until_ns.map(seconds),
-                    words: format!("{} ({})", event_in_words(*spec), event.member),
-                })
-            })
-            .collect()
-    }
-
-    /// From an event to the next one, or to the end of the point. `None` where it did not happen.
-    fn window(&self, event: usize) -> Option<Window> {
-        let mut events = self.disturbance.events.iter();
-        let at = events.find(|one| one.event as usize == event)?.at_ns;
-        let next = self.disturbance.events.iter().map(|one| one.at_ns);
-        let next = next.filter(|next| *next > at).min();
-        Some((at, next.unwrap_or(u64::MAX)))
-    }
-}
 
 /// The results of each arm at each point of the plan; none where the plan has no events.
 pub(crate) fn events(plan: &Plan, samples: &[ArmSamples]) -> Vec<EventsResult> {
@@ -268,11 +225,6 @@ fn sentence(result: &EventsResult) -> String {
         result.load_label,
         parts.join("; ")
     )
-}
-
-#[allow(clippy::cast_precision_loss)] // Times of a point are far below 2^53 ns.
-fn seconds(nanos: u64) -> f64 {
-    nanos as f64 / 1e9
 }
 
 #[cfg(test)]

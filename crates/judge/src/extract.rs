@@ -1,6 +1,6 @@
 //! One point of one run in numbers: slices added up after the warm-up.
 
-use crate::distribution::Distribution;
+use crate::distribution::{Distribution, units};
 use crate::steadiness::{Settling, rate, seconds, settling};
 use crate::telemetry::{by_second, figures};
 use crate::{Figures, SeriesSecond, Steadiness};
@@ -339,14 +339,6 @@ fn sum(left: Completed, right: Completed) -> Completed {
         not_found: left.not_found.saturating_add(right.not_found),
         error: left.error.saturating_add(right.error),
     }
-}
-
-/// All units, however they ended.
-pub(crate) fn units(completed: Completed) -> u64 {
-    completed
-        .ok
-        .saturating_add(completed.not_found)
-        .saturating_add(completed.error)
 }
 
 fn whole(

@@ -1,27 +1,19 @@
 //! What each point must pass before its numbers may be compared, and what else there is to know about it.
 
-use crate::extract::{Extract, units};
-use crate::rules::is_late_by_arm;
-use plimsoll_plan::{Arm, Plan, is_by_uri};
-use plimsoll_record::{
-    FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, Histogram, LONGEST_LAG_NS, LoadKind, Operation,
-    PointEnd, PointRecord, RunRecord, Severity, Warning, WarningId,
-};
-use plimsoll_stats::{LITTLE_TOLERANCE, samples_for_percentile};
+mod generator;
 
-/// Highest share of the sessions' time that the generator may take for itself: outside of calls and pauses in a closed loop, by waking late in an open
-/// one. Simulations in `loadgen` show that percentiles of an open loop stay within 2 % of the theory up to here.
-pub(crate) const GENERATOR_LIMIT: f64 = 0.2;
-/// Highest share of the processors that its sessions can use that the client of a server may keep busy.
-pub(crate) const CLIENT_LIMIT: f64 = 0.8;
-/// Beyond this share of the sessions' time, lag makes an open loop another one than was asked for.
-const LAG_LIMIT: f64 = 0.5;
-/// Share of the measured part in which a generator may stand still: more is seen in a p99.9.
-const STALLED_LIMIT: f64 = 0.001;
-/// More than this is seen in a p99.
-const LONG_STALLED_LIMIT: f64 = 0.01;
-/// In records whose response times contain the lag: its highest p99 as a share of the median service time.
-const CONTAINED_LAG_LIMIT: f64 = 0.05;
+pub(crate) use generator::{CLIENT_LIMIT, GENERATOR_LIMIT, THROTTLED, deciding_client};
+
+use crate::distribution::units;
+use crate::extract::Extract;
+use generator::{busy_client, closed, is_late_by_arm, late_generator, little};
+use plimsoll_plan::{Arm, Plan};
+use plimsoll_record::{
+    FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, LoadKind, Operation, PointEnd, PointRecord,
+    RunRecord, Severity, Warning, WarningId,
+};
+use plimsoll_stats::samples_for_percentile;
+
 /// Share of the processors' time that the hypervisor may take without a word.
 const STOLEN_LIMIT: f64 = 0.01;
 /// A point shorter than this, its warm-up included, is too short to be refused for what others did in it: a program that runs for a second takes a fifth of it.
@@ -32,6 +24,9 @@ const STOLEN_TICK_NS: u64 = 10_000_000;
 const CLOCK_JUMP_LIMIT_NS: u64 = 100_000_000;
 /// Achieved share of an open loop's rate where the file has no objective.
 const ACHIEVED_DEFAULT: f64 = 0.99;
+
+/// Ids that are found again here, at every point of the run that the runner found them in.
+pub(crate) const FOUND_AGAIN: [WarningId; 2] = [WarningId::RecordCount, WarningId::Verification];
 
 /// What the file allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,7 +84,7 @@ pub(crate) fn gate(
     arm: &Arm,
     limits: Limits,
 ) -> Gated {
-    let subject = crate::sample::run_subject(run);
+    let subject = crate::words::run_subject(run);
     let mut gated = Gated::default();
     let mut warn = |id, message: String| gated.warnings.push(Warning::new(id, &subject, message));
 
@@ -116,7 +111,7 @@ pub(crate) fn gate(
             .warnings
             .iter()
             .any(|warning| warning.id == noticed.id);
-        if crate::warnings::FOUND_AGAIN.contains(&noticed.id) && !found {
+        if FOUND_AGAIN.contains(&noticed.id) && !found {
             gated
                 .warnings
                 .push(Warning::new(noticed.id, &subject, noticed.message.clone()));
@@ -229,7 +224,7 @@ pub(crate) fn gate(
         gated.warnings.push(warning.weighing(weight));
     }
     if point.imported().is_some() {
-        crate::imported::little(extract, point.label.load, &subject, &mut gated);
+        little(extract, point.label.load, &subject, &mut gated);
     }
     match point.label.load {
         LoadKind::Closed { target: None, .. } if point.imported().is_some() => {}
@@ -254,47 +249,6 @@ pub(crate) fn gate(
         }
     }
     gated
-}
-
-/// From here on the processors of a machine are used up.
-const PROCESSORS_USED_UP: f64 = 0.9;
-/// A client that takes this share of the CPU time of an operation decides more about the rate than the server beside it does.
-const CLIENT_DECIDES: f64 = 0.5;
-
-/// The client's share of the CPU time of an operation, where client and server have used up the processors of their machine and the greater part of it is the
-/// client's.
-pub(crate) fn deciding_client(client: f64, server: Option<f64>, cores: u32) -> Option<f64> {
-    let both = client + server?;
-    let share = client / both;
-    let is_used_up = both >= PROCESSORS_USED_UP * f64::from(cores.max(1));
-    (is_used_up && share >= CLIENT_DECIDES).then_some(share)
-}
-
-/// Whether the client has no room, where it can be told from the engine: where that is a server. A client that shares the processors with its server may be the
-/// limit long before its sessions have used up all of them.
-fn busy_client(
-    extract: &Extract,
-    point: &PointRecord,
-    run: &RunRecord,
-    arm: &Arm,
-) -> Option<(Severity, String)> {
-    if extract.figures.server_processors.is_none() && !is_by_uri(arm) {
-        return None;
-    }
-    let cores = run.machine.cores;
-    let client = extract.figures.worker_processors?;
-    let usable = point.label.load.sessions().min(cores).max(1);
-    if client > CLIENT_LIMIT * f64::from(usable) {
-        let message =
-            format!("the client kept {client:.2} processors busy, its sessions can use {usable}");
-        return Some((Severity::Invalid, message));
-    }
-    let share = deciding_client(client, extract.figures.server_processors, cores)?;
-    let message = format!(
-        "{:.0} % of the CPU time of an operation is the client's, and the {cores} processors that it shares with the server are used up: the client limits the rate more than the server does",
-        share * 100.0
-    );
-    Some((Severity::Caution, message))
 }
 
 /// Share of the processors' time that the hypervisor took in the whole point. The kernel counts it in ticks, so one tick of each processor says
@@ -336,54 +290,6 @@ fn errors(failed: u64, total: u64, end: Option<&PointEnd>) -> String {
     format!("{failed} of {total} operations failed{words}")
 }
 
-/// The generator's own share of the sessions' time: choosing an operation, reading clocks and counting.
-///
-/// Little's law is not tried here. Sessions, their time inside calls and the number of calls come from the same readings of the same clock, so it would hold whatever they
-/// are. It is tried where another program counted.
-fn closed(
-    extract: &Extract,
-    end: &PointEnd,
-    sessions: u32,
-    think_ns: u64,
-    subject: &str,
-    gated: &mut Gated,
-) {
-    let total = units(extract.whole.completed);
-    let session_ns = f64::from(sessions) * end.measured_ns as f64;
-    if total == 0 || session_ns <= 0.0 || end.busy_ns == 0 {
-        return;
-    }
-    let accounted_share = (end.busy_ns as f64 + think_ns as f64 * total as f64) / session_ns;
-    let share = (1.0 - accounted_share).clamp(0.0, 1.0);
-    gated.generator_share = Some(share);
-    // At each end of the window every session may have one operation that is counted whole or not at all: as much of the session's time as
-    // the longest operation takes.
-    let at_the_ends = extract.whole.longest_service_ns as f64 / end.measured_ns as f64;
-    if accounted_share > 1.0 + LITTLE_TOLERANCE + at_the_ends {
-        let message = format!(
-            "the sessions were inside calls for {:.0} % of the time that there was",
-            accounted_share * 100.0
-        );
-        gated
-            .warnings
-            .push(Warning::new(WarningId::LittlesLaw, subject, message));
-    }
-    if share > GENERATOR_LIMIT {
-        let message = format!(
-            "the sessions spent {:.0} % of their time outside the engine",
-            share * 100.0
-        );
-        // In short windows with long stalls the ends are more than the limit, and nobody can tell whose time it was.
-        let weight = if share > GENERATOR_LIMIT + at_the_ends {
-            Severity::Invalid
-        } else {
-            Severity::Caution
-        };
-        let warning = Warning::new(WarningId::GeneratorLimited, subject, message);
-        gated.warnings.push(warning.weighing(weight));
-    }
-}
-
 /// Whether the rate was achieved, and how much was left undone.
 fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated: &mut Gated) {
     let finished = units(extract.whole.completed);
@@ -414,78 +320,4 @@ fn open(extract: &Extract, end: &PointEnd, limits: Limits, subject: &str, gated:
             break;
         }
     }
-}
-
-/// How late a generator was, and what that means.
-struct Late {
-    id: WarningId,
-    message: String,
-}
-
-/// Whether the generator of an open loop was in time. What matters is the arrivals: whether enough sessions were there for what was due, and whether
-/// there were times in which none could be. Response times are without the lag.
-fn late_generator(
-    extract: &Extract,
-    point: &PointRecord,
-    end: &PointEnd,
-    limits: Limits,
-    gated: &mut Gated,
-) -> Option<Late> {
-    let lag = end.generator_lag.as_ref()?;
-    let p99_ns = lag.percentile_ns(99.0)? as f64;
-    gated.generator_lag_p99_ns = Some(p99_ns);
-    let sessions = f64::from(point.label.load.sessions().max(1));
-    let measured_ns = (end.measured_ns as f64).max(1.0);
-    let share = lag.mean_ns()? * lag.count() as f64 / (sessions * measured_ns);
-    gated.generator_share = Some(share);
-    let is_missed = gated
-        .achieved
-        .is_some_and(|achieved| achieved < limits.achieved);
-
-    let stalled_ns = stalled_ns(lag, sessions);
-    let stalled = stalled_ns / measured_ns;
-    if stalled > STALLED_LIMIT {
-        let (id, percentile) = if stalled > LONG_STALLED_LIMIT {
-            (WarningId::GeneratorLimited, "p99")
-        } else {
-            (WarningId::GeneratorLate, "p99.9")
-        };
-        let time = crate::words::duration(stalled_ns);
-        let message = format!(
-            "the generator stood still for {time}, {:.1} % of the measured time: {percentile} and above are its work",
-            stalled * 100.0
-        );
-        return Some(Late { id, message });
-    }
-    if share > GENERATOR_LIMIT {
-        let id = if is_missed || share > LAG_LIMIT {
-            WarningId::GeneratorLimited
-        } else {
-            WarningId::GeneratorLate
-        };
-        let message = format!(
-            "waking late took {:.0} % of the sessions' time, {:.0} % is allowed: response times may be a few percent too long",
-            share * 100.0,
-            GENERATOR_LIMIT * 100.0
-        );
-        return Some(Late { id, message });
-    }
-    let service_ns = extract.service.as_ref()?.percentile(50.0)?;
-    (!end.lag_is_apart && p99_ns > CONTAINED_LAG_LIMIT * service_ns).then(|| Late {
-        id: WarningId::GeneratorLate,
-        message: format!(
-            "response times contain the generator's own lag, up to {} (p99); the median service took {}",
-            crate::words::duration(p99_ns),
-            crate::words::duration(service_ns)
-        ),
-    })
-}
-
-/// For how long at least no session was woken that should have been: the longest such lag, or the sum of all over the sessions.
-fn stalled_ns(lag: &Histogram, sessions: f64) -> f64 {
-    let stalls = lag.buckets().filter(|(ns, _)| *ns > LONGEST_LAG_NS);
-    let (longest, sum) = stalls.fold((0.0_f64, 0.0), |(longest, sum), (ns, count)| {
-        (longest.max(ns as f64), sum + ns as f64 * count as f64)
-    });
-    longest.max(sum / sessions)
 }

@@ -1,7 +1,8 @@
 //! Whole distributions of response times, for those who draw more of them than the few percentiles of an analysis: far into the tail, and over the
 //! seconds of a run. They are made from the record when they are asked for, of the slices that the analysis counts.
 
-use crate::extract::{Totals, units};
+use crate::distribution::units;
+use crate::extract::Totals;
 use crate::steadiness::{rate, successful_units};
 use crate::{CurvePoint, PointResult, TimeSeries};
 use plimsoll_record::{

@@ -1,30 +1,34 @@
 //! From a record to a verdict: gates on every point, curves over the load, comparisons of arms over blocks.
 //!
 //! [`Analysis`] is everything that a report may say; reports only draw it. It is computed from an experiment record alone, so it can be
-//! made again at any time, and it never feeds back into measuring. The way, one module a step:
+//! made again at any time, and it never feeds back into measuring. The way, one module a step, and
+//! none uses a later one:
 //!
 //! ```text
 //! ExperimentRecord
 //!   select        the latest finished attempt of each arm in each block; all others are named
 //!   steadiness    seconds of a point, and how much of them is still warm-up
+//!   telemetry     what was watched, as figures that can be compared (figures)
+//!   imported      what another program stated of its points
 //!   extract       the slices after it added up (distribution: what a unit of work is, and its percentiles)
 //!   gates         what a point must pass before its numbers may be compared
-//!   sample        the three above for every point of every run (roles: points of which the run decided a part)
-//!   telemetry     what was watched, as figures that can be compared (figures)
-//!   rules         what held a point back: the first rule that holds (evidence, identity, cause)
 //!   rig           whether disk, memory and working set were what was asked
+//!   sample        all these for one point of one run (event_outcome: what was done to its servers; roles: points of which the run decided a part)
+//!   block_search  the search of one block for the plimsoll line, done again from its trials
+//!   arm_samples   every point of every run that counts, arm by arm
+//!   rules         what held a point back: the first rule that holds (evidence, identity, cause)
 //!   curve         points over blocks (estimate), knee, scalability
-//!   line          the plimsoll line: searches done again from their trials, and what limits an arm beyond it
+//!   line          the plimsoll line over the blocks, and what limits an arm beyond it
+//!   events        what came of the events that the file asks for
 //!   deciding      at which load a mix is judged
-//!   comparison    every arm against its baseline, paired over blocks; sentence and words say it
 //!   cost          what operations cost, where arms have a price
+//!   comparison    every arm against its baseline, paired over blocks (pairing: what the plan compares); sentence and words say it
 //!   looks         how wide the intervals are, and how many blocks they need
 //!   repeatability how much the blocks of an arm vary; drift: whether the machine was the same in all of them; against_itself
 //!   difference    what differs between the arms, declared or found
 //!   threshold     the bounds of the file
 //!   warnings, validity, headline
 //!   latency       whole distributions of response times, when a report asks for them
-//!   imported      what of all this can be said of points that another program measured
 //! Analysis        ─► reports; Analysis::outcome ─► exit code
 //! ```
 //!
@@ -58,8 +62,10 @@
 mod against_itself;
 mod analyse;
 mod analysis;
+mod arm_samples;
 mod arms;
 mod because;
+mod block_search;
 mod cause;
 mod compare_records;
 mod comparison;
@@ -71,6 +77,7 @@ mod distribution;
 mod drift;
 mod error;
 mod estimate;
+mod event_outcome;
 mod events;
 mod evidence;
 mod extract;
@@ -84,6 +91,7 @@ mod latency;
 mod line;
 mod looks;
 mod outcome;
+mod pairing;
 mod reached;
 mod repeatability;
 mod rig;
@@ -110,7 +118,7 @@ pub use analysis::{
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};
-pub use comparison::{baseline_of, effect, too_few_blocks};
+pub use comparison::effect;
 pub use error::JudgeError;
 pub use figures::{FigureKind, FigureSummary, FigureUnit, Figures};
 pub use history::{
@@ -120,4 +128,5 @@ pub use history::{
 pub use latency::{HEAT_ROWS_PER_DECADE, Heat, HeatColumn, Tail, TailValue, heat, tail};
 pub use looks::sharp;
 pub use outcome::Outcome;
+pub use pairing::{baseline_of, too_few_blocks};
 pub use rules::cause_rules;

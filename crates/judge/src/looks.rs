@@ -56,9 +56,9 @@ fn without_comparison(
 ) -> Vec<BlocksNeeded> {
     let mut missing = Vec::new();
     for mix in &plan.mixes {
-        for [baseline, arm] in crate::comparison::pairs(plan) {
+        for [baseline, arm] in crate::pairing::pairs(plan) {
             let (baseline, arm) = (&plan.arms[baseline].name, &plan.arms[arm].name);
-            for metric in crate::comparison::primaries(plan) {
+            for metric in crate::pairing::primaries(plan) {
                 let is_it = |one: &Comparison| {
                     // Where nothing but the line was measured, it stands for throughput.
                     let stands_for = one.metric == Metric::Line && metric == Metric::Throughput;

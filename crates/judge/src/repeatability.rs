@@ -1,8 +1,9 @@
 //! How much the blocks of one arm vary, and what difference that leaves visible.
 
+use crate::arm_samples::ArmSamples;
 use crate::deciding::deciding_point;
 use crate::roles::{is_line, load_label};
-use crate::sample::{ArmSamples, Sample};
+use crate::sample::Sample;
 use crate::select::as_u32;
 use crate::words;
 use crate::words::counted;
@@ -15,7 +16,7 @@ const TREND: f64 = 0.05;
 
 /// For each arm and mix, at the point at which the arm is judged and at its line; nothing where fewer than two blocks have a value.
 pub(crate) fn repeatability(plan: &Plan, arms: &[ArmSamples]) -> Vec<Repeatability> {
-    let pairs = crate::comparison::pairs(plan);
+    let pairs = crate::pairing::pairs(plan);
     let mut results = Vec::new();
     for (index, (arm, samples)) in plan.arms.iter().zip(arms).enumerate() {
         let of_arm = pairs.iter().find(|pair| pair.contains(&index));

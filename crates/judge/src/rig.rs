@@ -1,6 +1,6 @@
 //! Whether what an arm stood on is what was asked.
 
-use crate::arms::working_set;
+use crate::WorkingSetResult;
 use crate::extract::Extract;
 use crate::identity::{BROKEN_FROM, bursting, identities};
 use crate::select::Selection;
@@ -10,6 +10,8 @@ use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{
     Calibration, CalibrationCheck, DiskChoice, DiskSpec, RigSpec, RunRecord, Warning, WarningId,
 };
+use plimsoll_stats::median;
+use std::collections::BTreeMap;
 
 /// Highest p99 of the emulator's lateness, as a share of the mean latency at the device.
 pub(crate) const LATE_SHARE: f64 = 0.05;
@@ -61,7 +63,7 @@ pub(crate) fn remarks(
     arm: &Arm,
     calibrations: &[Calibration],
 ) -> Vec<Warning> {
-    let subject = crate::sample::run_subject(run);
+    let subject = crate::words::run_subject(run);
     let mut warnings = Vec::new();
     let mut warn = |id, message: String| warnings.push(Warning::new(id, &subject, message));
     if let Some(disk) = emulated(&arm.rig).filter(|disk| is_point && is_limited(disk)) {
@@ -211,4 +213,26 @@ pub(crate) fn working_sets(plan: &Plan, selection: &Selection<'_>) -> Vec<Warnin
         }
     }
     warnings
+}
+
+/// Bytes of data and indexes after the load of each run.
+pub(crate) fn stored(runs: &BTreeMap<u32, &RunRecord>) -> Vec<f64> {
+    let known = runs.values().filter_map(|run| run.data_bytes);
+    known.map(|bytes| bytes as f64).collect()
+}
+
+/// What the working set came to, where the file asks for one.
+pub(crate) fn working_set(arm: &Arm, runs: &BTreeMap<u32, &RunRecord>) -> Option<WorkingSetResult> {
+    let asked = arm.working_set?;
+    let data_bytes = median(&stored(runs));
+    let usable = asked.usable_cache_bytes as f64;
+    Some(WorkingSetResult {
+        asked: asked.share,
+        got: data_bytes
+            .filter(|_| usable > 0.0)
+            .map(|bytes| bytes / usable),
+        records: arm.data.key_count(),
+        data_bytes,
+        usable_cache_bytes: asked.usable_cache_bytes,
+    })
 }

@@ -1,10 +1,8 @@
 //! Points of which the run decided a part: what they are called, at which load they were, and which of them a sweep is made of.
 
-use crate::sample::Sample;
 use crate::words::percent;
 use plimsoll_plan::{LoadAt, Plan, Point, PointRole};
 use plimsoll_record::LoadKind;
-use plimsoll_stats::median;
 
 /// What the point that searches the plimsoll line is called.
 const LINE_LABEL: &str = "the plimsoll line";
@@ -42,40 +40,6 @@ pub(crate) fn line_point(plan: &Plan, mix: usize) -> Option<usize> {
     plan.points
         .iter()
         .position(|point| usize::try_from(point.mix) == Ok(mix) && is_line(point))
-}
-
-/// The load of the samples of one point in numbers: the median of what they were really measured at, where that differs from run to run. `None` without a sample.
-pub(crate) fn load_of(samples: &[Sample]) -> Option<LoadKind> {
-    let first = samples.first()?.label.load;
-    let sessions: Vec<f64> = samples
-        .iter()
-        .map(|sample| f64::from(sample.label.load.sessions()))
-        .collect();
-    // Numbers of sessions are far below 2³².
-    let sessions = median(&sessions)?.round() as u32;
-    Some(match first {
-        LoadKind::Closed {
-            think_time_ns,
-            target,
-            ..
-        } => LoadKind::Closed {
-            sessions,
-            think_time_ns,
-            target,
-        },
-        LoadKind::Open { rate: first, .. } => {
-            let mut rates = Vec::with_capacity(samples.len());
-            for sample in samples {
-                if let LoadKind::Open { rate, .. } = sample.label.load {
-                    rates.push(rate);
-                }
-            }
-            LoadKind::Open {
-                rate: median(&rates).unwrap_or(first),
-                sessions,
-            }
-        }
-    })
 }
 
 /// Whether this point is at the load that the file means; `load` is what was measured there.

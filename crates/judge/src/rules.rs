@@ -3,9 +3,10 @@
 //! `docs/methods.md` shows the table; a test holds the two together.
 
 use crate::evidence::Evidence;
+use crate::gates::THROTTLED;
 use crate::words::{self, bytes, duration, number, percent, rate};
 use crate::{CapKind, Cause, CauseKind, Figures, IdentityCheck, RuleResult};
-use plimsoll_plan::{Arm, Plan, is_by_uri};
+use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::LoadKind;
 
 /// Of a limit, how much must be used for it to be the cause.
@@ -14,10 +15,6 @@ const LIMIT_USED: f64 = 0.95;
 const QUEUE_USED: f64 = 0.9;
 /// Of the processors' time, how much must be busy or stolen for the processors to be the cause.
 const CPU_USED: f64 = 0.9;
-/// Of the time, how long the CPU limit must hold back.
-const THROTTLED: f64 = 0.1;
-/// Of the processors that an embedded engine and its client share.
-const FILLED: f64 = 0.9;
 /// Of the sessions' time, how much device reads must take for operations to be said to wait for the disk.
 const WAITING_FOR_DISK: f64 = 0.3;
 /// The same, for its latency to be the cause.
@@ -479,22 +476,6 @@ fn cpu_limit(evidence: &Evidence<'_>) -> Option<(bool, String)> {
         words.push_str(&format!(", {}", held_back(throttled)));
     }
     Some((holds, words))
-}
-
-/// Whether the generator is late because of the arm: an embedded engine shares its processors and their limit with its client. Where it fills them, or the limit holds
-/// both back, so it would be in any program that embeds the engine.
-pub(crate) fn is_late_by_arm(figures: &Figures, arm: &Arm, cores: u32) -> bool {
-    if arm.rig.server.is_some() || is_by_uri(arm) {
-        return false;
-    }
-    let limits = &arm.rig.limits;
-    let mut room = limits.cpus.unwrap_or(f64::INFINITY).min(f64::from(cores));
-    if !limits.pin.is_empty() {
-        room = room.min(limits.pin.len() as f64);
-    }
-    let used = figures.group_processors.or(figures.worker_processors);
-    used.is_some_and(|used| used >= FILLED * room)
-        || figures.throttled.is_some_and(|share| share >= THROTTLED)
 }
 
 fn held_back(throttled: f64) -> String {

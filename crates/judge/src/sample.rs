@@ -1,19 +1,17 @@
-//! Every point of every run that counts, extracted and gated.
+//! One point of one run, extracted and gated.
 
-use crate::events::EventOutcome;
-use crate::extract::{Extract, Reading, units};
+use crate::distribution::units;
+use crate::event_outcome::EventOutcome;
+use crate::extract::{Extract, Reading};
 use crate::gates::{Gated, Limits, gate};
-use crate::line::BlockSearch;
 use crate::rig::remarks;
-use crate::roles::{follows_line, is_line, load_label};
-use crate::select::Selection;
+use crate::words::run_subject;
 use crate::{PointResult, Steadiness, TimeSeries};
 use plimsoll_plan::{Arm, Metric, Objective, Plan};
 use plimsoll_record::{
-    Calibration, PointLabel, PointRecord, RunRecord, Severity, Warning, WarningId,
+    Calibration, LoadKind, PointLabel, PointRecord, RunRecord, Severity, Warning, WarningId,
 };
-use plimsoll_stats::{silences, stalls};
-use std::collections::BTreeMap;
+use plimsoll_stats::{median, silences, stalls};
 
 /// From so many seconds on in which nothing completed there is a caution; shorter ones are marked in the series.
 const SILENCE_CAUTION_SECONDS: f64 = 3.0 * 0.99;
@@ -47,21 +45,10 @@ pub(crate) struct Sample {
     price_per_hour: Option<f64>,
 }
 
-/// All samples of one arm.
-#[derive(Default)]
-pub(crate) struct ArmSamples {
-    /// Load phases, in order of blocks.
-    pub(crate) load: Vec<Sample>,
-    /// For each point of the plan: its samples in order of blocks. Of a search for the line those that stand for the line.
-    pub(crate) points: Vec<Vec<Sample>>,
-    /// For each point of the plan that searches a line: what the blocks found, in their order.
-    pub(crate) searches: BTreeMap<usize, Vec<BlockSearch>>,
-}
-
 /// What is asked of every point.
 pub(crate) struct Asked<'a> {
-    plan: &'a Plan,
-    objective: Option<&'a Objective>,
+    pub(crate) plan: &'a Plan,
+    pub(crate) objective: Option<&'a Objective>,
     limits: Limits,
     limits_of_trials: Limits,
     percentiles: Vec<f64>,
@@ -102,110 +89,8 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Extracts and gates every point of the runs that count; one entry for each arm of the plan.
-///
-/// Nearly all of the time that judging takes is spent here, adding up histograms, so the arms are read side by side.
-pub(crate) fn samples(
-    selection: &Selection<'_>,
-    plan: &Plan,
-    calibrations: &[Calibration],
-) -> Vec<ArmSamples> {
-    let asked = &Asked::by(plan, calibrations);
-    std::thread::scope(|scope| {
-        let mut threads = Vec::with_capacity(plan.arms.len());
-        for (index, arm) in plan.arms.iter().enumerate() {
-            let runs = (&selection.finished[index], &selection.cut_off[index]);
-            threads.push(scope.spawn(move || ArmSamples::of(arm, runs, asked)));
-        }
-        let mut arms = Vec::with_capacity(threads.len());
-        for thread in threads {
-            arms.push(
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            );
-        }
-        arms
-    })
-}
-
-impl ArmSamples {
-    /// All points of the runs of one arm: the finished ones, and those that were cut off before.
-    pub(crate) fn of(
-        arm: &Arm,
-        (runs, cut_off): (&BTreeMap<u32, &RunRecord>, &BTreeMap<u32, Vec<&RunRecord>>),
-        asked: &Asked<'_>,
-    ) -> Self {
-        let mut samples = Self::default();
-        let points = &asked.plan.points;
-        samples.points.resize_with(points.len(), Vec::new);
-        for (block, run) in runs {
-            let cut_off = cut_off.get(block).map_or(&[][..], Vec::as_slice);
-            samples.search_lines(arm, run, cut_off, asked);
-            if let Some(load) = &run.load {
-                samples.load.push(Sample::of(load, run, arm, asked));
-            }
-            for point in &run.points {
-                let index = point
-                    .label
-                    .point
-                    .and_then(|index| usize::try_from(index).ok());
-                let known = index
-                    .and_then(|index| Some((points.get(index)?, samples.points.get_mut(index)?)));
-                let Some((planned, of_point)) = known else {
-                    continue;
-                };
-                if is_line(planned) {
-                    continue;
-                }
-                // A run measures each point once.
-                let is_new = of_point
-                    .last()
-                    .is_none_or(|last| last.result.block != run.block);
-                if is_new {
-                    let mut sample = Sample::of(point, run, arm, asked);
-                    if follows_line(planned) {
-                        sample.label.load_label = load_label(planned);
-                    }
-                    of_point.push(sample);
-                }
-            }
-        }
-        samples
-    }
-
-    /// Does every search of a run again.
-    fn search_lines(
-        &mut self,
-        arm: &Arm,
-        run: &RunRecord,
-        cut_off: &[&RunRecord],
-        asked: &Asked<'_>,
-    ) {
-        let Some(objective) = asked.objective else {
-            return;
-        };
-        let Some(search) = &objective.search else {
-            return;
-        };
-        for (index, point) in asked.plan.points.iter().enumerate() {
-            let trials = crate::line::trials(cut_off, run, index);
-            if !is_line(point) || trials.is_empty() {
-                continue;
-            }
-            let (found, at_line) =
-                crate::line::search(&trials, arm, asked, (objective, search), run.block);
-            self.searches.entry(index).or_default().push(found);
-            if let Some(mut sample) = at_line {
-                sample.label.load_label = load_label(point);
-                self.points[index].push(sample);
-            }
-        }
-    }
-}
-
 impl Sample {
-    fn of(point: &PointRecord, run: &RunRecord, arm: &Arm, asked: &Asked<'_>) -> Self {
+    pub(crate) fn of(point: &PointRecord, run: &RunRecord, arm: &Arm, asked: &Asked<'_>) -> Self {
         Self::within(asked.limits, point, run, arm, asked)
     }
 
@@ -353,9 +238,38 @@ impl Sample {
     }
 }
 
-/// What a remark about one run is about, among the runs of its point.
-pub(crate) fn run_subject(run: &RunRecord) -> String {
-    format!("block {}", u64::from(run.block) + 1)
+/// The load of the samples of one point in numbers: the median of what they were really measured at, where that differs from run to run. `None` without a sample.
+pub(crate) fn load_of(samples: &[Sample]) -> Option<LoadKind> {
+    let first = samples.first()?.label.load;
+    let sessions: Vec<f64> = samples
+        .iter()
+        .map(|sample| f64::from(sample.label.load.sessions()))
+        .collect();
+    // Numbers of sessions are far below 2³².
+    let sessions = median(&sessions)?.round() as u32;
+    Some(match first {
+        LoadKind::Closed {
+            think_time_ns,
+            target,
+            ..
+        } => LoadKind::Closed {
+            sessions,
+            think_time_ns,
+            target,
+        },
+        LoadKind::Open { rate: first, .. } => {
+            let mut rates = Vec::with_capacity(samples.len());
+            for sample in samples {
+                if let LoadKind::Open { rate, .. } = sample.label.load {
+                    rates.push(rate);
+                }
+            }
+            LoadKind::Open {
+                rate: median(&rates).unwrap_or(first),
+                sessions,
+            }
+        }
+    })
 }
 
 /// The second before the first event: what stalls from then on was made to.

@@ -1,7 +1,7 @@
 //! From the telemetry of slices to figures: counters added up, levels averaged, each over the seconds in which it is known.
 
 use crate::Figures;
-use crate::extract::units;
+use crate::distribution::units;
 use plimsoll_record::{Slice, figures as names};
 use std::collections::BTreeMap;
 

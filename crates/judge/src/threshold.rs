@@ -1,8 +1,9 @@
 //! Bounds from the file against what was measured.
 
 use crate::ThresholdResult;
-use crate::roles::{is_at, is_line, load_of};
-use crate::sample::{ArmSamples, Sample};
+use crate::arm_samples::ArmSamples;
+use crate::roles::{is_at, is_line};
+use crate::sample::{Sample, load_of};
 use plimsoll_plan::{Metric, Plan, Point, Threshold};
 use plimsoll_record::LoadKind;
 use plimsoll_stats::median;

@@ -1,8 +1,11 @@
 //! The strip of gates: how each stands over all points, with its figures.
 
+mod imported;
+
+use crate::arm_samples::ArmSamples;
 use crate::gates::{CLIENT_LIMIT, GENERATOR_LIMIT, deciding_client};
 use crate::rig::{emulated, is_uncalibrated};
-use crate::sample::{ArmSamples, Sample};
+use crate::sample::Sample;
 use crate::select::Selection;
 use crate::words::counted;
 use crate::words::percent;
@@ -34,7 +37,7 @@ pub(crate) fn validity(
         .chain(points.iter().copied())
         .collect();
     if crate::imported::is_imported(selection) {
-        return crate::imported::validity(plan, selection, &points, warnings);
+        return imported::validity(plan, selection, &points, warnings);
     }
     let mut strip = vec![blocks(plan, selection), failures(&all)];
     strip.extend(rate_achieved(&points));
@@ -45,7 +48,7 @@ pub(crate) fn validity(
         steadiness(&points)
     } else {
         let text = "not judged: something was done to the servers on purpose";
-        entry("steadiness", ValidityState::Note, text.to_owned())
+        Validity::of("steadiness", ValidityState::Note, text.to_owned())
     });
     strip.push(records(selection, &all));
     strip.extend(disk(plan, calibrations, &points));
@@ -57,16 +60,8 @@ pub(crate) fn validity(
     strip
 }
 
-pub(crate) fn entry(name: &str, state: ValidityState, text: String) -> Validity {
-    Validity {
-        name: name.into(),
-        state,
-        text,
-    }
-}
-
 /// How many of the samples have a warning of this id.
-pub(crate) fn having(samples: &[&Sample], id: WarningId) -> usize {
+fn having(samples: &[&Sample], id: WarningId) -> usize {
     let has = |sample: &&&Sample| {
         sample
             .result
@@ -77,7 +72,7 @@ pub(crate) fn having(samples: &[&Sample], id: WarningId) -> usize {
     samples.iter().filter(has).count()
 }
 
-pub(crate) fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
+fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
     let Progress {
         runs_planned,
         runs_finished,
@@ -92,7 +87,7 @@ pub(crate) fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
             "{blocks_complete} complete of at most {blocks_planned}, ended when every interval was narrow enough"
         );
     }
-    let needed = crate::comparison::fewest_blocks_to_judge(plan);
+    let needed = crate::pairing::fewest_blocks_to_judge(plan);
     let few = usize::try_from(blocks_complete).is_ok_and(|complete| complete < needed);
     if few {
         text.push_str(&format!(", a verdict needs {needed}"));
@@ -110,10 +105,10 @@ pub(crate) fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
         () if runs_finished < runs_planned => ValidityState::Note,
         () => ValidityState::Good,
     };
-    entry("blocks", state, text)
+    Validity::of("blocks", state, text)
 }
 
-pub(crate) fn failures(all: &[&Sample]) -> Validity {
+fn failures(all: &[&Sample]) -> Validity {
     let (mut failed, mut not_found) = (0_u64, 0_u64);
     for sample in all {
         failed = failed.saturating_add(sample.extract.whole.completed.error);
@@ -126,7 +121,7 @@ pub(crate) fn failures(all: &[&Sample]) -> Validity {
             "wrong data was read in {wrong} of {}",
             counted(all.len(), "point")
         );
-        return entry("errors", ValidityState::Bad, text);
+        return Validity::of("errors", ValidityState::Bad, text);
     }
     let missing = if not_found > 0 {
         format!(", {not_found} found no record")
@@ -138,17 +133,17 @@ pub(crate) fn failures(all: &[&Sample]) -> Validity {
             "{failed} operations failed, too many in {bad} of {}{missing}",
             counted(all.len(), "point")
         );
-        return entry("errors", ValidityState::Bad, text);
+        return Validity::of("errors", ValidityState::Bad, text);
     }
     let state = match (failed, not_found) {
         _ if all.is_empty() => {
-            return entry("errors", ValidityState::Note, "nothing was measured".into());
+            return Validity::of("errors", ValidityState::Note, "nothing was measured".into());
         }
-        (0, 0) => return entry("errors", ValidityState::Good, "none".into()),
+        (0, 0) => return Validity::of("errors", ValidityState::Good, "none".into()),
         (_, 0) => ValidityState::Note,
         _ => ValidityState::Caution,
     };
-    entry(
+    Validity::of(
         "errors",
         state,
         format!("{failed} operations failed, within what the objective allows{missing}"),
@@ -159,7 +154,7 @@ fn is_closed(sample: &Sample) -> bool {
     matches!(sample.label.load, LoadKind::Closed { target: None, .. })
 }
 
-pub(crate) fn rate_achieved(points: &[&Sample]) -> Option<Validity> {
+fn rate_achieved(points: &[&Sample]) -> Option<Validity> {
     let mut lowest = f64::INFINITY;
     let open: Vec<&Sample> = points
         .iter()
@@ -177,7 +172,7 @@ pub(crate) fn rate_achieved(points: &[&Sample]) -> Option<Validity> {
         return None;
     }
     if known == 0 {
-        return Some(entry(
+        return Some(Validity::of(
             "rate achieved",
             ValidityState::Note,
             "not known: no point says what was due".into(),
@@ -201,7 +196,7 @@ pub(crate) fn rate_achieved(points: &[&Sample]) -> Option<Validity> {
     } else {
         ValidityState::Caution
     };
-    Some(entry("rate achieved", state, text))
+    Some(Validity::of("rate achieved", state, text))
 }
 
 /// The generator's own part in what was measured, closed and open.
@@ -279,7 +274,7 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
         Some(share) if share > GENERATOR_MENTIONED => ValidityState::Note,
         _ => ValidityState::Good,
     };
-    Some(entry("generator", state, parts.join("; ")))
+    Some(Validity::of("generator", state, parts.join("; ")))
 }
 
 /// How much of the processors that they can use the clients of servers kept busy. An embedded engine works in the threads of its client.
@@ -307,7 +302,7 @@ fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
     }
     let Some((share, usable)) = busiest else {
         let text = "client and engine share a process; CPU/op includes both";
-        return is_known.then(|| entry("client CPU", ValidityState::Good, text.into()));
+        return is_known.then(|| Validity::of("client CPU", ValidityState::Good, text.into()));
     };
     let of = match usable {
         1 => "the processor".to_owned(),
@@ -330,7 +325,7 @@ fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
         share if share > CLIENT_LIMIT / 2.0 => ValidityState::Note,
         _ => ValidityState::Good,
     };
-    Some(entry("client CPU", state, text))
+    Some(Validity::of("client CPU", state, text))
 }
 
 /// Where the disk, not the arm on it, decided how fast it went.
@@ -366,7 +361,7 @@ fn disk_at_its_cap(curves: &[Curve]) -> Option<Validity> {
     } else {
         ValidityState::Note
     };
-    Some(entry("disk limit", state, text))
+    Some(Validity::of("disk limit", state, text))
 }
 
 fn steadiness(points: &[&Sample]) -> Validity {
@@ -404,7 +399,7 @@ fn steadiness(points: &[&Sample]) -> Validity {
         () if unknown > 0 || points.is_empty() => ValidityState::Note,
         () => ValidityState::Good,
     };
-    entry("steadiness", state, text)
+    Validity::of("steadiness", state, text)
 }
 
 fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
@@ -420,10 +415,10 @@ fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
     if having(all, WarningId::RecordCount) > 0 {
         let text =
             "the engine held a different number of records after the load than requested".into();
-        return entry("records", ValidityState::Bad, text);
+        return Validity::of("records", ValidityState::Bad, text);
     }
     if counted_runs == 0 {
-        return entry(
+        return Validity::of(
             "records",
             ValidityState::Note,
             "no engine counted its records".into(),
@@ -434,7 +429,7 @@ fn records(selection: &Selection<'_>, all: &[&Sample]) -> Validity {
     } else {
         ValidityState::Note
     };
-    entry(
+    Validity::of(
         "records",
         state,
         format!(
@@ -493,7 +488,7 @@ fn disk(plan: &Plan, calibrations: &[Calibration], points: &[&Sample]) -> Option
     } else {
         remarks.join("; ")
     };
-    Some(entry("disk", state, text))
+    Some(Validity::of("disk", state, text))
 }
 
 fn machine(warnings: &[Warning]) -> Validity {
@@ -544,14 +539,14 @@ fn machine(warnings: &[Warning]) -> Validity {
     } else {
         remarks.join("; ")
     };
-    entry("machine", state, text)
+    Validity::of("machine", state, text)
 }
 
 /// Whether the arms differ in nothing but what the file says, and came in fair order.
 fn sameness(plan: &Plan, selection: &Selection<'_>, warnings: &[Warning]) -> Validity {
     if selection.progress.runs_finished == 0 {
         let text = "no run is finished, so nothing was looked at".to_owned();
-        return entry("differences", ValidityState::Note, text);
+        return Validity::of("differences", ValidityState::Note, text);
     }
     let mut others = Vec::new();
     for warning in warnings {
@@ -564,13 +559,13 @@ fn sameness(plan: &Plan, selection: &Selection<'_>, warnings: &[Warning]) -> Val
         Order::AsWritten => "order as in the file",
     };
     if others.is_empty() {
-        return entry(
+        return Validity::of(
             "differences",
             ValidityState::Good,
             format!("none but the declared factors; {order}"),
         );
     }
-    entry(
+    Validity::of(
         "differences",
         ValidityState::Caution,
         format!("also in {}; {order}", others.join(", ")),

@@ -1,6 +1,8 @@
 //! Remarks about single runs drawn together, so that one cause is one line.
 
-use crate::sample::{ArmSamples, Sample};
+use crate::arm_samples::ArmSamples;
+use crate::gates::FOUND_AGAIN;
+use crate::sample::Sample;
 use crate::words::counted;
 use plimsoll_plan::Plan;
 use plimsoll_record::{Severity, Warning, WarningId};
@@ -89,9 +91,6 @@ fn place(sample: &Sample) -> String {
         None => "load".into(),
     }
 }
-
-/// Ids that are found again here, at every point of the run that the runner found them in.
-pub(crate) const FOUND_AGAIN: [WarningId; 2] = [WarningId::RecordCount, WarningId::Verification];
 
 /// What the runner noticed and no gate finds again, once for all runs that say the same.
 pub(crate) fn of_runs<'a>(noticed: impl Iterator<Item = &'a Warning>) -> Vec<Warning> {

@@ -6,6 +6,12 @@ pub(crate) use plimsoll_quantities::words::{
     between, bytes, confidence, counted, duration, end, exact_rate, grouped, limit, list, number,
     percent, rate, rates, spread, visible,
 };
+use plimsoll_record::RunRecord;
+
+/// What a remark about one run is about, among the runs of its point.
+pub(crate) fn run_subject(run: &RunRecord) -> String {
+    format!("block {}", u64::from(run.block) + 1)
+}
 
 /// A metric as it stands in a sentence.
 pub(crate) fn metric(metric: Metric) -> String {

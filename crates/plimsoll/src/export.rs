@@ -6,9 +6,9 @@ use crate::read::record;
 use crate::screen::{print, print_json};
 use crate::show::file_stem;
 use anyhow::{Context, bail};
+use plimsoll_export::{ExportFile, Form, files, write};
 use plimsoll_judge::analyse;
 use plimsoll_report::Report;
-use plimsoll_report::export::{ExportFile, Form, files};
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::BufWriter;
@@ -32,7 +32,7 @@ pub fn export(arguments: &arguments::Export, store: Option<&Path>) -> anyhow::Re
     let mut written = Vec::new();
     for file in chosen {
         let path = folder.join(&file.name);
-        write(&file, &path)?;
+        write_new(&file, &path)?;
         if arguments.json {
             written.push(json!({ "path": path, "form": file.form.word(), "about": file.about }));
         } else {
@@ -72,7 +72,7 @@ fn chosen<'a>(
 }
 
 /// Writes a new file as a whole or not at all.
-fn write(file: &ExportFile<'_>, path: &Path) -> anyhow::Result<()> {
+fn write_new(file: &ExportFile<'_>, path: &Path) -> anyhow::Result<()> {
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let out = opened.with_context(|| {
         format!(
@@ -80,7 +80,7 @@ fn write(file: &ExportFile<'_>, path: &Path) -> anyhow::Result<()> {
             path.display()
         )
     })?;
-    let written = file.write_to(&mut BufWriter::new(out));
+    let written = write(file, &mut BufWriter::new(out));
     if written.is_err() {
         let _ = std::fs::remove_file(path);
     }

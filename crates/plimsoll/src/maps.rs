@@ -4,9 +4,10 @@ use crate::screen::tell;
 use plimsoll_diskmap::{
     DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, last_of_each_arm,
 };
+use plimsoll_page::experiment::DiskMap;
 use plimsoll_record::RunRecord;
 use plimsoll_report::Report;
-use plimsoll_report::page::{DiskMap, telling_arms};
+use plimsoll_report::arms::telling_arms;
 
 /// What stands around a map: its table, and names.
 const AROUND_BYTES: usize = 8 << 10;

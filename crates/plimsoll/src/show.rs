@@ -6,11 +6,13 @@ use crate::maps::maps;
 use crate::read::{is_empty, nothing_in, record, store_path};
 use crate::screen::{print, print_drawn, print_json, screen, tell};
 use anyhow::Context;
+use plimsoll_export::junit;
 use plimsoll_files::{OwnFolder, write_whole};
 use plimsoll_judge::{Analysis, Outcome, analyse, compare_records};
+use plimsoll_page::experiment::{LARGEST, Setting, render, render_in};
 use plimsoll_record::{ExperimentRecord, ExperimentState};
 use plimsoll_redact::line;
-use plimsoll_report::{Report, junit, page, terminal};
+use plimsoll_report::Report;
 use plimsoll_serve::lookup::side;
 use plimsoll_store::{Filter, Store};
 use std::path::{Path, PathBuf};
@@ -67,9 +69,9 @@ pub fn result(
             write_page(&report, wanted.page, store)?;
         }
     } else {
-        print_drawn(&terminal::summary(&report, &screen()))?;
+        print_drawn(&plimsoll_terminal::summary(&report, &screen()))?;
         let file = write_page(&report, wanted.page, store)?;
-        print_drawn(&terminal::closing(&analysis, &screen()))?;
+        print_drawn(&plimsoll_terminal::closing(&analysis, &screen()))?;
         print(format_args!("Page: {}\n", link(&file)))?;
     }
     Ok(exit_of(&analysis))
@@ -90,7 +92,7 @@ fn note_verdict(
 ) -> anyhow::Result<()> {
     let file = store_path(store)?;
     if file.exists() && record.state == ExperimentState::Finished {
-        let verdict = terminal::verdict(analysis, &screen());
+        let verdict = plimsoll_terminal::verdict(analysis, &screen());
         if let Ok(mut store) = Store::open(&file) {
             let _ = store.note_verdict(&record.id, &verdict);
         }
@@ -126,16 +128,16 @@ pub fn file_stem(record: &ExperimentRecord) -> String {
 
 /// A page, with the disk maps for which it has room.
 fn drawn(report: &Report<'_>) -> String {
-    let bare = page::render(report);
-    let maps = maps(report, page::LARGEST.saturating_sub(bare.len()));
+    let bare = render(report);
+    let maps = maps(report, LARGEST.saturating_sub(bare.len()));
     if maps.is_empty() {
         return bare;
     }
-    let setting = page::Setting {
+    let setting = Setting {
         maps: &maps,
-        ..page::Setting::default()
+        ..Setting::default()
     };
-    page::render_in(report, &setting)
+    render_in(report, &setting)
 }
 
 /// Writes a page as a whole or not at all: where the user wants it, with the permissions that are usual there, or beside the store and as private.
@@ -175,7 +177,7 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
         if arguments.json {
             print_json(&analysis.comparisons)?;
         } else {
-            print_drawn(&terminal::comparisons(&analysis, &screen()))?;
+            print_drawn(&plimsoll_terminal::comparisons(&analysis, &screen()))?;
         }
         return Ok(Exit::Good);
     };
@@ -186,7 +188,10 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
     if arguments.json {
         print_json(&comparison)?;
     } else {
-        print_drawn(&terminal::record_comparison(&comparison, &screen()))?;
+        print_drawn(&plimsoll_terminal::record_comparison(
+            &comparison,
+            &screen(),
+        ))?;
     }
     Ok(Exit::Good)
 }

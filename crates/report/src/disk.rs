@@ -1,11 +1,5 @@
 //! What a disk can do, for people: IOPS and latency against block size and requests in flight.
 
-mod page;
-mod table;
-
-pub use page::page;
-pub use table::terminal;
-
 /// What was measured of a disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskPicture<'a> {
@@ -56,13 +50,17 @@ pub struct DiskLatencies {
 }
 
 /// Rows of the same words and size, over the requests in flight.
-struct Series<'a> {
-    name: String,
-    rows: Vec<&'a DiskRow>,
+#[derive(Clone, Debug)]
+pub struct Series<'a> {
+    /// The size in words, such as `4 KiB`.
+    pub name: String,
+    /// In the order of measuring.
+    pub rows: Vec<&'a DiskRow>,
 }
 
 /// The kinds of requests, in the order of measuring.
-fn kinds<'a>(picture: &'a DiskPicture<'_>) -> Vec<&'a str> {
+#[must_use]
+pub fn kinds<'a>(picture: &'a DiskPicture<'_>) -> Vec<&'a str> {
     let mut kinds: Vec<&str> = Vec::new();
     for row in &picture.rows {
         if !kinds.contains(&row.what.as_str()) {
@@ -73,7 +71,8 @@ fn kinds<'a>(picture: &'a DiskPicture<'_>) -> Vec<&'a str> {
 }
 
 /// One line for each block size of a kind.
-fn series<'a>(picture: &'a DiskPicture<'_>, kind: &str) -> Vec<Series<'a>> {
+#[must_use]
+pub fn series<'a>(picture: &'a DiskPicture<'_>, kind: &str) -> Vec<Series<'a>> {
     let mut all: Vec<Series<'a>> = Vec::new();
     for row in picture.rows.iter().filter(|row| row.what == kind) {
         let name = format!("{} KiB", f64::from(row.block_bytes) / 1024.0);
@@ -87,6 +86,3 @@ fn series<'a>(picture: &'a DiskPicture<'_>, kind: &str) -> Vec<Series<'a>> {
     }
     all
 }
-
-#[cfg(test)]
-mod tests;

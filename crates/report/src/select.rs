@@ -12,7 +12,8 @@ const NAME: usize = 60;
 
 /// The point at which a mix is judged: that of its first deciding comparison, else the baseline's point of the highest throughput, else
 /// any arm's.
-pub(crate) fn judged_point(analysis: &Analysis, mix: &str) -> Option<u32> {
+#[must_use]
+pub fn judged_point(analysis: &Analysis, mix: &str) -> Option<u32> {
     let deciding = analysis
         .comparisons
         .iter()
@@ -41,19 +42,22 @@ pub(crate) fn judged_point(analysis: &Analysis, mix: &str) -> Option<u32> {
 }
 
 /// A sentence of the analysis with long names of arms and mixes cut.
-pub(crate) fn told(analysis: &Analysis, sentence: &str) -> String {
+#[must_use]
+pub fn told(analysis: &Analysis, sentence: &str) -> String {
     let arms = analysis.arms.iter().map(|arm| arm.name.as_str());
     let names = arms.chain(analysis.mixes.iter().map(String::as_str));
     text::naming(sentence, names, NAME)
 }
 
 /// Whether nothing of the verdict may be used: then it must not look like one.
-pub(crate) fn is_invalid(analysis: &Analysis) -> bool {
+#[must_use]
+pub fn is_invalid(analysis: &Analysis) -> bool {
     analysis.outcome() == Outcome::Invalid
 }
 
 /// Name of the arm that the others are compared with.
-pub(crate) fn baseline(analysis: &Analysis) -> Option<&str> {
+#[must_use]
+pub fn baseline(analysis: &Analysis) -> Option<&str> {
     analysis
         .arms
         .iter()
@@ -62,7 +66,8 @@ pub(crate) fn baseline(analysis: &Analysis) -> Option<&str> {
 }
 
 /// Whether a point of the plan is a search for the plimsoll line.
-pub(crate) fn is_line(analysis: &Analysis, mix: &str, point: u32) -> bool {
+#[must_use]
+pub fn is_line(analysis: &Analysis, mix: &str, point: u32) -> bool {
     analysis
         .lines
         .iter()
@@ -70,7 +75,8 @@ pub(crate) fn is_line(analysis: &Analysis, mix: &str, point: u32) -> bool {
 }
 
 /// The plimsoll line of one arm and mix.
-pub(crate) fn line<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a LineResult> {
+#[must_use]
+pub fn line<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a LineResult> {
     analysis
         .lines
         .iter()
@@ -78,7 +84,8 @@ pub(crate) fn line<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&
 }
 
 /// What holds an arm back at a point. At the line itself all is done that is asked: there it is what keeps the line from being higher.
-pub(crate) fn held_back_by<'a>(
+#[must_use]
+pub fn held_back_by<'a>(
     analysis: &'a Analysis,
     mix: &str,
     point: &'a CurvePoint,
@@ -89,20 +96,9 @@ pub(crate) fn held_back_by<'a>(
     of_line.or(point.cause.as_ref())
 }
 
-/// The lines of a mix, in the order of the arms.
-pub(crate) fn lines<'a>(analysis: &'a Analysis, mix: &str) -> Vec<&'a LineResult> {
-    let mut lines: Vec<&LineResult> = analysis
-        .lines
-        .iter()
-        .filter(|line| line.mix == mix)
-        .collect();
-    let place = |line: &&LineResult| analysis.arms.iter().position(|arm| arm.name == line.arm);
-    lines.sort_by_key(place);
-    lines
-}
-
 /// What operations of one arm and mix cost.
-pub(crate) fn cost<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a CostResult> {
+#[must_use]
+pub fn cost<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a CostResult> {
     analysis
         .costs
         .iter()
@@ -115,7 +111,8 @@ fn costs_stand_at_line(analysis: &Analysis) -> bool {
 }
 
 /// The cost that is told beside an arm: at the line where any arm has one there, else at the highest throughput.
-pub(crate) fn told_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a Estimate> {
+#[must_use]
+pub fn told_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a Estimate> {
     if costs_stand_at_line(analysis) {
         cost.at_line.as_ref()
     } else {
@@ -124,7 +121,8 @@ pub(crate) fn told_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option
 }
 
 /// Where [`told_cost`] stands.
-pub(crate) fn told_cost_place(analysis: &Analysis) -> &'static str {
+#[must_use]
+pub fn told_cost_place(analysis: &Analysis) -> &'static str {
     if costs_stand_at_line(analysis) {
         "at the line"
     } else {
@@ -133,7 +131,8 @@ pub(crate) fn told_cost_place(analysis: &Analysis) -> &'static str {
 }
 
 /// The load in words at which [`told_cost`] stands, where that is not the line.
-pub(crate) fn told_cost_load<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a str> {
+#[must_use]
+pub fn told_cost_load<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a str> {
     if costs_stand_at_line(analysis) {
         return None;
     }
@@ -141,9 +140,8 @@ pub(crate) fn told_cost_load<'a>(analysis: &Analysis, cost: &'a CostResult) -> O
 }
 
 /// Place of the lowest of several costs, where they are in one currency and there is something to choose from.
-pub(crate) fn cheapest<'a>(
-    costs: impl Iterator<Item = Option<(&'a str, &'a Estimate)>>,
-) -> Option<usize> {
+#[must_use]
+pub fn cheapest<'a>(costs: impl Iterator<Item = Option<(&'a str, &'a Estimate)>>) -> Option<usize> {
     let mut found: Option<(usize, &str, f64)> = None;
     let mut candidates = 0;
     for (place, cost) in costs.enumerate() {
@@ -165,7 +163,8 @@ pub(crate) fn cheapest<'a>(
 }
 
 /// How many blocks a deciding comparison needs that cannot be told yet.
-pub(crate) fn blocks_needed<'a>(
+#[must_use]
+pub fn blocks_needed<'a>(
     analysis: &'a Analysis,
     comparison: &Comparison,
 ) -> Option<&'a BlocksNeeded> {
@@ -181,7 +180,8 @@ pub(crate) fn blocks_needed<'a>(
 }
 
 /// The points of a curve with one kind of loop: a sweep of sessions and one of rates have no axis in common.
-pub(crate) fn of_kind(curve: &Curve, open: bool) -> Curve {
+#[must_use]
+pub fn of_kind(curve: &Curve, open: bool) -> Curve {
     let mut part = curve.clone();
     part.points.retain(|point| is_open(point) == open);
     let knee = part.knee.take();
@@ -196,12 +196,14 @@ pub(crate) fn of_kind(curve: &Curve, open: bool) -> Curve {
 }
 
 /// Whether the load of a point is a rate.
-pub(crate) fn is_open(point: &CurvePoint) -> bool {
+#[must_use]
+pub fn is_open(point: &CurvePoint) -> bool {
     matches!(point.load, LoadKind::Open { .. })
 }
 
 /// One arm's point of a mix; for a search the point at the line that it found.
-pub(crate) fn point<'a>(
+#[must_use]
+pub fn point<'a>(
     analysis: &'a Analysis,
     arm: &str,
     mix: &str,
@@ -223,7 +225,7 @@ pub(crate) fn point<'a>(
 }
 
 /// The deciding comparisons.
-pub(crate) fn primaries(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
+pub fn primaries(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
     analysis
         .comparisons
         .iter()
@@ -231,7 +233,8 @@ pub(crate) fn primaries(analysis: &Analysis) -> impl Iterator<Item = &Comparison
 }
 
 /// Names of all mixes: those of the analysis, and any other that a curve has.
-pub(crate) fn mixes(analysis: &Analysis) -> Vec<&str> {
+#[must_use]
+pub fn mixes(analysis: &Analysis) -> Vec<&str> {
     let mut mixes: Vec<&str> = analysis.mixes.iter().map(String::as_str).collect();
     for curve in &analysis.curves {
         if !mixes.contains(&curve.mix.as_str()) {
@@ -242,7 +245,8 @@ pub(crate) fn mixes(analysis: &Analysis) -> Vec<&str> {
 }
 
 /// Warnings by id, the gravest kinds first, otherwise in the order in which they came.
-pub(crate) fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Warning>)> {
+#[must_use]
+pub fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Warning>)> {
     let mut kinds: Vec<(WarningId, Severity, Vec<&Warning>)> = Vec::new();
     for warning in warnings {
         let of_kind = |(id, severity, _): &&mut (WarningId, Severity, Vec<&Warning>)| {
@@ -258,6 +262,7 @@ pub(crate) fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Wa
 }
 
 /// The median, or no number where no run gave a value.
-pub(crate) fn median(estimate: &Estimate) -> f64 {
+#[must_use]
+pub fn median(estimate: &Estimate) -> f64 {
     estimate.median.unwrap_or(f64::NAN)
 }

@@ -1,14 +1,23 @@
 //! The words for the things that reports name, and the marks that stand beside the colours.
 
-use crate::text;
-use plimsoll_judge::{Analysis, BlocksNeeded, Judgement, ValidityState, Verdict};
+use crate::{select, text};
+use jiff::Timestamp;
+use plimsoll_judge::{
+    Analysis, BlocksNeeded, Estimate, FigureUnit, Judgement, Side, ValidityState, Verdict,
+};
 use plimsoll_plan::Metric;
-use plimsoll_quantities::numbers::{Numbers, round_significant};
+use plimsoll_quantities::numbers::{Numbers, PAGE, round_significant};
 use plimsoll_quantities::words::rounded_interval;
 use plimsoll_record::Severity;
 
+/// Columns of what is no instant, of an arm, and of the id of its record.
+const INSTANT: usize = 48;
+const NAME: usize = 60;
+const RECORD: usize = 24;
+
 /// The four words.
-pub(crate) fn judgement(judgement: Judgement) -> &'static str {
+#[must_use]
+pub fn judgement(judgement: Judgement) -> &'static str {
     match judgement {
         Judgement::Better => "better",
         Judgement::Worse => "worse",
@@ -18,18 +27,21 @@ pub(crate) fn judgement(judgement: Judgement) -> &'static str {
 }
 
 /// Whether a difference was seen.
-pub(crate) fn is_decided(judgement: Judgement) -> bool {
+#[must_use]
+pub fn is_decided(judgement: Judgement) -> bool {
     matches!(judgement, Judgement::Better | Judgement::Worse)
 }
 
 /// Whether the reason says how many blocks there were: `1 block, at least 6 are needed`.
-pub(crate) fn counts(verdict: &Verdict) -> bool {
+#[must_use]
+pub fn counts(verdict: &Verdict) -> bool {
     let reason = verdict.reason.as_deref().unwrap_or_default();
     reason.starts_with(&format!("{} ", verdict.blocks))
 }
 
 /// The mark of a judgement.
-pub(crate) fn judgement_mark(judgement: Judgement, unicode: bool) -> &'static str {
+#[must_use]
+pub fn judgement_mark(judgement: Judgement, unicode: bool) -> &'static str {
     match (judgement, unicode) {
         (Judgement::Better, true) => "▲",
         (Judgement::Worse, true) => "▼",
@@ -42,7 +54,8 @@ pub(crate) fn judgement_mark(judgement: Judgement, unicode: bool) -> &'static st
 }
 
 /// The state of a gate in a word.
-pub(crate) fn validity(state: ValidityState) -> &'static str {
+#[must_use]
+pub fn validity(state: ValidityState) -> &'static str {
     match state {
         ValidityState::Good => "good",
         ValidityState::Note => "note",
@@ -52,7 +65,8 @@ pub(crate) fn validity(state: ValidityState) -> &'static str {
 }
 
 /// The mark of a gate.
-pub(crate) fn validity_mark(state: ValidityState, unicode: bool) -> &'static str {
+#[must_use]
+pub fn validity_mark(state: ValidityState, unicode: bool) -> &'static str {
     match (state, unicode) {
         (ValidityState::Good, true) => "✓",
         (ValidityState::Bad, true) => "✗",
@@ -64,7 +78,8 @@ pub(crate) fn validity_mark(state: ValidityState, unicode: bool) -> &'static str
 }
 
 /// How much a warning weighs, in a word.
-pub(crate) fn severity(severity: Severity) -> &'static str {
+#[must_use]
+pub fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
         Severity::Caution => "caution",
@@ -73,7 +88,8 @@ pub(crate) fn severity(severity: Severity) -> &'static str {
 }
 
 /// The gate state with the look of a severity.
-pub(crate) fn severity_state(severity: Severity) -> ValidityState {
+#[must_use]
+pub fn severity_state(severity: Severity) -> ValidityState {
     match severity {
         Severity::Note => ValidityState::Note,
         Severity::Caution => ValidityState::Caution,
@@ -82,7 +98,8 @@ pub(crate) fn severity_state(severity: Severity) -> ValidityState {
 }
 
 /// A metric for people.
-pub(crate) fn metric(metric: Metric) -> String {
+#[must_use]
+pub fn metric(metric: Metric) -> String {
     match metric {
         Metric::Throughput => "throughput".into(),
         Metric::ResponseMean => "mean response".into(),
@@ -96,10 +113,11 @@ pub(crate) fn metric(metric: Metric) -> String {
 }
 
 /// What stands for the load where arms are judged each at its own line.
-pub(crate) const AT_LINE: &str = "the plimsoll line";
+pub const AT_LINE: &str = "the plimsoll line";
 
 /// The interval of a plimsoll line: `20,130 to 20,480 op/s`.
-pub(crate) fn line(lower: Option<f64>, upper: Option<f64>, numbers: Numbers) -> String {
+#[must_use]
+pub fn line(lower: Option<f64>, upper: Option<f64>, numbers: Numbers) -> String {
     let unit = numbers.gap();
     match (lower, upper) {
         (Some(lower), Some(upper)) => {
@@ -115,12 +133,14 @@ pub(crate) fn line(lower: Option<f64>, upper: Option<f64>, numbers: Numbers) -> 
 }
 
 /// Price of an hour, which was given with as many digits as its file has: `0.504`, `0.0548`.
-pub(crate) fn price(per_hour: f64, numbers: Numbers) -> String {
+#[must_use]
+pub fn price(per_hour: f64, numbers: Numbers) -> String {
     numbers.shortest(round_significant(per_hour, 4))
 }
 
 /// Price of a million operations: `0.00482`.
-pub(crate) fn money(value: f64, numbers: Numbers) -> String {
+#[must_use]
+pub fn money(value: f64, numbers: Numbers) -> String {
     numbers.significant(value, 3)
 }
 
@@ -128,7 +148,8 @@ pub(crate) fn money(value: f64, numbers: Numbers) -> String {
 const MOST_BLOCKS: u32 = 500;
 
 /// How many blocks would settle a comparison, where that says anything: `about 14 blocks would narrow this interval to ±3 %`.
-pub(crate) fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<String> {
+#[must_use]
+pub fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<String> {
     if needed
         .reached
         .is_some_and(|reached| reached <= needed.half_width)
@@ -165,7 +186,8 @@ pub(crate) fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<S
 }
 
 /// What was compared, and where: the line is a place and a metric at once, and is named once.
-pub(crate) fn compared(load_label: &str, what: Metric, between: &str) -> String {
+#[must_use]
+pub fn compared(load_label: &str, what: Metric, between: &str) -> String {
     if what == Metric::Line {
         metric(what)
     } else {
@@ -174,7 +196,8 @@ pub(crate) fn compared(load_label: &str, what: Metric, between: &str) -> String 
 }
 
 /// A measured value in the unit of a threshold, which its text tells by the metric that it begins with.
-pub(crate) fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> String {
+#[must_use]
+pub fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> String {
     let metric = threshold.trim_start();
     if metric.starts_with("response") || metric.starts_with("service") || metric.starts_with("cpu")
     {
@@ -187,7 +210,8 @@ pub(crate) fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> 
 }
 
 /// What a broken threshold requires, as it is written: `at least 50k required`.
-pub(crate) fn required(threshold: &str) -> String {
+#[must_use]
+pub fn required(threshold: &str) -> String {
     for (sign, words) in [(">=", "at least"), ("<=", "at most")] {
         if let Some((_, bound)) = threshold.split_once(sign) {
             return format!("{words} {} required", bound.trim());
@@ -197,7 +221,8 @@ pub(crate) fn required(threshold: &str) -> String {
 }
 
 /// Whether the result can be trusted, by the validity strip: `Yes, with 2 cautions: blocks, drift.`
-pub(crate) fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
+#[must_use]
+pub fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
     let named = |state| {
         let entries = analysis.validity.iter();
         let of_state = entries.filter(|entry| entry.state == state);
@@ -206,7 +231,7 @@ pub(crate) fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, St
             .collect::<Vec<String>>()
     };
     let (bad, cautions) = (named(ValidityState::Bad), named(ValidityState::Caution));
-    if crate::select::is_invalid(analysis) {
+    if select::is_invalid(analysis) {
         let why = if bad.is_empty() { cautions } else { bad };
         let text = match why.join(", ") {
             why if why.is_empty() => "No.".to_owned(),
@@ -223,8 +248,80 @@ pub(crate) fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, St
     (ValidityState::Caution, text)
 }
 
+/// A value of the metric with its unit.
+#[must_use]
+pub fn metric_value(metric: Metric, value: f64, numbers: Numbers) -> String {
+    match metric {
+        Metric::Throughput | Metric::Line => numbers.rate(value),
+        Metric::Errors => numbers.percent(value),
+        Metric::Cost => numbers.significant(value, 3),
+        Metric::ResponseMean
+        | Metric::Response { .. }
+        | Metric::Service { .. }
+        | Metric::CpuPerOperation => numbers.latency(value),
+    }
+}
+
+/// A figure without what [`FigureUnit`] counts it per; a dash where it is not known.
+#[must_use]
+pub fn figure(unit: FigureUnit, value: Option<f64>, numbers: Numbers) -> String {
+    let Some(value) = value.filter(|value| value.is_finite()) else {
+        return numbers.nothing().into();
+    };
+    match unit {
+        FigureUnit::Share => numbers.percent(value),
+        FigureUnit::Count | FigureUnit::PerOperation | FigureUnit::Processors => {
+            numbers.compact_count(value)
+        }
+        FigureUnit::PerSecond => numbers.significant(value, 3),
+        FigureUnit::Nanoseconds | FigureUnit::NanosecondsPerOperation => numbers.latency(value),
+        FigureUnit::Bytes | FigureUnit::BytesPerSecond | FigureUnit::BytesPerOperation => {
+            numbers.bytes_of(value)
+        }
+    }
+}
+
+/// `10.6 (10.2 to 11.4)`.
+#[must_use]
+pub fn with_range(estimate: &Estimate, decimals: usize) -> String {
+    let (Some(median), Some((least, most))) = (estimate.median, estimate.range()) else {
+        return PAGE.nothing().to_owned();
+    };
+    let spelled = |value| PAGE.fixed(value, decimals);
+    if spelled(least) == spelled(most) {
+        return spelled(median);
+    }
+    format!(
+        "{} ({} to {})",
+        spelled(median),
+        spelled(least),
+        spelled(most)
+    )
+}
+
+/// An instant for people: `1 March 2026, 09:00 UTC`. What is no instant is shown as it is.
+#[must_use]
+pub fn date(instant: &str) -> String {
+    match instant.parse::<Timestamp>() {
+        Ok(instant) => instant.strftime("%-d %B %Y, %H:%M UTC").to_string(),
+        Err(_) => text::short(instant, INSTANT),
+    }
+}
+
+/// The arm, with its record where the other side's has the same name.
+#[must_use]
+pub fn named(side: &Side, other: &Side) -> String {
+    let arm = text::short(&side.arm, NAME);
+    if side.arm == other.arm {
+        format!("{arm} ({})", text::short(&side.record, RECORD))
+    } else {
+        arm
+    }
+}
+
 /// `1 block`, `2 blocks`.
-pub(crate) fn counted(count: u64, one: &str, numbers: Numbers) -> String {
+#[must_use]
+pub fn counted(count: u64, one: &str, numbers: Numbers) -> String {
     format!(
         "{} {one}{}",
         numbers.count(count),
@@ -256,6 +353,23 @@ mod tests {
         for (given, expected) in [(0.054_795, "0.0548"), (0.504, "0.504"), (0.07, "0.07")] {
             assert_eq!(price(given, TERMINAL), expected);
         }
+    }
+
+    #[test]
+    fn figures_have_sensible_digits_and_units() {
+        for (unit, value, expected) in [
+            (FigureUnit::Share, 0.9713, "97.1 %"),
+            (FigureUnit::Count, 15.98, "16.0"),
+            (FigureUnit::PerOperation, 0.117_23, "0.117"),
+            (FigureUnit::PerSecond, 598.2, "598"),
+            (FigureUnit::Nanoseconds, 26_700_000.0, "26.7 ms"),
+            (FigureUnit::BytesPerSecond, 1_234_567.0, "1.18 MiB"),
+            (FigureUnit::Processors, 1.5, "1.50"),
+            (FigureUnit::Bytes, f64::NAN, "–"),
+        ] {
+            assert_eq!(figure(unit, Some(value), TERMINAL), expected);
+        }
+        assert_eq!(figure(FigureUnit::Share, None, TERMINAL), "–");
     }
 
     #[test]

@@ -11,8 +11,8 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use plimsoll_export::{Form, files, write};
 use plimsoll_record::ExperimentRecord;
-use plimsoll_report::export::{self, Form};
 use plimsoll_trace::{Trace, iolog_v3};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -87,7 +87,7 @@ pub(crate) async fn file(
 }
 
 fn find(judged: &Judged, name: &str) -> Result<Found, Failure> {
-    let files = export::files(&judged.report());
+    let files = files(&judged.report());
     if let Some(place) = files.iter().position(|file| file.name == name) {
         return Ok(match files[place].form {
             Form::Parquet => Found::Whole(place),
@@ -105,7 +105,7 @@ fn find(judged: &Judged, name: &str) -> Result<Found, Failure> {
     let id = &judged.record.id;
     let links = names
         .take(200)
-        .map(|name| (name.to_owned(), plimsoll_report::link::file(id, name)))
+        .map(|name| (name.to_owned(), plimsoll_page::link::file(id, name)))
         .collect();
     Err(Failure::new(
         StatusCode::NOT_FOUND,
@@ -121,7 +121,7 @@ pub(crate) fn traces(record: &ExperimentRecord) -> Vec<(String, PathBuf)> {
     for (number, run) in record.runs.iter().enumerate() {
         if let Some(trace) = run.rig.as_ref().and_then(|rig| rig.trace.as_ref()) {
             traces.push((
-                plimsoll_report::link::iolog_name(number, run),
+                plimsoll_page::link::iolog_name(number, run),
                 trace.path.clone(),
             ));
         }
@@ -157,8 +157,8 @@ async fn written(app: &App, source: Source) -> Result<Body, Failure> {
         let _place = place;
         let mut out = BufWriter::with_capacity(PIECE, Sent(sender.clone()));
         let written = match &source {
-            Source::Export { judged, place } => match export::files(&judged.report()).get(*place) {
-                Some(file) => file.write_to(&mut out),
+            Source::Export { judged, place } => match files(&judged.report()).get(*place) {
+                Some(file) => write(file, &mut out),
                 None => Ok(()),
             },
             Source::Trace(trace) => iolog_v3(&trace.trace, &mut out),

@@ -7,8 +7,8 @@
 //! ```text
 //! connections  listens, and limits how many may ask, how much and for how long; who goes when places are short
 //!   access     who may ask: Host, Origin, token; and what a browser may do with the answer
-//!   pages      list, experiment, comparison, history, errors         ─► report draws them
-//!   files      what `plimsoll export` would write, and traces        ─► report::export
+//!   pages      list, experiment, comparison, history, errors         ─► page draws them
+//!   files      what `plimsoll export` would write, and traces        ─► export
 //!   maps       disk maps: stills on the page, accesses for the player
 //!   live       an experiment that goes on, as server-sent events     ◄─ one reader for each, however many look
 //!   metrics    the latest figures for Prometheus

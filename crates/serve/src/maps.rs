@@ -10,8 +10,9 @@ use plimsoll_diskmap::{
     DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, is_traced, last_of_each_arm,
 };
 use plimsoll_judge::Analysis;
+use plimsoll_page::experiment::DiskMap;
 use plimsoll_record::{ExperimentRecord, RunRecord};
-use plimsoll_report::page::{DiskMap, telling_arms};
+use plimsoll_report::arms::telling_arms;
 use std::sync::Arc;
 
 /// What the player is given at most.

@@ -1,4 +1,4 @@
-// Numbers as the page spells them (`crates/report/src/number.rs`): digits that count, narrow spaces, a real minus.
+// Numbers as the page spells them (`crates/quantities/src/numbers.rs`): digits that count, narrow spaces, a real minus.
 
 const GAP = "\u202f";
 const MINUS = "\u2212";

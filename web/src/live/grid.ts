@@ -1,7 +1,7 @@
 // The grid of runs, which the page has drawn: its cells change their state.
 import type { Run } from "./message";
 
-/** Marks and words, as in `crates/report/src/page/live.rs`. */
+/** Marks and words, as in `crates/page/src/experiment/live.rs`. */
 const STATES: Record<string, [mark: string, word: string]> = {
   going: ["●", "running"],
   finished: ["✓", "finished"],

@@ -17,6 +17,7 @@ mod history;
 mod latencies;
 mod lines;
 mod looks;
+mod modules;
 mod mutilated;
 mod pairs;
 mod records;

@@ -33,8 +33,8 @@ fn expect_whole(laboratory: &Laboratory, said: &Said, runs: usize) -> Experiment
     let page = fs::read_to_string(page_of(out)).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
     // Its one script is the one that its policy lets run; all others are data.
-    assert!(page.contains(&plimsoll_report::shell::policy(
-        plimsoll_report::shell::Place::File
+    assert!(page.contains(&plimsoll_page::shell::policy(
+        plimsoll_page::shell::Place::File
     )));
     assert_eq!(page.matches("<script>").count(), 1);
     for data in page.split("<script ").skip(1) {

@@ -14,11 +14,11 @@ pub struct Left {
     measured_total: f64,
     other_total: f64,
     /// The run that is going on.
-    run: Option<Going>,
+    run: Option<RunInProgress>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Going {
+struct RunInProgress {
     begun: f64,
     /// How much measuring is done, of the whole run and of its point.
     measured_seconds: f64,
@@ -62,7 +62,7 @@ impl Left {
 
     /// A run begins.
     pub fn run_begins(&mut self, now: f64) {
-        self.run = Some(Going {
+        self.run = Some(RunInProgress {
             begun: now,
             measured_seconds: 0.0,
             point_seconds: 0.0,

@@ -1,0 +1,86 @@
+//! Files for other programs: tables of points, slices, figures and trials as CSV and Parquet, JSON of record and analysis, what fio said, logs for the HdrHistogram
+//! tools, PerfKit's samples, Prometheus' text; and JUnit's XML for servers that build and test.
+//!
+//! Every number is in the unit that its column or name says, unrounded, and without separators. Names stand as they are in the experiment file.
+//!
+//! ```text
+//! Report ─┬─ files  ─► ExportFile ─► write
+//!         ├─ junit::render
+//! Slice ──┴─ prometheus::now
+//! ```
+
+mod figures;
+mod hdr;
+pub mod junit;
+mod perfkit;
+mod points;
+pub mod prometheus;
+mod slices;
+mod trials;
+
+pub use plimsoll_report::files::{ExportFile, Form, files};
+
+use plimsoll_report::Report;
+use plimsoll_report::files::{Content, Table};
+use plimsoll_table::{Column, Rows, write_csv, write_parquet};
+use std::io::{self, Write};
+
+/// Writes a file of an export.
+///
+/// # Errors
+/// When `out` cannot be written to.
+pub fn write(file: &ExportFile<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match file.content {
+        Content::Csv(table, report) => {
+            write_csv(
+                &columns(table, &report),
+                |take| rows(table, &report, take),
+                out,
+            )?;
+        }
+        Content::Parquet(table, report) => {
+            write_parquet(
+                &columns(table, &report),
+                |take| rows(table, &report, take),
+                out,
+            )?;
+        }
+        Content::Record(report) => {
+            serde_json::to_writer(&mut *out, report.record).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+        Content::Analysis(report) => {
+            serde_json::to_writer_pretty(&mut *out, report.analysis).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+        Content::Fio(result) => {
+            serde_json::to_writer_pretty(&mut *out, &result.json).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+        Content::HdrLog(run) => hdr::write(run, out)?,
+        Content::Perfkit(report) => perfkit::write(&report, out)?,
+        Content::Prometheus(report) => prometheus::write(&report, out)?,
+    }
+    out.flush()
+}
+
+fn columns(table: Table, report: &Report<'_>) -> Vec<Column> {
+    match table {
+        Table::Points => points::columns(),
+        Table::Slices => slices::columns(report.record),
+        Table::Figures => figures::columns(),
+        Table::Trials => trials::columns(),
+    }
+}
+
+fn rows(table: Table, report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()> {
+    match table {
+        Table::Points => points::write(report, take),
+        Table::Slices => slices::write(report.record, take),
+        Table::Figures => figures::write(report.analysis, take),
+        Table::Trials => trials::write(report.analysis, take),
+    }
+}
+
+#[cfg(test)]
+mod tests;

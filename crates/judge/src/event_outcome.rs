@@ -1,0 +1,55 @@
+//! What was done to the servers at one point of one run.
+
+use crate::SeriesEvent;
+use plimsoll_plan::{Plan, words::event_in_words};
+use plimsoll_record::{Disturbance, PointRecord};
+
+/// Begin and end, nanoseconds from the start of the point.
+pub(crate) type Window = (u64, u64);
+
+/// What was done to the server at one point of one run, and what came of it.
+pub(crate) struct EventOutcome {
+    pub(crate) disturbance: Disturbance,
+    /// Failed operations of each slice.
+    pub(crate) errors: Vec<u64>,
+}
+
+impl EventOutcome {
+    /// `None` where nothing was done on purpose.
+    pub(crate) fn of(point: &PointRecord) -> Option<Self> {
+        let slices = point.slices.iter();
+        Some(Self {
+            disturbance: point.disturbance()?.clone(),
+            errors: slices.map(|slice| slice.completed.error).collect(),
+        })
+    }
+
+    /// What was done, for drawing.
+    pub(crate) fn drawn(&self, plan: &Plan) -> Vec<SeriesEvent> {
+        let events = self.disturbance.events.iter();
+        events
+            .filter_map(|event| {
+                let spec = plan.events.get(event.event as usize)?;
+                Some(SeriesEvent {
+                    at: seconds(event.at_ns),
+                    until: event.until_ns.map(seconds),
+                    words: format!("{} ({})", event_in_words(*spec), event.member),
+                })
+            })
+            .collect()
+    }
+
+    /// From an event to the next one, or to the end of the point. `None` where it did not happen.
+    pub(crate) fn window(&self, event: usize) -> Option<Window> {
+        let mut events = self.disturbance.events.iter();
+        let at = events.find(|one| one.event as usize == event)?.at_ns;
+        let next = self.disturbance.events.iter().map(|one| one.at_ns);
+        let next = next.filter(|next| *next > at).min();
+        Some((at, next.unwrap_or(u64::MAX)))
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // Times of a point are far below 2^53 ns.
+pub(crate) fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}

@@ -1,0 +1,226 @@
+//! The files of an export: their names, who reads them, and what is in them. The page lists them, and `plimsoll-export` writes them.
+
+use crate::{Report, text};
+use plimsoll_record::{FioResult, RunRecord, Slice};
+
+/// One file of an export: its name and what is in it, not yet written.
+#[derive(Clone, Debug)]
+pub struct ExportFile<'a> {
+    /// A plain file name, without a folder.
+    pub name: String,
+    /// What is in it, in a few words.
+    pub about: &'static str,
+    /// Who reads it.
+    pub form: Form,
+    /// What is written into it.
+    pub content: Content<'a>,
+}
+
+/// Who reads a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Form {
+    /// Spreadsheets and everything else.
+    Csv,
+    /// pandas, DuckDB, Polars, Spark.
+    Parquet,
+    /// Programs, and `plimsoll` itself.
+    Json,
+    /// The HdrHistogram tools.
+    Hdr,
+    /// What fio said of emulated disks.
+    Fio,
+    /// PerfKit Benchmarker.
+    Perfkit,
+    /// Prometheus.
+    Prometheus,
+}
+
+impl Form {
+    /// All of them, in the order in which help lists them.
+    pub const ALL: [Self; 7] = [
+        Self::Csv,
+        Self::Parquet,
+        Self::Json,
+        Self::Hdr,
+        Self::Fio,
+        Self::Perfkit,
+        Self::Prometheus,
+    ];
+
+    /// As it is called on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+            Self::Json => "json",
+            Self::Hdr => "hdr",
+            Self::Fio => "fio",
+            Self::Perfkit => "perfkit",
+            Self::Prometheus => "prometheus",
+        }
+    }
+}
+
+/// What is written into a file.
+#[derive(Clone, Copy, Debug)]
+pub enum Content<'a> {
+    /// Rows of a table as CSV.
+    Csv(Table, Report<'a>),
+    /// Rows of a table as Parquet.
+    Parquet(Table, Report<'a>),
+    /// The record as JSON.
+    Record(Report<'a>),
+    /// The analysis as JSON.
+    Analysis(Report<'a>),
+    /// fio's own JSON.
+    Fio(&'a FioResult),
+    /// A log of one run.
+    HdrLog(&'a RunRecord),
+    /// PerfKit's samples.
+    Perfkit(Report<'a>),
+    /// Prometheus' text.
+    Prometheus(Report<'a>),
+}
+
+/// What is written as rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// Points of runs.
+    Points,
+    /// Seconds of points.
+    Slices,
+    /// What was watched.
+    Figures,
+    /// Trials of searches for the plimsoll line.
+    Trials,
+}
+
+impl Table {
+    const ALL: [Self; 4] = [Self::Points, Self::Slices, Self::Figures, Self::Trials];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Points => "points",
+            Self::Slices => "slices",
+            Self::Figures => "figures",
+            Self::Trials => "trials",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Self::Points => "one row for each point of each run",
+            Self::Slices => "one row for each second, operation and status",
+            Self::Figures => "one row for each point of each run with what was watched there",
+            Self::Trials => "one row for each trial of each search for the plimsoll line",
+        }
+    }
+}
+
+/// Every file of a report: tables and documents, the trials where lines were searched, what fio said in each of its jobs, and an HDR log for each run that has
+/// slices.
+#[must_use]
+pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
+    let mut files = Vec::new();
+    let mut add = |name: String, about, form, content| {
+        files.push(ExportFile {
+            name,
+            about,
+            form,
+            content,
+        });
+    };
+    for table in Table::ALL {
+        if table == Table::Trials && report.analysis.lines.is_empty() {
+            continue;
+        }
+        let (name, about) = (table.name(), table.about());
+        let csv = Content::Csv(table, *report);
+        add(format!("{name}.csv"), about, Form::Csv, csv);
+        let parquet = Content::Parquet(table, *report);
+        add(format!("{name}.parquet"), about, Form::Parquet, parquet);
+    }
+    for (name, about, form, content) in [
+        (
+            "record.json",
+            "everything that was measured",
+            Form::Json,
+            Content::Record(*report),
+        ),
+        (
+            "analysis.json",
+            "everything that follows from it",
+            Form::Json,
+            Content::Analysis(*report),
+        ),
+        (
+            "perfkit.json",
+            "a sample of PerfKit Benchmarker for each figure of each valid run",
+            Form::Perfkit,
+            Content::Perfkit(*report),
+        ),
+        (
+            "metrics.prom",
+            "the figures of each run in Prometheus' text form",
+            Form::Prometheus,
+            Content::Prometheus(*report),
+        ),
+    ] {
+        add(name.into(), about, form, content);
+    }
+    let results = report
+        .record
+        .calibrations
+        .iter()
+        .flat_map(|calibration| &calibration.results);
+    for (place, result) in results.enumerate() {
+        let stem = text::file_stem(&result.label);
+        add(
+            format!("calibration-{}-{stem}.json", place + 1),
+            "what fio said of an emulated disk",
+            Form::Fio,
+            Content::Fio(result),
+        );
+    }
+    for run in report.record.runs.iter().filter(|run| has_log(run)) {
+        let mut arms = report.analysis.arms.iter();
+        let arm = arms.position(|arm| arm.name == run.arm);
+        add(
+            hdr_name(run, arm),
+            "response times of each second for the HdrHistogram tools",
+            Form::Hdr,
+            Content::HdrLog(run),
+        );
+    }
+    files
+}
+
+/// Whether a run has anything for a log.
+fn has_log(run: &RunRecord) -> bool {
+    let mut points = run.points.iter().chain(&run.load);
+    points.any(|point| point.slices.iter().any(has_histogram))
+}
+
+/// Whether a slice has anything for a log. One without operations has an empty place in it; imported ones may have figures without histograms.
+fn has_histogram(slice: &Slice) -> bool {
+    slice
+        .operations
+        .iter()
+        .all(|part| part.latencies.service.summary().is_none())
+}
+
+/// `block-01-arm-2-small-cache.hlog`: the number of the arm keeps names apart that look alike without their special characters.
+fn hdr_name(run: &RunRecord, arm: Option<usize>) -> String {
+    let number = arm.map_or_else(|| "x".to_owned(), |index| (index + 1).to_string());
+    let attempt = if run.attempt > 1 {
+        format!("-attempt-{}", run.attempt)
+    } else {
+        String::new()
+    };
+    format!(
+        "block-{:02}-arm-{number}-{}{attempt}.hlog",
+        u64::from(run.block) + 1,
+        text::file_stem(&run.arm)
+    )
+}
