@@ -146,6 +146,12 @@ impl Page<'_> {
         html! { span.arm { (self.style(name).swatch()) (text::short(name, NAME)) } }
     }
 
+    /// All runs of an arm, whatever came of them.
+    fn runs_of(&self, arm: &str) -> impl Iterator<Item = &RunRecord> {
+        let runs = self.report.record.runs.iter();
+        runs.filter(move |run| run.arm == arm)
+    }
+
     fn style(&self, arm: &str) -> ArmStyle {
         self.styles.style(arm)
     }

@@ -1,4 +1,4 @@
-//! Which of many things a report puts first.
+//! What a report puts first, and lookups in an analysis.
 
 use crate::text;
 use plimsoll_judge::{
@@ -41,21 +41,21 @@ pub fn judged_point(analysis: &Analysis, mix: &str) -> Option<u32> {
     best.map(|(_, _, index)| index)
 }
 
-/// A sentence of the analysis with long names of arms and mixes cut.
+/// A sentence of the analysis in which long names of arms and mixes are shortened.
 #[must_use]
-pub fn told(analysis: &Analysis, sentence: &str) -> String {
+pub fn with_short_names(analysis: &Analysis, sentence: &str) -> String {
     let arms = analysis.arms.iter().map(|arm| arm.name.as_str());
     let names = arms.chain(analysis.mixes.iter().map(String::as_str));
     text::naming(sentence, names, NAME)
 }
 
-/// Whether nothing of the verdict may be used: then it must not look like one.
+/// Whether the result is invalid as a whole, so that no verdict may be shown as one.
 #[must_use]
 pub fn is_invalid(analysis: &Analysis) -> bool {
     analysis.outcome() == Outcome::Invalid
 }
 
-/// Name of the arm that the others are compared with.
+/// The name of the baseline.
 #[must_use]
 pub fn baseline(analysis: &Analysis) -> Option<&str> {
     analysis
@@ -65,7 +65,7 @@ pub fn baseline(analysis: &Analysis) -> Option<&str> {
         .map(|arm| arm.name.as_str())
 }
 
-/// Whether a point of the plan is a search for the plimsoll line.
+/// Whether a point of the plan searches the plimsoll line.
 #[must_use]
 pub fn is_line(analysis: &Analysis, mix: &str, point: u32) -> bool {
     analysis
@@ -83,9 +83,9 @@ pub fn line<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a Line
         .find(|line| line.arm == arm && line.mix == mix)
 }
 
-/// What holds an arm back at a point. At the line itself all is done that is asked: there it is what keeps the line from being higher.
+/// The bottleneck of an arm at a point. At the plimsoll line, where the arm still meets the requested rate, it is what limits the line.
 #[must_use]
-pub fn held_back_by<'a>(
+pub fn bottleneck<'a>(
     analysis: &'a Analysis,
     mix: &str,
     point: &'a CurvePoint,
@@ -96,7 +96,7 @@ pub fn held_back_by<'a>(
     of_line.or(point.cause.as_ref())
 }
 
-/// What operations of one arm and mix cost.
+/// The cost of operations of one arm and mix.
 #[must_use]
 pub fn cost<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a CostResult> {
     analysis
@@ -105,41 +105,41 @@ pub fn cost<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a Cost
         .find(|cost| cost.arm == arm && cost.mix == mix)
 }
 
-/// Whether costs are told at the line: where any arm has one there.
-fn costs_stand_at_line(analysis: &Analysis) -> bool {
+/// Whether any arm has a cost at the line; costs are then shown there.
+fn has_costs_at_line(analysis: &Analysis) -> bool {
     analysis.costs.iter().any(|cost| cost.at_line.is_some())
 }
 
-/// The cost that is told beside an arm: at the line where any arm has one there, else at the highest throughput.
+/// The cost shown beside an arm: at the line if any arm has one there, otherwise at the highest throughput.
 #[must_use]
-pub fn told_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a Estimate> {
-    if costs_stand_at_line(analysis) {
+pub fn shown_cost<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a Estimate> {
+    if has_costs_at_line(analysis) {
         cost.at_line.as_ref()
     } else {
         cost.at_best.as_ref().map(|(_, estimate)| estimate)
     }
 }
 
-/// Where [`told_cost`] stands.
+/// In words, where [`shown_cost`] was measured.
 #[must_use]
-pub fn told_cost_place(analysis: &Analysis) -> &'static str {
-    if costs_stand_at_line(analysis) {
+pub fn shown_cost_place(analysis: &Analysis) -> &'static str {
+    if has_costs_at_line(analysis) {
         "at the line"
     } else {
         "at best"
     }
 }
 
-/// The load in words at which [`told_cost`] stands, where that is not the line.
+/// The load of [`shown_cost`] in words, unless that is the line.
 #[must_use]
-pub fn told_cost_load<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a str> {
-    if costs_stand_at_line(analysis) {
+pub fn shown_cost_load<'a>(analysis: &Analysis, cost: &'a CostResult) -> Option<&'a str> {
+    if has_costs_at_line(analysis) {
         return None;
     }
     cost.at_best.as_ref().map(|(load, _)| load.as_str())
 }
 
-/// Place of the lowest of several costs, where they are in one currency and there is something to choose from.
+/// Index of the lowest cost, if there are at least two and all are in one currency.
 #[must_use]
 pub fn cheapest<'a>(costs: impl Iterator<Item = Option<(&'a str, &'a Estimate)>>) -> Option<usize> {
     let mut found: Option<(usize, &str, f64)> = None;
@@ -162,7 +162,7 @@ pub fn cheapest<'a>(costs: impl Iterator<Item = Option<(&'a str, &'a Estimate)>>
     found.filter(|_| candidates > 1).map(|(place, ..)| place)
 }
 
-/// How many blocks a deciding comparison needs that cannot be told yet.
+/// How many blocks an inconclusive deciding comparison needs.
 #[must_use]
 pub fn blocks_needed<'a>(
     analysis: &'a Analysis,
@@ -179,7 +179,7 @@ pub fn blocks_needed<'a>(
     })
 }
 
-/// The points of a curve with one kind of loop: a sweep of sessions and one of rates have no axis in common.
+/// The points of a curve with one kind of loop: sweeps of sessions and of rates share no axis.
 #[must_use]
 pub fn of_kind(curve: &Curve, open: bool) -> Curve {
     let mut part = curve.clone();
@@ -201,7 +201,7 @@ pub fn is_open(point: &CurvePoint) -> bool {
     matches!(point.load, LoadKind::Open { .. })
 }
 
-/// One arm's point of a mix; for a search the point at the line that it found.
+/// An arm's point of a mix; for a search, the point at the line it found.
 #[must_use]
 pub fn point<'a>(
     analysis: &'a Analysis,
@@ -232,7 +232,7 @@ pub fn primaries(analysis: &Analysis) -> impl Iterator<Item = &Comparison> {
         .filter(|comparison| comparison.primary)
 }
 
-/// Names of all mixes: those of the analysis, and any other that a curve has.
+/// Names of all mixes: those of the analysis, then any others that have a curve.
 #[must_use]
 pub fn mixes(analysis: &Analysis) -> Vec<&str> {
     let mut mixes: Vec<&str> = analysis.mixes.iter().map(String::as_str).collect();
@@ -244,7 +244,7 @@ pub fn mixes(analysis: &Analysis) -> Vec<&str> {
     mixes
 }
 
-/// Warnings by id, the gravest kinds first, otherwise in the order in which they came.
+/// Warnings grouped by id, the most severe first, otherwise in their order.
 #[must_use]
 pub fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Warning>)> {
     let mut kinds: Vec<(WarningId, Severity, Vec<&Warning>)> = Vec::new();
@@ -261,7 +261,7 @@ pub fn by_kind(warnings: &[Warning]) -> Vec<(WarningId, Severity, Vec<&Warning>)
     kinds
 }
 
-/// The median, or no number where no run gave a value.
+/// The median; NaN if no run gave a value.
 #[must_use]
 pub fn median(estimate: &Estimate) -> f64 {
     estimate.median.unwrap_or(f64::NAN)

@@ -10,12 +10,12 @@ use plimsoll_quantities::numbers::{Numbers, PAGE, round_significant};
 use plimsoll_quantities::words::rounded_interval;
 use plimsoll_record::Severity;
 
-/// Columns of what is no instant, of an arm, and of the id of its record.
+/// Widths, in columns: an unreadable instant, the name of an arm, the id of its record.
 const INSTANT: usize = 48;
 const NAME: usize = 60;
 const RECORD: usize = 24;
 
-/// The four words.
+/// A judgement as a word.
 #[must_use]
 pub fn judgement(judgement: Judgement) -> &'static str {
     match judgement {
@@ -26,13 +26,13 @@ pub fn judgement(judgement: Judgement) -> &'static str {
     }
 }
 
-/// Whether a difference was seen.
+/// Whether there is a difference.
 #[must_use]
 pub fn is_decided(judgement: Judgement) -> bool {
     matches!(judgement, Judgement::Better | Judgement::Worse)
 }
 
-/// Whether the reason says how many blocks there were: `1 block, at least 6 are needed`.
+/// Whether the reason states the number of blocks: `1 block, at least 6 are needed`.
 #[must_use]
 pub fn counts(verdict: &Verdict) -> bool {
     let reason = verdict.reason.as_deref().unwrap_or_default();
@@ -53,7 +53,7 @@ pub fn judgement_mark(judgement: Judgement, unicode: bool) -> &'static str {
     }
 }
 
-/// The state of a gate in a word.
+/// The state of a gate as a word.
 #[must_use]
 pub fn validity(state: ValidityState) -> &'static str {
     match state {
@@ -77,7 +77,7 @@ pub fn validity_mark(state: ValidityState, unicode: bool) -> &'static str {
     }
 }
 
-/// How much a warning weighs, in a word.
+/// The severity of a warning as a word.
 #[must_use]
 pub fn severity(severity: Severity) -> &'static str {
     match severity {
@@ -87,7 +87,7 @@ pub fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// The gate state with the look of a severity.
+/// The state of a gate that looks like this severity.
 #[must_use]
 pub fn severity_state(severity: Severity) -> ValidityState {
     match severity {
@@ -97,7 +97,7 @@ pub fn severity_state(severity: Severity) -> ValidityState {
     }
 }
 
-/// A metric for people.
+/// The name of a metric.
 #[must_use]
 pub fn metric(metric: Metric) -> String {
     match metric {
@@ -112,7 +112,7 @@ pub fn metric(metric: Metric) -> String {
     }
 }
 
-/// What stands for the load where arms are judged each at its own line.
+/// Replaces the load where each arm is judged at its own line.
 pub const AT_LINE: &str = "the plimsoll line";
 
 /// The interval of a plimsoll line: `20,130 to 20,480 op/s`.
@@ -132,7 +132,7 @@ pub fn line(lower: Option<f64>, upper: Option<f64>, numbers: Numbers) -> String 
     }
 }
 
-/// Price of an hour, which was given with as many digits as its file has: `0.504`, `0.0548`.
+/// Price of an hour, with up to four digits: `0.504`, `0.0548`.
 #[must_use]
 pub fn price(per_hour: f64, numbers: Numbers) -> String {
     numbers.shortest(round_significant(per_hour, 4))
@@ -144,10 +144,10 @@ pub fn money(value: f64, numbers: Numbers) -> String {
     numbers.significant(value, 3)
 }
 
-/// More blocks than this are no advice: nobody makes them.
+/// More blocks than this are not advised: nobody would run them.
 const MOST_BLOCKS: u32 = 500;
 
-/// How many blocks would settle a comparison, where that says anything: `about 14 blocks would narrow this interval to ±3 %`.
+/// How many blocks would settle a comparison, if the number is useful: `about 14 blocks would narrow this interval to ±3 %`.
 #[must_use]
 pub fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<String> {
     if needed
@@ -185,7 +185,7 @@ pub fn blocks_needed(needed: &BlocksNeeded, numbers: Numbers) -> Option<String> 
     })
 }
 
-/// What was compared, and where: the line is a place and a metric at once, and is named once.
+/// Load and metric of a comparison. The plimsoll line is both, and is named once.
 #[must_use]
 pub fn compared(load_label: &str, what: Metric, between: &str) -> String {
     if what == Metric::Line {
@@ -195,7 +195,7 @@ pub fn compared(load_label: &str, what: Metric, between: &str) -> String {
     }
 }
 
-/// A measured value in the unit of a threshold, which its text tells by the metric that it begins with.
+/// A measured value in the unit of a threshold; the text of a threshold begins with its metric.
 #[must_use]
 pub fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> String {
     let metric = threshold.trim_start();
@@ -209,7 +209,7 @@ pub fn threshold_value(threshold: &str, value: f64, numbers: Numbers) -> String 
     }
 }
 
-/// What a broken threshold requires, as it is written: `at least 50k required`.
+/// The bound of a threshold as the file has it: `at least 50k required`.
 #[must_use]
 pub fn required(threshold: &str) -> String {
     for (sign, words) in [(">=", "at least"), ("<=", "at most")] {
@@ -248,7 +248,7 @@ pub fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
     (ValidityState::Caution, text)
 }
 
-/// A value of the metric with its unit.
+/// A value of a metric.
 #[must_use]
 pub fn metric_value(metric: Metric, value: f64, numbers: Numbers) -> String {
     match metric {
@@ -262,7 +262,7 @@ pub fn metric_value(metric: Metric, value: f64, numbers: Numbers) -> String {
     }
 }
 
-/// A figure without what [`FigureUnit`] counts it per; a dash where it is not known.
+/// A figure of what was watched, without the `per` of its unit; a dash if it is unknown.
 #[must_use]
 pub fn figure(unit: FigureUnit, value: Option<f64>, numbers: Numbers) -> String {
     let Some(value) = value.filter(|value| value.is_finite()) else {
@@ -281,7 +281,7 @@ pub fn figure(unit: FigureUnit, value: Option<f64>, numbers: Numbers) -> String 
     }
 }
 
-/// `10.6 (10.2 to 11.4)`.
+/// The median with the range of the blocks: `10.6 (10.2 to 11.4)`.
 #[must_use]
 pub fn with_range(estimate: &Estimate, decimals: usize) -> String {
     let (Some(median), Some((least, most))) = (estimate.median, estimate.range()) else {
@@ -299,7 +299,7 @@ pub fn with_range(estimate: &Estimate, decimals: usize) -> String {
     )
 }
 
-/// An instant for people: `1 March 2026, 09:00 UTC`. What is no instant is shown as it is.
+/// An instant: `1 March 2026, 09:00 UTC`. Other text is shown as it is.
 #[must_use]
 pub fn date(instant: &str) -> String {
     match instant.parse::<Timestamp>() {
@@ -308,7 +308,7 @@ pub fn date(instant: &str) -> String {
     }
 }
 
-/// The arm, with its record where the other side's has the same name.
+/// The name of an arm, with its record if the other side's arm has the same name.
 #[must_use]
 pub fn named(side: &Side, other: &Side) -> String {
     let arm = text::short(&side.arm, NAME);

@@ -17,7 +17,7 @@ pub fn closing(analysis: &Analysis, screen: &Screen) -> String {
         paragraph(
             &mut out,
             Style::new().bold(),
-            &select::told(analysis, sentence),
+            &select::with_short_names(analysis, sentence),
             0,
             screen,
         );

@@ -3,7 +3,8 @@
 use super::{BOLD, DIM, Screen};
 use crate::chart::{Line, over_load};
 use crate::screen::paint;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use crate::table::{printed, unruled};
+use comfy_table::{Cell, CellAlignment};
 use plimsoll_report::disk::{DiskPicture, DiskRow, kinds, series};
 
 /// Everything that was measured, as tables and charts.
@@ -61,10 +62,7 @@ pub fn disk(picture: &DiskPicture<'_>, screen: &Screen) -> String {
 fn table(rows: &[&DiskRow], screen: &Screen) -> String {
     let numbers = screen.numbers();
     let with_fsync = rows.iter().any(|row| row.fsync.is_some());
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled);
+    let mut table = unruled();
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     let mut titles = vec![
         "size",
@@ -108,12 +106,7 @@ fn table(rows: &[&DiskRow], screen: &Screen) -> String {
     for column in table.column_iter_mut() {
         column.set_padding((2, 0));
     }
-    let mut out = String::new();
-    for line in table.lines() {
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    out
+    printed(&table)
 }
 
 #[cfg(test)]

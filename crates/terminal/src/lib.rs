@@ -89,7 +89,7 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     deciding::blocks(&mut out, analysis, &signs, screen);
     remarks::differed(&mut out, analysis, &signs, screen);
     remarks::thresholds(&mut out, &analysis.thresholds, screen);
-    let cut = |subject: &str| select::told(analysis, subject);
+    let cut = |subject: &str| select::with_short_names(analysis, subject);
     remarks::warnings(&mut out, &analysis.warnings, cut, screen);
     out
 }
@@ -171,7 +171,7 @@ fn title(out: &mut String, analysis: &Analysis, screen: &Screen) {
 
 fn headline(out: &mut String, report: &Report<'_>, screen: &Screen) {
     let analysis = report.analysis;
-    let told = |sentence: &String| select::told(analysis, sentence);
+    let told = |sentence: &String| select::with_short_names(analysis, sentence);
     let style = match select::is_invalid(analysis) {
         true => [BOLD.fg_color(Some(AnsiColor::Red.into())), DIM],
         false => [BOLD, Style::new()],

@@ -2,9 +2,10 @@
 
 use super::screen::{Screen, paint};
 use super::sign::{self, Signs};
+use super::table::{printed, unruled};
 use super::{BOLD, DIM, paragraph};
 use anstream::adapter::strip_str;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment};
 use plimsoll_judge::{Analysis, CostResult, Curve, CurvePoint, Estimate, FigureUnit};
 use plimsoll_report::{select, text, words};
 
@@ -133,7 +134,7 @@ pub(super) fn why(
 ) {
     let points = judged(analysis, mix);
     for point in points.iter().take(super::TABLES) {
-        let Some(cause) = select::held_back_by(analysis, mix, point) else {
+        let Some(cause) = select::bottleneck(analysis, mix, point) else {
             continue;
         };
         let mark = signs.painted(&point.arm);
@@ -186,10 +187,7 @@ impl Arms<'_> {
     }
 
     fn table(&self, columns: &[Column]) -> String {
-        let mut table = Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Disabled);
+        let mut table = unruled();
         let aligned = |column: Column, text: String| match column {
             Cause => Cell::new(text),
             _ => Cell::new(text).set_alignment(CellAlignment::Right),
@@ -199,7 +197,7 @@ impl Arms<'_> {
                 Cost => format!(
                     "{}, {}",
                     title(*column),
-                    select::told_cost_place(self.analysis)
+                    select::shown_cost_place(self.analysis)
                 ),
                 _ => title(*column).to_owned(),
             };
@@ -226,12 +224,7 @@ impl Arms<'_> {
         for column in table.column_iter_mut() {
             column.set_padding((2, 0));
         }
-        let mut out = String::new();
-        for line in table.lines() {
-            out.push_str(line.trim_end());
-            out.push('\n');
-        }
-        out
+        printed(&table)
     }
 
     /// The value of a column by which arms can be told better or worse, and whether more is better.
@@ -291,7 +284,7 @@ impl Arms<'_> {
 
     fn cost(&self, point: &CurvePoint) -> Option<(&CostResult, &Estimate)> {
         let cost = select::cost(self.analysis, &point.arm, self.mix)?;
-        Some((cost, select::told_cost(self.analysis, cost)?))
+        Some((cost, select::shown_cost(self.analysis, cost)?))
     }
 
     fn is_known(&self, column: Column) -> bool {
@@ -330,7 +323,7 @@ impl Arms<'_> {
         };
         match column {
             Valid => super::table::valid(point, self.screen),
-            Cause => match select::held_back_by(self.analysis, self.mix, point) {
+            Cause => match select::bottleneck(self.analysis, self.mix, point) {
                 Some(cause) => cause.kind.name().into(),
                 None => numbers.nothing().into(),
             },

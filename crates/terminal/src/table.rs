@@ -97,12 +97,28 @@ impl Layout {
     }
 }
 
-pub(super) fn draw(curve: &Curve, layout: Layout, screen: &Screen) -> String {
-    let Layout { full, columns } = layout;
+/// A table without lines, as wide as what is in it.
+pub(super) fn unruled() -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled);
+    table
+}
+
+/// The text of a table, without spaces at the ends of lines.
+pub(super) fn printed(table: &Table) -> String {
+    let mut out = String::new();
+    for line in table.lines() {
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+pub(super) fn draw(curve: &Curve, layout: Layout, screen: &Screen) -> String {
+    let Layout { full, columns } = layout;
+    let mut table = unruled();
     let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
     table.set_header(
         columns
@@ -124,12 +140,7 @@ pub(super) fn draw(curve: &Curve, layout: Layout, screen: &Screen) -> String {
         };
         column.set_padding((gap, 0));
     }
-    let mut out = String::new();
-    for line in table.lines() {
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    out
+    printed(&table)
 }
 
 /// Whether all loads are of one kind, which the header then names, so that rows hold the number alone.

@@ -136,7 +136,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                         @for column in &COLUMNS { th.num scope="col" { (column.title) small { (column.unit) } } }
                         @if extra.iops { th.num scope="col" { "IOPS" small { "of the disk" } } }
                         @if extra.page_cache { th.num scope="col" { "Page cache" small { "hits" } } }
-                        @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { "per 1M ops, " (select::told_cost_place(analysis)) } } } }
+                        @if extra.cost { th.num scope="col" { "Cost" small { a href="#cost" { "per 1M ops, " (select::shown_cost_place(analysis)) } } } }
                         @if extra.line { th.num scope="col" { "Line" small { a href="#line" { "op/s" } } } }
                         @if extra.objective { th scope="col" { "Objective" } }
                         @if extra.cause { th scope="col" { "Bottleneck" small { a href="#why" { "why" } } } }
@@ -272,7 +272,7 @@ fn mix_rows(
         .iter()
         .map(|arm| {
             let cost = select::cost(analysis, &arm.name, mix)?;
-            Some((cost, select::told_cost(analysis, cost)?))
+            Some((cost, select::shown_cost(analysis, cost)?))
         })
         .collect();
     let lines: Vec<Option<&LineResult>> = shown
@@ -312,13 +312,13 @@ fn mix_rows(
                     @if extra.page_cache { td.num { (page_cache(points[row])) } }
                     @if extra.cost {
                         @match costs[row] {
-                            Some((cost, estimate)) => (super::cost::cell(Some(estimate), select::told_cost_load(analysis, cost), &super::cost::currency(cost), cheapest == Some(row))),
+                            Some((cost, estimate)) => (super::cost::cell(Some(estimate), select::shown_cost_load(analysis, cost), &super::cost::currency(cost), cheapest == Some(row))),
                             None => td.num { (PAGE.nothing()) },
                         }
                     }
                     @if extra.line { (line_cell(lines[row], highest == Some(row))) }
                     @if extra.objective { td { (objective_word(points[row])) } }
-                    @if extra.cause { td { (super::why::word(points[row].and_then(|point| select::held_back_by(analysis, mix, point)))) } }
+                    @if extra.cause { td { (super::why::word(points[row].and_then(|point| select::bottleneck(analysis, mix, point)))) } }
                     (valid(points[row]))
                 }
             }

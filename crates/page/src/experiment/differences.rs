@@ -165,13 +165,7 @@ fn block_arms(page: &Page<'_>, block: &BlockOrder) -> Markup {
 /// A word for a run that has no good end.
 fn state(page: &Page<'_>, block: u32, arm: &str) -> Option<&'static str> {
     let mut worst = None;
-    for run in page
-        .report
-        .record
-        .runs
-        .iter()
-        .filter(|run| run.block == block && run.arm == arm)
-    {
+    for run in page.runs_of(arm).filter(|run| run.block == block) {
         match run.state {
             RunState::Finished => return None,
             RunState::Failed { .. } => worst = Some("✗ failed"),

@@ -41,10 +41,10 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
             }
             @match analysis.headline.split_first() {
                 Some((first, rest)) => {
-                    h1 { (prose::prose(&select::told(analysis, first))) }
+                    h1 { (prose::prose(&select::with_short_names(analysis, first))) }
                     @for sentence in rest {
                         p class=(if sentence.starts_with("Incomplete: ") { "unfinished" } else { "more" }) {
-                            (prose::prose(&select::told(analysis, sentence)))
+                            (prose::prose(&select::with_short_names(analysis, sentence)))
                         }
                     }
                 }
@@ -72,7 +72,7 @@ fn against_itself(analysis: &Analysis, itself: &AgainstItself) -> Markup {
                 span { "comparisons of the arm with itself were called different" }
             }
             @if let Some(largest) = itself.largest { p { "Largest difference among them: " strong { (PAGE.percent(largest.abs())) } "." } }
-            @if !analysis.headline.contains(&itself.sentence) { p { (prose::prose(&select::told(analysis, &itself.sentence))) } }
+            @if !analysis.headline.contains(&itself.sentence) { p { (prose::prose(&select::with_short_names(analysis, &itself.sentence))) } }
         }
     }
 }
@@ -101,9 +101,9 @@ fn card(page: &Page<'_>, comparison: &Comparison, scale: ForestScale, whole: boo
                 strong { (text::short(&comparison.arm, NAME)) } " against " (text::short(&comparison.baseline, NAME))
                 @if comparison.direction == Direction::LowerIsBetter { "; less is better" }
             }
-            @if let Some(dearer) = &comparison.dearer { p.dearer { (prose::label(&select::told(page.report.analysis, dearer), 400)) } }
+            @if let Some(dearer) = &comparison.dearer { p.dearer { (prose::label(&select::with_short_names(page.report.analysis, dearer), 400)) } }
             @match &comparison.because {
-                Some(because) if whole => p.because { (prose::label(&select::told(page.report.analysis, because), 700)) },
+                Some(because) if whole => p.because { (prose::label(&select::with_short_names(page.report.analysis, because), 700)) },
                 _ => (super::why::of_both(page, comparison)),
             }
             p.blocks {

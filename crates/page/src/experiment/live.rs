@@ -97,8 +97,7 @@ fn grid(page: &Page<'_>) -> Markup {
 /// How the run of an arm in a block stands: finished if any attempt of it is, else as the last one does.
 fn state(page: &Page<'_>, block: usize, arm: &str) -> (&'static str, &'static str, &'static str) {
     let mut last = PLANNED;
-    let runs = page.report.record.runs.iter();
-    for run in runs.filter(|run| run.block as usize == block && run.arm == arm) {
+    for run in page.runs_of(arm).filter(|run| run.block as usize == block) {
         last = match run.state {
             RunState::Finished => return FINISHED,
             RunState::Started => GOING,

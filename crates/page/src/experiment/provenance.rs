@@ -306,12 +306,7 @@ fn split<'a>(arms: &[&'a ArmSummary]) -> (Vec<(&'a str, &'a str)>, Vec<&'a str>)
 }
 
 fn notes_of(page: &Page<'_>, arm: &ArmSummary) -> BTreeMap<String, String> {
-    let runs = page
-        .report
-        .record
-        .runs
-        .iter()
-        .filter(|run| run.arm == arm.name);
+    let runs = page.runs_of(&arm.name);
     runs.filter_map(|run| run.engine.as_ref())
         .map(|engine| engine.notes.clone())
         .next()

@@ -254,12 +254,7 @@ fn fio(calibration: &Calibration) -> Markup {
 fn lateness(page: &Page<'_>) -> Markup {
     let mut arms: Vec<(&str, Lateness)> = Vec::new();
     for arm in &page.report.analysis.arms {
-        let runs = page
-            .report
-            .record
-            .runs
-            .iter()
-            .filter(|run| run.arm == arm.name);
+        let runs = page.runs_of(&arm.name);
         let mut worst: Option<Lateness> = None;
         for lateness in runs.filter_map(|run| run.rig.as_ref()?.lateness) {
             let sum = worst.get_or_insert_default();
