@@ -376,7 +376,7 @@ async fn events_are_marked_when_due_and_set_right_when_done() {
     let begun = 1_795_232_642.0;
     let mark = &due["events"][0];
     assert_eq!(mark["at"], begun + 2.5);
-    assert_eq!(mark["words"], "at 1500ms: the primary is killed");
+    assert_eq!(mark["words"], "at 1.5s: the primary is killed");
 
     let done = EventRecord {
         event: 0,
