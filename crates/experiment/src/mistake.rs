@@ -131,13 +131,13 @@ pub enum Mistake {
     #[error("one arm alone is compared with nothing, so there is no interval to look at")]
     LooksAtNothing,
     /// Cost where not every arm has a price.
-    #[error("cost is asked for, and {} no price", have(.arms))]
+    #[error("cost is requested, but {} no price", have(.arms))]
     NoPrice {
         /// Arms without a price.
         arms: Vec<String>,
     },
     /// Cost in different currencies.
-    #[error("cost is asked for, and the prices are in different currencies: {}", .prices.join(", "))]
+    #[error("cost is requested, but the prices are in different currencies: {}", .prices.join(", "))]
     Currencies {
         /// Currencies, each with its first arm.
         prices: Vec<String>,

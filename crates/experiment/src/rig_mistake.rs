@@ -95,7 +95,7 @@ pub enum RigMistake {
     #[error("nothing says how fast credits come in: the disk has no `iops`")]
     BurstWithoutRefill,
     /// More than this machine has.
-    #[error("{asked} {what} are asked for, and this machine has {has}")]
+    #[error("{asked} {what} are requested, but this machine has {has}")]
     MoreThanMachine {
         /// `processors` or `of memory`.
         what: &'static str,

@@ -364,7 +364,7 @@ pub(crate) fn bounds_reason(bounds: usize, count: usize, unit: Unit) -> Option<S
         Unit::Run { baseline, arm } => format!("{bounds} of {} runs", baseline + arm),
     };
     Some(format!(
-        "in {of} a side failed or is known from below only, which counts against it and leaves the answer open"
+        "in {of} one side failed or has only a lower bound, which counts against it and leaves the answer open"
     ))
 }
 
@@ -512,13 +512,13 @@ pub(crate) fn verdict(
     let reason = match judgement.grounds {
         Grounds::SurelyBeyondMargin | Grounds::WithinMargin => None,
         Grounds::LikelyBeyondMargin => Some(format!(
-            "surely different, and likely, but not surely, by more than {margin}"
+            "certainly different, and probably, but not certainly, by more than {margin}"
         )),
         Grounds::DirectionUnclear => Some(format!(
-            "the interval holds zero and reaches beyond the margin of {margin}"
+            "the interval includes zero and extends beyond the margin of {margin}"
         )),
         Grounds::SizeUnclear => Some(format!(
-            "surely different, but whether by more than {margin} cannot be told"
+            "certainly different, but it is unclear whether by more than {margin}"
         )),
         Grounds::NotEnoughBlocks { needed } => Some(unit.too_few(count, needed, deciding)),
     };

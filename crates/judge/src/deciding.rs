@@ -84,14 +84,14 @@ pub(crate) fn deciding_point(
             .find(|(index, load)| is_at(&plan.points[*index], *load, at));
         return named.map(|(index, _)| *index).ok_or_else(|| match at {
             LoadAt::Threads(threads) => {
-                format!("it was not measured with {threads} threads, at which it is to be judged")
+                format!("it was not measured with {threads} threads, where it is judged")
             }
             LoadAt::Line(share) => format!(
-                "it was not measured at {} of the line, at which it is to be judged",
+                "it was not measured at {} of the line, where it is judged",
                 crate::roles::share_in_words(share)
             ),
             LoadAt::Rate(rate) => format!(
-                "it was not measured at {}, at which it is to be judged",
+                "it was not measured at {}, where it is judged",
                 crate::words::rate(rate)
             ),
         });

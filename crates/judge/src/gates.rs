@@ -94,7 +94,7 @@ pub(crate) fn gate(
     {
         warn(
             WarningId::RecordCount,
-            format!("{stored} records after the load, {asked} were asked for"),
+            format!("{stored} records after the load, {asked} were requested"),
         );
     }
     if extract.whole.wrong_data > 0 {

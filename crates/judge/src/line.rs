@@ -209,7 +209,7 @@ fn open(line: &LineResult, objective: &str, sound: usize) -> String {
     };
     match (line.lower, line.upper) {
         (None, None) => format!(
-            "{arm} has no line that is known: {} no rate was confirmed to hold {objective}, and {} none was confirmed not to",
+            "{arm} has no known line: {} no rate was confirmed to hold {objective}, and {} none was confirmed to fail",
             of(no_lower),
             of(no_upper)
         ),
@@ -218,16 +218,16 @@ fn open(line: &LineResult, objective: &str, sound: usize) -> String {
             lowest.map(words::exact_rate).unwrap_or_default()
         ),
         (None, Some(upper)) => format!(
-            "{arm} does not hold {objective} at {} and above; {} no rate was confirmed to hold, so where the line is is not known",
+            "{arm} does not hold {objective} at {} and above; {} no rate was confirmed to hold, so the position of the line is unknown",
             words::end(upper),
             of(no_lower)
         ),
         (Some(_), None) if all(|line| line.lower, highest) => format!(
-            "{arm} holds {objective} at {}, the highest rate tried; where the line is is not known",
+            "{arm} holds {objective} at {}, the highest rate tried; the position of the line is unknown",
             highest.map(words::exact_rate).unwrap_or_default()
         ),
         (Some(lower), _) => format!(
-            "{arm} holds {objective} at {}; {} no higher rate was confirmed not to hold, so where the line is is not known",
+            "{arm} holds {objective} at {}; {} no higher rate was confirmed to fail, so the position of the line is unknown",
             words::end(lower),
             of(no_upper)
         ),

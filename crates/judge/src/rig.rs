@@ -86,7 +86,7 @@ pub(crate) fn remarks(
         for check in identities(disk, &extract.figures, bursting) {
             if check.ratio > BROKEN_FROM {
                 let message = format!(
-                    "{} {} per operation and a limit of {} allow {} op/s, measured were {}",
+                    "{} {} per operation and a limit of {} allow {} op/s, {} were measured",
                     number(check.per_operation),
                     check.kind.name(),
                     number(check.cap),
@@ -104,7 +104,7 @@ pub(crate) fn remarks(
     ) && processes >= MEMORY_USED * limit as f64
     {
         let message = format!(
-            "processes took {} of the {} that are allowed",
+            "processes took {} of the limit of {}",
             bytes(processes),
             bytes(limit as f64)
         );
@@ -117,7 +117,7 @@ pub(crate) fn remarks(
         && (got / asked as f64 - 1.0).abs() > PAGE_CACHE_OFF
     {
         let message = format!(
-            "there was room for {} of page cache, {} was asked for",
+            "there was room for {} of page cache, {} was requested",
             bytes(got),
             bytes(asked as f64)
         );
@@ -205,7 +205,7 @@ pub(crate) fn working_sets(plan: &Plan, selection: &Selection<'_>) -> Vec<Warnin
             && (got / set.asked - 1.0).abs() > WORKING_SET_OFF
         {
             let message = format!(
-                "the data is {} of the usable cache, {} was asked for",
+                "the data is {} of the usable cache, {} was requested",
                 percent(got, 0),
                 percent(set.asked, 0)
             );

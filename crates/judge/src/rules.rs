@@ -113,7 +113,7 @@ const RULES: [Rule; 16] = [
         kind: CauseKind::CpuLimit,
         when: || {
             format!(
-                "at least {} of the CPU limit is used, or it holds back for at least {} of the time",
+                "at least {} of the CPU limit is used, or it throttles for at least {} of the time",
                 percent(LIMIT_USED, 0),
                 percent(THROTTLED, 0)
             )
@@ -480,7 +480,7 @@ fn cpu_limit(evidence: &Evidence<'_>) -> Option<(bool, String)> {
 
 fn held_back(throttled: f64) -> String {
     format!(
-        "held back for {} of the time",
+        "throttled for {} of the time",
         percent(throttled.min(1.0), 0)
     )
 }

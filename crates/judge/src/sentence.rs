@@ -116,10 +116,10 @@ pub(crate) fn sentence(
                 "{place}: not enough measurements to judge {subject} of {arm} against {baseline}: {reason}. It was {change} so far, which may be chance."
             ),
             Some(Grounds::SizeUnclear) => format!(
-                "{place}: {subject} of {arm} differs from that of {baseline}, but whether by more than {margin} cannot be told: {change}{figures}."
+                "{place}: {subject} of {arm} differs from that of {baseline}, but it is unclear whether by more than {margin}: {change}{figures}."
             ),
             _ => format!(
-                "{place}: it cannot be told whether {subject} of {arm} differs from that of {baseline}: {change}{figures}.{}",
+                "{place}: it is unclear whether {subject} of {arm} differs from that of {baseline}: {change}{figures}.{}",
                 visible(verdict)
             ),
         },
@@ -149,11 +149,11 @@ fn figures(question: &Question<'_>, verdict: &Verdict, style: &Change) -> String
     }
 }
 
-/// ` A difference of 9 % would most likely have shown.`
+/// ` A difference of 9 % would probably have been detected.`
 fn visible(verdict: &Verdict) -> String {
     match verdict.smallest_visible {
         Some(share) => format!(
-            " A difference of {} would most likely have shown.",
+            " A difference of {} would probably have been detected.",
             words::visible(share, if share >= 0.095 { 0 } else { 1 })
         ),
         None => String::new(),

@@ -453,7 +453,7 @@ fn disk(plan: &Plan, calibrations: &[Calibration], points: &[&Sample]) -> Option
     let unknown = plan.arms.iter().filter(is_unknown).count();
     if unknown > 0 {
         remarks.push(format!(
-            "not known to be what was asked under {unknown} of {}",
+            "not verified under {unknown} of {}",
             counted(plan.arms.len(), "arm")
         ));
         state = ValidityState::Bad;

@@ -123,7 +123,7 @@ fn table(comparison: &RecordComparison) -> Markup {
     html! {
         p.lead {
             "Each row is " (words::named(b, a)) " against " (words::named(a, b)) ". The shaded strip is the margin within which a difference does not matter. "
-            "Deciding are the metrics that the baseline's file names (throughput where it names none), at every load that both measured; the others are exploratory: among many of them, some look different by chance."
+            "The metrics that the baseline's file names decide (throughput where it names none), at every load that both measured; the others are exploratory: among many of them, some look different by chance."
             @if let Some(confidence) = confidence { " The intervals have a confidence of at least " (PAGE.percent(confidence)) "." }
         }
         div.scroll tabindex="0" role="region" aria-label="Table of comparisons" {

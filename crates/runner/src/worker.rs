@@ -211,7 +211,7 @@ fn measure<W: Write>(
             None => String::new(),
         };
         return Err(format!(
-            "after the load the engine holds {counted} records, {asked} were asked for{first}"
+            "after the load the engine holds {counted} records, {asked} were requested{first}"
         ));
     }
     reporter.enter(Stage::Settling, "settling")?;

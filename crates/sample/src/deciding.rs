@@ -299,7 +299,7 @@ fn spreads(analysis: &mut Analysis) {
     }
 }
 
-/// The first deciding comparison becomes one that cannot be told yet.
+/// The first deciding comparison becomes one that is not settled yet.
 fn needs(analysis: &mut Analysis) {
     let Some(comparison) = analysis
         .comparisons
@@ -312,9 +312,9 @@ fn needs(analysis: &mut Analysis) {
     verdict.judgement = Judgement::Inconclusive;
     verdict.estimate = Some(0.012);
     verdict.interval = Some((-0.021, 0.046));
-    verdict.reason = Some("the interval reaches beyond the margin and over no difference".into());
+    verdict.reason = Some("the interval extends beyond the margin and includes zero".into());
     comparison.sentence = format!(
-        "Workload {} at {}: whether {} differs from {} cannot be told yet: throughput 1.2 % higher (96.9 % interval 2.1 % lower to 4.6 % higher, {} blocks).",
+        "Workload {} at {}: whether {} differs from {} is not settled yet: throughput 1.2 % higher (96.9 % interval 2.1 % lower to 4.6 % higher, {} blocks).",
         comparison.mix, comparison.load_label, comparison.arm, comparison.baseline, verdict.blocks
     );
     analysis.headline[0].clone_from(&comparison.sentence);

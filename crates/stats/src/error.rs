@@ -64,7 +64,7 @@ pub enum StatsError {
     },
     /// A prediction was asked for further out than the measurements allow.
     #[error(
-        "a prediction at {asked} sessions was asked for, but the measurements reach only to {limit}: measure further"
+        "a prediction at {asked} sessions was requested, but the measurements reach only to {limit}: measure further"
     )]
     BeyondReach {
         /// The load asked for.

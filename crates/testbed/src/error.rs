@@ -186,7 +186,7 @@ pub enum TestbedError {
     },
     /// The machine has no such processors.
     #[error(
-        "{what} were asked for, and this machine has the processors {there}: change the limits in the experiment file"
+        "{what} were requested, but this machine has the processors {there}: change the limits in the experiment file"
     )]
     NoSuchCpus {
         /// What, as in "… were asked for".

@@ -190,7 +190,7 @@ mod tests {
         let said = |limits: LimitsSpec| check_cpus(&limits, "0-1").unwrap_err().to_string();
         assert_eq!(
             said(limits(None, None, &[1, 2])),
-            "the processor 2 and perhaps others were asked for, and this machine has the processors 0-1: change the limits in the experiment file"
+            "the processor 2 and perhaps others were requested, but this machine has the processors 0-1: change the limits in the experiment file"
         );
         assert!(said(limits(None, Some(2.5), &[])).starts_with("2.5 processors"));
         check_cpus(&limits(None, Some(2.0), &[0, 1]), "0-1").unwrap();

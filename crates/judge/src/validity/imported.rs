@@ -154,9 +154,9 @@ fn sides(selection: &Selection<'_>, warnings: &[Warning]) -> Validity {
         _ => format!("in {}", others.join(", ")),
     };
     text.push_str(if is_paired(selection) {
-        "; made side by side, as whoever imported them says"
+        "; made side by side, according to the import"
     } else {
-        "; not known to be made side by side, so compared unpaired"
+        "; not known to have been made side by side, so compared unpaired"
     });
     Validity::of("differences", ValidityState::Caution, text)
 }

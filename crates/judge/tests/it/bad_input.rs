@@ -154,7 +154,7 @@ fn a_baseline_without_a_valid_point() {
         run.records_loaded = Some(5);
     }
     assert_snapshot!(said(&lab.analyse()), @r"
-INVALID: no deciding comparison can be made. Main problem: a, c at 4 threads: 5 records after the load, 1000 were asked for (block 1; and in 5 other points).
+INVALID: no deciding comparison can be made. Main problem: a, c at 4 threads: 5 records after the load, 1000 were requested (block 1; and in 5 other points).
 Workload c cannot be judged: the baseline has no valid point in it.
 Invalid
 ");
@@ -194,7 +194,7 @@ fn a_load_that_was_not_measured() {
     lab.plan.compare.at = Some(LoadAt::Threads(64));
     assert_snapshot!(said(&lab.analyse()), @r"
 INVALID: no deciding comparison can be made.
-Workload c cannot be judged: it was not measured with 64 threads, at which it is to be judged.
+Workload c cannot be judged: it was not measured with 64 threads, where it is judged.
 Invalid
 ");
 }

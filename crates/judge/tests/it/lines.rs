@@ -188,7 +188,7 @@ fn an_objective_that_every_load_meets_has_an_open_line() {
     );
     assert!(
         line.sentence
-            .ends_with(" op/s, the highest rate tried; where the line is is not known."),
+            .ends_with(" op/s, the highest rate tried; the position of the line is unknown."),
         "{}",
         line.sentence
     );
@@ -420,7 +420,7 @@ fn a_share_of_the_line_can_decide() {
     lab.plan.compare.at = Some(LoadAt::Line(0.5));
     assert_eq!(
         lab.analyse().headline[1],
-        "Workload c cannot be judged: it was not measured at 50 % of the line, at which it is to be judged."
+        "Workload c cannot be judged: it was not measured at 50 % of the line, where it is judged."
     );
 }
 

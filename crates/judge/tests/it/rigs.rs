@@ -72,10 +72,7 @@ fn a_disk_that_is_another_one_is_told_before_anything_ran_on_it() {
     };
     assert_eq!(
         entry("disk"),
-        (
-            ValidityState::Bad,
-            "not known to be what was asked under 1 of 1 arm"
-        )
+        (ValidityState::Bad, "not verified under 1 of 1 arm")
     );
 }
 
@@ -159,7 +156,7 @@ fn a_full_memory_limit_is_said() {
     }
     assert_eq!(
         message(&analyse(&lab), WarningId::MemoryLimit),
-        "processes took 250 MiB of the 256 MiB that are allowed (block 1; and in 5 other points)"
+        "processes took 250 MiB of the limit of 256 MiB (block 1; and in 5 other points)"
     );
 }
 
@@ -187,7 +184,7 @@ fn room_for_the_page_cache_that_came_out_different_is_said() {
     let off = analyse(&with_page_cache(212.0 * mib));
     assert_eq!(
         message(&off, WarningId::PageCache),
-        "there was room for 44 MiB of page cache, 64 MiB was asked for (block 1; and in 5 other points)"
+        "there was room for 44 MiB of page cache, 64 MiB was requested (block 1; and in 5 other points)"
     );
     assert!(!warns(
         &analyse(&with_page_cache(190.0 * mib)),
@@ -229,7 +226,7 @@ fn a_working_set_that_came_out_different_is_noted() {
     assert_eq!((set.asked, set.got), (1.38, Some(1.4)));
     assert_eq!(
         message(&with(160_000_000), WarningId::WorkingSet),
-        "the data is 160 % of the usable cache, 138 % was asked for"
+        "the data is 160 % of the usable cache, 138 % was requested"
     );
 }
 

@@ -73,7 +73,7 @@ fn inconclusive_direction() {
     let comparison = primary(&analysis, Metric::Throughput);
     let visible = comparison.verdict.smallest_visible.unwrap();
     assert!(visible > 0.105 && visible < 0.16, "{visible}");
-    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: it cannot be told whether throughput of quarter differs from that of in-cache: 0 % lower (96.9 % interval 10 % lower to 11 % higher, 6 blocks). A difference of 15 % would most likely have shown.");
+    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: it is unclear whether throughput of quarter differs from that of in-cache: 0 % lower (96.9 % interval 10 % lower to 11 % higher, 6 blocks). A difference of 15 % would probably have been detected.");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn inconclusive_size() {
     // The middle, 2 %, is below the margin of 3 %; the interval from 1.02·e^-0.01 to 1.02·e^0.016 leaves zero out and reaches past it.
     let ratios = [1.0100, 1.0150, 1.0180, 1.0220, 1.0250, 1.0360];
     let analysis = two_arms(|block| ratios[block as usize]).analyse();
-    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: throughput of quarter differs from that of in-cache, but whether by more than 3 % cannot be told: 2.0 % higher (96.9 % interval 1.0 % to 3.6 % higher, 6 blocks).");
+    assert_snapshot!(sentence(&analysis), @"Workload c at 16 threads: throughput of quarter differs from that of in-cache, but it is unclear whether by more than 3 %: 2.0 % higher (96.9 % interval 1.0 % to 3.6 % higher, 6 blocks).");
     assert_eq!(
         primary(&analysis, Metric::Throughput).verdict.judgement,
         Judgement::Inconclusive
@@ -95,7 +95,7 @@ fn likely_but_not_surely_beyond_the_margin_is_said() {
     assert_eq!(verdict.judgement, Judgement::Better);
     assert_eq!(
         verdict.reason.as_deref(),
-        Some("surely different, and likely, but not surely, by more than 3 %")
+        Some("certainly different, and probably, but not certainly, by more than 3 %")
     );
 }
 

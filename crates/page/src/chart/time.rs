@@ -169,7 +169,7 @@ impl TimePanel<'_> {
             _ => String::new(),
         };
         format!(
-            "{}.{told} Warm-up asked: {}; cut up to second {}. Stalls: {stalls}.",
+            "{}.{told} Requested warm-up: {}; cut up to second {}. Stalls: {stalls}.",
             plimsoll_report::words::counted(self.blocks.len() as u64, "block", PAGE),
             PAGE.span(asked),
             PAGE.fixed(cut, 0)

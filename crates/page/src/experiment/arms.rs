@@ -151,7 +151,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         p.remark {
             "★ is the best median of its column. Small figures are intervals over the blocks"
             @if with_service { ", and service times where they are not the response times" }
-            ". Whether a difference is more than chance is for the verdict to say."
+            ". The verdict says whether a difference is more than chance."
         }
         (notes(&left_out))
         (thresholds(analysis))

@@ -78,7 +78,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 @for mix in mixes.iter().take(page.budget.arm_rows) { (rows(page, mix, &known, per_mix)) }
             }
         }
-        p.remark { "★ is the cheapest of its column, where all prices are in one currency. Whether a difference is more than chance is for the verdict to say." }
+        p.remark { "★ is the cheapest of its column, where all prices are in one currency. The verdict says whether a difference is more than chance." }
         @if left_out { p.remark { "The table shows the first " (per_mix) " arms of each mix; all are in analysis.json." } }
     }
 }

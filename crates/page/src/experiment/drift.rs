@@ -34,7 +34,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     let disk = chart("drift-disk", "disk task", &drift.disk, drift.allowed.1);
     html! {
         p.lead {
-            "The same two tasks with nothing under test, before (filled) and after (hollow) each block, against the median of all. Within the shaded strip they are as far off as is usual; beyond it stands an exclamation mark, and the block is shaded."
+            "The same two tasks with nothing under test, before (filled) and after (hollow) each block, against the median of all. Within the shaded strip they are as far off as usual; beyond it stands an exclamation mark, and the block is shaded."
         }
         p { (prose::prose(&drift.sentence)) }
         @if drift.marked.is_empty() { p { "No block is marked." } }

@@ -52,7 +52,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         .unwrap_or(0);
     html! {
         p.lead {
-            "A thin line is one block, the strong one their median. Dark shade: the warm-up that was asked for. Light shade up to the dashed line: warm-up found beyond it and cut. "
+            "A thin line is one block, the strong one their median. Dark shade: the requested warm-up. Light shade up to the dashed line: warm-up found beyond it and cut. "
             "A bar at the top marks a stall" @if !analysis.events.is_empty() { ", a dash-dotted line an event, and the shade behind it how long it lasted" } ". Below stand the response times of one block, that with the middle throughput: the stronger the shade, the more operations took so long in that second. Shown are the loads that decide, and every load at which something stalled or did not settle."
         }
         @if first.iter().flat_map(|group| &group.arms).any(|(_, blocks)| is_watched(blocks)) { (key()) }

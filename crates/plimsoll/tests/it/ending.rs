@@ -77,7 +77,7 @@ fn an_engine_that_fails_now_and_then() {
                 assert_eq!(said.code, Some(106), "{said:?}");
                 assert!(
                     said.err.contains(
-                        "2 were asked for; the first failure: simulated: failed as error_share asks"
+                        "2 were requested; the first failure: simulated: failed as error_share asks"
                     ) || said.err.contains("all 2 operations"),
                     "{}",
                     said.err
