@@ -348,7 +348,7 @@ pub(crate) fn not_only_bounds(
     if is_known {
         Ok(compared)
     } else if metric == Metric::Line {
-        Err("one of them holds the objective at the highest rate that was tried, so its line is known from below only".into())
+        Err("one of them holds the objective at the highest rate that was tried, so its line has only a lower bound".into())
     } else {
         Err("too much was unfinished at the end, so that only lower bounds are known".into())
     }

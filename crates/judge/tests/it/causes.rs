@@ -192,7 +192,7 @@ fn a_cpu_limit() {
     watch(&mut lab, &watched, &more);
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::CpuLimit);
-    assert_snapshot!(sentence, @"CPU limit: 0.49 of 0.5 processors used, held back for 60 % of the time");
+    assert_snapshot!(sentence, @"CPU limit: 0.49 of 0.5 processors used, throttled for 60 % of the time");
 }
 
 #[test]

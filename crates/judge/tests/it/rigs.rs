@@ -112,7 +112,7 @@ fn more_than_the_limit_allows_is_said() {
     assert_eq!(only_point(&analysis).valid_runs, 6);
     assert_eq!(
         message(&analysis, WarningId::IdentityBroken),
-        "0.1 device requests per operation and a limit of 600 allow 6,000 op/s, measured were 6,600 (block 1; and in 5 other points)"
+        "0.1 device requests per operation and a limit of 600 allow 6,000 op/s, 6,600 were measured (block 1; and in 5 other points)"
     );
     assert!(!warns(
         &analyse(&on_a_disk(615.0)),

@@ -336,7 +336,7 @@ fn an_arm_whose_slow_blocks_are_cut_off_does_not_look_faster() {
     assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);
     assert_eq!((comparison.verdict.blocks, comparison.bounds), (8, 2));
     let reason = comparison.verdict.reason.as_deref().unwrap();
-    assert!(reason.starts_with("in 2 of 8 blocks a side"), "{reason}");
+    assert!(reason.starts_with("in 2 of 8 blocks one side"), "{reason}");
     assert!(
         comparison.sentence.contains("or anything above"),
         "{}",
