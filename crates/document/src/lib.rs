@@ -28,9 +28,9 @@
 //! let pause = Reader::new(&mut problems).read("", &Shape::Object(&PAUSE), &node);
 //! assert_eq!(pause.get(&PAUSE.keys[0]).and_then(|length| length.whole()), Some(5_000_000_000));
 //!
-//! let source = SourceText::new("lenght: 5s");
+//! let source = SourceText::new("lengths: 5s");
 //! let mut problems = Collector::<DocumentMistake>::new(&source);
-//! let node = read("lenght: 5s", &mut problems).expect("this is YAML");
+//! let node = read("lengths: 5s", &mut problems).expect("this is YAML");
 //! Reader::new(&mut problems).read("", &Shape::Object(&PAUSE), &node);
 //! let shown = problems.finish("pause.yaml").to_string();
 //! assert!(shown.contains("did you mean `length`?") && shown.contains("`length` is missing"));
