@@ -23,8 +23,8 @@ impl Rigs {
             return Ok(process);
         }
         let process = match inherited() {
-            // SAFETY: the variable is set for this program alone, by the one that it was before, which opened the socket for it.
             Some(descriptor) => {
+                // SAFETY: the variable is set for this program alone, by the one that it was before, which opened the socket for it.
                 unsafe { RigProcess::inherited(descriptor) }.with_context(|| {
                     format!("{SOCKET_VARIABLE} is for plimsoll itself, and must not be set")
                 })?
