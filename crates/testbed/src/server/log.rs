@@ -59,6 +59,16 @@ const WORDS: [&str; 8] = [
 /// Of other attributes, how many are told.
 const OTHERS: usize = 4;
 
+/// Whether the last line has no end: there was no room for the rest of it, or the server ended while it wrote.
+pub(super) fn breaks_off(path: &Path) -> bool {
+    let mut last = [b'\n'];
+    let read = File::open(path).and_then(|mut file| {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)
+    });
+    read.is_ok() && last != [b'\n']
+}
+
 /// What a server said last, in a few lines in their order: the first and the last failures, then warnings, then whatever else it said last. Information does not stand beside a failure. Empty when
 /// it said nothing.
 pub(super) fn last_words(log: &Path) -> Vec<String> {

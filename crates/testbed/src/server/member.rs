@@ -66,7 +66,7 @@ impl Member {
     pub(super) fn died(&self, status: Option<ExitStatus>) -> TestbedError {
         TestbedError::ServerDied {
             name: self.name.clone(),
-            how: how_it_ended(status, &[&self.data, &self.log]),
+            how: how_it_ended(status, &self.data, &self.log),
             last_words: self.last_words(),
         }
     }
@@ -105,11 +105,15 @@ impl Drop for Member {
     }
 }
 
-/// In words. A server on a full disk often cannot even write why it ends, so it is looked whether one of the places that it writes to is full.
-fn how_it_ended(status: Option<ExitStatus>, places: &[&Path]) -> String {
+/// In words. A server on a full disk often cannot even write why it ends, so it is looked whether one of the places that it writes to is full,
+/// or was when it wrote: what ends gives room back.
+fn how_it_ended(status: Option<ExitStatus>, data: &Path, log: &Path) -> String {
     let how = exit_in_words(status);
-    match places.iter().find(|place| is_full(place)) {
+    match [data, log].into_iter().find(|place| is_full(place)) {
         Some(place) => format!("{how}, and the disk of {} is full", place.display()),
+        None if log::breaks_off(log) => {
+            format!("{how}, and its log breaks off within a line, as on a full disk")
+        }
         None => how,
     }
 }

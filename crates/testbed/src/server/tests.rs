@@ -242,6 +242,12 @@ fn what_does_not_start_says_why() {
         message,
         "the server a server is gone: it ended with exit code 3; its last words: no room for me"
     );
+    let cut_off = "import sys; sys.stdout.write('no room for m'); sys.exit(3)";
+    let message = site.rig(spec(&["-c", cut_off])).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "the server a server is gone: it ended with exit code 3, and its log breaks off within a line, as on a full disk; its last words: no room for m"
+    );
     let mut silent = spec(&["-c", "import time; time.sleep(1000)"]);
     silent.ready_within_ns = 1;
     let message = site.rig(silent).unwrap_err().to_string();
