@@ -89,6 +89,12 @@ impl<'s, M: Diagnosis> Collector<'s, M> {
         }
     }
 
+    /// How many mistakes there are so far.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.list.len() + self.left_out
+    }
+
     /// Whether nothing is wrong so far.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -4,6 +4,7 @@ use crate::against_itself::against_itself;
 use crate::elements::arm::{ArmReader, ReadArm, arm, directory, settings};
 use crate::elements::compare::{Basis, JudgedReader, Names};
 use crate::elements::events::{EventScope, events};
+use crate::elements::factors::{self, grid};
 use crate::elements::file::{FILE, file};
 use crate::elements::load::{LoadPoint, Loads, check_arrivals, check_points, load, loads};
 use crate::elements::load_phase::load_phase;
@@ -22,8 +23,8 @@ use crate::{Collector, Problems, Reader};
 use plimsoll_document::{Checked, DocumentMistake, Kind, MOST_BYTES, Shape, SourceText, Value};
 use plimsoll_plan::estimate::{Copies, loaded_bytes, stored_bytes};
 use plimsoll_plan::{
-    Arm, EngineKind, PLAN_VERSION, Plan, Point, PointRole, inserted_at, keeps_data_here,
-    planned_runs,
+    Arm, Design, EngineKind, PLAN_VERSION, Plan, Point, PointRole, folded_runs, inserted_at,
+    keeps_data_here, planned_runs,
 };
 use plimsoll_workload::Mix;
 use std::io;
@@ -130,14 +131,30 @@ pub fn check(
     // Every key and value by itself.
     for other in &other_scales {
         Reader::new(&mut problems).read("", &Shape::Object(&FILE), &other.root);
-        ArmReader::new(given.engines, &mut problems).arms(&other.root);
+        let grid = grid(&other.root, given.engines, &mut problems);
+        let root = grid.as_ref().map_or(&other.root, |grid| &grid.root);
+        ArmReader::new(given.engines, &mut problems).arms(root, grid.is_some());
     }
     let file = Reader::new(&mut problems).read("", &Shape::Object(&FILE), &chosen.root);
-    let read_arms = ArmReader::new(given.engines, &mut problems).arms(&chosen.root);
+    // The cells of a grid as arms.
+    let mut grid = grid(&chosen.root, given.engines, &mut problems);
+    let root = grid.as_ref().map_or(&chosen.root, |grid| &grid.root);
+    let read_arms = ArmReader::new(given.engines, &mut problems).arms(root, grid.is_some());
+    let arm_names: Vec<String> = match &grid {
+        Some(_) => read_arms.iter().map(|arm| arm.name.clone()).collect(),
+        None => chosen.keys_of(file::arms),
+    };
 
     let mut origins = Origins::new(&source);
     let name = origins.settle("", Some(&file), file::name);
     let question = origins.settle("", Some(&file), file::question);
+    match &grid {
+        Some(grid) => {
+            factors::origins(&chosen.root, grid, &mut origins);
+            origins.settle("", Some(&file), file::design);
+        }
+        None => without_factors(&file, &mut problems),
+    }
 
     // Load and measurement come first, because the disks of the arms depend on what a run inserts. In the list of origins they come after the arms.
     let mut of_load = Origins::new(&source);
@@ -175,6 +192,7 @@ pub fn check(
     let (mixes, mut arms) = subject(
         &file,
         &read_arms,
+        grid.as_ref().map_or(&[][..], |grid| &grid.cells),
         &inserted,
         given,
         &mut problems,
@@ -185,7 +203,9 @@ pub fn check(
         check_points((points.len() * mixes.len()) as u64, place, &mut problems);
     }
     check_arrivals(&points, &measurement, load_place, &mut problems);
-    let run_count = u64::from(measurement.blocks) * read_arms.len() as u64;
+    let design = grid.as_ref().map_or(Design::Full, |grid| grid.design);
+    let halves = if design == Design::Screening { 2 } else { 1 };
+    let run_count = u64::from(measurement.blocks) * read_arms.len() as u64 / halves;
     if run_count > MOST_RUNS {
         let mistake = Mistake::TooMany {
             what: "runs (arms times blocks)",
@@ -197,7 +217,6 @@ pub fn check(
     }
 
     // What is judged. Names of arms with mistakes are still valid; if a mix or a load has a mistake, any name may be.
-    let arm_names = chosen.keys_of(file::arms);
     let mix_names: Vec<String> = mixes.iter().map(|mix| mix.name.clone()).collect();
     let has_all_mixes = mixes_are_complete(&file, mixes.len());
     let mut reader = JudgedReader {
@@ -215,6 +234,8 @@ pub fn check(
             is_line_alone: load_place.is_none() || points.iter().all(is_of_line),
             arms: &arms,
         },
+        factors: grid.as_mut().map_or(&mut [], |grid| &mut grid.factors),
+        design,
         origins: &mut origins,
         problems: &mut problems,
     };
@@ -227,7 +248,12 @@ pub fn check(
         thresholds.clear();
         let named = named.as_deref();
         match against_itself(named, arms, &mut compare, &mut origins, &mut problems) {
-            Some(both) => arms = both,
+            Some(both) => {
+                arms = both;
+                arms.iter_mut().for_each(|arm| arm.levels.clear());
+                compare.factor = None;
+                grid = None;
+            }
             None => return Err(problems.finish(file_name)),
         }
     } else if measurement.looks.is_some() && arm_names.len() == 1 {
@@ -248,7 +274,11 @@ pub fn check(
         return Err(problems.finish(file_name));
     }
 
-    let runs = planned_runs(
+    let design = grid.as_ref().map_or(Design::Full, |grid| grid.design);
+    let runs = match design {
+        Design::Screening => folded_runs,
+        Design::Full | Design::Fraction => planned_runs,
+    }(
         u32::try_from(arms.len()).unwrap_or(u32::MAX),
         measurement.blocks,
         measurement.order,
@@ -260,6 +290,8 @@ pub fn check(
         question: question.map(|question| question.to_string()),
         scale: chosen.name,
         points: points_of(&mixes, &points),
+        factors: grid.map_or_else(Vec::new, |grid| grid.factors),
+        design,
         arms,
         mixes,
         load_phase,
@@ -309,10 +341,12 @@ fn mixes_are_complete(file: &Checked, understood: usize) -> bool {
     mixes.is_none_or(|mixes| mixes.items().len() + mixes.fields().len() == understood)
 }
 
-/// Reads the mixes of operations, and the arms. `inserted` estimates the records that a mix inserts at each point.
+/// Reads the mixes of operations, and the arms, with the levels of their `cells` where there are factors. `inserted` estimates the records that a mix inserts at
+/// each point.
 fn subject<'s>(
     file: &Checked,
     read_arms: &[ReadArm],
+    cells: &[Vec<u32>],
     inserted: &dyn Fn(&Mix) -> Vec<f64>,
     given: &Surroundings<'_>,
     problems: &mut Collector<'s>,
@@ -335,7 +369,7 @@ fn subject<'s>(
     let mixes = reader.mixes();
     let inserted: f64 = mixes.iter().flat_map(|(mix, _)| inserted(mix)).sum();
     let mut arms = Vec::new();
-    for arm in read_arms {
+    for (index, arm) in read_arms.iter().enumerate() {
         let Some(engine) = arm.engine else { continue };
         let limits = &given.limits;
         let mut settings = settings(arm, &engine, limits, reader.origins, reader.problems);
@@ -369,6 +403,7 @@ fn subject<'s>(
         let rig = rig_reader.rig(arm, &engine, &settings, server, stored);
         arms.push(Arm {
             name: arm.name.clone(),
+            levels: cells.get(index).cloned().unwrap_or_default(),
             about: arm
                 .get(arm::about)
                 .and_then(|about| about.checked.text())
@@ -384,6 +419,16 @@ fn subject<'s>(
     let data: Vec<_> = arms.iter().map(|arm| arm.data.clone()).collect();
     reader.mixes_on_data(&mixes, &data);
     (mixes.into_iter().map(|(mix, _)| mix).collect(), arms)
+}
+
+/// Keys that have a meaning only where there are factors.
+fn without_factors(file: &Checked, problems: &mut Collector<'_>) {
+    for key in [file::except, file::design] {
+        if let Some(field) = file.field(key) {
+            let mistake = Mistake::NoFactors { key: key.name };
+            problems.add("", Some(field.key_place), mistake);
+        }
+    }
 }
 
 /// Every mix at every point of the load, mixes one after the other.

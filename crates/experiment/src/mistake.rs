@@ -3,7 +3,7 @@
 use crate::rig_mistake::RigMistake;
 use plimsoll_document::{Diagnosis, DocumentMistake, few, nearest_or_all, quoted};
 use plimsoll_quantities::units::{self, shortened};
-use plimsoll_quantities::words::decimal_bytes;
+use plimsoll_quantities::words::{counted, decimal_bytes};
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -43,6 +43,101 @@ pub enum Mistake {
         low: String,
         /// In people's units.
         high: String,
+    },
+    /// A factor that varies nothing.
+    #[error("factor {factor} has one level, so nothing varies")]
+    OneLevel {
+        /// Which.
+        factor: String,
+    },
+    /// A level that is a map or a list.
+    #[error("a level of {factor} is not one word or number, so it needs a name")]
+    UnnamedLevel {
+        /// Its factor.
+        factor: String,
+    },
+    /// A level whose text cannot be a part of a name.
+    #[error("{} cannot be the name of a level: only letters, digits and - _ . % + can", quoted(.text))]
+    LevelName {
+        /// As written.
+        text: String,
+    },
+    /// A range of a factor without an order.
+    #[error("the levels of {factor} have no order: {} is no amount that a range could begin or end at", quoted(.text))]
+    NoOrder {
+        /// Which.
+        factor: String,
+        /// As written.
+        text: String,
+    },
+    /// Two factors that give the same key.
+    #[error("two factors, {} and {}, both set `{key}`", .factors[0], .factors[1])]
+    FactorsOverlap {
+        /// The key.
+        key: String,
+        /// Their names.
+        factors: [String; 2],
+    },
+    /// A grid with too many cells.
+    #[error("{} are {} cells, the most is {most}", products(.levels), .levels.iter().map(|count| *count as u64).product::<u64>())]
+    TooManyCells {
+        /// Levels of each factor.
+        levels: Vec<usize>,
+        /// The most.
+        most: usize,
+    },
+    /// An unknown factor.
+    #[error("there is no factor {}", quoted(.name))]
+    UnknownFactor {
+        /// As written.
+        name: String,
+        /// Those that there are.
+        factors: Vec<String>,
+    },
+    /// An unknown level.
+    #[error("factor {factor} has no level {}", quoted(.name))]
+    UnknownLevel {
+        /// As written.
+        name: String,
+        /// Which.
+        factor: String,
+        /// Its levels.
+        levels: Vec<String>,
+    },
+    /// Exceptions that leave nothing of a level.
+    #[error("`except` leaves out all cells with {factor} {level}")]
+    LevelLeftOut {
+        /// Which.
+        factor: String,
+        /// Its level.
+        level: String,
+    },
+    /// A design for two levels with another number.
+    #[error("a {design} design takes factors of two levels, and {factor} has {levels}")]
+    NotTwoLevels {
+        /// Which.
+        factor: String,
+        /// How many.
+        levels: usize,
+        /// As written.
+        design: String,
+    },
+    /// Exceptions of a design that chooses its own cells.
+    #[error("`except` belongs to the full design: others choose their cells themselves")]
+    ExceptOfDesign,
+    /// A design that does not exist for so many factors.
+    #[error("there is no {design} design of {}", counted(*.factors, "factor"))]
+    NoSuchDesign {
+        /// As written.
+        design: String,
+        /// How many.
+        factors: usize,
+    },
+    /// Exceptions, a design or a compared factor where arms are listed.
+    #[error("`{key}` belongs to `factors`, and this file lists its arms")]
+    NoFactors {
+        /// Which key.
+        key: &'static str,
     },
     /// Neither a load nor a search.
     #[error("no load: add `load:`, or an `objective:` to search for the plimsoll line")]
@@ -306,6 +401,19 @@ impl Diagnosis for Mistake {
             Self::Repeated { .. } => "repeated",
             Self::EmptyRange { .. } => "empty-range",
             Self::LowNotBelowHigh { .. } => "low-not-below-high",
+            Self::OneLevel { .. } => "one-level",
+            Self::UnnamedLevel { .. } => "unnamed-level",
+            Self::LevelName { .. } => "level-name",
+            Self::NoOrder { .. } => "no-order",
+            Self::FactorsOverlap { .. } => "factors-overlap",
+            Self::TooManyCells { .. } => "too-many-cells",
+            Self::UnknownFactor { .. } => "unknown-factor",
+            Self::UnknownLevel { .. } => "unknown-level",
+            Self::LevelLeftOut { .. } => "level-left-out",
+            Self::NotTwoLevels { .. } => "not-two-levels",
+            Self::ExceptOfDesign => "except-of-design",
+            Self::NoSuchDesign { .. } => "no-such-design",
+            Self::NoFactors { .. } => "no-factors",
             Self::NothingAsked => "nothing-asked",
             Self::SearchOfStages => "search-of-stages",
             Self::NoLine { .. } => "no-line",
@@ -354,6 +462,30 @@ impl Diagnosis for Mistake {
             Self::Repeated { .. } => "remove one of them".into(),
             Self::EmptyRange { .. } => "write the smaller number first".into(),
             Self::LowNotBelowHigh { .. } => "write the lower one first".into(),
+            Self::OneLevel { .. } => "add a level, or write the key under `defaults`".into(),
+            Self::UnnamedLevel { factor } => format!(
+                "write a map of levels by name, such as `{factor}: {{small: {{…}}, large: {{…}}}}`, each with keys of an arm"
+            ),
+            Self::LevelName { .. } => {
+                "write a map of levels by name, each with keys of an arm".into()
+            }
+            Self::NoOrder { .. } => "write a list of levels".into(),
+            Self::FactorsOverlap { .. } => "let one of them set it, or make one factor of both".into(),
+            Self::TooManyCells { .. } => {
+                "remove levels, leave out combinations with fewer levels, or use `design: screening` with two levels of each factor".into()
+            }
+            Self::UnknownFactor { name, factors } => nearest_or_all(name, factors, "the factors are"),
+            Self::UnknownLevel { name, levels, .. } => nearest_or_all(name, levels, "its levels are"),
+            Self::LevelLeftOut { .. } => "remove the level, or leave out less".into(),
+            Self::NotTwoLevels { .. } => "keep two levels, or write `design: full`".into(),
+            Self::ExceptOfDesign => "remove `except`, or write `design: full`".into(),
+            Self::NoSuchDesign { design, .. } if design == "screening" => {
+                "screening takes 6 to 23 factors: with fewer, write `design: full` or a fraction such as `1/2`".into()
+            }
+            Self::NoSuchDesign { .. } => {
+                "it would mix up main effects, or have more than 256 cells: write a larger or a smaller fraction".into()
+            }
+            Self::NoFactors { .. } => "remove it, or write `factors` instead of `arms`".into(),
             Self::NothingAsked => {
                 "write for example `load: {closed: {threads: [1, 2, 4]}}`, or an objective whose line is searched, such as \
                  `objective: {response: {p99: 10ms}}`"
@@ -454,6 +586,12 @@ fn document_help(mistake: &DocumentMistake) -> Option<String> {
         _ => return mistake.help(),
     };
     Some(text)
+}
+
+/// `4 × 3 levels`.
+fn products(levels: &[usize]) -> String {
+    let counts: Vec<String> = levels.iter().map(usize::to_string).collect();
+    format!("{} levels", counts.join(" × "))
 }
 
 /// `the arm one has`, `the arms one and two have`.

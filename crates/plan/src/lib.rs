@@ -3,7 +3,7 @@
 //! The crates that run, search, judge and show experiments depend on this one, not on the file format: it knows neither YAML nor positions in a text.
 //!
 //! How the types fit together: an [`EngineKind`] lists its [`Setting`]s, each of a [`SettingKind`]; their values are the [`Settings`] of an [`Arm`].
-//! A [`Plan`] has arms, mixes and [`Point`]s, the [`PlannedRun`]s in their order, what is judged ([`Objective`], [`Compare`], [`Threshold`]), and the
+//! A [`Plan`] has [`Factor`]s whose combinations are its arms, or just arms, mixes and [`Point`]s, the [`PlannedRun`]s in their order, what is judged ([`Objective`], [`Compare`], [`Threshold`]), and the
 //! [`Origin`] of every value. An arm runs on its [`RigSpec`](plimsoll_record::RigSpec). [`Plan::hash`] identifies what is measured, [`differences`]
 //! compares two arms, [`needs`] estimates time, disk and memory, and [`explain`] shows all of it before anything runs.
 //!
@@ -21,6 +21,7 @@ mod catalogue;
 mod differences;
 pub mod estimate;
 mod explain;
+mod factors;
 mod hash;
 mod metric;
 mod needs;
@@ -36,10 +37,11 @@ pub mod words;
 pub use catalogue::{EngineKind, Setting, Settings};
 pub use differences::{Difference, differences};
 pub use explain::{ArmExplanation, PlanExplanation, explain};
+pub use factors::{Design, Factor, Level, Quantity};
 pub use hash::text_hash;
 pub use metric::{Direction, Metric, percentile, table_percentile};
 pub use needs::{Needs, inserted_at, needs};
-pub use order::planned_runs;
+pub use order::{folded_runs, planned_runs};
 pub use plan::{
     Arm, Compare, LoadAt, LoadPhase, Looks, Measurement, Objective, Order, Origin, PLAN_VERSION,
     Plan, PlannedRun, Point, PointRole, Search, Sessions, Source, Threshold, WorkingSet,

@@ -33,14 +33,33 @@ impl SplitMix64 {
     }
 }
 
-/// Every run, blocks one after the other.
+/// Every run of a plan that has all arms in each block, blocks one after the other.
 #[must_use]
 pub fn planned_runs(arms: u32, blocks: u32, order: Order, seed: u64) -> Vec<PlannedRun> {
+    runs_in_blocks(blocks, order, seed, |_| (0..arms).collect())
+}
+
+/// Every run of a design that is folded over: the first half of the arms in the first block, the second half in the next, and so on in turns.
+#[must_use]
+pub fn folded_runs(arms: u32, blocks: u32, order: Order, seed: u64) -> Vec<PlannedRun> {
+    let half = arms / 2;
+    runs_in_blocks(blocks, order, seed, |block| match block % 2 {
+        0 => (0..half).collect(),
+        _ => (half..arms).collect(),
+    })
+}
+
+fn runs_in_blocks(
+    blocks: u32,
+    order: Order,
+    seed: u64,
+    arms: impl Fn(u32) -> Vec<u32>,
+) -> Vec<PlannedRun> {
     let mut runs = Vec::new();
     let mut seeds = SplitMix64(seed);
     for block in 0..blocks {
         let block_seed = seeds.next();
-        let mut arms: Vec<u32> = (0..arms).collect();
+        let mut arms = arms(block);
         if order == Order::Shuffled {
             let mut draws = SplitMix64(block_seed ^ ORDER_STREAM);
             for place in (1..arms.len()).rev() {

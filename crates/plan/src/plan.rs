@@ -1,6 +1,6 @@
 //! The checked plan: everything that will run, every value decided, each with its origin.
 
-use crate::{Metric, Settings};
+use crate::{Design, Factor, Metric, Settings};
 use plimsoll_record::{EventSpec, RigSpec, ShapedFrom};
 use plimsoll_schedule::Load;
 use plimsoll_workload::{DataSpec, Mix};
@@ -25,6 +25,12 @@ pub struct Plan {
     /// The scale that was chosen, where it is not the file's own.
     #[serde(default)]
     pub scale: Option<String>,
+    /// What is varied; empty where the file lists its arms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<Factor>,
+    /// Which combinations of their levels are measured.
+    #[serde(default, skip_serializing_if = "Design::is_full")]
+    pub design: Design,
     /// What is being compared; the first is the baseline unless `compare` says otherwise.
     pub arms: Vec<Arm>,
     /// The mixes of operations, in order.
@@ -56,8 +62,11 @@ pub struct Plan {
 /// One thing being compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Arm {
-    /// Unique in the experiment.
+    /// Unique in the experiment. That of a cell is made of its levels: `san-raid10/92%`.
     pub name: String,
+    /// Of a cell: the level of each factor of the plan, by index. Empty where the file lists its arms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<u32>,
     /// In a few words, for legends; from the file.
     pub about: Option<String>,
     /// Name of the engine's kind.
@@ -251,6 +260,9 @@ pub struct Objective {
 pub struct Compare {
     /// Name of the arm that the others are compared with.
     pub baseline: String,
+    /// Name of the factor whose levels are compared within each combination of the others; `None`: the first, where there are factors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor: Option<String>,
     /// Baseline and other arm of each comparison; empty: every other arm with the baseline.
     #[serde(default)]
     pub pairs: Vec<(String, String)>,

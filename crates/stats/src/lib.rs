@@ -13,7 +13,8 @@
 //!    [`blocks_needed`] and [`fewest_blocks`] say how many blocks that takes, [`looks`] and [`is_enough`] when an experiment may end before.
 //! 3. A curve of each block: [`knee`], [`has_bent`], [`still_climbs`]; over all blocks: [`Scalability::fit`]. [`hodges_lehmann`] and [`median_interval`] draw bands.
 //!    [`LineSearch`] finds the plimsoll line by trials.
-//! 4. A series of results over weeks: [`change_points`].
+//! 4. Factors: their contrasts, each with one value for each block, judged together by [`sign_flips`]; along an axis [`cliff`] and [`crossing`].
+//! 5. A series of results over weeks: [`change_points`].
 //!
 //! Changes and margins are relative (0.03 is 3 %), confidences and percentiles are shares (0.95), times carry their unit in the name.
 //!
@@ -31,6 +32,7 @@
 //! ```
 
 mod autocorrelation;
+mod axis;
 mod batch_means;
 mod blocks_needed;
 mod change_points;
@@ -50,6 +52,7 @@ mod percentile;
 mod scalability;
 mod scalability_fit;
 mod shifts;
+mod sign_flips;
 mod spread;
 mod stalls;
 mod summary;
@@ -58,6 +61,7 @@ pub mod verdict;
 mod warm_up;
 
 pub use autocorrelation::autocorrelation_time;
+pub use axis::{Cliff, cliff, crossing, is_logarithmic};
 pub use batch_means::{BatchMeans, FEWEST_BATCHES, batch_means};
 pub use blocks_needed::{FEWEST_BLOCKS, blocks_needed, fewest_blocks};
 pub use change_points::{ChangePoint, ChangeRule, FEWEST_AROUND_A_CHANGE, change_points};
@@ -75,6 +79,7 @@ pub use percentile::{PercentileInterval, SliceCount, percentile_interval, sample
 pub use scalability::{
     FEWEST_SESSION_COUNTS, Peak, REACH, Residual, Scalability, ScalabilityPoint,
 };
+pub use sign_flips::sign_flips;
 pub use spread::{Spread, spread, visible_with_spread};
 pub use stalls::{SHORTEST_SILENCE_SECONDS, SHORTEST_STALL_SECONDS, silences, stalls};
 pub use summary::{mean, median, quantile, standard_deviation};

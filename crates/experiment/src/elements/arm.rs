@@ -127,8 +127,8 @@ impl<'r, 's> ArmReader<'r, 's> {
         Reader::new(self.problems).read(path, shape, node)
     }
 
-    /// All arms of the file, each with what the defaults give it.
-    pub(crate) fn arms(&mut self, file: &Node) -> Vec<ReadArm> {
+    /// All arms of the file, each with what the defaults give it. Those of a grid have names that no file can give.
+    pub(crate) fn arms(&mut self, file: &Node, of_grid: bool) -> Vec<ReadArm> {
         let map = |key: &Key| {
             let entry = file.entries().iter().find(|entry| entry.key == key.name);
             entry.map_or(&[][..], |entry| entry.value.entries())
@@ -139,7 +139,7 @@ impl<'r, 's> ArmReader<'r, 's> {
             let (Kind::Map(_) | Kind::Null) = arm.value.kind else {
                 continue;
             };
-            if !is_name(&arm.key) {
+            if !of_grid && !is_name(&arm.key) {
                 continue;
             }
             let own = arm.value.entries();

@@ -8,7 +8,7 @@ use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
 use plimsoll_document::{Checked, Place, join};
-use plimsoll_plan::{Arm, Compare, LoadAt, Metric, Source};
+use plimsoll_plan::{Arm, Compare, Design, Factor, LoadAt, Metric, Source};
 use plimsoll_quantities::units;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,9 @@ object! {
     /// What is judged, and where.
     COMPARE compare: "What is judged, and where."
     baseline = Shape::Text { most: 40 }, Optional, "in-cache";
-        "The arm that the others are compared with; without it, the first.";
+        "The arm that the others are compared with; without it, the first. With factors, the level of the compared factor that its other levels are compared with.";
+    factor = Shape::Text { most: 40 }, Optional, "disk";
+        "The factor whose levels are compared, within each combination of the other factors' levels; without it, the first.";
     pairs = Shape::list(&Shape::list(&Shape::Text { most: 40 }, 2, 2), 1, 1_000), Optional, "[[xfs, ext4]]";
         "Arms that are compared with each other, the baseline of each pair first, instead of all with one.";
     primary = Shape::list(&METRIC, 1, 20), Default("[throughput, response.p99]"), "[throughput, response.p99]";
@@ -28,6 +30,7 @@ object! {
     margins = Shape::keyed(Keys::Words(&METRICS), &SHARE, 0, 20), Default("{throughput: 3%}, 5% for all others"), "{throughput: 3%, response.p99: 5%}";
         "Smallest difference that matters in practice.";
     => at most one of [baseline, pairs];
+    => at most one of [factor, pairs];
 }
 
 object! {
@@ -67,6 +70,9 @@ pub(crate) struct Basis<'g> {
 pub(crate) struct JudgedReader<'j, 's> {
     pub names: Names<'j>,
     pub basis: Basis<'j>,
+    /// What is varied; empty where arms are listed.
+    pub factors: &'j mut [Factor],
+    pub design: Design,
     pub origins: &'j mut Origins<'s>,
     pub problems: &'j mut Collector<'s>,
 }
@@ -76,7 +82,9 @@ impl JudgedReader<'_, '_> {
     pub(crate) fn compare(&mut self, map: Option<&Checked>) -> Compare {
         let get = |key: &Key| map.and_then(|map| map.get(key));
         let mut baseline = self.names.arms.first().cloned().unwrap_or_default();
+        let factor = self.compared_factor(get(compare::factor), get(compare::baseline));
         match get(compare::baseline) {
+            _ if !self.factors.is_empty() => {}
             Some(checked) => {
                 if let Some(name) = self.arm(&path(compare::baseline), checked) {
                     self.origins
@@ -90,7 +98,11 @@ impl JudgedReader<'_, '_> {
             }
             None => {}
         }
-        let pairs = get(compare::pairs).map_or_else(Vec::new, |list| self.pairs(list));
+        let pairs = match (get(compare::pairs), factor) {
+            (Some(list), _) => self.pairs(list),
+            (None, Some(factor)) if self.design.is_full() => self.simple_pairs(factor),
+            _ => Vec::new(),
+        };
         if let Some((first, _)) = pairs.first() {
             baseline.clone_from(first);
         }
@@ -140,11 +152,100 @@ impl JudgedReader<'_, '_> {
         }
         Compare {
             margins: self.margins(&primary, get(compare::margins), &compared(&pairs)),
+            factor: factor.map(|index| self.factors[index].name.clone()),
             pairs,
             baseline,
             primary,
             at,
         }
+    }
+
+    /// The factor whose levels are compared, by its index, with its baseline decided. `None` where arms are listed.
+    fn compared_factor(
+        &mut self,
+        named: Option<&Checked>,
+        baseline: Option<&Checked>,
+    ) -> Option<usize> {
+        let name = named.and_then(|checked| Some((checked.text()?.to_owned(), checked.place)));
+        if self.factors.is_empty() {
+            if let Some((_, place)) = name {
+                let mistake = Mistake::NoFactors {
+                    key: compare::factor.name,
+                };
+                self.problems
+                    .add(&path(compare::factor), Some(place), mistake);
+            }
+            return None;
+        }
+        let index = match name {
+            None => {
+                let first = self.factors[0].name.clone();
+                self.origins
+                    .add(&path(compare::factor), first, Source::Default);
+                0
+            }
+            Some((name, place)) => {
+                let index = self.factors.iter().position(|one| one.name == name);
+                let Some(index) = index else {
+                    let mistake = Mistake::UnknownFactor {
+                        name,
+                        factors: self.factors.iter().map(|one| one.name.clone()).collect(),
+                    };
+                    self.problems
+                        .add(&path(compare::factor), Some(place), mistake);
+                    return None;
+                };
+                self.origins.add_file(&path(compare::factor), name, place);
+                index
+            }
+        };
+        let factor = &mut self.factors[index];
+        let level = baseline.and_then(|checked| Some((checked.text()?.to_owned(), checked.place)));
+        match level {
+            None => {
+                let first = factor.level(0).to_owned();
+                self.origins
+                    .add(&path(compare::baseline), first, Source::Default);
+            }
+            Some((name, place)) => {
+                let known = (0..).zip(&factor.levels).find(|(_, one)| one.name == name);
+                match known {
+                    Some((level, _)) => {
+                        factor.baseline = level;
+                        self.origins.add_file(&path(compare::baseline), name, place);
+                    }
+                    None => {
+                        let mistake = Mistake::UnknownLevel {
+                            name,
+                            factor: factor.name.clone(),
+                            levels: factor.levels.iter().map(|one| one.name.clone()).collect(),
+                        };
+                        self.problems
+                            .add(&path(compare::baseline), Some(place), mistake);
+                    }
+                }
+            }
+        }
+        Some(index)
+    }
+
+    /// The levels of a factor against its baseline, within each combination of the others' levels.
+    fn simple_pairs(&self, factor: usize) -> Vec<(String, String)> {
+        let arms = self.basis.arms;
+        let baseline = self.factors[factor].baseline;
+        let mut pairs = Vec::new();
+        for arm in arms {
+            let Some(level) = arm.levels.get(factor) else {
+                continue;
+            };
+            let mut levels = arm.levels.clone();
+            levels[factor] = baseline;
+            let base = arms.iter().find(|other| other.levels == levels);
+            if let Some(base) = base.filter(|_| *level != baseline) {
+                pairs.push((base.name.clone(), arm.name.clone()));
+            }
+        }
+        pairs
     }
 
     /// Pairs of arms, each once.

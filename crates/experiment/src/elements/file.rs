@@ -3,6 +3,7 @@
 use crate::elements::arm::{OPEN_ARM, OPEN_DEFAULTS};
 use crate::elements::compare::COMPARE;
 use crate::elements::events::{EVENT, MOST_EVENTS};
+use crate::elements::factors::{DESIGN, EXCEPTION, FACTOR, MOST_FACTORS};
 use crate::elements::load::LOAD;
 use crate::elements::load_phase::LOAD_PHASE;
 use crate::elements::measurement::MEASUREMENT;
@@ -34,9 +35,19 @@ object! {
     defaults = Shape::Open(&OPEN_DEFAULTS), Optional, "{engine: wiredtiger, cache_size: 512MiB}";
         "What the arms have in common, stated once. An arm that says otherwise wins. A setting that only some of the \
          arms' engines have goes to those.";
-    arms = Shape::keyed(Keys::Names("arm"), &EACH_ARM, 1, MOST_ARMS), Required, "{small: {cache_size: 32MiB}, large: {cache_size: 1GiB}}";
+    arms = Shape::keyed(Keys::Names("arm"), &EACH_ARM, 1, MOST_ARMS), Optional, "{small: {cache_size: 32MiB}, large: {cache_size: 1GiB}}";
         "What is compared, by name. The first is the baseline unless `compare` says otherwise. One arm alone is \
          measured without a comparison.";
+    factors = Shape::keyed(Keys::Names("factor"), &FACTOR, 1, MOST_FACTORS), Optional, "{disk: [fast-5000, san-raid10], working_set: [92%, 138%]}";
+        "What is varied, instead of a list of arms: every combination of the factors' levels is an arm. A factor is a key of an arm, such as `disk`, \
+         or `limits.cpus` for a key inside another, with a list of levels; or any name with a map of levels, each a bundle of an arm's keys; or \
+         `{from: 90%, to: 250%, levels: 5}` for numbers in equal steps. What the levels leave open is in `defaults`.";
+    except = Shape::list(&EXCEPTION, 1, 100), Optional, "[{disk: fast-5000, working_set: 92%}]";
+        "Combinations that are left out. A factor that an entry does not name stands for all its levels.";
+    design = DESIGN, Default("full"), "screening";
+        "Which combinations are measured. `full`: all. `screening`: for 6 to 23 factors of two levels, 12 or 24 in each block (Plackett and Burman, \
+         mirrored in every other block): which of them matters at all? `1/2` to `1/32`: a regular fraction, for factors of two levels; `plimsoll plan` lists \
+         the effects that it cannot tell apart.";
     load = Shape::Object(&LOAD), Optional, "{closed: {threads: [1, 2, 4]}}";
         "How hard it is asked. Every mix is measured at every point of the load. It may be left out where the plimsoll line is \
          searched: see `objective`.";
@@ -57,4 +68,5 @@ object! {
         "The same experiment at other sizes, chosen with `--scale`. Each is a part of a file that is laid over this one: maps are \
          merged key by key, everything else is replaced, and a key with nothing behind it is removed. The file as written is the \
          scale `laptop`.";
+    => one of [arms, factors];
 }

@@ -116,7 +116,7 @@ fn over_file(file: &[Entry], scale: &[Entry], problems: &mut Collector<'_>) -> V
 }
 
 /// Maps are merged key by key, everything else is replaced, nothing removes.
-fn over(below: &[Entry], above: &[Entry]) -> Vec<Entry> {
+pub(crate) fn over(below: &[Entry], above: &[Entry]) -> Vec<Entry> {
     let mut merged = Vec::new();
     for entry in below {
         match above.iter().find(|over| over.key == entry.key) {

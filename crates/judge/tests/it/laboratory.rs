@@ -127,6 +127,7 @@ impl Laboratory {
             engine: "simulated".into(),
             settings: Settings::default(),
             data: DataSpec::with_records(1_000),
+            levels: Vec::new(),
             working_set: None,
             directory: None,
             rig: RigSpec::default(),
@@ -156,6 +157,7 @@ impl Laboratory {
             against_itself: false,
             compare: Compare {
                 baseline: arms[0].into(),
+                factor: None,
                 pairs: Vec::new(),
                 primary: vec![Metric::Throughput],
                 at: None,

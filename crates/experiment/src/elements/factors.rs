@@ -1,0 +1,671 @@
+//! `factors`, `except` and `design`: what is varied. The cells of the grid become the arms of the experiment.
+
+use crate::elements::arm::{ARM, arm};
+use crate::elements::design::{fraction, screening};
+use crate::elements::file::file;
+use crate::elements::scales::over;
+use crate::mistake::Mistake;
+use crate::origins::Origins;
+use crate::table::*;
+use crate::{Collector, Reader};
+use plimsoll_document::{Entry, Kind, Node, OpenMap, Place, join};
+use plimsoll_plan::{Design, EngineKind, Factor, Level, Quantity, SettingKind, SettingValue};
+use plimsoll_quantities::units;
+use std::collections::BTreeSet;
+
+/// Factors of an experiment: as many as the largest screening design takes.
+pub(crate) const MOST_FACTORS: usize = 23;
+/// Levels of a factor.
+const MOST_LEVELS: usize = 100;
+/// Cells of a grid.
+const MOST_CELLS: usize = 1_000;
+
+static LEVEL: Shape = Shape::Text { most: 200 };
+static LEVEL_LIST: Shape = LIST_OF_LEVELS;
+static LEVEL_MAP: OpenMap = OpenMap {
+    expected: "a list of levels, or a map of levels such as {small: {cache_size: 32MiB}, large: {cache_size: 1GiB}}",
+    summary: "levels",
+};
+/// A factor: its levels as a list, as bundles of keys by name, or as a range.
+pub(crate) static FACTOR: Shape = Shape::Any(&[LIST_OF_LEVELS, Shape::Open(&LEVEL_MAP)]);
+const LIST_OF_LEVELS: Shape = Shape::list(&LEVEL, 1, MOST_LEVELS);
+/// Cells to leave out: a level, or several, of some factors.
+pub(crate) static EXCEPTION: Shape =
+    Shape::keyed(Keys::Names("factor"), &LEVEL_LIST, 1, MOST_FACTORS);
+/// Which cells are measured.
+pub(crate) const DESIGN: Shape =
+    Shape::choice(&["full", "screening", "1/2", "1/4", "1/8", "1/16", "1/32"]);
+
+object! {
+    /// Levels in equal steps.
+    RANGE range: "Levels in equal steps from one amount to another, for a factor whose levels are numbers."
+    from = Shape::Text { most: 40 }, Required, "90%";
+        "First level.";
+    to = Shape::Text { most: 40 }, Required, "250%";
+        "Last level.";
+    levels = Shape::count(2, MOST_LEVELS as u64), Default("5"), "5";
+        "Number of levels, first and last included.";
+}
+
+/// The factors of a file, and the file with their cells as arms.
+pub(crate) struct Grid {
+    pub factors: Vec<Factor>,
+    pub design: Design,
+    /// Of each arm of `root`, in order: its levels.
+    pub cells: Vec<Vec<u32>>,
+    pub root: Node,
+}
+
+/// A level as read.
+struct ReadLevel {
+    name: String,
+    place: Place,
+    /// What it gives a cell.
+    entries: Vec<Entry>,
+}
+
+struct ReadFactor {
+    name: String,
+    place: Place,
+    levels: Vec<ReadLevel>,
+    quantity: Option<Quantity>,
+    values: Vec<Option<f64>>,
+}
+
+fn entry<'n>(root: &'n Node, key: &Key) -> Option<&'n Entry> {
+    root.entries().iter().find(|entry| entry.key == key.name)
+}
+
+/// The grid of a file; `None` where it lists its arms. A grid with mistakes has no cells.
+pub(crate) fn grid(
+    root: &Node,
+    engines: &[EngineKind],
+    problems: &mut Collector<'_>,
+) -> Option<Grid> {
+    let of_file = entry(root, file::factors)?;
+    let mut reader = GridReader { engines, problems };
+    let mut read = Vec::new();
+    for factor in of_file.value.entries() {
+        read.push(reader.factor(factor));
+    }
+    let is_whole = !read.is_empty() && read.iter().all(Option::is_some);
+    let read: Vec<ReadFactor> = read.into_iter().flatten().collect();
+    let are_apart = reader.are_apart(&read);
+    let cells = if is_whole && are_apart {
+        reader.cells(root, &read, of_file)
+    } else {
+        None
+    };
+    let (design, cells) = cells.unwrap_or((Design::Full, Vec::new()));
+    let defaults = entry(root, file::defaults).map_or(&[][..], |entry| entry.value.entries());
+    let arms = cells.iter().map(|levels| arm_of(&read, levels, defaults));
+    let arms = Entry {
+        key: file::arms.name.to_owned(),
+        key_place: of_file.key_place,
+        value: Node {
+            place: of_file.value.place,
+            kind: Kind::Map(arms.collect()),
+        },
+    };
+    let mut entries = root.entries().to_vec();
+    entries.retain(|entry| entry.key != file::arms.name);
+    entries.push(arms);
+    Some(Grid {
+        factors: read.into_iter().map(ReadFactor::planned).collect(),
+        design,
+        cells,
+        root: Node {
+            place: root.place,
+            kind: Kind::Map(entries),
+        },
+    })
+}
+
+/// Notes where the factors come from.
+pub(crate) fn origins(root: &Node, grid: &Grid, origins: &mut Origins<'_>) {
+    for factor in &grid.factors {
+        let written = entry(root, file::factors).and_then(|all| {
+            all.value
+                .entries()
+                .iter()
+                .find(|one| one.key == factor.name)
+        });
+        if let Some(written) = written {
+            let levels: Vec<&str> = factor.levels.iter().map(|one| one.name.as_str()).collect();
+            origins.add_file(
+                &join(file::factors.name, &factor.name),
+                levels.join(", "),
+                written.value.place,
+            );
+        }
+    }
+}
+
+impl ReadFactor {
+    fn planned(self) -> Factor {
+        let levels = self.levels.into_iter().zip(self.values);
+        Factor {
+            name: self.name,
+            levels: levels
+                .map(|(level, value)| Level {
+                    name: level.name,
+                    value,
+                })
+                .collect(),
+            baseline: 0,
+            quantity: self.quantity,
+        }
+    }
+
+    fn level(&self, name: &str) -> Option<u32> {
+        let place = self.levels.iter().position(|level| level.name == name);
+        place.and_then(|place| u32::try_from(place).ok())
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.levels.iter().map(|level| level.name.clone()).collect()
+    }
+}
+
+struct GridReader<'r, 's> {
+    engines: &'r [EngineKind],
+    problems: &'r mut Collector<'s>,
+}
+
+impl GridReader<'_, '_> {
+    fn factor(&mut self, factor: &Entry) -> Option<ReadFactor> {
+        let path = join(file::factors.name, &factor.key);
+        let before = self.problems.count();
+        let levels = match &factor.value.kind {
+            Kind::List(items) => {
+                let levels = items.iter().map(|item| self.level(&path, factor, item));
+                levels.collect::<Vec<_>>().into_iter().flatten().collect()
+            }
+            Kind::Map(entries) if entries.iter().any(|one| one.key == range::from.name) => {
+                self.range(&path, factor)?
+            }
+            Kind::Map(entries) => {
+                let bundle = |entry: &Entry| ReadLevel {
+                    name: entry.key.clone(),
+                    place: entry.key_place,
+                    entries: entry.value.entries().to_vec(),
+                };
+                for entry in entries {
+                    if !matches!(entry.value.kind, Kind::Map(_) | Kind::Null) {
+                        let mistake = plimsoll_document::DocumentMistake::WrongKind {
+                            expected: "a map of an arm's keys such as {cache_size: 256MiB}".into(),
+                            found: entry.value.kind_words(),
+                        };
+                        let path = join(&path, &entry.key);
+                        self.problems.add(&path, Some(entry.value.place), mistake);
+                    }
+                }
+                entries.iter().map(bundle).collect::<Vec<_>>()
+            }
+            Kind::Scalar(_) => self
+                .level(&path, factor, &factor.value)
+                .into_iter()
+                .collect(),
+            // Reported with the file.
+            Kind::Null => return None,
+        };
+        for (index, level) in levels.iter().enumerate() {
+            self.name(&path, level);
+            if levels[..index].iter().any(|one| one.name == level.name) {
+                let value = format!("the level {}", level.name);
+                let mistake = Mistake::Repeated { value };
+                self.problems.add(&path, Some(level.place), mistake);
+            }
+        }
+        if levels.len() == 1 && self.problems.count() == before {
+            let mistake = Mistake::OneLevel {
+                factor: factor.key.clone(),
+            };
+            self.problems.add(&path, Some(factor.key_place), mistake);
+        }
+        if self.problems.count() > before {
+            return None;
+        }
+        let (quantity, values) = self.amounts(&factor.key, &levels, matches!(&factor.value.kind, Kind::Map(entries) if !entries.iter().any(|one| one.key == range::from.name)));
+        Some(ReadFactor {
+            name: factor.key.clone(),
+            place: factor.key_place,
+            levels,
+            quantity,
+            values,
+        })
+    }
+
+    /// A level of one key: a scalar of a list.
+    fn level(&mut self, path: &str, factor: &Entry, item: &Node) -> Option<ReadLevel> {
+        let Kind::Scalar(text) = &item.kind else {
+            let mistake = Mistake::UnnamedLevel {
+                factor: factor.key.clone(),
+            };
+            self.problems.add(path, Some(item.place), mistake);
+            return None;
+        };
+        Some(level_of(factor, text, item.place))
+    }
+
+    /// Names of levels are parts of names of arms.
+    fn name(&mut self, path: &str, level: &ReadLevel) {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.%+".contains(c);
+        let is_word = level.name.len() <= 40
+            && level.name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && level.name.chars().all(allowed);
+        if !is_word {
+            let mistake = Mistake::LevelName {
+                text: level.name.clone(),
+            };
+            self.problems.add(path, Some(level.place), mistake);
+        }
+    }
+
+    /// Levels in equal steps.
+    fn range(&mut self, path: &str, factor: &Entry) -> Option<Vec<ReadLevel>> {
+        let map = Reader::new(self.problems).read(path, &Shape::Object(&RANGE), &factor.value);
+        let shape = self.shape_of(&factor.key);
+        let (from, to) = (map.get(range::from)?, map.get(range::to)?);
+        let mut ends = Vec::new();
+        for end in [from, to] {
+            let text = end.text()?;
+            match shape.as_ref().and_then(|shape| amount(shape, text)) {
+                Some(amount) => ends.push(amount),
+                None => {
+                    let mistake = Mistake::NoOrder {
+                        factor: factor.key.clone(),
+                        text: text.to_owned(),
+                    };
+                    self.problems.add(path, Some(end.place), mistake);
+                    return None;
+                }
+            }
+        }
+        let [(quantity, first), (_, last)] = ends[..] else {
+            return None;
+        };
+        if first >= last {
+            let mistake = Mistake::LowNotBelowHigh {
+                low: quantity.in_words(first),
+                high: quantity.in_words(last),
+            };
+            self.problems.add(path, Some(to.place), mistake);
+            return None;
+        }
+        let count = match map.field(range::levels) {
+            Some(field) => field.checked.whole()?,
+            None => 5,
+        };
+        let step = |index: u64| first + (last - first) * index as f64 / (count - 1) as f64;
+        let levels = (0..count).map(|index| {
+            let text = written_amount(quantity, step(index));
+            level_of(factor, &text, factor.value.place)
+        });
+        Some(levels.collect())
+    }
+
+    /// What the levels are amounts of.
+    fn amounts(
+        &self,
+        key: &str,
+        levels: &[ReadLevel],
+        are_bundles: bool,
+    ) -> (Option<Quantity>, Vec<Option<f64>>) {
+        let none = (None, vec![None; levels.len()]);
+        let Some(shape) = self.shape_of(key).filter(|_| !are_bundles) else {
+            return none;
+        };
+        let amounts: Vec<_> = levels
+            .iter()
+            .map(|level| amount(&shape, &level.name))
+            .collect();
+        match amounts.first() {
+            Some(Some((quantity, _)))
+                if amounts
+                    .iter()
+                    .all(|one| one.is_some_and(|(other, _)| other == *quantity)) =>
+            {
+                let values = amounts.iter().map(|one| one.map(|(_, amount)| amount));
+                (Some(*quantity), values.collect())
+            }
+            _ => none,
+        }
+    }
+
+    /// The shape of the scalar that a key of an arm takes; the key may be a path with dots.
+    fn shape_of(&self, key: &str) -> Option<Shape> {
+        let mut parts = key.split('.');
+        let first = parts.next()?;
+        let of_engine = || {
+            let mut settings = self.engines.iter().filter_map(|kind| kind.setting(first));
+            settings.next().map(|setting| Shape::Value(setting.kind))
+        };
+        let mut shape = ARM.key(first).map(|key| key.shape).or_else(of_engine)?;
+        for part in parts {
+            shape = map_of(&shape)?.key(part)?.shape;
+        }
+        Some(shape)
+    }
+
+    /// Whether no key is given by two factors.
+    fn are_apart(&mut self, factors: &[ReadFactor]) -> bool {
+        let mut apart = true;
+        let leaves: Vec<BTreeSet<String>> = factors
+            .iter()
+            .map(|factor| {
+                let mut leaves = BTreeSet::new();
+                for level in &factor.levels {
+                    add_leaves("", &level.entries, &mut leaves);
+                }
+                leaves
+            })
+            .collect();
+        for (index, factor) in factors.iter().enumerate() {
+            for (other, of_other) in factors[..index].iter().zip(&leaves) {
+                let clash = leaves[index].iter().find(|leaf| {
+                    of_other.iter().any(|one| {
+                        let is_below = |upper: &str, lower: &str| {
+                            lower
+                                .strip_prefix(upper)
+                                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                        };
+                        is_below(one, leaf) || is_below(leaf, one)
+                    })
+                });
+                if let Some(key) = clash {
+                    apart = false;
+                    let mistake = Mistake::FactorsOverlap {
+                        key: key.clone(),
+                        factors: [other.name.clone(), factor.name.clone()],
+                    };
+                    let path = join(file::factors.name, &factor.name);
+                    self.problems.add(&path, Some(factor.place), mistake);
+                }
+            }
+        }
+        apart
+    }
+
+    /// The design and the levels of each cell. `None` where there is a mistake.
+    fn cells(
+        &mut self,
+        root: &Node,
+        factors: &[ReadFactor],
+        of_file: &Entry,
+    ) -> Option<(Design, Vec<Vec<u32>>)> {
+        let design = entry(root, file::design);
+        let word = design.and_then(|entry| match &entry.value.kind {
+            Kind::Scalar(text) => Some((text.to_ascii_lowercase(), entry.value.place)),
+            _ => None,
+        });
+        if let Some((word, place)) = word.filter(|(word, _)| word != "full") {
+            return self.part(root, factors, &word, place);
+        }
+        let cells = factors.iter().fold(1usize, |all, factor| {
+            all.saturating_mul(factor.levels.len())
+        });
+        if cells > MOST_CELLS {
+            let mistake = Mistake::TooManyCells {
+                levels: factors.iter().map(|factor| factor.levels.len()).collect(),
+                most: MOST_CELLS,
+            };
+            let path = file::factors.name;
+            self.problems.add(path, Some(of_file.key_place), mistake);
+            return None;
+        }
+        let mut all: Vec<Vec<u32>> = vec![Vec::new()];
+        for factor in factors {
+            let levels = 0..u32::try_from(factor.levels.len()).unwrap_or(u32::MAX);
+            let longer = all.iter().flat_map(|cell| {
+                levels.clone().map(move |level| {
+                    let mut cell = cell.clone();
+                    cell.push(level);
+                    cell
+                })
+            });
+            all = longer.collect();
+        }
+        let exceptions = self.exceptions(root, factors)?;
+        all.retain(|cell| {
+            !exceptions.iter().any(|exception| {
+                exception
+                    .iter()
+                    .all(|(factor, levels)| levels.contains(&cell[*factor]))
+            })
+        });
+        let mut is_whole = true;
+        for (index, factor) in factors.iter().enumerate() {
+            for (level, read) in (0..).zip(&factor.levels) {
+                if !all.iter().any(|cell| cell[index] == level) {
+                    is_whole = false;
+                    let mistake = Mistake::LevelLeftOut {
+                        factor: factor.name.clone(),
+                        level: read.name.clone(),
+                    };
+                    let place = entry(root, file::except).map(|entry| entry.key_place);
+                    self.problems.add(file::except.name, place, mistake);
+                }
+            }
+        }
+        is_whole.then_some((Design::Full, all))
+    }
+
+    /// The cells of a design that measures a part of all combinations of two levels.
+    fn part(
+        &mut self,
+        root: &Node,
+        factors: &[ReadFactor],
+        word: &str,
+        place: Place,
+    ) -> Option<(Design, Vec<Vec<u32>>)> {
+        let before = self.problems.count();
+        let path = file::design.name;
+        for factor in factors {
+            if factor.levels.len() != 2 {
+                let mistake = Mistake::NotTwoLevels {
+                    factor: factor.name.clone(),
+                    levels: factor.levels.len(),
+                    design: word.to_owned(),
+                };
+                self.problems.add(path, Some(factor.place), mistake);
+            }
+        }
+        if let Some(except) = entry(root, file::except) {
+            let mistake = Mistake::ExceptOfDesign;
+            self.problems
+                .add(file::except.name, Some(except.key_place), mistake);
+        }
+        let cells = if word == "screening" {
+            screening(factors.len()).map(|cells| (Design::Screening, cells))
+        } else {
+            let of = word.strip_prefix("1/").and_then(|of| of.parse().ok());
+            // Another word is reported with the file.
+            fraction(factors.len(), of?).map(|cells| (Design::Fraction, cells))
+        };
+        if cells.is_none() {
+            let mistake = Mistake::NoSuchDesign {
+                design: word.to_owned(),
+                factors: factors.len(),
+            };
+            self.problems.add(path, Some(place), mistake);
+        }
+        cells.filter(|_| self.problems.count() == before)
+    }
+
+    /// For each exception: factors with levels, by index.
+    #[allow(clippy::type_complexity)]
+    fn exceptions(
+        &mut self,
+        root: &Node,
+        factors: &[ReadFactor],
+    ) -> Option<Vec<Vec<(usize, Vec<u32>)>>> {
+        let Some(except) = entry(root, file::except) else {
+            return Some(Vec::new());
+        };
+        let path = file::except.name;
+        let one = std::slice::from_ref(&except.value);
+        let maps = match &except.value.kind {
+            Kind::List(items) => items.as_slice(),
+            _ => one,
+        };
+        let (mut exceptions, before) = (Vec::new(), self.problems.count());
+        for map in maps {
+            let mut exception = Vec::new();
+            for given in map.entries() {
+                let Some(index) = factors.iter().position(|one| one.name == given.key) else {
+                    let mistake = Mistake::UnknownFactor {
+                        name: given.key.clone(),
+                        factors: factors.iter().map(|one| one.name.clone()).collect(),
+                    };
+                    self.problems.add(path, Some(given.key_place), mistake);
+                    continue;
+                };
+                let one = std::slice::from_ref(&given.value);
+                let named = match &given.value.kind {
+                    Kind::List(items) => items.as_slice(),
+                    _ => one,
+                };
+                let mut levels = Vec::new();
+                for level in named {
+                    let Kind::Scalar(text) = &level.kind else {
+                        continue;
+                    };
+                    match factors[index].level(text) {
+                        Some(level) => levels.push(level),
+                        None => {
+                            let mistake = Mistake::UnknownLevel {
+                                name: text.clone(),
+                                factor: given.key.clone(),
+                                levels: factors[index].names(),
+                            };
+                            self.problems.add(path, Some(level.place), mistake);
+                        }
+                    }
+                }
+                exception.push((index, levels));
+            }
+            if !exception.is_empty() {
+                exceptions.push(exception);
+            }
+        }
+        (self.problems.count() == before).then_some(exceptions)
+    }
+}
+
+/// The arm of a cell. A factor that is a path with dots adds to what the defaults have there.
+fn arm_of(factors: &[ReadFactor], levels: &[u32], defaults: &[Entry]) -> Entry {
+    let chosen: Vec<&ReadLevel> = factors
+        .iter()
+        .zip(levels)
+        .map(|(factor, level)| &factor.levels[*level as usize])
+        .collect();
+    let first = |factor: &ReadFactor| {
+        factor
+            .name
+            .split_once('.')
+            .map(|(first, _)| first.to_owned())
+    };
+    let dotted: Vec<String> = factors.iter().filter_map(first).collect();
+    let is_added_to =
+        |entry: &&Entry| dotted.contains(&entry.key) && matches!(entry.value.kind, Kind::Map(_));
+    let mut entries: Vec<Entry> = defaults.iter().filter(is_added_to).cloned().collect();
+    for level in &chosen {
+        entries = over(&entries, &level.entries);
+    }
+    let names: Vec<&str> = chosen.iter().map(|level| level.name.as_str()).collect();
+    let place = chosen
+        .last()
+        .map_or(Place { start: 0, end: 0 }, |level| level.place);
+    Entry {
+        key: names.join("/"),
+        key_place: place,
+        value: Node {
+            place,
+            kind: Kind::Map(entries),
+        },
+    }
+}
+
+/// A level that gives one key a value.
+fn level_of(factor: &Entry, text: &str, place: Place) -> ReadLevel {
+    let mut node = Node {
+        place,
+        kind: Kind::Scalar(text.to_owned()),
+    };
+    let mut parts: Vec<&str> = factor.key.split('.').collect();
+    let first = parts.remove(0);
+    for part in parts.into_iter().rev() {
+        let entry = Entry {
+            key: part.to_owned(),
+            key_place: factor.key_place,
+            value: node,
+        };
+        node = Node {
+            place,
+            kind: Kind::Map(vec![entry]),
+        };
+    }
+    ReadLevel {
+        name: text.to_owned(),
+        place,
+        entries: vec![Entry {
+            key: first.to_owned(),
+            key_place: factor.key_place,
+            value: node,
+        }],
+    }
+}
+
+fn add_leaves(path: &str, entries: &[Entry], leaves: &mut BTreeSet<String>) {
+    for entry in entries {
+        if entry.key == arm::about.name {
+            continue;
+        }
+        let path = join(path, &entry.key);
+        match &entry.value.kind {
+            Kind::Map(inner) if !inner.is_empty() => add_leaves(&path, inner, leaves),
+            _ => {
+                leaves.insert(path);
+            }
+        }
+    }
+}
+
+/// The table of a shape that is a map, or may be one.
+fn map_of(shape: &Shape) -> Option<&'static Object> {
+    match shape {
+        Shape::Object(object) => Some(object),
+        Shape::Any(shapes) => shapes.iter().find_map(map_of),
+        _ => None,
+    }
+}
+
+/// A scalar as an amount.
+fn amount(shape: &Shape, text: &str) -> Option<(Quantity, f64)> {
+    if let Shape::Any(shapes) = shape {
+        return shapes.iter().find_map(|shape| amount(shape, text));
+    }
+    let is_share = text.trim_end().ends_with('%')
+        || matches!(shape, Shape::Value(SettingKind::Number { max, .. }) if *max <= 1.0);
+    let whole = |value: u64| value as f64;
+    match shape.scalar(text).ok()? {
+        SettingValue::Bytes(bytes) => Some((Quantity::Bytes, whole(bytes))),
+        SettingValue::Count(count) => Some((Quantity::Count, whole(count))),
+        SettingValue::Nanos(nanos) => Some((Quantity::Nanos, whole(nanos))),
+        SettingValue::Number(number) if is_share => Some((Quantity::Share, number)),
+        SettingValue::Number(number) => Some((Quantity::Number, number)),
+        SettingValue::Flag(_) | SettingValue::Text(_) => None,
+    }
+}
+
+/// An amount as a level is written: it must be read as the same.
+fn written_amount(quantity: Quantity, amount: f64) -> String {
+    match quantity {
+        Quantity::Share => units::share((amount * 1e4).round() / 1e4),
+        Quantity::Bytes => units::size(amount.round() as u64).replace(' ', ""),
+        Quantity::Nanos => units::duration(amount.round() as u64).replace(' ', ""),
+        Quantity::Count => (amount.round() as u64).to_string(),
+        Quantity::Number => format!("{}", (amount * 1e4).round() / 1e4),
+    }
+}

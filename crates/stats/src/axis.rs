@@ -1,0 +1,246 @@
+//! A factor that is an axis: where the curve over it falls most, and up to where one of two curves keeps up with the other.
+
+use crate::comparison::hodges_lehmann;
+use crate::error::StatsError;
+use crate::interval::{Estimate, Interval, median_interval};
+use crate::sign_flips::sign_flips;
+
+/// From this ratio of the largest to the smallest level on, distances along the axis are those of the logarithms.
+const LOGARITHMIC_FROM: f64 = 8.0;
+/// Stands for a crossing beyond the levels in calculations that take numbers only.
+const BEYOND: f64 = 1e300;
+
+/// The part of an axis in which a curve falls most.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cliff {
+    /// Indices of the levels between which the steepest fall lies at the confidence asked for: several steps where it cannot be told which is steepest.
+    pub between: (usize, usize),
+    /// Change of the logarithm from the first of these levels to the last, as given: negative is a fall.
+    pub change: Estimate,
+    /// p of the steepest step, adjusted for all steps.
+    pub p: f64,
+}
+
+/// Finds the cliff of a curve. `blocks[b][i]` is the logarithm of what was measured in block b at level i, turned so that higher is better; `levels` rise.
+///
+/// The fall of each step is a contrast of two levels over their distance. The steepest step is the one with the largest estimate (Hodges and Lehmann).
+/// It is a cliff if its fall is real ([`sign_flips`] over all steps, at 1 - `confidence`) and at least `margin`, a difference of logarithms. A step from which it does
+/// not differ ([`sign_flips`] over all others) belongs to the cliff as well: so the interval holds the steepest step with the confidence asked for.
+///
+/// `None` with fewer than 3 levels, levels that do not rise, or no cliff.
+#[must_use]
+pub fn cliff(levels: &[f64], blocks: &[Vec<f64>], margin: f64, confidence: f64) -> Option<Cliff> {
+    let places = places(levels)?;
+    let steps = levels.len() - 1;
+    let is_whole = |block: &Vec<f64>| {
+        block.len() == levels.len() && block.iter().all(|value| value.is_finite())
+    };
+    if steps < 2 || blocks.is_empty() || !blocks.iter().all(is_whole) {
+        return None;
+    }
+    let slope = |block: &Vec<f64>, step: usize| {
+        (block[step] - block[step + 1]) / (places[step + 1] - places[step])
+    };
+    let column =
+        |step: usize| -> Vec<f64> { blocks.iter().map(|block| slope(block, step)).collect() };
+    let estimate = |values: &[f64]| hodges_lehmann(values, confidence).map(|one| one.value);
+    let mut falls = Vec::with_capacity(steps);
+    for step in 0..steps {
+        falls.push(estimate(&column(step)).ok()?);
+    }
+    let steepest = (0..steps).max_by(|left, right| falls[*left].total_cmp(&falls[*right]))?;
+    let known = |values: Vec<f64>| values.into_iter().map(Some).collect::<Vec<_>>();
+    let all: Vec<Vec<Option<f64>>> = (0..steps).map(|step| known(column(step))).collect();
+    let p = sign_flips(&all)[steepest];
+    if falls[steepest] <= 0.0 || p > 1.0 - confidence {
+        return None;
+    }
+    // Which other steps fall less for certain.
+    let others: Vec<usize> = (0..steps).filter(|step| *step != steepest).collect();
+    let less = |step: usize| {
+        let pairs = blocks
+            .iter()
+            .map(|block| slope(block, steepest) - slope(block, step));
+        known(pairs.collect())
+    };
+    let differ = sign_flips(&others.iter().map(|step| less(*step)).collect::<Vec<_>>());
+    let (mut first, mut last) = (steepest, steepest);
+    for (step, p) in others.into_iter().zip(differ) {
+        if p > 1.0 - confidence {
+            first = first.min(step);
+            last = last.max(step);
+        }
+    }
+    let between = (first, last + 1);
+    let changes: Vec<f64> = blocks
+        .iter()
+        .map(|block| block[between.1] - block[between.0])
+        .collect();
+    let change = hodges_lehmann(&changes, confidence).ok()?;
+    (change.value <= -margin).then_some(Cliff { between, change, p })
+}
+
+/// Up to which level one curve keeps up with another. `blocks[b][i]` is the logarithm of the ratio of the one to the other in block b at level i, turned so that
+/// higher is better for the one; `levels` rise.
+///
+/// In each block, the one keeps up where it is at most `margin` behind, a difference of logarithms. The crossing is behind the last level at which it does, where
+/// the straight line to the next level goes through the margin; at infinity where it keeps up at the last level, and at negative infinity where at none. Over
+/// the blocks it is their median, with an interval from order statistics ([`median_interval`]), which takes infinite ends as they come.
+///
+/// # Errors
+/// Fewer than 2 levels, levels that do not rise, no blocks, or a block with another number of values or one that is not finite.
+pub fn crossing(
+    levels: &[f64],
+    blocks: &[Vec<f64>],
+    margin: f64,
+    confidence: f64,
+) -> Result<Estimate, StatsError> {
+    let bad = StatsError::TooFew {
+        what: "levels",
+        needed: 2,
+        got: levels.len(),
+    };
+    let places = places(levels).ok_or(bad)?;
+    let mut crossings = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        if block.len() != levels.len() || !block.iter().all(|value| value.is_finite()) {
+            return Err(StatsError::TooFew {
+                what: "values of a block",
+                needed: levels.len(),
+                got: block.len(),
+            });
+        }
+        crossings.push(
+            match block.iter().rposition(|value| value + margin >= 0.0) {
+                None => -BEYOND,
+                Some(last) if last + 1 == levels.len() => BEYOND,
+                Some(last) => {
+                    let (above, below) = (block[last] + margin, block[last + 1] + margin);
+                    places[last] + (places[last + 1] - places[last]) * above / (above - below)
+                }
+            },
+        );
+    }
+    let found = median_interval(&crossings, confidence)?;
+    let level = |place: f64| match place {
+        _ if place <= -BEYOND / 2.0 => f64::NEG_INFINITY,
+        _ if place >= BEYOND / 2.0 => f64::INFINITY,
+        _ if is_logarithmic(levels) => place.exp(),
+        _ => place,
+    };
+    Ok(Estimate {
+        value: level(found.value),
+        interval: Interval {
+            lower: level(found.interval.lower),
+            upper: level(found.interval.upper),
+            confidence: found.interval.confidence,
+        },
+    })
+}
+
+/// Whether distances between these levels are those of their logarithms: they are positive, and the largest is at least 8 times the smallest.
+#[must_use]
+pub fn is_logarithmic(levels: &[f64]) -> bool {
+    match (levels.first(), levels.last()) {
+        (Some(first), Some(last)) => *first > 0.0 && last / first >= LOGARITHMIC_FROM,
+        _ => false,
+    }
+}
+
+/// Places of the levels along the axis; `None` where they do not rise.
+fn places(levels: &[f64]) -> Option<Vec<f64>> {
+    let rises = |pair: &[f64]| pair[0] < pair[1] && pair[0].is_finite() && pair[1].is_finite();
+    if levels.len() < 2 || !levels.windows(2).all(rises) {
+        return None;
+    }
+    let place = |level: &f64| match is_logarithmic(levels) {
+        true => level.ln(),
+        false => *level,
+    };
+    Some(levels.iter().map(place).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEVELS: [f64; 4] = [0.92, 1.38, 1.82, 2.30];
+
+    fn blocks(curve: [f64; 4], noise: f64) -> Vec<Vec<f64>> {
+        let shake = |block: usize, level: usize| ((block * 5 + level * 3) % 7) as f64 - 3.0;
+        let of = |block: usize| {
+            let value = |(level, middle): (usize, &f64)| middle + noise * shake(block, level);
+            curve.iter().enumerate().map(value).collect()
+        };
+        (0..8).map(of).collect()
+    }
+
+    #[test]
+    fn the_cliff_is_the_steepest_step() {
+        let found = cliff(&LEVELS, &blocks([9.0, 8.9, 6.0, 5.8], 0.01), 0.03, 0.95).unwrap();
+        assert_eq!(found.between, (1, 2));
+        assert!((found.change.value + 2.9).abs() < 0.05);
+        // Two steps as steep as each other are one cliff.
+        let slope = 3.0;
+        let curve = [
+            9.0,
+            9.0 - slope * 0.46,
+            9.0 - slope * 0.90,
+            9.0 - slope * 0.91,
+        ];
+        let found = cliff(&LEVELS, &blocks(curve, 0.01), 0.03, 0.95).unwrap();
+        assert_eq!(found.between, (0, 2));
+    }
+
+    #[test]
+    fn a_flat_or_rising_curve_has_no_cliff() {
+        assert_eq!(cliff(&LEVELS, &blocks([9.0; 4], 0.01), 0.03, 0.95), None);
+        assert_eq!(
+            cliff(&LEVELS, &blocks([5.0, 6.0, 7.0, 8.0], 0.01), 0.03, 0.95),
+            None
+        );
+        // Real, and too small to matter.
+        assert_eq!(
+            cliff(&LEVELS, &blocks([9.0, 9.0, 8.99, 8.99], 1e-5), 0.03, 0.95),
+            None
+        );
+        assert_eq!(cliff(&[1.0, 2.0], &[vec![2.0, 1.0]; 8], 0.03, 0.95), None);
+        assert_eq!(
+            cliff(&[2.0, 1.0, 3.0], &[vec![2.0, 1.0, 0.0]; 8], 0.03, 0.95),
+            None
+        );
+    }
+
+    #[test]
+    fn the_crossing_is_where_the_line_goes_through_the_margin() {
+        // From 0 at 138 % to -1 at 182 %: the margin of 0.25 is a quarter of the way.
+        let flat = vec![vec![0.0, 0.0, -1.0, -2.0]; 8];
+        let found = crossing(&LEVELS, &flat, 0.25, 0.95).unwrap();
+        assert!((found.value - 1.49).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.interval.lower, found.interval.upper);
+    }
+
+    #[test]
+    fn a_curve_that_keeps_up_or_never_does_crosses_beyond_the_levels() {
+        let ahead = crossing(
+            &LEVELS,
+            &[vec![0.1; 4], vec![-1.0, -1.0, -1.0, 0.0]],
+            0.0,
+            0.95,
+        );
+        assert_eq!(ahead.unwrap().value, f64::INFINITY);
+        let behind = crossing(&LEVELS, &[vec![-1.0; 4]], 0.0, 0.95).unwrap();
+        assert_eq!(behind.value, f64::NEG_INFINITY);
+        assert!(crossing(&[1.0], &[vec![1.0]], 0.0, 0.95).is_err());
+        assert!(crossing(&LEVELS, &[vec![1.0]], 0.0, 0.95).is_err());
+        assert!(crossing(&LEVELS, &[], 0.0, 0.95).is_err());
+    }
+
+    #[test]
+    fn far_apart_levels_are_on_a_logarithmic_axis() {
+        let halfway = vec![vec![1.0, -1.0]; 6];
+        let found = crossing(&[1.0, 100.0], &halfway, 0.0, 0.95).unwrap();
+        assert!((found.value - 10.0).abs() < 1e-9);
+        assert!(!is_logarithmic(&LEVELS) && !is_logarithmic(&[0.0, 100.0]));
+    }
+}
