@@ -1,6 +1,6 @@
 //! What a report may say.
 
-use crate::{Cause, FigureSummary, Figures};
+use crate::{Cause, FactorResults, FigureSummary, Figures};
 use plimsoll_plan::{DataShares, Direction, Metric};
 use plimsoll_record::{Calibration, LoadKind, ProbeTime, RigRecord, RigSpec, Storage, Warning};
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,9 @@ pub struct Analysis {
     pub load_phase: Vec<CurvePoint>,
     /// Every comparison, primaries first.
     pub comparisons: Vec<Comparison>,
+    /// What the factors do, where the file has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factors: Option<FactorResults>,
     /// What differs between arms.
     pub differences: Vec<Difference>,
     /// The same for the two arms of each comparison by themselves, in the order in which they are compared.
@@ -602,7 +605,7 @@ pub struct Verdict {
     pub confidence: Option<f64>,
     /// Two-sided p of the exact signed-rank test.
     pub p_value: Option<f64>,
-    /// The same after Holm's correction, for primaries where there are several.
+    /// The same after correction for all that is judged together: Holm's for several primaries, by sign flips for the effects of factors.
     pub p_holm: Option<f64>,
     /// Smallest difference that this many blocks could have shown.
     pub smallest_visible: Option<f64>,

@@ -5,7 +5,8 @@ use crate::comparison::{Comparisons, effect};
 use crate::select::Selection;
 use crate::words::{self, counted, list};
 use crate::{
-    AgainstItself, CauseKind, Comparison, Curve, CurvePoint, Judgement, LineResult, Progress,
+    AgainstItself, CauseKind, Comparison, Curve, CurvePoint, Effect, EffectKind, FactorResults,
+    Judgement, LineResult, Progress,
 };
 use plimsoll_plan::{Metric, Plan};
 use plimsoll_record::{Severity, Warning};
@@ -20,6 +21,7 @@ pub(crate) fn headline(
     comparisons: &Comparisons,
     curves: &[Curve],
     lines: &[LineResult],
+    factors: Option<&FactorResults>,
     against_itself: Option<&AgainstItself>,
     warnings: &[Warning],
 ) -> Vec<String> {
@@ -53,16 +55,21 @@ pub(crate) fn headline(
     let line_decides = plan.compare.primary.contains(&Metric::Line);
     let is_about_lines = !lines.is_empty() && (line_decides || !curves.iter().any(is_measured));
     let of_lines: Vec<String> = lines.iter().map(one_line).collect();
-    let mut sentences = match () {
-        () if plan.arms.len() > 1 => verdicts(comparisons),
-        () if is_about_lines => of_lines.clone(),
-        () => curves
+    let mut sentences = match factors {
+        Some(factors) => of_factors(factors, comparisons),
+        None if plan.arms.len() > 1 => verdicts(comparisons),
+        None if is_about_lines => of_lines.clone(),
+        None => curves
             .iter()
             .filter(|curve| is_measured(curve))
             .map(one_curve)
             .collect(),
     };
-    shorten(&mut sentences, comparisons);
+    if factors.is_none() {
+        shorten(&mut sentences, comparisons);
+    }
+    let no_effect =
+        factors.is_none_or(|one| one.effects.iter().all(|effect| effect.values.is_empty()));
     // The lines themselves say what limits them.
     if is_about_lines && plan.arms.len() > 1 && sentences.len() + lines.len() <= SENTENCES + 1 {
         sentences.extend(of_lines);
@@ -78,7 +85,10 @@ pub(crate) fn headline(
         .filter(|comparison| comparison.primary);
     // As `Analysis::outcome` has it.
     let invalid = match progress.runs_failed {
-        0 if plan.arms.len() > 1 && deciding.all(|comparison| !comparison.has_values()) => {
+        0 if plan.arms.len() > 1
+            && no_effect
+            && deciding.all(|comparison| !comparison.has_values()) =>
+        {
             Some("no deciding comparison can be made".to_owned())
         }
         0 => None,
@@ -136,6 +146,51 @@ fn verdicts(comparisons: &Comparisons) -> Vec<String> {
     for (mix, reason) in &comparisons.unjudged {
         sentences.push(format!("Workload {mix} cannot be judged: {reason}."));
     }
+    sentences
+}
+
+/// What the factors do: what depends on what, where one keeps up with another, where a curve falls, and the largest effects. What is proven comes first, and where
+/// nothing is, that is said.
+fn of_factors(factors: &FactorResults, comparisons: &Comparisons) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    sentences.extend(factors.crossings.iter().map(|one| one.sentence.clone()));
+    let dependences = factors.dependences.iter().map(|one| one.sentence.clone());
+    sentences.extend(dependences.take(SENTENCES));
+    let size = |effect: &Effect| crate::comparison::size(&effect.verdict);
+    let is_proven = |effect: &&Effect| {
+        matches!(
+            effect.verdict.judgement,
+            Judgement::Better | Judgement::Worse
+        )
+    };
+    let mut largest: Vec<&Effect> = factors.effects.iter().filter(is_proven).collect();
+    largest.retain(|effect| match effect.kind {
+        EffectKind::Main => effect.depends_on.is_empty(),
+        EffectKind::Interaction => false,
+        // With one factor there is nothing else.
+        EffectKind::Simple => factors.factors.len() == 1,
+    });
+    largest.sort_by(|left, right| size(right).total_cmp(&size(left)));
+    sentences.extend(largest.iter().map(|effect| effect.sentence.clone()));
+    let cliffs = factors.cliffs.iter().map(|one| one.sentence.clone());
+    sentences.extend(cliffs);
+    sentences.truncate(SENTENCES + 1);
+    let is_judged = |effect: &&Effect| !effect.values.is_empty();
+    let judged = factors.effects.iter().filter(is_judged).count();
+    let proven = factors.effects.iter().filter(is_proven).count();
+    if judged == 0 {
+        return verdicts(comparisons).into_iter().take(SENTENCES).collect();
+    }
+    if sentences.is_empty() {
+        let mut widest: Vec<&Effect> = factors.effects.iter().filter(is_judged).collect();
+        widest.sort_by(|left, right| size(right).total_cmp(&size(left)));
+        sentences.extend(widest.first().map(|effect| effect.sentence.clone()));
+    }
+    sentences.push(format!(
+        "In all, {proven} of {} {} larger than the margin for certain.",
+        counted(judged, "effect"),
+        if proven == 1 { "is" } else { "are" },
+    ));
     sentences
 }
 

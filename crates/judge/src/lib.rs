@@ -64,23 +64,28 @@ mod analyse;
 mod analysis;
 mod arm_samples;
 mod arms;
+mod axes;
 mod because;
 mod block_search;
 mod cause;
 mod compare_records;
 mod comparison;
+mod contrast;
 mod cost;
 mod curve;
 mod deciding;
 mod difference;
 mod distribution;
 mod drift;
+mod effects;
 mod error;
 mod estimate;
 mod event_outcome;
 mod events;
 mod evidence;
 mod extract;
+mod factor_results;
+mod factors;
 mod figures;
 mod gates;
 mod headline;
@@ -120,6 +125,11 @@ pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};
 pub use comparison::effect;
 pub use error::JudgeError;
+pub use factor_results::{
+    Cell, Change, CliffResult, CrossingResult, Dependence, Effect, EffectAt, EffectKind,
+    EffectPlace, FactorResults,
+};
+pub use factors::visible_effects;
 pub use figures::{FigureKind, FigureSummary, FigureUnit, Figures};
 pub use history::{
     Circumstances, FEWEST_RESULTS, History, HistoryBuilder, HistoryChange, HistoryChoices,

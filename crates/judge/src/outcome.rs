@@ -30,11 +30,15 @@ impl Analysis {
         let mut at_lines = self.lines.iter().filter_map(|line| line.at_line.as_ref());
         let no_valid_point = !points.any(|point| point.valid_runs > 0)
             && !at_lines.any(|point| point.valid_runs > 0);
+        let of_factors = self.factors.iter().flat_map(|factors| &factors.effects);
         let no_pair = self.arms.len() > 1
             && !self
                 .comparisons
                 .iter()
-                .any(|one| one.primary && one.has_values());
+                .any(|one| one.primary && one.has_values())
+            && !of_factors
+                .into_iter()
+                .any(|effect| !effect.values.is_empty());
         if self.progress.runs_failed > 0 || no_valid_point || no_pair {
             return Outcome::Invalid;
         }

@@ -11,12 +11,13 @@ fn baseline(plan: &Plan) -> usize {
         .unwrap_or(0)
 }
 
-/// Baseline and other arm of each comparison, by their places in the plan: those that the file names, or every other arm with the baseline. A pair that names
+/// Baseline and other arm of each comparison, by their places in the plan: those that the file names, or every other arm with the baseline; where the arms are
+/// cells of a grid only those that the plan names. A pair that names
 /// an arm which the plan does not have, or one arm twice, is left out.
 pub(crate) fn pairs(plan: &Plan) -> Vec<[usize; 2]> {
     let named = |name: &str| plan.arms.iter().position(|arm| arm.name == name);
     let mut pairs = Vec::new();
-    if plan.compare.pairs.is_empty() {
+    if plan.compare.pairs.is_empty() && plan.factors.is_empty() {
         let baseline = baseline(plan);
         for arm in 0..plan.arms.len() {
             if arm != baseline {
@@ -49,7 +50,7 @@ pub fn baseline_of<'a>(plan: &'a Plan, one: &str, other: &str) -> Option<&'a str
 
 /// Every arm that others are compared with.
 pub(crate) fn baselines(plan: &Plan) -> Vec<usize> {
-    if plan.compare.pairs.is_empty() {
+    if pairs(plan).is_empty() {
         return vec![baseline(plan)];
     }
     pairs(plan)

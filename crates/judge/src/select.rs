@@ -145,7 +145,16 @@ fn progress(
             arms,
         });
     }
-    let is_complete = |block: &&u32| finished.iter().all(|arm| arm.contains_key(block));
+    let of_block = |block: u32| plan.runs.iter().filter(move |run| run.block == block);
+    let is_complete = |block: &&u32| {
+        let is_finished = |run: &PlannedRun| {
+            let arm = usize::try_from(run.arm)
+                .ok()
+                .and_then(|arm| finished.get(arm));
+            arm.is_some_and(|arm| arm.contains_key(block))
+        };
+        of_block(**block).next().is_some() && of_block(**block).all(is_finished)
+    };
     Progress {
         runs_planned: as_u32(plan.runs.len()),
         runs_finished: as_u32(finished.iter().map(BTreeMap::len).sum()),

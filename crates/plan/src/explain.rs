@@ -1,7 +1,8 @@
 //! What a plan would do: in which order, for how long, needing how much, and where each value comes from.
 
 use crate::estimate::data_bytes;
-use crate::needs::{cache_bytes, held_bytes, needs};
+use crate::grid::{GridExplanation, without_cells};
+use crate::needs::{cache_bytes, held_bytes, needs, run_ns};
 use crate::point_words::{looks_words, point_lines};
 use crate::server::server_line;
 use crate::shares::{DataShares, shares};
@@ -12,6 +13,9 @@ use plimsoll_quantities::units::{about, shortened_to};
 use plimsoll_quantities::words::decimal_bytes;
 use serde::Serialize;
 
+/// Arms that are told one by one in a grid.
+const MOST_ARMS_IN_TABLES: usize = 24;
+
 /// What a plan would do. The figures of [`Needs`] are estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanExplanation {
@@ -21,6 +25,9 @@ pub struct PlanExplanation {
     pub question: Option<String>,
     /// [`Plan::hash`].
     pub hash: String,
+    /// What is varied, where arms are cells of a grid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grid: Option<GridExplanation>,
     /// The arms, in the order of the file.
     pub arms: Vec<ArmExplanation>,
     /// The points of each run in words, in the order in which they are measured: a sweep and a search are one line each.
@@ -55,6 +62,11 @@ pub struct PlanExplanation {
 pub struct ArmExplanation {
     /// Of the arm.
     pub name: String,
+    /// Of a cell: index of the level of each factor.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<u32>,
+    /// How long one run of it takes, about, nanoseconds.
+    pub run_ns: u64,
     /// From the file.
     pub about: Option<String>,
     /// Name of the engine.
@@ -97,14 +109,16 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
             block.push(plan.arms[run.arm as usize].name.clone());
         }
     }
+    let needs = needs(plan, engines);
     PlanExplanation {
         name: plan.name.clone(),
         question: plan.question.clone(),
         hash: plan.hash(),
+        grid: GridExplanation::of(plan),
         arms: plan
             .arms
             .iter()
-            .map(|arm| explain_arm(plan, arm, engines))
+            .map(|arm| explain_arm(plan, arm, &needs, engines))
             .collect(),
         points: point_lines(plan),
         events: plan
@@ -122,15 +136,17 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
         blocks,
         order: plan.measurement.order,
         seed: plan.measurement.seed,
-        needs: needs(plan, engines),
+        needs,
         may_end_early: plan.measurement.operations.is_some(),
         origins: plan.origins.clone(),
     }
 }
 
-fn explain_arm(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> ArmExplanation {
+fn explain_arm(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) -> ArmExplanation {
     ArmExplanation {
         name: arm.name.clone(),
+        levels: arm.levels.clone(),
+        run_ns: run_ns(plan, arm, needs, engines),
         about: arm.about.clone(),
         engine: arm.engine.clone(),
         records: arm.data.key_count(),
@@ -338,6 +354,12 @@ impl std::fmt::Display for PlanExplanation {
             writeln!(f, "needs   {}", needed.join(", "))?;
         }
 
+        if let Some(grid) = &self.grid {
+            grid.write(f, &self.arms)?;
+        }
+        if self.is_large_grid() {
+            return self.write_end(f);
+        }
         writeln!(f, "\narms")?;
         let mut rows = Vec::new();
         for arm in &self.arms {
@@ -361,13 +383,29 @@ impl std::fmt::Display for PlanExplanation {
         self.write_shares(f)?;
         self.write_servers(f)?;
 
+        self.write_end(f)
+    }
+}
+
+impl PlanExplanation {
+    /// Whether a table with a line for each arm would hide what matters: `--json` has everything.
+    fn is_large_grid(&self) -> bool {
+        self.grid.is_some() && self.arms.len() > MOST_ARMS_IN_TABLES
+    }
+
+    /// Order, points, events and values.
+    fn write_end(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let how = match self.order {
             Order::Shuffled => format!("shuffled in each block, seed {}", self.seed),
             Order::AsWritten => "as in the file in each block".to_owned(),
         };
         writeln!(f, "\norder ({how})")?;
         for (block, arms) in self.blocks.iter().enumerate() {
-            writeln!(f, "  block {:<3} {}", block + 1, arms.join(", "))?;
+            if self.is_large_grid() {
+                writeln!(f, "  block {:<3} {} cells", block + 1, arms.len())?;
+            } else {
+                writeln!(f, "  block {:<3} {}", block + 1, arms.join(", "))?;
+            }
         }
         writeln!(f, "\npoints of each run")?;
         for (index, point) in self.points.iter().enumerate() {
@@ -383,24 +421,27 @@ impl std::fmt::Display for PlanExplanation {
             }
         }
         writeln!(f, "\nvalues")?;
-        let rows: Vec<Vec<String>> = self
-            .origins
-            .iter()
-            .map(|origin| {
-                vec![
-                    origin.path.clone(),
-                    shortened_to(&origin.value, 80),
-                    origin.source.to_string(),
-                ]
-            })
-            .collect();
+        let row = |origin: &Origin| {
+            vec![
+                origin.path.clone(),
+                shortened_to(&origin.value, 80),
+                origin.source.to_string(),
+            ]
+        };
+        let rows: Vec<Vec<String>> = match self.grid {
+            Some(_) => without_cells(&self.origins, &self.arms),
+            None => self.origins.iter().map(row).collect(),
+        };
         write_table(f, &rows)?;
         write!(f, "\nplan {}", self.hash)
     }
 }
 
 /// Rows with their columns below each other. A cell that is too wide for a column does not widen it.
-fn write_table(f: &mut std::fmt::Formatter<'_>, rows: &[Vec<String>]) -> std::fmt::Result {
+pub(crate) fn write_table(
+    f: &mut std::fmt::Formatter<'_>,
+    rows: &[Vec<String>],
+) -> std::fmt::Result {
     const WIDEST: usize = 52;
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let mut widths = vec![0; columns];

@@ -158,11 +158,7 @@ pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
         if !keeps_data(arm, engines) {
             continue;
         }
-        let records = arm.data.key_count() as f64;
-        let bytes = data_bytes(&arm.data) * copies(arm).number;
-        loading_seconds += (records / records_per_second(arm))
-            .max(bytes / LOADED_BYTES_PER_SECOND)
-            .max(disk_seconds(plan, arm));
+        loading_seconds += self::loading_seconds(plan, arm, engines);
         let held = held_bytes(plan, arm, engines);
         match &arm.rig.disk {
             None => disk = disk.max(held),
@@ -178,7 +174,8 @@ pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
             }
         }
     }
-    loading_seconds *= f64::from(measurement.blocks);
+    // Each arm runs as often as any other.
+    loading_seconds *= plan.runs.len() as f64 / plan.arms.len().max(1) as f64;
     Needs {
         runs: plan.runs.len() as u64,
         measuring_ns: run_ns.saturating_mul(plan.runs.len() as u64),
@@ -192,6 +189,25 @@ pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
         root: plan.arms.iter().any(|arm| needs_root(&arm.rig)),
         packages: packages(plan),
     }
+}
+
+/// Storing the data of one run of an arm, about.
+fn loading_seconds(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> f64 {
+    if !keeps_data(arm, engines) {
+        return 0.0;
+    }
+    let records = arm.data.key_count() as f64;
+    let bytes = data_bytes(&arm.data) * copies(arm).number;
+    (records / records_per_second(arm))
+        .max(bytes / LOADED_BYTES_PER_SECOND)
+        .max(disk_seconds(plan, arm))
+}
+
+/// One run of an arm: storing, warming up, measuring and searching, about, nanoseconds. `needs` are those of the plan.
+pub(crate) fn run_ns(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) -> u64 {
+    let runs = needs.runs.max(1);
+    let points = needs.measuring_ns.saturating_add(needs.searching_ns) / runs;
+    points.saturating_add((loading_seconds(plan, arm, engines) * 1e9) as u64)
 }
 
 /// Time that the disk of an arm needs to store its data, if it is limited during the load.

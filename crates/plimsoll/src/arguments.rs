@@ -199,6 +199,7 @@ Examples:
   plimsoll run mine.yaml --blocks 2 --duration 2s    a quick look: too few blocks for a verdict
   plimsoll run mine.yaml --pilot                     5 blocks, to learn how many a verdict needs
   plimsoll run mine.yaml --aa                        the baseline against itself: this machine's noise floor
+  plimsoll run mine.yaml --only disk=san-raid10      a part of a grid; the same command without --only goes on
   plimsoll run mine.yaml --json > result.json        messages go to the standard error
   plimsoll run mine.yaml --junit thresholds.xml      for a CI server; exit code 99 if a threshold fails
 
@@ -210,6 +211,9 @@ pub struct Run {
     /// Start over, even if the store holds an unfinished experiment with the same plan.
     #[arg(long)]
     pub fresh: bool,
+    /// Run only these arms now and leave the rest of the experiment for later: FACTOR=LEVEL, or the name of an arm; can be repeated. Levels of one factor add up, factors restrict each other.
+    #[arg(long, value_name = "FACTOR=LEVEL")]
+    pub only: Vec<String>,
     /// Skip the fio check of emulated disks. Their points are marked invalid.
     #[arg(long)]
     pub no_calibration: bool,

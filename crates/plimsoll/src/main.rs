@@ -17,6 +17,7 @@ mod import;
 mod live;
 mod log;
 mod maps;
+mod only;
 mod plan;
 mod quiet;
 mod read;

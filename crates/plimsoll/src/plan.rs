@@ -8,7 +8,7 @@ use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::screen::{self, print, print_json, tell_drawn};
 use plimsoll_experiment::{Limits, Overrides, Problems, Surroundings, check, read_text_file};
-use plimsoll_judge::too_few_blocks;
+use plimsoll_judge::{EffectKind, too_few_blocks, visible_effects};
 use plimsoll_plan::{Plan, explain};
 use plimsoll_quantities::words::counted;
 use plimsoll_runner::{Sizing, bytes_per_record, took_seconds};
@@ -16,6 +16,9 @@ use plimsoll_store::Store;
 use plimsoll_telemetry::Host;
 use std::io::ErrorKind;
 use std::path::Path;
+
+/// Coefficient of variation of the runs of one cell that a plan is told for.
+const USUAL_SPREAD: f64 = 0.03;
 
 /// An experiment file that was read, and what came of it.
 pub struct Checked {
@@ -145,6 +148,27 @@ fn measured(plan: &Plan, store: Option<&Path>) -> anyhow::Result<Option<String>>
     )))
 }
 
+/// The least effects of factors that the blocks would show, for a run-to-run variation that is usual.
+fn visible_in_words(plan: &Plan) -> Option<String> {
+    let mut parts = Vec::new();
+    for (kind, share) in visible_effects(plan, USUAL_SPREAD) {
+        let what = match kind {
+            EffectKind::Main => "a main effect",
+            EffectKind::Interaction => "an interaction",
+            EffectKind::Simple => "the effect of one factor in one cell",
+        };
+        parts.push(format!("{what} of {:.1} %", share * 100.0));
+    }
+    (!parts.is_empty()).then(|| {
+        format!(
+            "visible   if runs of a cell vary by {:.0} %, {} would probably be found {}",
+            USUAL_SPREAD * 100.0,
+            plimsoll_quantities::words::list(&parts),
+            "(more, if they vary more: in proportion)"
+        )
+    })
+}
+
 /// `plimsoll plan`.
 pub fn plan(
     arguments: &arguments::Plan,
@@ -160,12 +184,16 @@ pub fn plan(
     if arguments.json {
         let mut explained = serde_json::to_value(&explanation)?;
         explained["too_few_blocks"] = serde_json::to_value(too_few)?;
+        explained["visible_effects"] = serde_json::to_value(visible_effects(&plan, USUAL_SPREAD))?;
         print_json(&explained)?;
     } else {
         if let Some(too_few) = too_few {
             print(format_args!("{too_few}\n\n"))?;
         }
         print(format_args!("{explanation}\n"))?;
+        if let Some(visible) = visible_in_words(&plan) {
+            print(format_args!("\n{visible}\n"))?;
+        }
         if let Some(measured) = measured(&plan, store)? {
             print(format_args!("\n{measured}\n"))?;
         }

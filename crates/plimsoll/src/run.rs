@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::log::Log;
+use crate::only::chosen;
 use crate::plan::{complain, read};
 use crate::read::store_path;
 use crate::rig::Rigs;
@@ -33,6 +34,13 @@ pub fn run(
     let plan = match checked.plan {
         Ok(plan) => plan,
         Err(problems) => return complain(&problems, arguments.json),
+    };
+    let only = match chosen(&plan, &arguments.only) {
+        Ok(only) => only,
+        Err(why) => {
+            tell(why);
+            return Ok(Exit::Usage);
+        }
     };
     if let Some(too_few) = too_few_blocks(&plan) {
         let needs = needs(&plan, plimsoll_engine::kinds());
@@ -73,6 +81,7 @@ pub fn run(
         server_logs: store_file.with_file_name("servers"),
         calibrate: !arguments.no_calibration,
         foreign: Some(foreign),
+        only,
         fresh: arguments.fresh,
         is_sharp,
     };
@@ -107,13 +116,20 @@ pub fn run(
     if ended.missing > 0 && !arguments.quiet {
         let why = if ended.interrupted {
             "interrupted"
+        } else if !arguments.only.is_empty() {
+            "part of the experiment"
         } else {
             "some runs failed"
         };
         tell(format_args!(
-            "{why}: {} of {} runs are missing; the same command makes them: {}",
+            "{why}: {} of {} runs are missing; the same command{} makes them: {}",
             ended.missing,
             plan.runs.len(),
+            if arguments.only.is_empty() {
+                ""
+            } else {
+                " without --only"
+            },
             redact(&command)
         ));
         if let Some(path) = live.log_path() {

@@ -52,6 +52,8 @@ pub struct Execution<'a> {
     pub calibrate: bool,
     /// What other programs used of the processors before, where that was looked at.
     pub foreign: Option<ForeignCpu>,
+    /// Which arms of the plan run now; `None`: all. The runs of the others are left for later.
+    pub only: Option<Vec<bool>>,
     /// Begin anew even if there is an unfinished experiment of the same plan.
     pub fresh: bool,
     /// Whether every interval that decides is narrow enough for an experiment that may end before all its blocks are made.
@@ -159,8 +161,10 @@ pub fn execute(
             interrupted = true;
             break;
         }
-        let is_given_up =
-            |arm: usize| successes[arm] == 0 && failures[arm] >= TRIES_OF_A_BROKEN_ARM;
+        let is_left_out = |arm: usize| execution.only.as_ref().is_some_and(|only| !only[arm]);
+        let is_given_up = |arm: usize| {
+            is_left_out(arm) || successes[arm] == 0 && failures[arm] >= TRIES_OF_A_BROKEN_ARM
+        };
         if is_given_up(arm) {
             continue;
         }

@@ -38,6 +38,7 @@
 //!     foreign: None,
 //!     calibrate: true,
 //!     fresh: false,
+//!     only: None,
 //!     is_sharp: |_| false,
 //! };
 //! let ended = execute(&execution, &mut store, &mut Quiet)?;

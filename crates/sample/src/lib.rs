@@ -635,6 +635,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
     };
     let comparisons = comparisons(shape, &curves);
     let mut analysis = Analysis {
+        factors: None,
         id: "k3f9q".into(),
         name: "harbour-depth".into(),
         question: Some("How much throughput does a cache of a quarter of the data cost?".into()),

@@ -137,6 +137,8 @@ impl Laboratory {
             name: "laboratory".into(),
             question: None,
             scale: None,
+            factors: Vec::new(),
+            design: plimsoll_plan::Design::Full,
             arms: arms.iter().map(arm).collect(),
             mixes,
             points,

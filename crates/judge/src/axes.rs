@@ -1,0 +1,295 @@
+//! Factors that are axes: where the curve over one falls most, and up to where a level of another factor keeps up with its baseline.
+
+use crate::arm_samples::ArmSamples;
+use crate::comparison::rule;
+use crate::effects::{Place, change_in_words, described, places, signed_percent};
+use crate::estimate::CONFIDENCE;
+use crate::factor_results::{CliffResult, CrossingResult, Effect, EffectKind};
+use crate::select::as_u32;
+use crate::{Judgement, words};
+use plimsoll_plan::{Direction, Metric, Plan};
+use plimsoll_stats::{Interval, cliff, crossing};
+
+/// The levels of an axis in rising order: (index, amount).
+fn rising(plan: &Plan, axis: usize) -> Option<Vec<(u32, f64)>> {
+    let amounts = plan.factors[axis].axis()?;
+    let mut levels: Vec<(u32, f64)> = (0..).zip(amounts).collect();
+    levels.sort_by(|(_, left), (_, right)| left.total_cmp(right));
+    Some(levels)
+}
+
+/// What was measured along an axis in each block in which all of its cells have a value: logarithms, turned so that higher is better. `None` where a cell is not
+/// part of the experiment.
+fn along(
+    plan: &Plan,
+    arms: &[ArmSamples],
+    axis: &[(u32, f64)],
+    cell: impl Fn(u32) -> Option<usize>,
+    (_, metric, point): Place,
+) -> Option<Vec<Option<Vec<f64>>>> {
+    let cells: Option<Vec<usize>> = axis.iter().map(|(level, _)| cell(*level)).collect();
+    let cells = cells?;
+    let sign = match metric.direction() {
+        Direction::HigherIsBetter => 1.0,
+        Direction::LowerIsBetter => -1.0,
+    };
+    let value = |arm: usize, block: u32| {
+        let samples = arms.get(arm)?.points.get(point)?;
+        let sample = samples.iter().find(|one| one.result.block == block)?;
+        let reading = sample.reading(metric)?;
+        (!reading.at_least && reading.value > 0.0).then(|| sign * reading.value.ln())
+    };
+    let blocks = 0..plan.measurement.blocks;
+    Some(
+        blocks
+            .map(|block| cells.iter().map(|arm| value(*arm, block)).collect())
+            .collect(),
+    )
+}
+
+/// Smallest difference of logarithms that matters.
+fn margin(plan: &Plan, metric: Metric) -> f64 {
+    rule(plan, metric).margin().ln_1p()
+}
+
+/// The cliffs of every axis, in every combination of the other factors' levels.
+pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples]) -> Vec<CliffResult> {
+    let mut found = Vec::new();
+    for place in places(plan, arms) {
+        for axis in 0..plan.factors.len() {
+            let Some(levels) = rising(plan, axis) else {
+                continue;
+            };
+            for condition in plan.conditions(&[axis]) {
+                let cell = |level: u32| {
+                    let mut cell = condition.clone();
+                    cell[axis] = level;
+                    plan.cell(&cell)
+                };
+                let Some(blocks) = along(plan, arms, &levels, cell, place) else {
+                    continue;
+                };
+                let blocks: Vec<Vec<f64>> = blocks.into_iter().flatten().collect();
+                let amounts: Vec<f64> = levels.iter().map(|(_, amount)| *amount).collect();
+                let metric = place.1;
+                let Some(one) = cliff(&amounts, &blocks, margin(plan, metric), CONFIDENCE) else {
+                    continue;
+                };
+                let name = |index: usize| plan.factors[axis].level(levels[index].0).to_owned();
+                let between = (name(one.between.0), name(one.between.1));
+                let turned = match metric.direction() {
+                    Direction::HigherIsBetter => 1.0,
+                    Direction::LowerIsBetter => -1.0,
+                };
+                let share = |value: f64| (turned * value).exp_m1();
+                let ends = (
+                    share(one.change.interval.lower),
+                    share(one.change.interval.upper),
+                );
+                let interval = (one.change.interval.confidence >= CONFIDENCE)
+                    .then(|| (ends.0.min(ends.1), ends.0.max(ends.1)));
+                let within = plan.condition_in_words(&condition, &[axis]);
+                let described = described(plan, place);
+                let of = if within.is_empty() {
+                    String::new()
+                } else {
+                    format!(" of {within}")
+                };
+                let verb = match metric.direction() {
+                    Direction::HigherIsBetter => "falls",
+                    Direction::LowerIsBetter => "rises",
+                };
+                let figures = interval.map_or(String::new(), |(lower, upper)| {
+                    format!(" ({} to {})", signed_percent(lower), signed_percent(upper))
+                });
+                let change = share(one.change.value);
+                let sentence = format!(
+                    "Workload {} at {}: {}{of} {verb} most between {} {} and {}: {}{figures}.",
+                    described.mix,
+                    described.load_label,
+                    words::metric(metric),
+                    plan.factors[axis].name,
+                    between.0,
+                    between.1,
+                    signed_percent(change),
+                );
+                found.push(CliffResult {
+                    place: described,
+                    axis: plan.factors[axis].name.clone(),
+                    within,
+                    between,
+                    change,
+                    interval,
+                    sentence,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Where levels of the compared factor stop to keep up with its baseline, or begin to, along each axis that is another factor. Only where it is behind for certain at
+/// one end of the axis and not at the other.
+pub(crate) fn crossings(
+    plan: &Plan,
+    arms: &[ArmSamples],
+    effects: &[Effect],
+) -> Vec<CrossingResult> {
+    let mut found = Vec::new();
+    let Some(compared) = plan.compared_factor() else {
+        return found;
+    };
+    let baseline = plan.factors[compared].baseline();
+    for place in places(plan, arms) {
+        for axis in (0..plan.factors.len()).filter(|axis| *axis != compared) {
+            let Some(levels) = rising(plan, axis) else {
+                continue;
+            };
+            for level in 0..as_u32(plan.factors[compared].levels.len()) {
+                if level == baseline {
+                    continue;
+                }
+                for condition in plan.conditions(&[axis, compared]) {
+                    let ends = (place, axis, (baseline, level), condition.as_slice());
+                    found.extend(one_crossing(plan, arms, effects, &levels, ends));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn one_crossing(
+    plan: &Plan,
+    arms: &[ArmSamples],
+    effects: &[Effect],
+    levels: &[(u32, f64)],
+    (place, axis, (baseline, level), condition): (Place, usize, (u32, u32), &[u32]),
+) -> Option<CrossingResult> {
+    let compared = plan.compared_factor()?;
+    let described = described(plan, place);
+    let change = change_in_words(plan, compared, (baseline, level));
+    let cell = |of_axis: u32, of_compared: u32| {
+        let mut cell = condition.to_vec();
+        cell[axis] = of_axis;
+        cell[compared] = of_compared;
+        cell
+    };
+    let is_behind = |of_axis: u32| {
+        let within = plan.condition_in_words(&cell(of_axis, level), &[compared]);
+        let is_it = |effect: &&Effect| {
+            effect.kind == EffectKind::Simple
+                && effect.place == described
+                && effect.change == change
+                && effect.within.as_deref() == Some(within.as_str())
+        };
+        let effect = effects.iter().find(is_it)?;
+        Some(effect.verdict.judgement == Judgement::Worse)
+    };
+    let (first, last) = (levels.first()?, levels.last()?);
+    let up_to = match (is_behind(first.0)?, is_behind(last.0)?) {
+        (false, true) => true,
+        (true, false) => false,
+        _ => return None,
+    };
+    let ours = along(
+        plan,
+        arms,
+        levels,
+        |of_axis| plan.cell(&cell(of_axis, level)),
+        place,
+    )?;
+    let theirs = along(
+        plan,
+        arms,
+        levels,
+        |of_axis| plan.cell(&cell(of_axis, baseline)),
+        place,
+    )?;
+    let mut blocks = Vec::new();
+    for (ours, theirs) in ours.into_iter().zip(theirs) {
+        let (Some(ours), Some(theirs)) = (ours, theirs) else {
+            continue;
+        };
+        let mut ratios: Vec<f64> = ours
+            .iter()
+            .zip(&theirs)
+            .map(|(one, other)| one - other)
+            .collect();
+        if !up_to {
+            ratios.reverse();
+        }
+        blocks.push(ratios);
+    }
+    let mut amounts: Vec<f64> = levels.iter().map(|(_, amount)| *amount).collect();
+    // Turned round, the axis still has to rise.
+    let is_logarithmic = plimsoll_stats::is_logarithmic(&amounts);
+    let turn = |amount: f64| match (up_to, is_logarithmic) {
+        (true, _) => amount,
+        (false, true) => 1.0 / amount,
+        (false, false) => -amount,
+    };
+    amounts
+        .iter_mut()
+        .for_each(|amount| *amount = turn(*amount));
+    if !up_to {
+        amounts.reverse();
+    }
+    let at = crossing(&amounts, &blocks, margin(plan, place.1), CONFIDENCE).ok()?;
+    if blocks.len() < plimsoll_stats::FEWEST_BLOCKS || !at.value.is_finite() {
+        return None;
+    }
+    let Interval {
+        lower,
+        upper,
+        confidence,
+    } = at.interval;
+    let known = |end: f64| end.is_finite().then(|| turn(end));
+    let interval = match up_to {
+        true => (known(lower), known(upper)),
+        false => (known(upper), known(lower)),
+    };
+    let at = turn(at.value);
+    let within = plan.condition_in_words(condition, &[axis, compared]);
+    let quantity = plan.factors[axis].quantity?;
+    let amount = |value: f64| quantity.in_words(value);
+    let range = match interval {
+        (Some(lower), Some(upper)) if amount(lower) == amount(upper) => {
+            format!("of {}", amount(at))
+        }
+        (Some(lower), Some(upper)) => format!("between {} and {}", amount(lower), amount(upper)),
+        (Some(lower), None) => format!("of {} or more", amount(lower)),
+        (None, Some(upper)) => format!("of {} or less", amount(upper)),
+        (None, None) => return None,
+    };
+    let of = if within.is_empty() {
+        String::new()
+    } else {
+        format!(", {within}")
+    };
+    let way = if up_to { "up to" } else { "from" };
+    let and_on = if up_to { "" } else { " on" };
+    let sentence = format!(
+        "Workload {} at {}{of}: {} {} is at least as good as {} in {} {way} {} {range}{and_on} ({} interval, {}).",
+        described.mix,
+        described.load_label,
+        change.factor,
+        change.level,
+        change.baseline,
+        words::metric(place.1),
+        plan.factors[axis].name,
+        words::confidence(confidence),
+        words::counted(blocks.len(), "block"),
+    );
+    Some(CrossingResult {
+        place: described,
+        axis: plan.factors[axis].name.clone(),
+        change,
+        within,
+        up_to,
+        at,
+        interval,
+        confidence,
+        sentence,
+    })
+}

@@ -1,0 +1,180 @@
+//! Contrasts of cells: weights of the arms of a plan whose sum is 0, applied to the logarithms of what they measured in each block.
+
+use crate::arm_samples::ArmSamples;
+use plimsoll_plan::{Design, Metric, Plan};
+
+/// Weights of arms.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Contrast {
+    /// Of the arms of a block, by index. A design whose blocks have different arms has several.
+    parts: Vec<Vec<(usize, f64)>>,
+}
+
+/// A contrast's values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ContrastValues {
+    /// Of each block of the plan: a difference of logarithms, where every cell has a valid value.
+    pub(crate) of_block: Vec<Option<f64>>,
+    /// Blocks that are left out because a cell failed by its own fault, or has only a bound.
+    pub(crate) bounds: usize,
+}
+
+impl ContrastValues {
+    /// Those that are known.
+    pub(crate) fn known(&self) -> Vec<f64> {
+        self.of_block.iter().copied().flatten().collect()
+    }
+}
+
+impl Contrast {
+    fn of(weights: Vec<(usize, f64)>) -> Option<Self> {
+        (!weights.is_empty()).then(|| Self {
+            parts: vec![weights],
+        })
+    }
+
+    /// From one cell to another.
+    pub(crate) fn pair(from: usize, to: usize) -> Self {
+        Self {
+            parts: vec![vec![(to, 1.0), (from, -1.0)]],
+        }
+    }
+
+    /// From one level of a factor to another, on average over the combinations of all other factors that have both. `at` fixes the level of another factor.
+    pub(crate) fn change(
+        plan: &Plan,
+        factor: usize,
+        (from, to): (u32, u32),
+        at: Option<(usize, u32)>,
+    ) -> Option<Self> {
+        if plan.design == Design::Screening && at.is_none() {
+            return Some(Self::of_halves(plan, factor));
+        }
+        let mut pairs = Vec::new();
+        for mut levels in plan.conditions(&[factor]) {
+            if at.is_some_and(|(other, level)| levels.get(other) != Some(&level)) {
+                continue;
+            }
+            levels[factor] = from;
+            let one = plan.cell(&levels);
+            levels[factor] = to;
+            pairs.extend(one.zip(plan.cell(&levels)));
+        }
+        if pairs.is_empty() && plan.design == Design::Fraction {
+            return Self::of(Self::signed(plan, |levels| levels[factor] == to));
+        }
+        let weight = 1.0 / pairs.len() as f64;
+        let weights = pairs
+            .into_iter()
+            .flat_map(|(from, to)| [(to, weight), (from, -weight)]);
+        Self::of(weights.collect())
+    }
+
+    /// By how much the change of one factor differs between two levels of another, on average over the combinations of all further factors that have all four.
+    pub(crate) fn interaction(
+        plan: &Plan,
+        (factor, (from, to)): (usize, (u32, u32)),
+        (other, (low, high)): (usize, (u32, u32)),
+    ) -> Option<Self> {
+        if plan.design == Design::Fraction {
+            let product = |levels: &[u32]| (levels[factor] == to) == (levels[other] == high);
+            // A difference of differences is twice a difference of averages.
+            let weights = Self::signed(plan, product).into_iter();
+            return Self::of(weights.map(|(arm, weight)| (arm, weight * 2.0)).collect());
+        }
+        let mut squares = Vec::new();
+        for mut levels in plan.conditions(&[factor, other]) {
+            let mut cell = |of_factor, of_other| {
+                levels[factor] = of_factor;
+                levels[other] = of_other;
+                plan.cell(&levels)
+            };
+            let corners = [
+                cell(to, high),
+                cell(from, high),
+                cell(to, low),
+                cell(from, low),
+            ];
+            if let [Some(a), Some(b), Some(c), Some(d)] = corners {
+                squares.push([(a, 1.0), (b, -1.0), (c, -1.0), (d, 1.0)]);
+            }
+        }
+        let share = 1.0 / squares.len() as f64;
+        let weights = squares.into_iter().flatten();
+        Self::of(weights.map(|(arm, sign)| (arm, sign * share)).collect())
+    }
+
+    /// The average of the arms that are meant less that of all others.
+    fn signed(plan: &Plan, is_meant: impl Fn(&[u32]) -> bool) -> Vec<(usize, f64)> {
+        let share = 2.0 / plan.arms.len() as f64;
+        let of = |(index, arm): (usize, &plimsoll_plan::Arm)| {
+            let sign = if is_meant(&arm.levels) { 1.0 } else { -1.0 };
+            (index, sign * share)
+        };
+        plan.arms.iter().enumerate().map(of).collect()
+    }
+
+    /// The same for each half of a design that is folded over.
+    fn of_halves(plan: &Plan, factor: usize) -> Self {
+        let half = plan.arms.len() / 2;
+        let share = 2.0 / half as f64;
+        let weight = |(index, arm): (usize, &plimsoll_plan::Arm)| {
+            let sign = if arm.levels.get(factor) == Some(&1) {
+                1.0
+            } else {
+                -1.0
+            };
+            (index, sign * share)
+        };
+        let all: Vec<(usize, f64)> = plan.arms.iter().enumerate().map(weight).collect();
+        Self {
+            parts: all.chunks(half.max(1)).map(<[_]>::to_vec).collect(),
+        }
+    }
+
+    /// By how much the noise of one cell is multiplied in the contrast: root of the sum of the squared weights.
+    pub(crate) fn noise(&self) -> f64 {
+        let weights = self.parts.first().into_iter().flatten();
+        weights
+            .map(|(_, weight)| weight * weight)
+            .sum::<f64>()
+            .sqrt()
+    }
+
+    /// Its values at a point.
+    pub(crate) fn values(
+        &self,
+        arms: &[ArmSamples],
+        point: usize,
+        metric: Metric,
+        blocks: u32,
+    ) -> ContrastValues {
+        let mut values = ContrastValues::default();
+        for block in 0..blocks {
+            let (mut value, mut is_bound) = (None, false);
+            for part in &self.parts {
+                let mut sum = Some(0.0);
+                for (arm, weight) in part {
+                    let samples = arms.get(*arm).and_then(|arm| arm.points.get(point));
+                    let sample = samples
+                        .into_iter()
+                        .flatten()
+                        .find(|sample| sample.result.block == block);
+                    let reading = sample.and_then(|sample| sample.reading(metric));
+                    is_bound |= match reading {
+                        Some(reading) => reading.at_least,
+                        None => sample.is_some_and(|sample| sample.is_faulty()),
+                    };
+                    let known = reading.filter(|one| !one.at_least && one.value > 0.0);
+                    sum = sum
+                        .zip(known)
+                        .map(|(sum, reading)| sum + weight * reading.value.ln());
+                }
+                value = value.or(sum);
+            }
+            values.bounds += usize::from(is_bound && value.is_none());
+            values.of_block.push(value);
+        }
+        values
+    }
+}

@@ -1,0 +1,173 @@
+//! What the factors of an experiment do, as data.
+
+use crate::Verdict;
+use plimsoll_plan::{Design, Direction, Factor, Metric};
+use serde::{Deserialize, Serialize};
+
+/// What the factors of an experiment do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FactorResults {
+    /// As in the plan.
+    pub factors: Vec<Factor>,
+    /// Which combinations of their levels are measured.
+    pub design: Design,
+    /// Effects that the design cannot tell apart.
+    pub aliases: Vec<Vec<String>>,
+    /// The factor whose levels are compared, by index.
+    pub compared: u32,
+    /// The arms with their levels, in the order of the plan.
+    pub cells: Vec<Cell>,
+    /// Every effect on a metric that decides, of each mix: main effects, interactions, simple effects.
+    pub effects: Vec<Effect>,
+    /// Interactions that are proven, as what they mean for the effect of one factor.
+    pub dependences: Vec<Dependence>,
+    /// Where a curve over an axis falls most.
+    pub cliffs: Vec<CliffResult>,
+    /// Up to where a level keeps up with the baseline.
+    pub crossings: Vec<CrossingResult>,
+}
+
+/// One combination of levels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Name of the arm.
+    pub arm: String,
+    /// Index of the level of each factor.
+    pub levels: Vec<u32>,
+}
+
+/// Where something is judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EffectPlace {
+    /// Mix.
+    pub mix: String,
+    /// Index of the point.
+    pub point: u32,
+    /// The load in words.
+    pub load_label: String,
+    /// What is judged.
+    pub metric: Metric,
+    /// Which way is good.
+    pub direction: Direction,
+}
+
+/// Two levels of a factor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Name of the factor.
+    pub factor: String,
+    /// From this level.
+    pub baseline: String,
+    /// To this one.
+    pub level: String,
+}
+
+/// What kind of contrast an effect is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EffectKind {
+    /// Of one factor, on average over all levels of the others.
+    Main,
+    /// By how much the effect of one factor differs between two levels of another.
+    Interaction,
+    /// Of one factor at given levels of all others.
+    Simple,
+}
+
+/// One effect. Its verdict is about the change from the baseline to the level; p is adjusted over all effects of the mix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Where.
+    #[serde(flatten)]
+    pub place: EffectPlace,
+    /// What kind.
+    pub kind: EffectKind,
+    /// What changes.
+    pub change: Change,
+    /// Of an interaction: what else changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<Change>,
+    /// Of a simple effect: the levels of the other factors in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+    /// Of a main effect: factors on whose levels it depends, so that the average does not stand alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+    /// Its value in each block: (block, logarithm of the ratio).
+    pub values: Vec<(u32, f64)>,
+    /// The result; `p_holm` is adjusted by sign flips over all effects of the mix.
+    pub verdict: Verdict,
+    /// In one sentence.
+    pub sentence: String,
+}
+
+/// How the effect of one factor depends on another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dependence {
+    /// Where.
+    #[serde(flatten)]
+    pub place: EffectPlace,
+    /// Whose effect.
+    pub change: Change,
+    /// On which factor it depends.
+    pub on: String,
+    /// The effect at each level of that factor, over the levels of all others.
+    pub at: Vec<EffectAt>,
+    /// In one sentence.
+    pub sentence: String,
+}
+
+/// An effect at one level of another factor. Changes are shares.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EffectAt {
+    /// The level.
+    pub level: String,
+    /// Estimate; `None` where nothing was measured.
+    pub estimate: Option<f64>,
+    /// Its interval.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Where a curve over an axis falls most.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CliffResult {
+    /// Where.
+    #[serde(flatten)]
+    pub place: EffectPlace,
+    /// Name of the factor that is the axis.
+    pub axis: String,
+    /// Levels of all other factors in words; empty where there are none.
+    pub within: String,
+    /// Names of the levels between which it falls most.
+    pub between: (String, String),
+    /// Change of the metric between them, a share, with its interval.
+    pub change: f64,
+    /// Interval of the change.
+    pub interval: Option<(f64, f64)>,
+    /// In one sentence.
+    pub sentence: String,
+}
+
+/// Up to which level of an axis, or from which on, a level of another factor keeps up with its baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CrossingResult {
+    /// Where.
+    #[serde(flatten)]
+    pub place: EffectPlace,
+    /// Name of the factor that is the axis.
+    pub axis: String,
+    /// The levels that are compared.
+    pub change: Change,
+    /// Levels of all further factors in words; empty where there are none.
+    pub within: String,
+    /// Whether it keeps up at small amounts and not at large ones; otherwise the other way round.
+    pub up_to: bool,
+    /// The amount, in the unit of the axis.
+    pub at: f64,
+    /// Its interval; an end beyond the levels is `None`.
+    pub interval: (Option<f64>, Option<f64>),
+    /// Confidence that the interval attains.
+    pub confidence: f64,
+    /// In one sentence.
+    pub sentence: String,
+}
