@@ -12,6 +12,7 @@
 mod figures;
 mod hdr;
 pub mod junit;
+mod levels;
 mod perfkit;
 mod points;
 pub mod prometheus;
@@ -65,6 +66,12 @@ pub fn write(file: &ExportFile<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn columns(table: Table, report: &Report<'_>) -> Vec<Column> {
+    let mut columns = own_columns(table, report);
+    columns.extend(levels::columns(report.analysis));
+    columns
+}
+
+fn own_columns(table: Table, report: &Report<'_>) -> Vec<Column> {
     match table {
         Table::Points => points::columns(),
         Table::Slices => slices::columns(report.record),
@@ -74,6 +81,9 @@ fn columns(table: Table, report: &Report<'_>) -> Vec<Column> {
 }
 
 fn rows(table: Table, report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()> {
+    let own = own_columns(table, report);
+    let arm = own.iter().position(|column| column.name == "arm");
+    let take = &mut levels::behind(report.analysis, arm, take);
     match table {
         Table::Points => points::write(report, take),
         Table::Slices => slices::write(report.record, take),

@@ -4,6 +4,7 @@
 //! page's style sheet, so that one picture serves light, dark and print.
 
 mod drift;
+mod factor;
 mod forest;
 mod heat;
 mod knee;
@@ -19,6 +20,7 @@ mod values;
 mod watch;
 
 pub(crate) use drift::{DriftChart, words as probe_time};
+pub(crate) use factor::{CellQuantity, FactorChart, LevelLine};
 pub(crate) use forest::ForestScale;
 pub(crate) use knee::KneeChart;
 pub(crate) use latency::{LatencyPanel, ends as latency_ends};

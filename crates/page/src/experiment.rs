@@ -13,6 +13,7 @@ mod differences;
 mod downloads;
 mod drift;
 mod events;
+mod factors;
 mod head;
 mod line;
 mod live;
@@ -182,7 +183,11 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
         budget,
     };
     let name = text::short(&report.analysis.name, 80);
-    let mut sections: Vec<(&str, &str, Markup)> = vec![("arms", "Arms", arms::section(&page))];
+    let mut sections: Vec<(&str, &str, Markup)> = Vec::new();
+    if factors::is_known(report.analysis) {
+        sections.push(("factors", "Factors", factors::section(&page)));
+    }
+    sections.push(("arms", "Arms", arms::section(&page)));
     if events::is_known(report.analysis) {
         sections.push(("events", "Events", events::section(&page)));
     }

@@ -21,6 +21,7 @@
 pub mod arms;
 pub mod axis;
 pub mod disk;
+pub mod factors;
 pub mod files;
 pub mod history;
 pub mod progress;

@@ -3,7 +3,7 @@
 use super::screen::{Screen, paint};
 use super::{DIM, heading, paragraph, wrap};
 use anstyle::{AnsiColor, Style};
-use plimsoll_judge::{Analysis, Comparison, Judgement, UnpairedComparison, Verdict};
+use plimsoll_judge::{Analysis, Comparison, Effect, Judgement, UnpairedComparison, Verdict};
 use plimsoll_plan::Metric;
 use plimsoll_report::{select, text, words};
 
@@ -77,6 +77,23 @@ impl<'a> From<&'a UnpairedComparison> for Row<'a> {
 }
 
 impl<'a> Row<'a> {
+    /// An effect of a factor, with what is said below it first.
+    pub(super) fn of_effect(effect: &'a Effect, name: &str) -> Self {
+        Self {
+            mix: &effect.place.mix,
+            load_label: &effect.place.load_label,
+            metric: effect.place.metric,
+            primary: true,
+            verdict: &effect.verdict,
+            sides: name.to_owned(),
+            because: None,
+            dearer: None,
+            unit: "block",
+            uneven: None,
+            needed: None,
+        }
+    }
+
     /// A comparison within an experiment, with how many blocks it needs.
     pub(super) fn of(analysis: &Analysis, comparison: &'a Comparison, screen: &Screen) -> Self {
         let needed = select::blocks_needed(analysis, comparison);
@@ -115,7 +132,7 @@ pub(super) fn by_weight(out: &mut String, rows: &[Row<'_>], screen: &Screen) {
     }
 }
 
-fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
+pub(super) fn list(out: &mut String, rows: &[&Row<'_>], screen: &Screen) {
     let numbers = screen.numbers();
     for row in rows.iter().take(ENTRIES) {
         let verdict = row.verdict;

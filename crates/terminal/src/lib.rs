@@ -28,6 +28,7 @@ mod closing;
 mod comparisons;
 mod deciding;
 mod disk;
+mod factors;
 mod history;
 mod overview;
 pub mod progress;
@@ -53,6 +54,9 @@ use table::Layout;
 /// Arms of a mix that get a table; the page has them all.
 const TABLES: usize = 12;
 
+/// Cells of a grid that are told in a table each.
+const MATRIX_FROM: usize = 4;
+
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
@@ -73,7 +77,10 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
         .flat_map(|mix| curves_of(analysis, mix).take(TABLES))
         .collect();
     let layout = Layout::of(&told, screen);
-    for mix in select::mixes(analysis) {
+    factors::factors(&mut out, analysis, screen);
+    // The matrix of cells tells the same of each arm in less room.
+    let has_matrix = factors::has_matrix(analysis) && analysis.arms.len() > MATRIX_FROM;
+    for mix in select::mixes(analysis).into_iter().filter(|_| !has_matrix) {
         one_mix(&mut out, analysis, mix, (layout, &signs), screen);
     }
     deciding::events(&mut out, analysis, &signs, screen);
@@ -83,7 +90,8 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     let deciding: Vec<Row<'_>> = select::primaries(analysis)
         .map(|comparison| Row::of(analysis, comparison, screen).without_cause())
         .collect();
-    if !deciding.is_empty() {
+    // Those of cells are among the effects.
+    if !deciding.is_empty() && analysis.factors.is_none() {
         comparisons::by_weight(&mut out, &deciding, screen);
     }
     deciding::blocks(&mut out, analysis, &signs, screen);

@@ -51,7 +51,8 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
                 None => h1 { "There is no verdict." },
             }
             @if let Some(itself) = &analysis.against_itself { (against_itself(analysis, itself)) }
-            @if !deciding.is_empty() {
+            // Of many cells, pairs are in the tables: the figures below come first.
+            @if !deciding.is_empty() && analysis.factors.is_none() {
                 div.cards {
                     @for comparison in deciding.iter().take(CARDS) { (card(page, comparison, scale, deciding.len() <= SENTENCES)) }
                 }

@@ -1,0 +1,192 @@
+//! How the cells of an experiment with factors are laid out: what goes along a figure, what its lines are, and what becomes a figure of its own.
+
+use crate::select;
+use plimsoll_judge::{
+    Analysis, Cell, CurvePoint, Effect, EffectKind, EffectPlace, FactorResults, Judgement,
+};
+use plimsoll_plan::{Design, Factor};
+
+/// Which factor goes where, by index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Along a figure, and the columns of a table.
+    pub along: usize,
+    /// Lines of a figure, and rows of a table; `None` with one factor.
+    pub lines: Option<usize>,
+    /// Levels of the further factors, each with 0 in the places of the other two: one figure, one table each.
+    pub panels: Vec<Vec<u32>>,
+}
+
+impl Layout {
+    /// An axis goes along, the longest one where there are several and not the compared factor if there is another. The compared factor makes the lines.
+    /// `None` where not all combinations are measured.
+    #[must_use]
+    pub fn of(results: &FactorResults) -> Option<Self> {
+        if results.design != Design::Full || results.factors.is_empty() {
+            return None;
+        }
+        let compared = results.compared as usize;
+        let rank = |index: &usize| {
+            let factor = &results.factors[*index];
+            let is_other = *index != compared;
+            (factor.axis().is_some(), is_other, factor.levels.len())
+        };
+        let along = (0..results.factors.len()).max_by_key(rank)?;
+        let others = || (0..results.factors.len()).filter(|index| *index != along);
+        let lines = others()
+            .find(|index| *index == compared)
+            .or_else(|| others().max_by_key(|index| results.factors[*index].levels.len()));
+        let mut panels: Vec<Vec<u32>> = Vec::new();
+        for cell in &results.cells {
+            let mut levels = cell.levels.clone();
+            for apart in lines.iter().chain([&along]) {
+                if let Some(level) = levels.get_mut(*apart) {
+                    *level = 0;
+                }
+            }
+            if !panels.contains(&levels) {
+                panels.push(levels);
+            }
+        }
+        Some(Self {
+            along,
+            lines,
+            panels,
+        })
+    }
+
+    /// The levels of a panel's further factors in words: `ext4, 2 cpus`.
+    #[must_use]
+    pub fn panel_in_words(&self, results: &FactorResults, panel: &[u32]) -> String {
+        let mut words = Vec::new();
+        for (index, (factor, level)) in results.factors.iter().zip(panel).enumerate() {
+            if index != self.along && Some(index) != self.lines {
+                words.push(format!("{} {}", factor.name, factor.level(*level)));
+            }
+        }
+        words.join(", ")
+    }
+
+    /// The levels of the lines, by index; one where there is a single factor.
+    #[must_use]
+    pub fn line_levels(&self, results: &FactorResults) -> Vec<u32> {
+        levels(self.lines.map(|index| &results.factors[index]))
+    }
+
+    /// The levels along, by index; those of an axis in rising order.
+    #[must_use]
+    pub fn along_levels(&self, results: &FactorResults) -> Vec<u32> {
+        let factor = &results.factors[self.along];
+        let mut levels = levels(Some(factor));
+        if let Some(amounts) = factor.axis() {
+            levels.sort_by(|left, right| {
+                amounts[*left as usize].total_cmp(&amounts[*right as usize])
+            });
+        }
+        levels
+    }
+
+    /// The cell of a panel at these levels of the lines and along.
+    #[must_use]
+    pub fn cell<'a>(
+        &self,
+        results: &'a FactorResults,
+        panel: &[u32],
+        line: u32,
+        along: u32,
+    ) -> Option<&'a Cell> {
+        let mut levels = panel.to_vec();
+        *levels.get_mut(self.along)? = along;
+        if let Some(lines) = self.lines {
+            *levels.get_mut(lines)? = line;
+        }
+        results.cells.iter().find(|cell| cell.levels == levels)
+    }
+}
+
+fn levels(factor: Option<&Factor>) -> Vec<u32> {
+    (0..)
+        .take(factor.map_or(1, |factor| factor.levels.len()))
+        .collect()
+}
+
+/// Where each mix is judged, once for each mix and point.
+#[must_use]
+pub fn places(results: &FactorResults) -> Vec<&EffectPlace> {
+    let mut places: Vec<&EffectPlace> = Vec::new();
+    for effect in &results.effects {
+        let place = &effect.place;
+        let is_it = |known: &&EffectPlace| known.mix == place.mix && known.point == place.point;
+        if !places.iter().any(|known| is_it(&known)) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// What a cell measured at a place.
+#[must_use]
+pub fn point<'a>(
+    analysis: &'a Analysis,
+    cell: &Cell,
+    place: &EffectPlace,
+) -> Option<&'a CurvePoint> {
+    select::point(analysis, &cell.arm, &place.mix, place.point)
+}
+
+/// The effects, those that are proven first, then by size.
+#[must_use]
+pub fn by_size(results: &FactorResults) -> Vec<&Effect> {
+    let mut effects: Vec<&Effect> = results.effects.iter().collect();
+    let size = |effect: &Effect| {
+        let ratio = 1.0 + effect.verdict.estimate.unwrap_or(0.0);
+        if ratio > 0.0 {
+            ratio.ln().abs()
+        } else {
+            f64::INFINITY
+        }
+    };
+    effects.sort_by(|left, right| {
+        is_proven(right)
+            .cmp(&is_proven(left))
+            .then(size(right).total_cmp(&size(left)))
+    });
+    effects
+}
+
+/// Whether it is larger than the margin for certain.
+#[must_use]
+pub fn is_proven(effect: &Effect) -> bool {
+    matches!(
+        effect.verdict.judgement,
+        Judgement::Better | Judgement::Worse
+    )
+}
+
+/// An effect's name: `disk: san-raid10 against fast-5000`.
+#[must_use]
+pub fn name(effect: &Effect) -> String {
+    let change = &effect.change;
+    let base = format!(
+        "{}: {} against {}",
+        change.factor, change.level, change.baseline
+    );
+    match (&effect.with, &effect.within) {
+        (Some(with), _) => format!(
+            "{base} × {}: {} against {}",
+            with.factor, with.level, with.baseline
+        ),
+        (None, Some(within)) if !within.is_empty() => format!("{base}, at {within}"),
+        _ => base,
+    }
+}
+
+/// What kind of effect it is, in words.
+#[must_use]
+pub fn kind(kind: EffectKind) -> &'static str {
+    match kind {
+        EffectKind::Main => "main effect",
+        EffectKind::Interaction => "interaction",
+        EffectKind::Simple => "simple effect",
+    }
+}
