@@ -4,7 +4,7 @@ use crate::against_itself::against_itself;
 use crate::elements::arm::{ArmReader, ReadArm, arm, directory, settings};
 use crate::elements::compare::{Basis, JudgedReader, Names};
 use crate::elements::events::{EventScope, events};
-use crate::elements::factors::{self, grid};
+use crate::elements::factors::{self, grid, with_points};
 use crate::elements::file::{FILE, file};
 use crate::elements::load::{LoadPoint, Loads, check_arrivals, check_points, load, loads};
 use crate::elements::load_phase::load_phase;
@@ -126,7 +126,10 @@ pub fn check(
         return Err(problems.finish(file_name));
     }
     let scale = given.overrides.scale.as_deref();
-    let (chosen, other_scales) = scaled(&root, scale, &mut problems);
+    let (mut chosen, mut other_scales) = scaled(&root, scale, &mut problems);
+    for one in other_scales.iter_mut().chain([&mut chosen]) {
+        one.root = with_points(&one.root, &mut problems);
+    }
 
     // Every key and value by itself.
     for other in &other_scales {
@@ -423,7 +426,7 @@ fn subject<'s>(
 
 /// Keys that have a meaning only where there are factors.
 fn without_factors(file: &Checked, problems: &mut Collector<'_>) {
-    for key in [file::except, file::design] {
+    for key in [file::except, file::cells, file::design] {
         if let Some(field) = file.field(key) {
             let mistake = Mistake::NoFactors { key: key.name };
             problems.add("", Some(field.key_place), mistake);

@@ -86,6 +86,22 @@ pub enum Mistake {
         /// The most.
         most: usize,
     },
+    /// A factor that stands for a key which is there as well.
+    #[error("the factor {factor} stands for `{path}`, which is given as well")]
+    GivenTwice {
+        /// Which.
+        factor: String,
+        /// The key.
+        path: String,
+    },
+    /// An unknown cell.
+    #[error("there is no cell {}", quoted(.name))]
+    UnknownCell {
+        /// As written.
+        name: String,
+        /// Those that there are.
+        cells: Vec<String>,
+    },
     /// An unknown factor.
     #[error("there is no factor {}", quoted(.name))]
     UnknownFactor {
@@ -407,6 +423,8 @@ impl Diagnosis for Mistake {
             Self::NoOrder { .. } => "no-order",
             Self::FactorsOverlap { .. } => "factors-overlap",
             Self::TooManyCells { .. } => "too-many-cells",
+            Self::GivenTwice { .. } => "given-twice",
+            Self::UnknownCell { .. } => "unknown-cell",
             Self::UnknownFactor { .. } => "unknown-factor",
             Self::UnknownLevel { .. } => "unknown-level",
             Self::LevelLeftOut { .. } => "level-left-out",
@@ -474,6 +492,8 @@ impl Diagnosis for Mistake {
             Self::TooManyCells { .. } => {
                 "remove levels, leave out combinations with fewer levels, or use `design: screening` with two levels of each factor".into()
             }
+            Self::GivenTwice { .. } => "remove one of them".into(),
+            Self::UnknownCell { name, cells } => nearest_or_all(name, cells, "the cells are"),
             Self::UnknownFactor { name, factors } => nearest_or_all(name, factors, "the factors are"),
             Self::UnknownLevel { name, levels, .. } => nearest_or_all(name, levels, "its levels are"),
             Self::LevelLeftOut { .. } => "remove the level, or leave out less".into(),

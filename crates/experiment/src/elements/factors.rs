@@ -1,14 +1,18 @@
 //! `factors`, `except` and `design`: what is varied. The cells of the grid become the arms of the experiment.
 
 use crate::elements::arm::{ARM, arm};
+use crate::elements::closed::closed;
 use crate::elements::design::{fraction, screening};
 use crate::elements::file::file;
+use crate::elements::load::load;
+use crate::elements::open::open;
 use crate::elements::scales::over;
+use crate::elements::workload::workload;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
 use crate::{Collector, Reader};
-use plimsoll_document::{Entry, Kind, Node, OpenMap, Place, join};
+use plimsoll_document::{Entry, KeyWords, Kind, Node, OpenMap, Place, join};
 use plimsoll_plan::{Design, EngineKind, Factor, Level, Quantity, SettingKind, SettingValue};
 use plimsoll_quantities::units;
 use std::collections::BTreeSet;
@@ -32,6 +36,13 @@ const LIST_OF_LEVELS: Shape = Shape::list(&LEVEL, 1, MOST_LEVELS);
 /// Cells to leave out: a level, or several, of some factors.
 pub(crate) static EXCEPTION: Shape =
     Shape::keyed(Keys::Names("factor"), &LEVEL_LIST, 1, MOST_FACTORS);
+/// Names of cells.
+pub(crate) static CELL_NAMES: KeyWords = KeyWords {
+    plural: "cells",
+    example: "{aws/medium: {machine: m3.medium}}",
+    pattern: r"^[A-Za-z0-9][A-Za-z0-9._%+-]*(/[A-Za-z0-9][A-Za-z0-9._%+-]*)*$",
+    check: |_| Ok(()),
+};
 /// Which cells are measured.
 pub(crate) const DESIGN: Shape =
     Shape::choice(&["full", "screening", "1/2", "1/4", "1/8", "1/16", "1/32"]);
@@ -76,6 +87,66 @@ fn entry<'n>(root: &'n Node, key: &Key) -> Option<&'n Entry> {
     root.entries().iter().find(|entry| entry.key == key.name)
 }
 
+/// What a run measures by itself, one after the other, is not a cell: these factors are written as the keys that they stand for.
+pub(crate) fn with_points(root: &Node, problems: &mut Collector<'_>) -> Node {
+    let paths: [(&str, &[&Key]); 3] = [
+        ("threads", &[file::load, load::closed, closed::threads]),
+        ("rate", &[file::load, load::open, open::rates]),
+        ("mix", &[file::workload, workload::mixes]),
+    ];
+    let mut entries = root.entries().to_vec();
+    let Some(place) = entries.iter().position(|one| one.key == file::factors.name) else {
+        return root.clone();
+    };
+    for (name, path) in paths {
+        let Kind::Map(factors) = &mut entries[place].value.kind else {
+            break;
+        };
+        let Some(index) = factors.iter().position(|one| one.key == name) else {
+            continue;
+        };
+        let factor = factors.remove(index);
+        if path
+            .iter()
+            .try_fold(root, |node, key| Some(&entry(node, key)?.value))
+            .is_some()
+        {
+            let names: Vec<&str> = path.iter().map(|key| key.name).collect();
+            let mistake = Mistake::GivenTwice {
+                factor: name.to_owned(),
+                path: names.join("."),
+            };
+            problems.add(file::factors.name, Some(factor.key_place), mistake);
+            continue;
+        }
+        let mut node = factor.value;
+        for key in path.iter().skip(1).rev() {
+            node = Node {
+                place: node.place,
+                kind: Kind::Map(vec![Entry {
+                    key: key.name.to_owned(),
+                    key_place: factor.key_place,
+                    value: node,
+                }]),
+            };
+        }
+        let outermost = Entry {
+            key: path[0].name.to_owned(),
+            key_place: factor.key_place,
+            value: node,
+        };
+        entries = over(&entries, &[outermost]);
+    }
+    entries.retain(|one| {
+        let is_empty = matches!(&one.value.kind, Kind::Map(factors) if factors.is_empty());
+        one.key != file::factors.name || !is_empty
+    });
+    Node {
+        place: root.place,
+        kind: Kind::Map(entries),
+    }
+}
+
 /// The grid of a file; `None` where it lists its arms. A grid with mistakes has no cells.
 pub(crate) fn grid(
     root: &Node,
@@ -98,13 +169,29 @@ pub(crate) fn grid(
     };
     let (design, cells) = cells.unwrap_or((Design::Full, Vec::new()));
     let defaults = entry(root, file::defaults).map_or(&[][..], |entry| entry.value.entries());
-    let arms = cells.iter().map(|levels| arm_of(&read, levels, defaults));
+    let own = entry(root, file::cells).map_or(&[][..], |entry| entry.value.entries());
+    let arms: Vec<Entry> = cells
+        .iter()
+        .map(|levels| arm_of(&read, levels, defaults, own))
+        .collect();
+    if !arms.is_empty() {
+        for cell in own
+            .iter()
+            .filter(|cell| !arms.iter().any(|arm| arm.key == cell.key))
+        {
+            let mistake = Mistake::UnknownCell {
+                name: cell.key.clone(),
+                cells: arms.iter().map(|arm| arm.key.clone()).collect(),
+            };
+            problems.add(file::cells.name, Some(cell.key_place), mistake);
+        }
+    }
     let arms = Entry {
         key: file::arms.name.to_owned(),
         key_place: of_file.key_place,
         value: Node {
             place: of_file.value.place,
-            kind: Kind::Map(arms.collect()),
+            kind: Kind::Map(arms),
         },
     };
     let mut entries = root.entries().to_vec();
@@ -553,8 +640,8 @@ impl GridReader<'_, '_> {
     }
 }
 
-/// The arm of a cell. A factor that is a path with dots adds to what the defaults have there.
-fn arm_of(factors: &[ReadFactor], levels: &[u32], defaults: &[Entry]) -> Entry {
+/// The arm of a cell: what its levels give it, and its `own` keys over that. A factor that is a path with dots adds to what the defaults have there.
+fn arm_of(factors: &[ReadFactor], levels: &[u32], defaults: &[Entry], own: &[Entry]) -> Entry {
     let chosen: Vec<&ReadLevel> = factors
         .iter()
         .zip(levels)
@@ -574,11 +661,15 @@ fn arm_of(factors: &[ReadFactor], levels: &[u32], defaults: &[Entry]) -> Entry {
         entries = over(&entries, &level.entries);
     }
     let names: Vec<&str> = chosen.iter().map(|level| level.name.as_str()).collect();
+    let name = names.join("/");
+    if let Some(own) = own.iter().find(|cell| cell.key == name) {
+        entries = over(&entries, own.value.entries());
+    }
     let place = chosen
         .last()
         .map_or(Place { start: 0, end: 0 }, |level| level.place);
     Entry {
-        key: names.join("/"),
+        key: name,
         key_place: place,
         value: Node {
             place,

@@ -3,7 +3,7 @@
 use crate::elements::arm::{OPEN_ARM, OPEN_DEFAULTS};
 use crate::elements::compare::COMPARE;
 use crate::elements::events::{EVENT, MOST_EVENTS};
-use crate::elements::factors::{DESIGN, EXCEPTION, FACTOR, MOST_FACTORS};
+use crate::elements::factors::{CELL_NAMES, DESIGN, EXCEPTION, FACTOR, MOST_FACTORS};
 use crate::elements::load::LOAD;
 use crate::elements::load_phase::LOAD_PHASE;
 use crate::elements::measurement::MEASUREMENT;
@@ -41,9 +41,12 @@ object! {
     factors = Shape::keyed(Keys::Names("factor"), &FACTOR, 1, MOST_FACTORS), Optional, "{disk: [fast-5000, san-raid10], working_set: [92%, 138%]}";
         "What is varied, instead of a list of arms: every combination of the factors' levels is an arm. A factor is a key of an arm, such as `disk`, \
          or `limits.cpus` for a key inside another, with a list of levels; or any name with a map of levels, each a bundle of an arm's keys; or \
-         `{from: 90%, to: 250%, levels: 5}` for numbers in equal steps. What the levels leave open is in `defaults`.";
+         `{from: 90%, to: 250%, levels: 5}` for numbers in equal steps. What the levels leave open is in `defaults`. `threads`, `rate` and `mix` stand \
+         for `load.closed.threads`, `load.open.rates` and `workload.mixes`: every run measures all of them.";
     except = Shape::list(&EXCEPTION, 1, 100), Optional, "[{disk: fast-5000, working_set: 92%}]";
         "Combinations that are left out. A factor that an entry does not name stands for all its levels.";
+    cells = Shape::keyed(Keys::Words(&CELL_NAMES), &EACH_ARM, 1, MOST_ARMS), Optional, "{aws/medium: {machine: m3.medium}}";
+        "What single cells have that does not follow from their levels, by the names of their levels in the order of the factors.";
     design = DESIGN, Default("full"), "screening";
         "Which combinations are measured. `full`: all. `screening`: for 6 to 23 factors of two levels, 12 or 24 in each block (Plackett and Burman, \
          mirrored in every other block): which of them matters at all? `1/2` to `1/32`: a regular fraction, for factors of two levels; `plimsoll plan` lists \

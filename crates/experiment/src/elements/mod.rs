@@ -3,7 +3,7 @@
 pub(crate) mod arm;
 mod blocks;
 pub(crate) mod burst;
-mod closed;
+pub(crate) mod closed;
 pub(crate) mod compare;
 mod design;
 pub(crate) mod disk;
