@@ -1,6 +1,6 @@
 //! What a report may say.
 
-use crate::{Cause, FactorResults, FigureSummary, Figures};
+use crate::{Cause, FactorResults, FigureSummary, Figures, Verdict};
 use plimsoll_plan::{DataShares, Direction, Metric};
 use plimsoll_record::{Calibration, LoadKind, ProbeTime, RigRecord, RigSpec, Storage, Warning};
 use serde::{Deserialize, Serialize};
@@ -573,55 +573,6 @@ pub struct AgainstItself {
     pub largest: Option<f64>,
     /// In one sentence.
     pub sentence: String,
-}
-
-/// The four words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Judgement {
-    /// B is better than A.
-    Better,
-    /// B is worse than A.
-    Worse,
-    /// No difference that matters.
-    Equivalent,
-    /// Cannot be told.
-    Inconclusive,
-}
-
-/// A judgement with its figures. Differences are shares: 0.03 is 3 % more.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Verdict {
-    /// The word.
-    pub judgement: Judgement,
-    /// Why it is inconclusive, or what limits it.
-    pub reason: Option<String>,
-    /// Hodges-Lehmann estimate of B/A - 1.
-    pub estimate: Option<f64>,
-    /// Its interval. Where values are only bounds it may reach from -1 or to infinity, which JSON writes as `null`.
-    #[serde(deserialize_with = "open_interval")]
-    pub interval: Option<(f64, f64)>,
-    /// Confidence that the interval attains, 0 to 1.
-    pub confidence: Option<f64>,
-    /// Two-sided p of the exact signed-rank test.
-    pub p_value: Option<f64>,
-    /// The same after correction for all that is judged together: Holm's for several primaries, by sign flips for the effects of factors.
-    pub p_holm: Option<f64>,
-    /// Smallest difference that this many blocks could have shown.
-    pub smallest_visible: Option<f64>,
-    /// Blocks compared.
-    pub blocks: u32,
-    /// Margin of practical importance.
-    pub margin: f64,
-}
-
-/// An infinite end is `null` in JSON.
-fn open_interval<'de, D>(deserializer: D) -> Result<Option<(f64, f64)>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-{
-    let ends = Option::<(Option<f64>, Option<f64>)>::deserialize(deserializer)?;
-    Ok(ends.map(|(lower, upper)| (lower.unwrap_or(-1.0), upper.unwrap_or(f64::INFINITY))))
 }
 
 fn is_zero(count: &u32) -> bool {

@@ -109,6 +109,7 @@ mod steadiness;
 mod telemetry;
 mod threshold;
 mod validity;
+mod verdict;
 mod warnings;
 mod words;
 
@@ -116,10 +117,9 @@ pub use analyse::{analyse, plan_of};
 pub use analysis::{
     Acknowledgement, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded,
     CalibrationResult, Comparison, CostResult, Curve, CurvePoint, Difference, DriftResult,
-    Estimate, EventResult, EventsResult, Judgement, Knee, LatencySummary, LineResult,
-    PairDifferences, PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond,
-    Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState, Verdict,
-    WorkingSetResult,
+    Estimate, EventResult, EventsResult, Knee, LatencySummary, LineResult, PairDifferences,
+    PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness,
+    ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState, WorkingSetResult,
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};
@@ -140,3 +140,4 @@ pub use looks::sharp;
 pub use outcome::Outcome;
 pub use pairing::{baseline_of, too_few_blocks};
 pub use rules::cause_rules;
+pub use verdict::{Judgement, Verdict};

@@ -57,7 +57,7 @@ impl GridExplanation {
         let mut rows = Vec::new();
         for factor in &self.factors {
             let mut notes = format!("baseline {}", factor.baseline);
-            if factor.is_axis {
+            if factor.is_axis && self.design == Design::Full {
                 notes.push_str(", an axis");
             }
             if self.compared.as_ref() == Some(&factor.name) {

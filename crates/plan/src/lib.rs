@@ -18,6 +18,7 @@
 //! ```
 
 mod catalogue;
+pub mod design;
 mod differences;
 pub mod estimate;
 mod explain;

@@ -2,7 +2,6 @@
 
 use crate::elements::arm::{ARM, arm};
 use crate::elements::closed::closed;
-use crate::elements::design::{fraction, screening};
 use crate::elements::file::file;
 use crate::elements::load::load;
 use crate::elements::open::open;
@@ -13,6 +12,7 @@ use crate::origins::Origins;
 use crate::table::*;
 use crate::{Collector, Reader};
 use plimsoll_document::{Entry, KeyWords, Kind, Node, OpenMap, Place, join};
+use plimsoll_plan::design::{fraction, screening};
 use plimsoll_plan::{Design, EngineKind, Factor, Level, Quantity, SettingKind, SettingValue};
 use plimsoll_quantities::units;
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ const MOST_LEVELS: usize = 100;
 /// Cells of a grid.
 const MOST_CELLS: usize = 1_000;
 
-static LEVEL: Shape = Shape::Text { most: 200 };
+static LEVEL: Shape = Shape::Any(&[Shape::Text { most: 200 }, Shape::Open(&LEVEL_MAP)]);
 static LEVEL_LIST: Shape = LIST_OF_LEVELS;
 static LEVEL_MAP: OpenMap = OpenMap {
     expected: "a list of levels, or a map of levels such as {small: {cache_size: 32MiB}, large: {cache_size: 1GiB}}",

@@ -5,7 +5,6 @@ mod blocks;
 pub(crate) mod burst;
 pub(crate) mod closed;
 pub(crate) mod compare;
-mod design;
 pub(crate) mod disk;
 pub(crate) mod events;
 pub(crate) mod factors;

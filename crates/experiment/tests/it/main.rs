@@ -2,6 +2,7 @@
 
 mod errors;
 mod events;
+mod factors;
 mod plans;
 mod rigs;
 mod robust;

@@ -12,6 +12,7 @@ mod costs;
 mod curves;
 mod differences;
 mod events;
+mod factors;
 mod gates;
 mod history;
 mod latencies;

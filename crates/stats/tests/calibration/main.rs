@@ -8,6 +8,7 @@
 
 mod between_blocks;
 mod comparing;
+mod contrasts;
 mod curves;
 mod deciding;
 mod searching;
@@ -27,10 +28,11 @@ const END: &str = "<!-- calibration: end -->";
 
 type Chapter = (&'static str, fn() -> Vec<Study>);
 
-const CHAPTERS: [Chapter; 9] = [
+const CHAPTERS: [Chapter; 10] = [
     ("Comparing two arms", comparing::studies),
     ("From block to block", between_blocks::studies),
     ("Verdicts", deciding::studies),
+    ("Factors", contrasts::studies),
     ("Stopping by looks", stopping::studies),
     ("Warm-up", warming_up::studies),
     ("Within a run", within_a_run::studies),

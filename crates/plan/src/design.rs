@@ -10,7 +10,8 @@ const MOST_CELLS: usize = 256;
 
 /// The design for so many factors, and after it its mirror images. Together they tell each main effect apart from all interactions of two factors. `None`
 /// for fewer than 6 factors, of which cells would be measured twice, or more than 23.
-pub(crate) fn screening(factors: usize) -> Option<Vec<Vec<u32>>> {
+#[must_use]
+pub fn screening(factors: usize) -> Option<Vec<Vec<u32>>> {
     let first: &[u8] = match factors {
         6..=11 => &OF_12,
         12..=23 => &OF_24,
@@ -30,29 +31,16 @@ pub(crate) fn screening(factors: usize) -> Option<Vec<Vec<u32>>> {
 
 /// The regular fraction 1/`of` of all combinations of so many factors with the fewest short words: main effects are aliased with interactions of as many factors
 /// as possible. `None` where some main effects could not be told apart, or there would be more than 256 cells.
-pub(crate) fn fraction(factors: usize, of: usize) -> Option<Vec<Vec<u32>>> {
+#[must_use]
+pub fn fraction(factors: usize, of: usize) -> Option<Vec<Vec<u32>>> {
     let added = of.checked_ilog2()? as usize;
     let base = factors.checked_sub(added)?;
     if base < 2 || base > 8 || 1 << base > MOST_CELLS {
         return None;
     }
-    // Each further factor is the product of some of the first; as bits, with the factor itself.
-    let mut words: Vec<u32> = Vec::new();
-    for further in base..factors {
-        let candidates = (1u32..1 << base).filter(|subset| subset.count_ones() > 1);
-        let best = candidates
-            .map(|subset| subset | 1 << further)
-            .filter(|word| !words.contains(word))
-            .min_by_key(|word| {
-                let all: Vec<u32> = words.iter().copied().chain([*word]).collect();
-                (
-                    word_lengths(&all, factors),
-                    std::cmp::Reverse(word.count_ones()),
-                    *word,
-                )
-            })?;
-        words.push(best);
-    }
+    // Taken one by one, the best first word may leave no good second one: so words of several kinds are tried, those of odd size and each size alone.
+    let kinds = (0..=base as u32).filter_map(|kind| generators(factors, base, kind));
+    let words = kinds.min_by_key(|words| word_lengths(words, factors))?;
     if word_lengths(&words, factors)[..3]
         .iter()
         .any(|count| *count > 0)
@@ -73,6 +61,29 @@ pub(crate) fn fraction(factors: usize, of: usize) -> Option<Vec<Vec<u32>>> {
         cells.push(cell);
     }
     Some(cells)
+}
+
+/// For each factor after the first `base` ones, of which of those it is the product, as bits, with the factor itself: one after the other the word that keeps the
+/// fewest short words. `kind` is the number of factors of a product; 0 for any, 1 for any odd number.
+fn generators(factors: usize, base: usize, kind: u32) -> Option<Vec<u32>> {
+    let is_of_kind = |subset: &u32| match (subset.count_ones(), kind) {
+        (0 | 1, _) => false,
+        (_, 0) => true,
+        (size, 1) => size % 2 == 1,
+        (size, kind) => size == kind,
+    };
+    let mut words: Vec<u32> = Vec::new();
+    for further in base..factors {
+        let candidates = (1u32..1 << base).filter(is_of_kind);
+        let best = candidates
+            .map(|subset| subset | 1 << further)
+            .min_by_key(|word| {
+                let all: Vec<u32> = words.iter().copied().chain([*word]).collect();
+                (word_lengths(&all, factors), *word)
+            })?;
+        words.push(best);
+    }
+    Some(words)
 }
 
 /// How many words of each length, from 0, the generators make with each other: products of words leave out what is in both.
