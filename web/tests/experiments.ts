@@ -27,6 +27,22 @@ thresholds:
   - {metric: response.p99 <= 1ns, arm: in-cache, at: {threads: 4}}
 `;
 
+/** Two factors, one of them an axis, on the simulated engine: figure, matrix and effects. */
+const GRID = `
+plimsoll: 1
+name: grid
+question: What does a slower service cost, and does it depend on how many are served at once?
+workload: {records: 100, preset: c}
+defaults: {engine: simulated}
+factors:
+  service_mean: [1ms, 2ms]
+  servers: [1, 2, 4]
+except: [{service_mean: 2ms, servers: 2}]
+load: {closed: {threads: [4]}}
+measurement: {warm_up: 100ms, duration: 400ms, blocks: 6}
+compare: {factor: service_mean, primary: [throughput], at: {threads: 4}}
+`;
+
 /** Far more runs than are waited for. */
 const UNFINISHED = `
 plimsoll: 1
@@ -93,6 +109,11 @@ async function comparison(laboratory: Laboratory): Promise<void> {
   await laboratory.run(["run", "comparison.yaml", "--quiet"], [99, 106]);
 }
 
+async function grid(laboratory: Laboratory): Promise<void> {
+  laboratory.write("grid.yaml", GRID);
+  await laboratory.run(["run", "grid.yaml", "--quiet"], [0, 106]);
+}
+
 async function unfinished(laboratory: Laboratory): Promise<void> {
   laboratory.write("unfinished.yaml", UNFINISHED);
   const started = laboratory.start(["run", "unfinished.yaml"]);
@@ -133,6 +154,7 @@ export interface Experiment {
 /** All of them, by what tests call them. */
 export const EXPERIMENTS = {
   comparison: { name: "comparison", make: comparison },
+  grid: { name: "grid", make: grid },
   unfinished: { name: "unfinished", make: unfinished },
   hostile: { name: HOSTILE.name, make: hostile },
   traced: { name: "traced", make: traced },

@@ -28,6 +28,28 @@ async function point(page: Page, chart: Locator, share: number): Promise<void> {
   await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
 }
 
+test("a grid opens with its figure, its matrix and its effects", async ({ page, pageFile }) => {
+  await page.goto(pageFile("grid"));
+  const factors = page.locator("section#factors");
+  // The first section, right below the answer.
+  expect(await page.locator("main section[id]").first().getAttribute("id")).toBe("factors");
+  expect(await page.locator(".card").count()).toBe(0);
+  const figures = factors.locator("svg.chart");
+  expect(await figures.count()).toBe(2);
+  await expect(figures.first().locator("path.mark")).toHaveCount(5);
+  const cells = factors.locator("table.cells tbody td");
+  await expect(cells).toHaveCount(6);
+  await expect(cells.filter({ hasText: "left out" })).toHaveCount(1);
+  // Two simple effects, three main effects, one interaction of what is there.
+  await expect(factors.locator("table.effects").last().locator("tbody tr:not(.mix)")).toHaveCount(6);
+  // The cursor of one figure is that of its neighbour.
+  await point(page, figures.first(), 0.9);
+  const group = (await figures.first().getAttribute("data-cursor")) ?? "";
+  const [one, other] = await cursors(together(page, group));
+  expect(one).toBeGreaterThan(0.5);
+  expect(other).toBeCloseTo(one ?? 0, 2);
+});
+
 test("every chart of the first screen and below is there", async ({ page, pageFile }) => {
   await page.goto(pageFile("comparison"));
   for (const [section, least] of [["load", 4], ["percentiles", 1], ["time", 4]] as const) {

@@ -9,6 +9,8 @@ mod testbed;
 
 pub use deciding::{against_itself, disturbed};
 
+mod factors;
+
 use plimsoll_judge::{
     Analysis, ArmSummary, BlockOrder, Comparison, Curve, CurvePoint, Difference, Estimate,
     FigureSummary, Figures, Judgement, Knee, LatencySummary, PointResult, Progress, Scalability,
@@ -609,6 +611,13 @@ fn arm_summaries(shape: &Shape) -> Vec<ArmSummary> {
             calibration: None,
         })
         .collect()
+}
+
+/// Turns the twelve arms of [`Shape::twelve_arms`] into cells of two factors, of which one is an axis, with what follows from them.
+pub fn twelve_cells() -> (ExperimentRecord, Analysis) {
+    let (record, mut analysis) = experiment(&Shape::twelve_arms());
+    analysis.factors = Some(factors::of_twelve(&analysis));
+    (record, analysis)
 }
 
 /// Makes up the analysis alone.

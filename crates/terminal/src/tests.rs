@@ -184,6 +184,23 @@ fn twelve_arms_at_80_and_at_120_columns() {
     }
 }
 
+#[test]
+fn twelve_cells_are_a_matrix_where_there_is_room() {
+    let (record, analysis) = sample::twelve_cells();
+    for (width, unicode) in [(80, true), (40, true), (80, false)] {
+        let screen = Screen { width, unicode };
+        let report = Report {
+            record: &record,
+            analysis: &analysis,
+        };
+        let text = strip_ansi(&summary(&report, &screen));
+        let from = text.find("throughput, p99").unwrap();
+        let until = text.find("\nwhat differed").unwrap_or(text.len());
+        let name = format!("cells-{width}{}", if unicode { "" } else { "-ascii" });
+        insta::assert_snapshot!(name, &text[from..until]);
+    }
+}
+
 /// From the first mix to the end of the first comparison.
 fn mix_part(text: &str) -> String {
     let lines = text.lines().skip_while(|line| !line.starts_with("mix "));

@@ -184,7 +184,7 @@ fn a_cliff_is_between_its_levels_and_a_crossing_before_it() {
     );
     assert!(
         san.sentence.contains(
-            "disk san is at least as good as fast in throughput up to working_set between 13"
+            "disk san is at least as good as fast in throughput up to working_set of 139 %"
         ),
         "{}",
         san.sentence

@@ -335,6 +335,16 @@ fn what_a_server_tells_is_drawn_over_time() {
 }
 
 #[test]
+fn cells_have_a_figure_a_matrix_and_their_effects() {
+    let (record, analysis) = sample::twelve_cells();
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("twelve-cells", shown(&factors::section(&page).0));
+    // Cards of single pairs would hide the figure.
+    let head = head::verdict(&page).0;
+    assert!(!head.contains("class=\"cards\""), "{head}");
+}
+
+#[test]
 fn twelve_arms_are_told_side_by_side() {
     let (record, analysis) = sample::experiment(&Shape {
         blocks: 6,
