@@ -1,5 +1,6 @@
 //! What can go wrong with an engine as a whole.
 
+use plimsoll_plan::{EngineKind, Settings};
 use std::path::PathBuf;
 
 /// Why an engine cannot be opened, counted or closed.
@@ -63,4 +64,22 @@ pub enum EngineError {
         /// Why.
         source: std::io::Error,
     },
+}
+
+impl EngineError {
+    /// That the value of one of these settings does not suit the engine.
+    pub(crate) fn unfit(
+        kind: &EngineKind,
+        settings: &Settings,
+        setting: &str,
+        reason: impl Into<String>,
+    ) -> Self {
+        let value = settings.0.get(setting);
+        Self::Setting {
+            engine: kind.name.into(),
+            setting: setting.into(),
+            value: value.map(ToString::to_string).unwrap_or_default(),
+            reason: reason.into(),
+        }
+    }
 }

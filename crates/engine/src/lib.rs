@@ -11,7 +11,7 @@
 //! | `mongodb` | a MongoDB server, started for the arm or by its URI; only with the feature of that name |
 //!
 //! [`kinds`] lists them with everything that can be set, [`open`] opens one by name. To add one, write a folder with the two traits and an
-//! `EngineKind`, and add a [`Registration`] to the list in `registry.rs`; `tests/it/toy.rs` does it for an engine of 60 lines.
+//! `EngineKind`, and add a [`Registration`] to the list in `registry.rs`; `tests/toy.rs` does it for an engine of 60 lines.
 //!
 //! # Why a session blocks, and how an asynchronous database fits
 //!

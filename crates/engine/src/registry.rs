@@ -156,25 +156,20 @@ fn registered(name: &str) -> Option<&'static Registration> {
     ENGINES.iter().find(|engine| engine.kind.name == name)
 }
 
+/// Why engines can expect a setting that has a default.
+pub(crate) const COMPLETED: &str = "the registry fills in every setting that has a default";
+
 /// The settings with the defaults of those that are absent, each of the right type.
 pub(crate) fn completed(kind: &EngineKind, given: &Settings) -> Result<Settings, EngineError> {
-    let refuse = |name: &str, value: &SettingValue, reason: &str| EngineError::Setting {
-        engine: kind.name.into(),
-        setting: name.into(),
-        value: value.to_string(),
-        reason: reason.into(),
-    };
     let mut settings = Settings::default();
     for (name, value) in &given.0 {
         let Some(setting) = kind.setting(name) else {
-            return Err(refuse(name, value, "there is no such setting"));
+            let reason = "there is no such setting";
+            return Err(EngineError::unfit(kind, given, name, reason));
         };
         if !suits(&setting.kind, value) {
-            return Err(refuse(
-                name,
-                value,
-                &format!("it must be {}", wanted(&setting.kind)),
-            ));
+            let reason = format!("it must be {}", wanted(&setting.kind));
+            return Err(EngineError::unfit(kind, given, name, reason));
         }
         settings.0.insert(name.clone(), value.clone());
     }

@@ -65,6 +65,7 @@ mod asking;
 mod clock;
 mod closed;
 mod collector;
+mod exchange;
 mod grid;
 mod noted;
 mod observer;

@@ -8,15 +8,16 @@
 //! sessions fill one, the collector reads the other. Tables are never emptied; what a slice counted is what its table has more than at its
 //! last reading. So no session ever hands anything over, and a slice is complete when it is over, also when a session is inside a long call.
 
+use crate::exchange::Exchange;
 use crate::grid::Grid;
 use plimsoll_record::{
     BUCKETS, Completed, Histogram, Latencies, OpenLatencies, Operation, OperationSlice, Status,
     bucket_of,
 };
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 const STATUSES: usize = Status::ALL.len();
 const CELLS: usize = Operation::ALL.len() * STATUSES;
@@ -89,9 +90,7 @@ pub(crate) struct Recording {
     /// Whether each session has a shard of its own.
     alone: bool,
     shards: Box<[Shard]>,
-    /// All slices below this were read, and no session counts in them any more.
-    read: AtomicU32,
-    reading: Mutex<Reading>,
+    exchange: Exchange<AtomicU32, Mutex<Reading>>,
 }
 
 /// One sum over all shards for each bucket.
@@ -144,8 +143,7 @@ impl Recording {
             timed,
             alone: sessions <= most,
             shards: (0..sessions.clamp(1, most)).map(|_| shard()).collect(),
-            read: AtomicU32::new(0),
-            reading: Mutex::default(),
+            exchange: Exchange::new(AtomicU32::new(0), Mutex::default()),
         }
     }
 
@@ -164,8 +162,9 @@ impl Recording {
 
     /// The operations of a slice that is over. Each slice can be taken once.
     pub(crate) fn take(&self, index: u32) -> Counted {
-        self.read_below(index.saturating_add(1));
-        self.reading().slices.remove(&index).unwrap_or_default()
+        let read = |index, reading: &mut Reading| self.read(index, reading);
+        let take = |reading: &mut Reading| reading.slices.remove(&index);
+        self.exchange.after(index, read, take).unwrap_or_default()
     }
 
     /// Time that sessions spent inside engine calls in the measured part, nanoseconds over all sessions.
@@ -189,22 +188,10 @@ impl Recording {
         lag
     }
 
-    fn reading(&self) -> MutexGuard<'_, Reading> {
-        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Reads all slices below this one that were not read yet. Called by the collector at the end of each slice, and by a session that would
-    /// otherwise count in a table whose last slice was not read: so what is in a table is always of one slice, the first two that were not read
-    /// have a table each, and any after them is empty.
-    #[cold]
-    fn read_below(&self, end: u32) {
-        let mut reading = self.reading();
-        let begin = self.read.load(Acquire);
-        for index in (begin..end).take(2) {
-            let counted = self.count(table_of(self.grid, index), &mut reading);
-            reading.slices.insert(index, counted);
-        }
-        self.read.fetch_max(end, Release);
+    /// Reads a slice for who takes it later.
+    fn read(&self, index: u32, reading: &mut Reading) {
+        let counted = self.count(table_of(self.grid, index), reading);
+        reading.slices.insert(index, counted);
     }
 
     /// What a table has more than at its last reading.
@@ -317,11 +304,11 @@ impl Recorder<'_> {
 
     #[cold]
     fn pass_to(&mut self, index: u32) {
-        if self.recording.read.load(Acquire) < index.saturating_sub(1) {
-            self.recording.read_below(index - 1);
-        }
-        self.table = &self.shard.tables[table_of(self.recording.grid, index)];
-        self.slice_end = self.recording.grid.end_of(index);
+        let recording = self.recording;
+        let read = |index, reading: &mut Reading| recording.read(index, reading);
+        recording.exchange.before_counting_in(index, read);
+        self.table = &self.shard.tables[table_of(recording.grid, index)];
+        self.slice_end = recording.grid.end_of(index);
     }
 
     /// Counts the times of one operation, from its three instants in nanoseconds.

@@ -39,12 +39,19 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// Connects to the host of the options. If that is no longer the primary, to the next one.
     pub(crate) fn open(options: LeanOptions) -> Result<Self, LeanError> {
-        let host = options.host.to_string().into_boxed_str();
+        let mut host = options.host.to_string().into_boxed_str();
+        let mut options = Arc::new(options);
         let mut id = 0;
-        let (connection, server) = greeting::connect(&options, &host, &mut id)?;
+        let mut made = greeting::connect(&options, &host, &mut id);
+        if options.finder.is_some() && made.as_ref().is_err_and(LeanError::passes) {
+            find_primary(&mut options, &mut host, Instant::now())?;
+            made = greeting::connect(&options, &host, &mut id);
+        }
+        let (connection, server) = made?;
         Ok(Self {
-            options: Arc::new(options),
+            options,
             host,
             connection: Some(connection),
             server,
@@ -144,18 +151,13 @@ impl Link {
 
     #[cold]
     fn connect_again(&mut self) -> Result<(), LeanError> {
-        if let (Some(finder), Some(lost)) = (&self.options.finder, self.lost) {
-            let Some(host) = finder.primary(lost) else {
+        if let Some(lost) = self.lost {
+            let found = find_primary(&mut self.options, &mut self.host, lost);
+            if found.is_err() {
                 // Whoever asks next waits anew.
                 self.lost = Some(Instant::now());
-                return Err(LeanError::NoPrimary {
-                    host: self.host.clone(),
-                });
-            };
-            if host != self.options.host {
-                self.host = host.to_string().into_boxed_str();
-                Arc::make_mut(&mut self.options).host = host;
             }
+            found?;
         }
         let made = greeting::connect(&self.options, &self.host, &mut self.id);
         self.lost = made.is_err().then(Instant::now);
@@ -257,6 +259,26 @@ impl Link {
             message,
         }
     }
+}
+
+/// Sets the host to the primary as known after this moment, if the options say how it is found.
+#[cold]
+fn find_primary(
+    options: &mut Arc<LeanOptions>,
+    host: &mut Box<str>,
+    lost: Instant,
+) -> Result<(), LeanError> {
+    let Some(finder) = &options.finder else {
+        return Ok(());
+    };
+    let Some(primary) = finder.primary(lost) else {
+        return Err(LeanError::NoPrimary { host: host.clone() });
+    };
+    if primary != options.host {
+        *host = primary.to_string().into_boxed_str();
+        Arc::make_mut(options).host = primary;
+    }
+    Ok(())
 }
 
 /// What the end of a connection is called.

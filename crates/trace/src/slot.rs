@@ -116,13 +116,17 @@ mod tests {
         Arc::new((0..RECORD_WORDS).map(|_| LoomWord::new(0)).collect())
     }
 
-    /// What can be read while these rounds are written to one place at the same time, as often as a reader looks.
-    fn explore(laps: &'static [u64], looks_at: &'static [u64]) {
+    /// What can be read while these rounds are written to one place at the same time, as often as a reader looks. There are records of
+    /// earlier rounds.
+    fn explore(earlier: &'static [u64], laps: &'static [u64], looks_at: &'static [u64]) {
         let mut model = loom::model::Builder::new();
         // Of more threads than two, every order in which one is interrupted this often: all orders are too many.
         model.preemption_bound = (laps.len() > 1).then_some(2);
         model.check(move || {
             let record = slot();
+            for &lap in earlier {
+                write(&record, request(lap + 1).packed(lap), lap);
+            }
             let writers: Vec<_> = laps
                 .iter()
                 .map(|&lap| {
@@ -140,8 +144,9 @@ mod tests {
             for writer in writers {
                 writer.join().unwrap();
             }
-            let whole = laps
+            let whole = earlier
                 .iter()
+                .chain(laps)
                 .filter_map(|&lap| read(&record, lap).and_then(Request::unpacked));
             // A writer gives up only where another one has the place.
             assert_eq!(whole.count(), 1);
@@ -150,12 +155,14 @@ mod tests {
 
     #[test]
     fn a_reader_sees_a_whole_record_or_none() {
-        explore(&[0], &[0, 0]);
+        explore(&[], &[0], &[0, 0]);
     }
 
     #[test]
     fn a_reader_sees_no_mix_of_two_rounds() {
-        explore(&[0, 1], &[0]);
-        explore(&[0, 1], &[1]);
+        explore(&[0], &[1], &[0]);
+        explore(&[0], &[1], &[1]);
+        explore(&[], &[0, 1], &[0]);
+        explore(&[], &[0, 1], &[1]);
     }
 }

@@ -147,12 +147,14 @@ fn lean_shared(
         Deployment::Sharded => options.hosts.len() > 1,
     };
     let mut lean = lean::options(target, options, lean);
-    if may_move {
-        lean.finder = Some(Arc::new(Primary::new(options, target, &lean)));
+    let primary = may_move.then(|| Arc::new(Primary::new(options, target, &lean)));
+    if let Some(primary) = &primary {
+        lean.finder = Some(Arc::clone(primary) as _);
     }
     Some(Arc::new(LeanShared {
         target: target.clone(),
         options: lean,
+        primary,
         marking: Arc::clone(marking),
     }))
 }

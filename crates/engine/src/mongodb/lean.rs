@@ -19,7 +19,7 @@ use plimsoll_mongo::{
 use plimsoll_workload::{FieldChoice, Fields};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Where a port is not named.
@@ -32,11 +32,14 @@ const SELECTION: Duration = Duration::from_secs(30);
 const BETWEEN: Duration = Duration::from_millis(10);
 /// Whoever takes longer to say where the primary is is asked again.
 const LONGEST_ANSWER: Duration = Duration::from_secs(1);
+
 /// What all sessions of a database share.
 pub(super) struct LeanShared {
     pub(super) target: Target,
     /// For every session, with the host that was found when the engine was opened.
     pub(super) options: LeanOptions,
+    /// Where the primary may move.
+    pub(super) primary: Option<Arc<Primary>>,
     pub(super) marking: Arc<Marking>,
 }
 
@@ -172,6 +175,15 @@ impl Primary {
         }
     }
 
+    /// Where it was found last.
+    fn last(&self) -> Option<Host> {
+        self.found().host.clone()
+    }
+
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Asks the members that the URI names again and again, so that a new primary is known within milliseconds. Members that it does not name are
     /// known to the driver, which looks twice a second.
     fn seek(&self) -> Option<Host> {
@@ -206,7 +218,7 @@ fn by_driver(options: &ClientOptions, target: &Target) -> Option<Host> {
 impl FindPrimary for Primary {
     /// One session seeks for all, and the others wait for it: as long as the driver would.
     fn primary(&self, lost: Instant) -> Option<Host> {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.found();
         if found.at < lost {
             let host = self.seek();
             let at = Instant::now();
@@ -266,7 +278,11 @@ pub(super) struct LeanSession {
 
 impl LeanSession {
     pub(super) fn open(shared: Arc<LeanShared>) -> Result<Self, EngineError> {
-        let client = LeanClient::connect(&shared.options)
+        let mut options = shared.options.clone();
+        if let Some(host) = shared.primary.as_ref().and_then(|primary| primary.last()) {
+            options.host = host;
+        }
+        let client = LeanClient::connect(&options)
             .map_err(|error| shared.target.failed("making a session", &error.to_string()))?;
         Ok(Self {
             client,

@@ -2,7 +2,7 @@
 
 use super::KIND;
 use super::catalogue::OF_THE_SERVER;
-use crate::registry::settings_in_force;
+use crate::registry::{COMPLETED, settings_in_force};
 use crate::{EngineError, Opening};
 use mongodb::options::{
     Acknowledgment, ClientOptions, Compressor, ReadConcernLevel, ReadPreference, SelectionCriteria,
@@ -14,7 +14,6 @@ use plimsoll_redact::{HIDDEN, quotable_secrets, redact};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-const COMPLETED: &str = "the registry fills in every setting that has a default";
 /// Option of a URI that only the lean client knows: how long it waits for a reply.
 const SOCKET_TIMEOUT: &str = "socketTimeoutMS";
 

@@ -11,7 +11,7 @@ mod law;
 mod servers;
 mod stalls;
 
-use crate::registry::{completed, settings_in_force};
+use crate::registry::{COMPLETED, completed, settings_in_force};
 use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
 use clock::{Clock, Monotonic};
 use law::Law;
@@ -168,20 +168,9 @@ impl Simulation {
     }
 }
 
-const COMPLETED: &str = "the registry fills in every setting that has a default";
-
 impl<C: Clock> Simulated<C> {
     fn new(settings: &Settings, seed: u64, clock: C) -> Result<Self, EngineError> {
-        let refuse = |setting: &str, reason: String| EngineError::Setting {
-            engine: KIND.name.into(),
-            setting: setting.into(),
-            value: settings
-                .0
-                .get(setting)
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-            reason,
-        };
+        let refuse = |setting, reason| EngineError::unfit(&KIND, settings, setting, reason);
         let mean_ns = settings.nanos("service_mean").expect(COMPLETED);
         let law = match settings.text("service").expect(COMPLETED) {
             "constant" => Law::constant(mean_ns),

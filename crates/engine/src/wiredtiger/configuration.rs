@@ -2,6 +2,7 @@
 
 use super::KIND;
 use crate::EngineError;
+use crate::registry::COMPLETED;
 use plimsoll_plan::Settings;
 use std::time::Duration;
 
@@ -51,17 +52,7 @@ impl AfterLoad {
 impl Configuration {
     /// Of settings that the registry has completed.
     pub(super) fn new(settings: &Settings) -> Result<Self, EngineError> {
-        const COMPLETED: &str = "the registry fills in every setting that has a default";
-        let refuse = |setting: &str, reason: &str| EngineError::Setting {
-            engine: KIND.name.into(),
-            setting: setting.into(),
-            value: settings
-                .0
-                .get(setting)
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-            reason: reason.into(),
-        };
+        let refuse = |setting, reason| EngineError::unfit(&KIND, settings, setting, reason);
         let bytes = |name| settings.bytes(name).expect(COMPLETED);
         let count = |name| settings.count(name).expect(COMPLETED);
         let flag = |name| settings.flag(name).expect(COMPLETED);

@@ -6,6 +6,7 @@ use mongodb::bson::{Document, doc};
 use mongodb::{Client, Database};
 use plimsoll_engine::{Session, SetOrder, replica_set};
 use plimsoll_workload::{Ask, FieldChoice, KeySpace};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use tokio::runtime::Runtime;
 
 /// Three mongods as a set.
@@ -61,17 +62,13 @@ fn host(server: &Server) -> String {
 }
 
 /// Stores the records, with something done before the 20th and before the 40th.
-fn store(
-    session: &mut dyn Session,
-    data: &plimsoll_workload::DataSpec,
-    mut before: impl FnMut(u32),
-) {
+fn store(session: &mut dyn Session, data: &plimsoll_workload::DataSpec, mut before: impl FnMut()) {
     let key_space = KeySpace::new(data).unwrap();
     let mut generator = key_space.loader(1).generator(0);
     let mut stored = 0;
     while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
         if stored == 20 || stored == 40 {
-            before(stored);
+            before();
         }
         assert_ok(&session.insert(key, fields));
         stored += 1;
@@ -86,19 +83,15 @@ fn what_is_asked_outlives_the_loss_of_the_primary() {
         return;
     }
     let data = verifiable(60);
-    for client in CLIENTS {
-        eprintln!("{test}: {client}");
-        let mut set = ReplicaSet::start();
-        let pairs = [("client", text(client))];
-        let engine = open_at(&set.uri("&w=majority"), &data, &pairs).unwrap();
+    let mut set = ReplicaSet::start();
+    let uri = set.uri("&w=majority");
+    let ask = |client: &str, reached: Sender<()>, go_on: Receiver<()>| {
+        let pairs = [("client", text(client)), ("database", text(client))];
+        let engine = open_at(&uri, &data, &pairs).unwrap();
         let mut session = engine.session().unwrap();
-        store(&mut *session, &data, |stored| {
-            if stored == 20 {
-                set.step_down();
-            } else {
-                let (number, _) = set.primary();
-                set.members[number].kill();
-            }
+        store(&mut *session, &data, || {
+            reached.send(()).unwrap();
+            go_on.recv().unwrap();
         });
         for (key, record) in records(&data) {
             assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
@@ -109,6 +102,53 @@ fn what_is_asked_outlives_the_loss_of_the_primary() {
         }
         drop(session);
         engine.close().unwrap();
+    };
+    std::thread::scope(|scope| {
+        let clients = CLIENTS.map(|client| {
+            let (reached, reaches) = channel();
+            let (goes_on, go_on) = channel();
+            let ask = &ask;
+            scope.spawn(move || ask(client, reached, go_on));
+            (reaches, goes_on)
+        });
+        // Both are between the same two operations when the primary goes.
+        for stored in [20, 40] {
+            for (reaches, _) in &clients {
+                reaches.recv().unwrap();
+            }
+            if stored == 20 {
+                set.step_down();
+            } else {
+                let (number, _) = set.primary();
+                set.members[number].kill();
+            }
+            for (_, goes_on) in &clients {
+                goes_on.send(()).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn a_session_opened_after_an_election_finds_the_primary() {
+    let test = "failover::a_session_opened_after_an_election_finds_the_primary";
+    if !Kind::Mongod.is_there_or_skip(test) {
+        return;
+    }
+    let data = verifiable(60);
+    let set = ReplicaSet::start();
+    let engines = CLIENTS.map(|client| {
+        let pairs = [("client", text(client))];
+        open_at(&set.uri("&w=majority"), &data, &pairs).unwrap()
+    });
+    store(&mut *engines[0].session().unwrap(), &data, || {});
+    set.step_down();
+    for engine in &engines {
+        let mut session = engine.session().unwrap();
+        for (key, record) in records(&data) {
+            assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+        }
+        assert_eq!(session.retries(), 0);
     }
 }
 
@@ -123,7 +163,7 @@ fn without_repetition_one_operation_fails_and_the_next_finds_the_primary() {
     let uri = set.uri("&retryWrites=false&retryReads=false");
     let engine = open_at(&uri, &data, &[("client", text("lean"))]).unwrap();
     let mut session = engine.session().unwrap();
-    store(&mut *session, &data, |_| {});
+    store(&mut *session, &data, || {});
     set.step_down();
     let (key, record) = records(&data).swap_remove(7);
     let refused = session.delete(&key);

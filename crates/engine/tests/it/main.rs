@@ -1,19 +1,12 @@
-//! Engines as their callers see them: one added from outside, and MongoDB against real servers.
+//! MongoDB as its callers see it, against real servers.
 
+#![cfg(feature = "mongodb")]
 #![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
-#[cfg(feature = "mongodb")]
 mod failover;
-#[cfg(feature = "mongodb")]
 mod figures;
-#[cfg(feature = "mongodb")]
 mod laboratory;
-#[cfg(feature = "mongodb")]
 mod mistakes;
-#[cfg(feature = "mongodb")]
 mod operations;
-#[cfg(feature = "mongodb")]
 mod scripted;
-#[cfg(feature = "mongodb")]
 mod server;
-mod toy;

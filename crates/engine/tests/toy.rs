@@ -1,6 +1,8 @@
 //! An engine that is added as the documentation says: one module with a kind, the two traits and a registration. Nothing else knows it, and
 //! its file is checked, its settings are documented, and it is opened and used like every other.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
 use plimsoll_engine::{
     Engine, EngineError, FieldVisitor, Opening, Outcome, Registration, Session, kinds,
 };
