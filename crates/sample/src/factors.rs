@@ -7,7 +7,12 @@ use plimsoll_judge::{
 use plimsoll_plan::{Design, Direction, Factor, Level, Metric, Quantity};
 
 const DISKS: [&str; 3] = ["fast-5000", "san-raid10", "spinning-disk"];
-const SIZES: [(&str, f64); 4] = [("92%", 0.92), ("138%", 1.38), ("182%", 1.82), ("230%", 2.30)];
+const SIZES: [(&str, f64); 4] = [
+    ("92%", 0.92),
+    ("138%", 1.38),
+    ("182%", 1.82),
+    ("230%", 2.30),
+];
 
 fn change(factor: &str, baseline: &str, level: &str) -> Change {
     Change {
@@ -34,7 +39,11 @@ fn verdict(judgement: Judgement, estimate: f64, (low, high): (f64, f64), p: f64)
 
 /// The cells are the arms in their order: three disks for each size.
 pub(crate) fn of_twelve(analysis: &Analysis) -> FactorResults {
-    let point = analysis.curves.iter().flat_map(|curve| &curve.points).next();
+    let point = analysis
+        .curves
+        .iter()
+        .flat_map(|curve| &curve.points)
+        .next();
     let place = EffectPlace {
         mix: analysis.mixes[0].clone(),
         point: point.and_then(|point| point.point).unwrap_or(0),
@@ -46,20 +55,23 @@ pub(crate) fn of_twelve(analysis: &Analysis) -> FactorResults {
         name: name.into(),
         value,
     };
-    let effect = |kind, change: Change, with: Option<Change>, within: Option<&str>, verdict: Verdict| Effect {
-        place: place.clone(),
-        kind,
-        sentence: format!("A sentence about {} {}.", change.factor, change.level),
-        change,
-        with,
-        within: within.map(str::to_owned),
-        depends_on: match kind {
-            EffectKind::Main => vec!["working_set".into()],
-            _ => Vec::new(),
-        },
-        values: (0..6).map(|block| (block, -0.5)).collect(),
-        verdict,
-    };
+    let effect =
+        |kind, change: Change, with: Option<Change>, within: Option<&str>, verdict: Verdict| {
+            Effect {
+                place: place.clone(),
+                kind,
+                sentence: format!("A sentence about {} {}.", change.factor, change.level),
+                change,
+                with,
+                within: within.map(str::to_owned),
+                depends_on: match kind {
+                    EffectKind::Main => vec!["working_set".into()],
+                    _ => Vec::new(),
+                },
+                values: (0..6).map(|block| (block, -0.5)).collect(),
+                verdict,
+            }
+        };
     let spindle = || change("disk", DISKS[0], DISKS[2]);
     FactorResults {
         factors: vec![
@@ -71,7 +83,10 @@ pub(crate) fn of_twelve(analysis: &Analysis) -> FactorResults {
             },
             Factor {
                 name: "working_set".into(),
-                levels: SIZES.iter().map(|(name, value)| level(name, Some(*value))).collect(),
+                levels: SIZES
+                    .iter()
+                    .map(|(name, value)| level(name, Some(*value)))
+                    .collect(),
                 baseline: 0,
                 quantity: Some(Quantity::Share),
             },
@@ -87,10 +102,34 @@ pub(crate) fn of_twelve(analysis: &Analysis) -> FactorResults {
             })
             .collect(),
         effects: vec![
-            effect(EffectKind::Main, spindle(), None, None, verdict(Judgement::Worse, -0.81, (-0.83, -0.79), 0.031)),
-            effect(EffectKind::Interaction, spindle(), Some(change("working_set", "92%", "230%")), None, verdict(Judgement::Worse, -0.95, (-0.96, -0.94), 0.031)),
-            effect(EffectKind::Simple, spindle(), None, Some("230%"), verdict(Judgement::Worse, -0.95, (-0.96, -0.94), 0.031)),
-            effect(EffectKind::Simple, spindle(), None, Some("92%"), verdict(Judgement::Inconclusive, 0.01, (-0.02, 0.04), 0.9)),
+            effect(
+                EffectKind::Main,
+                spindle(),
+                None,
+                None,
+                verdict(Judgement::Worse, -0.81, (-0.83, -0.79), 0.031),
+            ),
+            effect(
+                EffectKind::Interaction,
+                spindle(),
+                Some(change("working_set", "92%", "230%")),
+                None,
+                verdict(Judgement::Worse, -0.95, (-0.96, -0.94), 0.031),
+            ),
+            effect(
+                EffectKind::Simple,
+                spindle(),
+                None,
+                Some("230%"),
+                verdict(Judgement::Worse, -0.95, (-0.96, -0.94), 0.031),
+            ),
+            effect(
+                EffectKind::Simple,
+                spindle(),
+                None,
+                Some("92%"),
+                verdict(Judgement::Inconclusive, 0.01, (-0.02, 0.04), 0.9),
+            ),
         ],
         dependences: vec![Dependence {
             place: place.clone(),

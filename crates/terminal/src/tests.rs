@@ -193,7 +193,7 @@ fn twelve_cells_are_a_matrix_where_there_is_room() {
             record: &record,
             analysis: &analysis,
         };
-        let text = strip_ansi(&summary(&report, &screen));
+        let text = strip_str(&summary(&report, &screen)).to_string();
         let from = text.find("throughput, p99").unwrap();
         let until = text.find("\nwhat differed").unwrap_or(text.len());
         let name = format!("cells-{width}{}", if unicode { "" } else { "-ascii" });
