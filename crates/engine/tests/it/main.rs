@@ -14,6 +14,7 @@ mod mistakes;
 mod operations;
 #[cfg(feature = "mongodb")]
 mod scripted;
-#[cfg(feature = "mongodb")]
-mod server;
 mod toy;
+
+#[cfg(feature = "mongodb")]
+use plimsoll_testing::servers as server;
