@@ -158,10 +158,8 @@ mod tests {
 
     #[test]
     fn the_way_is_what_requests_took_longer_than_they_were_held() {
-        assert_eq!(
-            measured().reads,
-            [(25_000, 25_000), (135_000, 35_000), (1_070_000, 70_000)]
-        );
+        let expected = [(25_000, 25_000), (135_000, 35_000), (1_070_000, 70_000)];
+        assert_eq!(measured().reads, expected);
     }
 
     #[test]

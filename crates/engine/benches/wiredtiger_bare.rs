@@ -154,12 +154,9 @@ fn main() {
         .0
         .insert("cache_size".into(), SettingValue::Bytes(cache_bytes));
     let opening = Opening {
-        settings: &settings,
         directory: Some(directory.path()),
-        server: None,
-        seed: 1,
-        data: &data,
         allocator: "mimalloc",
+        ..Opening::new(&settings, &data)
     };
     let bare = Bare::open(&opening).expect("WiredTiger opens in a new directory");
     let begin = Instant::now();
@@ -172,10 +169,8 @@ fn main() {
     bare.engine()
         .settle()
         .expect("the database is opened again");
-    assert_eq!(
-        bare.engine().count().expect("counted"),
-        Some(arguments.records)
-    );
+    let expected = Some(arguments.records);
+    assert_eq!(bare.engine().count().expect("counted"), expected);
 
     // One pair of turns warms up.
     let turns = (arguments.seconds * 1_000 / (2 * TURN.as_millis() as u64)).max(1) + 1;

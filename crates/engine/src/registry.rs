@@ -104,6 +104,21 @@ pub struct Opening<'a> {
     pub allocator: &'a str,
 }
 
+impl<'a> Opening<'a> {
+    /// Of an engine without directory and server, with the system's allocator and the seed 1.
+    #[must_use]
+    pub fn new(settings: &'a Settings, data: &'a DataSpec) -> Self {
+        Self {
+            settings,
+            directory: None,
+            server: None,
+            seed: 1,
+            data,
+            allocator: "system",
+        }
+    }
+}
+
 /// Opens the engine of this name.
 ///
 /// ```
@@ -266,14 +281,7 @@ mod tests {
             given.0.insert((*name).into(), value.clone());
         }
         let data = DataSpec::with_records(1);
-        let opening = Opening {
-            settings: &given,
-            directory: None,
-            server: None,
-            seed: 1,
-            data: &data,
-            allocator: "system",
-        };
+        let opening = Opening::new(&given, &data);
         open(name, &opening)
     }
 
@@ -332,10 +340,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_opened_says_why() {
-        assert_eq!(
-            message(open_with("mysql", &[])),
-            "there is no engine `mysql`: this program has noop, simulated, wiredtiger, mongodb"
-        );
+        let expected =
+            "there is no engine `mysql`: this program has noop, simulated, wiredtiger, mongodb";
+        assert_eq!(message(open_with("mysql", &[])), expected);
         assert_eq!(
             message(open_with("noop", &[("speed", SettingValue::Count(1))])),
             "`speed: 1` does not suit the engine `noop`: there is no such setting"
@@ -359,19 +366,14 @@ mod tests {
     #[cfg(not(feature = "mongodb"))]
     #[test]
     fn mongodb_that_was_left_out_says_so() {
-        assert_eq!(
-            message(open_with("mongodb", &[])),
-            "this program was built without the engine `mongodb`: build it with `./x build`, or with `--features mongodb`"
-        );
+        let expected = "this program was built without the engine `mongodb`: build it with `./x build`, or with `--features mongodb`";
+        assert_eq!(message(open_with("mongodb", &[])), expected);
     }
 
     #[cfg(not(feature = "wiredtiger"))]
     #[test]
     fn an_engine_that_was_left_out_says_so() {
         assert!(kind("wiredtiger").is_some());
-        assert!(matches!(
-            open_with("wiredtiger", &[]),
-            Err(EngineError::NotBuilt { .. })
-        ));
+        assert_err!(open_with("wiredtiger", &[]), EngineError::NotBuilt { .. });
     }
 }

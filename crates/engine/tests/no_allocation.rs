@@ -8,12 +8,6 @@ use plimsoll_workload::{Ask, DataSpec, FieldChoice, KeySpace, Mix, Workload};
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(feature = "mongodb")]
-#[path = "it/server.rs"]
-#[allow(dead_code, reason = "other tests need more of it")]
-#[allow(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
-mod server;
-
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
@@ -74,12 +68,10 @@ fn operations_do_not_allocate(
     data: &DataSpec,
 ) {
     let opening = Opening {
-        settings,
         directory,
         server,
-        seed: 1,
-        data,
         allocator: "counting",
+        ..Opening::new(settings, data)
     };
     let engine = open(engine, &opening).expect("the engine opens");
     let mut session = engine.session().expect("a session");
@@ -90,21 +82,13 @@ fn operations_do_not_allocate(
 
 #[test]
 fn noop() {
-    operations_do_not_allocate(
-        "noop",
-        None,
-        None,
-        &Settings::default(),
-        &DataSpec::with_records(50),
-    );
+    let (settings, data) = (Settings::default(), DataSpec::with_records(50));
+    operations_do_not_allocate("noop", None, None, &settings, &data);
 }
 
 #[test]
 fn simulated() {
-    let mut settings = Settings::default();
-    settings
-        .0
-        .insert("service_mean".into(), SettingValue::Nanos(0));
+    let settings = Settings([("service_mean".into(), SettingValue::Nanos(0))].into());
     let data = DataSpec::with_records(50);
     operations_do_not_allocate("simulated", None, None, &settings, &data);
 }
@@ -112,8 +96,9 @@ fn simulated() {
 #[cfg(feature = "mongodb")]
 #[test]
 fn lean_client_of_mongodb() {
-    for kind in server::Kind::there("lean_client_of_mongodb") {
-        let server = server::Server::start(kind);
+    use plimsoll_testing::servers::{Kind, Server};
+    for kind in Kind::there() {
+        let server = Server::start(kind);
         let (settings, data) = (Settings::default(), DataSpec::with_records(50));
         let folder = Some(server.directory());
         operations_do_not_allocate("mongodb", folder, Some(&server.uri()), &settings, &data);
@@ -128,12 +113,7 @@ fn wiredtiger() {
     changing_lengths.field_length = FieldLength::Uniform { min: 1, max: 200 };
     for data in [DataSpec::with_records(50), changing_lengths] {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        operations_do_not_allocate(
-            "wiredtiger",
-            Some(directory.path()),
-            None,
-            &Settings::default(),
-            &data,
-        );
+        let (settings, folder) = (Settings::default(), Some(directory.path()));
+        operations_do_not_allocate("wiredtiger", folder, None, &settings, &data);
     }
 }

@@ -135,37 +135,19 @@ fn an_engine_that_is_registered_is_known_everywhere() {
     assert!(problems.render(false, 80).contains("most_keys"));
     assert!(reference_markdown(&engines).contains("Keys that it remembers"));
 
-    let opening = |settings| Opening {
-        settings,
-        directory: None,
-        server: None,
-        seed: 1,
-        data: &plan.arms[0].data,
-        allocator: "system",
-    };
+    let opening = |settings| Opening::new(settings, &plan.arms[0].data);
     let engine = TOY.open(&opening(&plan.arms[0].settings)).unwrap();
     let mut session = engine.session().unwrap();
-    let mut load = KeySpace::new(&plan.arms[0].data)
-        .unwrap()
-        .loader(1)
-        .generator(0);
+    let key_space = KeySpace::new(&plan.arms[0].data).unwrap();
+    let mut load = key_space.loader(1).generator(0);
     let mut outcomes = Vec::new();
     while let Some(Ask::Insert { key, fields, .. }) = load.next() {
         outcomes.push(session.insert(key, fields));
         outcomes.push(session.read(key, FieldChoice::All, None));
     }
-    assert!(
-        matches!(
-            outcomes[..],
-            [
-                Outcome::Ok,
-                Outcome::Ok,
-                Outcome::Error(_),
-                Outcome::NotFound
-            ]
-        ),
-        "{outcomes:?}"
-    );
+    use Outcome::{Error, NotFound, Ok};
+    let as_expected = matches!(outcomes[..], [Ok, Ok, Error(_), NotFound]);
+    assert!(as_expected, "{outcomes:?}");
     assert_eq!(engine.count().unwrap(), Some(1));
 
     let unknown = Settings([("speed".into(), SettingValue::Count(1))].into());

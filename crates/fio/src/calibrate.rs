@@ -189,9 +189,7 @@ mod tests {
             carried: spelled(71_000.0, Figure::Iops),
             asked: spelled(370_000.0, Figure::Iops),
         };
-        assert_eq!(
-            error.to_string(),
-            "this machine carries 71,000 IOPS with random reads of 4 KiB, 4 jobs of 32 in flight; nvme asks for 370,000 IOPS: choose a slower disk, or a faster machine"
-        );
+        let expected = "this machine carries 71,000 IOPS with random reads of 4 KiB, 4 jobs of 32 in flight; nvme asks for 370,000 IOPS: choose a slower disk, or a faster machine";
+        assert_eq!(error.to_string(), expected);
     }
 }

@@ -275,10 +275,8 @@ mod tests {
         let chance = chance_of_median_ns(&lognormal, 1_600.0, 4.0);
         assert!((chance / (1e6 * (sigma * 0.125_66).exp() - 1e6) - 1.0).abs() < 0.01);
         close(chance_of_median_ns(&table, 1_600.0, 4.0), 20.0);
-        assert_eq!(
-            chance_of_median_ns(&DiskLatency::Constant { ns: 7 }, 9.0, 4.0),
-            0.0
-        );
+        let found = chance_of_median_ns(&DiskLatency::Constant { ns: 7 }, 9.0, 4.0);
+        assert_eq!(found, 0.0);
     }
 
     #[test]
@@ -300,10 +298,8 @@ mod tests {
         close(reads(512 << 10).rate(&unit), 128e6 / f64::from(512 << 10));
         close(reads(256 << 10).limit(&unit), 128e6 / f64::from(256 << 10));
         close(reads(4096).rate(&unit), 600.0);
-        assert_eq!(
-            reads(4096).rate(&DiskSpec::unlimited(1 << 30)),
-            f64::INFINITY
-        );
+        let found = reads(4096).rate(&DiskSpec::unlimited(1 << 30));
+        assert_eq!(found, f64::INFINITY);
     }
 
     #[test]

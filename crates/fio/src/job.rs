@@ -239,10 +239,8 @@ mod tests {
         let job = Job::psync(Kind::RandomRead, 4096, 16);
         assert_eq!(job.label, "random reads of 4 KiB, 16 jobs");
         let job = Job::libaio(Kind::RandomMix, 2 << 20, 1, 32);
-        assert_eq!(
-            job.label,
-            "random reads and writes of 2 MiB, 1 job of 32 in flight"
-        );
+        let expected = "random reads and writes of 2 MiB, 1 job of 32 in flight";
+        assert_eq!(job.label, expected);
         assert_eq!(job.in_flight(), 32);
     }
 

@@ -172,10 +172,8 @@ mod tests {
     fn threads_are_added_and_their_histograms_merged() {
         let measured = Measured::read(READS).unwrap();
         insta::assert_json_snapshot!(measured);
-        assert_eq!(
-            measured.iops(),
-            measured.reads.as_ref().expect("it read").iops
-        );
+        let expected = measured.reads.as_ref().expect("it read").iops;
+        assert_eq!(measured.iops(), expected);
     }
 
     #[test]

@@ -6,18 +6,13 @@ use plimsoll_fio::{
     FioError, Job, Kind, Permission, Profile, Target, calibrate, characterise, run_job,
 };
 use plimsoll_record::{DiskLatency, DiskRates, DiskSpec};
-use plimsoll_testing::{Need, has};
+use plimsoll_testing::{Need, assert_contains, assert_err, assert_starts, needs};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 const SIZE: u64 = 16 << 20;
-
-/// Whether fio is here; otherwise the test is left out.
-fn has_fio_or_skip(test: &str) -> bool {
-    has(test, &[Need::Program("fio")])
-}
 
 fn go_on(_: &plimsoll_fio::Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -32,6 +27,14 @@ fn directory() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
+/// What fio on a loop device needs.
+const LOOPS: [Need<'_>; 4] = [
+    Need::Program("fio"),
+    Need::Root,
+    Need::Program("losetup"),
+    Need::File("/dev/loop-control"),
+];
+
 /// A loop device over a file, for as long as it is held.
 struct Loop {
     device: PathBuf,
@@ -39,17 +42,7 @@ struct Loop {
 }
 
 impl Loop {
-    /// `None`, with a word about it, where there is no root or no loop device.
-    fn make_or_skip(test: &str) -> Option<Self> {
-        let needs = [
-            Need::Program("fio"),
-            Need::Root,
-            Need::Program("losetup"),
-            Need::File("/dev/loop-control"),
-        ];
-        if !has(test, &needs) {
-            return None;
-        }
+    fn make() -> Self {
         let file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         file.as_file().set_len(SIZE).unwrap();
         let made = Command::new("losetup")
@@ -59,10 +52,8 @@ impl Loop {
             .unwrap();
         assert!(made.status.success(), "{made:?}");
         let device = String::from_utf8(made.stdout).unwrap().trim().into();
-        Some(Self {
-            device,
-            _file: file,
-        })
+        let _file = file;
+        Self { device, _file }
     }
 
     fn target(&self, permission: Permission) -> Target {
@@ -84,9 +75,7 @@ impl Drop for Loop {
 
 #[test]
 fn a_file_is_written_measured_and_removed() {
-    if !has_fio_or_skip("a_file_is_written_measured_and_removed") {
-        return;
-    }
+    needs!([Need::Program("fio")]);
     let state = tempfile::tempdir().unwrap();
     let directory = directory();
     let target = Target::read_only(directory.path()).unwrap();
@@ -105,11 +94,7 @@ fn a_file_is_written_measured_and_removed() {
             (job.label.clone(), 2, 2)
         ]
     );
-    assert!(
-        result.command.starts_with("fio --name=plimsoll "),
-        "{}",
-        result.command
-    );
+    assert_starts(&result.command, "fio --name=plimsoll ");
     assert_eq!(result.json["jobs"].as_array().unwrap().len(), 2);
     assert!(measured.reads.is_none());
     let writes = measured.writes.unwrap();
@@ -122,9 +107,7 @@ fn a_file_is_written_measured_and_removed() {
 
 #[test]
 fn a_directory_is_characterised() {
-    if !has_fio_or_skip("a_directory_is_characterised") {
-        return;
-    }
+    needs!([Need::Program("fio")]);
     let state = tempfile::tempdir().unwrap();
     let directory = directory();
     let profile = Profile {
@@ -151,9 +134,7 @@ fn a_directory_is_characterised() {
 
 #[test]
 fn a_wish_to_stop_ends_fio_and_leaves_nothing() {
-    if !has_fio_or_skip("a_wish_to_stop_ends_fio_and_leaves_nothing") {
-        return;
-    }
+    needs!([Need::Program("fio")]);
     let state = tempfile::tempdir().unwrap();
     let directory = directory();
     let target = Target::read_only(directory.path()).unwrap();
@@ -171,26 +152,22 @@ fn a_wish_to_stop_ends_fio_and_leaves_nothing() {
 
 #[test]
 fn a_failure_is_told_in_fios_own_words() {
-    if !has_fio_or_skip("a_failure_is_told_in_fios_own_words") {
-        return;
-    }
+    needs!([Need::Program("fio")]);
     let state = tempfile::tempdir().unwrap();
     let directory = directory();
     let target = Target::read_only(directory.path()).unwrap();
     // Direct I/O must be aligned to the sectors of the disk.
     let job = Job::psync(Kind::RandomWrite, 100, 1);
     let error = run_job(&target, &job, SIZE, state.path(), &mut go_on).unwrap_err();
-    assert!(error.to_string().contains("Invalid argument"), "{error}");
+    assert_contains(&error, "Invalid argument");
     assert!(is_empty(directory.path()));
 }
 
 #[test]
 fn a_device_is_only_read_unless_something_speaks_for_more() {
+    needs!(LOOPS);
     let state = tempfile::tempdir().unwrap();
-    const NAME: &str = "a_device_is_only_read_unless_something_speaks_for_more";
-    let Some(device) = Loop::make_or_skip(NAME) else {
-        return;
-    };
+    let device = Loop::make();
     let target = Target::read_only(&device.device).unwrap();
     assert_eq!(target, device.target(Permission::ReadOnly));
     let read = Job::psync(Kind::Read, 64 << 10, 2).lasting(100, 0);
@@ -204,7 +181,7 @@ fn a_device_is_only_read_unless_something_speaks_for_more() {
     ] {
         let write = Job::psync(kind, 4096, 1).lasting(100, 0);
         let refused = run_job(&target, &write, SIZE, state.path(), &mut go_on);
-        assert!(matches!(refused, Err(FioError::WritesRefused { .. })));
+        assert_err!(refused, FioError::WritesRefused { .. });
     }
     let write = Job::libaio(Kind::RandomMix, 4096, 1, 8).lasting(100, 0);
     let ours = device.target(Permission::MadeHere);
@@ -214,10 +191,8 @@ fn a_device_is_only_read_unless_something_speaks_for_more() {
 
 #[test]
 fn a_calibration_lifts_the_limits_and_puts_them_back() {
-    const NAME: &str = "a_calibration_lifts_the_limits_and_puts_them_back";
-    let Some(device) = Loop::make_or_skip(NAME) else {
-        return;
-    };
+    needs!(LOOPS);
+    let device = Loop::make();
     let disk = DiskSpec {
         iops: DiskRates {
             read: Some(1e9),
@@ -239,7 +214,7 @@ fn a_calibration_lifts_the_limits_and_puts_them_back() {
     .unwrap_err();
     assert_eq!(shaped, [false, true]);
     let said = error.to_string();
-    assert!(said.contains("dream asks for 1,000,000,000 IOPS"), "{said}");
+    assert_contains(&said, "dream asks for 1,000,000,000 IOPS");
 
     // A plain loop device is not a disk that takes a minute for a read.
     let disk = DiskSpec {
@@ -258,8 +233,5 @@ fn a_calibration_lifts_the_limits_and_puts_them_back() {
 #[test]
 fn a_plain_file_is_no_target() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    assert!(matches!(
-        Target::read_only(file.path()),
-        Err(FioError::NoTarget { .. })
-    ));
+    assert_err!(Target::read_only(file.path()), FioError::NoTarget { .. });
 }

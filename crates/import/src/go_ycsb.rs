@@ -10,7 +10,6 @@ use crate::text::{self, need_count, need_number};
 use crate::{Format, command_line};
 use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, OperationSlice, Slice, Stated, Status, Summary,
-    WorkerUse,
 };
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -373,15 +372,13 @@ fn slices(moments: &[Moment]) -> Vec<Slice> {
             index: u32::try_from(slices.len()).unwrap_or(u32::MAX),
             start_ns: end_ns,
             length_ns: at_ns - end_ns,
-            warm_up: false,
             completed: Completed {
                 ok: now.ok.saturating_sub(then.ok),
                 not_found: now.not_found.saturating_sub(then.not_found),
                 error: now.error.saturating_sub(then.error),
             },
             operations,
-            worker: WorkerUse::default(),
-            telemetry: BTreeMap::new(),
+            ..Slice::default()
         });
         (before, end_ns) = (moment, at_ns);
     }

@@ -17,9 +17,7 @@ use crate::{Format, Unit, text};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::Deserializer;
-use plimsoll_record::{
-    Completed, Histogram, Latencies, Operation, OperationSlice, Slice, Status, WorkerUse,
-};
+use plimsoll_record::{Completed, Histogram, Latencies, Operation, OperationSlice, Slice, Status};
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
@@ -153,14 +151,9 @@ pub(crate) fn read<R: BufRead>(
         }
         empty += usize::from(histogram.is_empty());
         let slice = point.slices.entry(start_ns).or_insert_with(|| Slice {
-            index: 0,
             start_ns,
             length_ns,
-            warm_up: false,
-            completed: Completed::default(),
-            operations: Vec::new(),
-            worker: WorkerUse::default(),
-            telemetry: BTreeMap::new(),
+            ..Slice::default()
         });
         slice.length_ns = slice.length_ns.max(length_ns);
         add(slice, operation, status, histogram);

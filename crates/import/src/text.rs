@@ -119,14 +119,10 @@ mod tests {
     fn names_of_operations() {
         let found = |name| operation(name);
         assert_eq!(found("READ"), Some((Operation::Read, Status::Ok)));
-        assert_eq!(
-            found("READ-MODIFY-WRITE"),
-            Some((Operation::ReadModifyWrite, Status::Ok))
-        );
-        assert_eq!(
-            found("READ_MODIFY_WRITE_ERROR"),
-            Some((Operation::ReadModifyWrite, Status::Error))
-        );
+        let expected = Some((Operation::ReadModifyWrite, Status::Ok));
+        assert_eq!(found("READ-MODIFY-WRITE"), expected);
+        let expected = Some((Operation::ReadModifyWrite, Status::Error));
+        assert_eq!(found("READ_MODIFY_WRITE_ERROR"), expected);
         assert_eq!(
             found("UPDATE-NOT_FOUND"),
             Some((Operation::Update, Status::NotFound))
@@ -146,10 +142,8 @@ mod tests {
 
     #[test]
     fn instants() {
-        assert_eq!(
-            instant(1_700_000_000_123.0).as_deref(),
-            Some("2023-11-14T22:13:20.123Z")
-        );
+        let expected = Some("2023-11-14T22:13:20.123Z");
+        assert_eq!(instant(1_700_000_000_123.0).as_deref(), expected);
         assert_eq!(instant(0.0), None);
         assert_eq!(instant(f64::MAX), None);
     }

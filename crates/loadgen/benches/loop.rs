@@ -83,11 +83,7 @@ fn subject(name: &'static str) -> Subject {
 
 fn measure(engine: &dyn Engine, subject: &mut Subject, sessions: u32) {
     let spec = PointSpec {
-        load: Load::Closed {
-            sessions,
-            think_time_ns: 0,
-            target: None,
-        },
+        load: Load::closed(sessions),
         warm_up_ns: 0,
         duration_ns: ROUND_NS,
         operations: None,
@@ -129,13 +125,10 @@ fn rounds() -> u32 {
 
 fn main() {
     let rounds = rounds();
+    let (settings, data) = (Settings::default(), DataSpec::with_records(RECORDS));
     let opening = Opening {
-        settings: &Settings::default(),
-        directory: None,
-        server: None,
         seed: SEED,
-        data: &DataSpec::with_records(RECORDS),
-        allocator: "system",
+        ..Opening::new(&settings, &data)
     };
     let engine = open("noop", &opening).expect("noop is always there");
     let mut subjects = [subject("c"), subject("a")];

@@ -50,12 +50,8 @@ fn measure(point: &Point) -> (Times, PointEnd) {
         settings.0.insert((*name).into(), value.clone());
     }
     let opening = Opening {
-        settings: &settings,
-        directory: None,
-        server: None,
         seed: SEED,
-        data: &data,
-        allocator: "system",
+        ..Opening::new(&settings, &data)
     };
     let engine = open("simulated", &opening).expect("the settings are possible");
     let mix = Mix::preset("c").expect("it is a preset");

@@ -110,11 +110,7 @@ fn bare_turn(bare: &Bare, workload: &Arc<Workload>) -> Cost {
 
 fn generator_turn(bare: &Bare, workload: &Arc<Workload>, mix: &Mix) -> Cost {
     let spec = PointSpec {
-        load: Load::Closed {
-            sessions: 1,
-            think_time_ns: 0,
-            target: None,
-        },
+        load: Load::closed(1),
         warm_up_ns: 0,
         duration_ns: u64::MAX,
         operations: Some(OPERATIONS),
@@ -148,12 +144,9 @@ fn main() {
         .0
         .insert("cache_size".into(), SettingValue::Bytes(cache_bytes));
     let opening = Opening {
-        settings: &settings,
         directory: Some(directory.path()),
-        server: None,
-        seed: 1,
-        data: &data,
         allocator: "mimalloc",
+        ..Opening::new(&settings, &data)
     };
     let bare = Bare::open(&opening).expect("WiredTiger opens in a new directory");
     let key_space = KeySpace::new(&data).expect("the data is possible");

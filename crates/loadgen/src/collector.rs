@@ -209,11 +209,8 @@ mod tests {
         count(&mut second, 0, 5);
         collector.sample(SLICE_NS);
         collector.send(SLICE_NS - 1);
-        assert_eq!(
-            collector.waiting.len(),
-            1,
-            "its end has not passed by long enough"
-        );
+        let found = collector.waiting.len();
+        assert_eq!(found, 1, "its end has not passed by long enough");
         collector.send(SLICE_NS);
         count(&mut first, SLICE_NS, 20);
         collector.sample(2 * SLICE_NS);

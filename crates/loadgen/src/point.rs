@@ -327,11 +327,7 @@ mod tests {
     #[test]
     fn an_open_loop_ends_when_the_operations_asked_for_were_due() {
         let spec = |operations| PointSpec {
-            load: Load::Closed {
-                sessions: 1,
-                think_time_ns: 0,
-                target: None,
-            },
+            load: Load::closed(1),
             warm_up_ns: 20,
             duration_ns: 100,
             operations,

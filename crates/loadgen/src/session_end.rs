@@ -75,10 +75,8 @@ mod tests {
             end.error(Operation::Read, &format!("kind {}", number % 20));
         }
         assert_eq!(end.errors.len(), KINDS_OF_ERRORS);
-        assert_eq!(
-            end.errors.iter().map(|sample| sample.count).sum::<u64>(),
-            40
-        );
+        let found = end.errors.iter().map(|sample| sample.count).sum::<u64>();
+        assert_eq!(found, 40);
         let mut all = SessionEnd::default();
         all.merge(end);
         assert_eq!(

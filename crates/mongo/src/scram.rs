@@ -339,10 +339,8 @@ mod tests {
             b"c=biws,r=fyko+d2lbbFgONRv9qkxdawLHo+Vgk7qvUOKUwuWLIWg4l/9SraGMHEE,p=MC2T8BvbmWRckDw8oWl5IVghwCY=";
         assert_eq!(proof, expected);
         assert!(!client.is_proven());
-        assert_eq!(
-            client.answer(b"v=UMWeI25JD1yNYZRMpZ4VHvhZ9e0="),
-            Ok(Vec::new())
-        );
+        let found = client.answer(b"v=UMWeI25JD1yNYZRMpZ4VHvhZ9e0=");
+        assert_eq!(found, Ok(Vec::new()));
         assert!(client.is_proven());
         assert_eq!(client.answer(b""), Ok(Vec::new()));
     }
@@ -380,26 +378,18 @@ mod tests {
         let unchanged = format!("r={NONCE},s=aaaa,i=4096");
         assert_eq!(answer(&unchanged), foreign);
         let with = |rest: &str| answer(&format!("r={NONCE}x{rest}"));
-        assert_eq!(
-            with(",s=!,i=4096"),
-            ScramError::Malformed("its salt is not base64")
-        );
-        assert_eq!(
-            with(",s=aaaa,i=many"),
-            ScramError::Malformed("its number of rounds is no number")
-        );
+        let expected = ScramError::Malformed("its salt is not base64");
+        assert_eq!(with(",s=!,i=4096"), expected);
+        let expected = ScramError::Malformed("its number of rounds is no number");
+        assert_eq!(with(",s=aaaa,i=many"), expected);
         assert_eq!(with(",s=aaaa,i=4095"), ScramError::Rounds(4_095));
         assert_eq!(with(",s=aaaa,i=1000001"), ScramError::Rounds(1_000_001));
         let mut client = conversation(Mechanism::ScramSha256, NONCE);
-        assert_eq!(
-            client.answer(b"\xff"),
-            Err(ScramError::Malformed("it is not text"))
-        );
+        let found = client.answer(b"\xff");
+        assert_eq!(found, Err(ScramError::Malformed("it is not text")));
         client.answer(FIRST).unwrap();
-        assert_eq!(
-            client.answer(b"e=other-error"),
-            Err(ScramError::Refused("other-error".into()))
-        );
+        let found = client.answer(b"e=other-error");
+        assert_eq!(found, Err(ScramError::Refused("other-error".into())));
     }
 
     #[test]
@@ -410,10 +400,8 @@ mod tests {
         // The soft hyphen is left out (RFC 4013, the first example).
         assert_eq!(client.secret, b"IX");
         let bell = credentials("user", "\u{7}");
-        assert_eq!(
-            Conversation::with_nonce(&bell, Mechanism::ScramSha256, "n").err(),
-            Some(ScramError::Password)
-        );
+        let found = Conversation::with_nonce(&bell, Mechanism::ScramSha256, "n").err();
+        assert_eq!(found, Some(ScramError::Password));
         let one = Conversation::new(&strange, Mechanism::ScramSha1).unwrap();
         let other = Conversation::new(&strange, Mechanism::ScramSha1).unwrap();
         assert_ne!(one.first(), other.first());

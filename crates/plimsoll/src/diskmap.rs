@@ -225,25 +225,16 @@ fn traced_run<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_record::{
-        ExperimentState, Machine, Program, RECORD_VERSION, RigRecord, RunState, TraceReference,
-    };
+    use plimsoll_record::{ExperimentState, RECORD_VERSION, RigRecord, RunState, TraceReference};
 
     fn traced(block: u32) -> RunRecord {
         RunRecord {
             block,
             arm: "san".into(),
-            position: 0,
             attempt: 1,
             state: RunState::Finished,
             seed: 1,
             started_at: "2026-11-21T03:44:01Z".into(),
-            ended_at: None,
-            engine: None,
-            machine: Machine::default(),
-            storage: None,
-            records_loaded: None,
-            data_bytes: None,
             rig: Some(RigRecord {
                 trace: Some(TraceReference {
                     path: format!("/block-{block}.trace").into(),
@@ -252,10 +243,7 @@ mod tests {
                 }),
                 ..RigRecord::default()
             }),
-            load: None,
-            points: Vec::new(),
-            probe_tasks: Vec::new(),
-            warnings: Vec::new(),
+            ..RunRecord::default()
         }
     }
 
@@ -265,28 +253,17 @@ mod tests {
             plimsoll_record: RECORD_VERSION,
             id: "k3f9q".into(),
             name: "finds".into(),
-            question: None,
             state: ExperimentState::Finished,
-            file_text: String::new(),
-            file_hash: String::new(),
-            plan_hash: String::new(),
-            plan: serde_json::Value::Null,
             seed: 1,
-            program: Program::default(),
-            machine: Machine::default(),
-            command: String::new(),
             started_at: "2026-11-21T03:44:00Z".into(),
-            ended_at: None,
-            calibrations: Vec::new(),
             runs: vec![traced(0), traced(5)],
+            ..ExperimentRecord::default()
         };
         let of = |block| traced_run(&record, None, block).map(|(run, _)| run.block);
         assert_eq!((of(Some(1)).ok(), of(Some(6)).ok()), (Some(0), Some(5)));
         assert_eq!(of(None).ok(), Some(5));
         let error = of(Some(5)).expect_err("there is none").to_string();
-        assert_eq!(
-            error,
-            "experiment k3f9q has no trace of arm san in block 5; blocks with one, counted from 1: 1, 6"
-        );
+        let expected = "experiment k3f9q has no trace of arm san in block 5; blocks with one, counted from 1: 1, 6";
+        assert_eq!(error, expected);
     }
 }

@@ -361,10 +361,8 @@ mod tests {
                 ("Infinity", "inf is no finite number"),
                 ("-1", "-1 is below 0"),
             ] {
-                assert_eq!(
-                    message(&format!("requestdistribution={law}\n{name}={value}")),
-                    format!("`{name}`: {fault}")
-                );
+                let found = message(&format!("requestdistribution={law}\n{name}={value}"));
+                assert_eq!(found, format!("`{name}`: {fault}"));
             }
         }
     }
@@ -372,17 +370,15 @@ mod tests {
     #[test]
     fn the_load_phase_has_ycsbs_own_count() {
         let (data, count) = read("recordcount=5\ninsertstart=3").unwrap().to_load();
-        assert_eq!(
-            (data.insert_start, data.key_count(), count),
-            (3, 5, Some(5))
-        );
+        assert_eq!(data.insert_start, 3);
+        assert_eq!(data.key_count(), 5);
+        assert_eq!(count, Some(5));
         assert!(data.check().is_empty());
         let core = read("recordcount=10\ninsertstart=3\ninsertcount=2").unwrap();
         let (data, count) = core.to_load();
-        assert_eq!(
-            (data.insert_start, data.key_count(), count),
-            (3, 2, Some(2))
-        );
+        assert_eq!(data.insert_start, 3);
+        assert_eq!(data.key_count(), 2);
+        assert_eq!(count, Some(2));
         assert_eq!(core.data.key_count(), 2);
         let (data, count) = read("insertstart=3").unwrap().to_load();
         assert_eq!(count, None);
@@ -403,10 +399,8 @@ mod tests {
         assert_eq!(core.data.field_length, expected);
         let core =
             read("fieldlengthdistribution=zipfian\nminfieldlength=5\nfieldlength=9").unwrap();
-        assert_eq!(
-            core.data.field_length,
-            FieldLength::Zipfian { min: 5, max: 9 }
-        );
+        let found = core.data.field_length;
+        assert_eq!(found, FieldLength::Zipfian { min: 5, max: 9 });
         let core = read("requestdistribution=hotspot\nhotspotdatafraction=2\nhotspotopnfraction=0")
             .unwrap();
         let expected = RequestDistribution::Hotspot {
@@ -432,10 +426,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        assert_eq!(
-            message("requestdistribution=Zipfian"),
-            "`requestdistribution`: there is no `Zipfian`; there are uniform, sequential, zipfian, latest, hotspot, exponential"
-        );
+        let expected = "`requestdistribution`: there is no `Zipfian`; there are uniform, sequential, zipfian, latest, hotspot, exponential";
+        assert_eq!(message("requestdistribution=Zipfian"), expected);
         assert!(message("recordcount=10\ninsertstart=5\ninsertcount=6").starts_with(
             "`insertstart`: invalid combination of insertstart, insertcount and recordcount: 6 keys from 5 on do not lie below 10"
         ));

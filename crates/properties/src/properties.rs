@@ -261,10 +261,8 @@ mod tests {
         is(r"a=\ud83d\ude00", "a", "😀");
         is(r"\u0061=b", "a", "b");
         let error = Properties::parse(b"x=1\n\nbad=\\u12g4\n").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            r"`bad`, line 3: `\u` needs four hexadecimal digits"
-        );
+        let expected = r"`bad`, line 3: `\u` needs four hexadecimal digits";
+        assert_eq!(error.to_string(), expected);
         assert!(Properties::parse(b"a=\\u12").is_err());
     }
 

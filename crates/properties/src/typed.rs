@@ -229,14 +229,10 @@ mod tests {
             assert!(with(text).long("n").is_err(), "{text:?}");
         }
         assert_eq!(with("1").long("other").unwrap(), None);
-        assert_eq!(
-            with("1000 ").long("n").unwrap_err().to_string(),
-            "`n`: `1000 ` is no whole number: there is white space around it, which a property file keeps"
-        );
-        assert_eq!(
-            with("-1").count("n").unwrap_err().to_string(),
-            "`n`: -1 is below 0"
-        );
+        let expected = "`n`: `1000 ` is no whole number: there is white space around it, which a property file keeps";
+        assert_eq!(with("1000 ").long("n").unwrap_err().to_string(), expected);
+        let expected = "`n`: -1 is below 0";
+        assert_eq!(with("-1").count("n").unwrap_err().to_string(), expected);
         assert!(with("4294967296").small_count("n").is_err());
     }
 

@@ -7,10 +7,13 @@ use serde::{Deserialize, Serialize};
 pub const RECORD_VERSION: u32 = 1;
 
 /// How an experiment stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExperimentState {
     /// Runs are missing.
+    #[default]
     Unfinished,
     /// Every run of the plan was measured.
     Finished,
@@ -26,7 +29,7 @@ pub struct Program {
 }
 
 /// Everything about one execution of one experiment file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentRecord {
     /// [`RECORD_VERSION`] of the program that wrote it.
     pub plimsoll_record: u32,

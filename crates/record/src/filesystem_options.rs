@@ -458,10 +458,8 @@ mod tests {
             (FilesystemKind::Btrfs, "-", "-"),
             (FilesystemKind::Btrfs, "é", "é"),
         ] {
-            assert_eq!(
-                kind.refused_for_mkfs(&words(text)).as_deref(),
-                Some(refused)
-            );
+            let expected = Some(refused);
+            assert_eq!(kind.refused_for_mkfs(&words(text)).as_deref(), expected);
         }
         for kind in FilesystemKind::ALL {
             for option in [

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How a run stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum RunState {
     /// Begun; when no program is working on it, it was cut off.
+    #[default]
     Started,
     /// Everything measured.
     Finished,
@@ -39,7 +40,7 @@ pub struct EngineDescription {
 }
 
 /// One arm in one block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Counted from 0.
     pub block: u32,

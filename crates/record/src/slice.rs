@@ -218,7 +218,7 @@ pub struct WorkerUse {
 ///
 /// An operation belongs to the slice in which it completed. Early records hold what a session handed in late as a further slice with the
 /// same `index`, merged with the first when the record is read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// Counted from 0 at the start of the point.
     pub index: u32,

@@ -244,10 +244,8 @@ mod tests {
             percentiles: vec![(99.0, 800)],
             ..Summary::default()
         });
-        assert_eq!(
-            unit_percentiles_ns(&[(Operation::Read, &known)], [50.0, 99.0]),
-            [None, Some(800)]
-        );
+        let found = unit_percentiles_ns(&[(Operation::Read, &known)], [50.0, 99.0]);
+        assert_eq!(found, [None, Some(800)]);
         assert_eq!(unit_percentiles_ns(&[], [50.0, 99.0]), [None, None]);
     }
 }

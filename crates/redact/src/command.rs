@@ -123,9 +123,7 @@ mod tests {
 
     #[test]
     fn an_open_quote_hides_nothing_of_the_rest() {
-        assert_eq!(
-            redact_command("it's -p pw.password=x"),
-            "it's -p pw.password=***"
-        );
+        let expected = "it's -p pw.password=***";
+        assert_eq!(redact_command("it's -p pw.password=x"), expected);
     }
 }

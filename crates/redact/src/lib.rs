@@ -447,10 +447,8 @@ mod tests {
     #[test]
     fn what_is_covered_keeps_its_length() {
         let text = "é mongodb://ä:öß@h/?sslPEMKeyPassword=xy ü";
-        assert_eq!(
-            covered(text),
-            "é mongodb://ä:****@h/?sslPEMKeyPassword=** ü"
-        );
+        let expected = "é mongodb://ä:****@h/?sslPEMKeyPassword=** ü";
+        assert_eq!(covered(text), expected);
     }
 
     #[test]

@@ -215,9 +215,7 @@ mod tests {
         assert!(missing(&ends, 0.0, &slice(0, &[])).is_empty());
         assert!(missing(&[], 0.0, &slice(0, &[])).is_empty());
         let restart = samples(&[(0, 9.0, 2.0), (1_000, 5.0, 1.0)]);
-        assert_eq!(
-            missing(&restart, 0.0, &slice(0, &[])),
-            BTreeMap::from([(LEVEL.to_owned(), 1.0)])
-        );
+        let expected = BTreeMap::from([(LEVEL.to_owned(), 1.0)]);
+        assert_eq!(missing(&restart, 0.0, &slice(0, &[])), expected);
     }
 }

@@ -174,13 +174,9 @@ mod tests {
         ];
         let shaped = |from| stages.map(|stage| is_shaped(from, stage));
         assert_eq!(shaped(ShapedFrom::Load), [true, true, true, true, false]);
-        assert_eq!(
-            shaped(ShapedFrom::WarmUp),
-            [false, false, true, true, false]
-        );
-        assert_eq!(
-            shaped(ShapedFrom::Measuring),
-            [false, false, false, true, false]
-        );
+        let expected = [false, false, true, true, false];
+        assert_eq!(shaped(ShapedFrom::WarmUp), expected);
+        let expected = [false, false, false, true, false];
+        assert_eq!(shaped(ShapedFrom::Measuring), expected);
     }
 }

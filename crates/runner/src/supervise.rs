@@ -324,9 +324,7 @@ mod tests {
             Some(ExitStatus::from_raw(3 << 8)),
             &["out of cheese".into()],
         );
-        assert_eq!(
-            failed,
-            "the worker process ended with exit code 3 before its run was over; its last words: out of cheese"
-        );
+        let expected = "the worker process ended with exit code 3 before its run was over; its last words: out of cheese";
+        assert_eq!(failed, expected);
     }
 }

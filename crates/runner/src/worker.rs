@@ -174,12 +174,7 @@ fn measure<W: Write>(
     let label = PointLabel {
         point: None,
         mix: "load".into(),
-        load_label: Load::Closed {
-            sessions: order.load_sessions,
-            think_time_ns: 0,
-            target: None,
-        }
-        .to_string(),
+        load_label: Load::closed(order.load_sessions).to_string(),
         load: LoadKind::Closed {
             sessions: order.load_sessions,
             think_time_ns: 0,

@@ -210,10 +210,8 @@ mod tests {
         assert!(arrivals(&load, 0, 0).unwrap().is_empty());
         assert_eq!(arrivals(&load, 1, 0).unwrap(), [0]);
         assert_eq!(arrivals(&load, SECOND / 10, 0).unwrap(), [0]);
-        assert_eq!(
-            arrivals(&load, SECOND / 10 + 1, 0).unwrap(),
-            [0, SECOND / 10]
-        );
+        let found = arrivals(&load, SECOND / 10 + 1, 0).unwrap();
+        assert_eq!(found, [0, SECOND / 10]);
     }
 
     #[test]
@@ -239,11 +237,7 @@ mod tests {
 
     #[test]
     fn refusals_say_why() {
-        let closed = Load::Closed {
-            sessions: 1,
-            think_time_ns: 0,
-            target: None,
-        };
+        let closed = Load::closed(1);
         assert_eq!(arrivals(&closed, 1, 0), Err(ScheduleError::Closed));
         let error = arrivals(&open(0.0, Arrivals::Poisson), 1, 0).unwrap_err();
         assert_eq!(

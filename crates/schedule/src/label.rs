@@ -129,10 +129,8 @@ mod tests {
         assert_eq!(open(0.5), "0.5 op/s");
         assert_eq!(open(1_234_567.25), "1,234,567.25 op/s");
         assert_eq!(open(100.0), "100 op/s");
-        assert_eq!(
-            stages(&[(0.0, 500.0), (500.0, 20_000.0)]),
-            "2 stages, 0 to 20,000 op/s"
-        );
+        let expected = "2 stages, 0 to 20,000 op/s";
+        assert_eq!(stages(&[(0.0, 500.0), (500.0, 20_000.0)]), expected);
         assert_eq!(stages(&[(500.0, 500.0)]), "1 stage, 500 op/s");
     }
 }

@@ -71,6 +71,16 @@ pub struct Stage {
 }
 
 impl Load {
+    /// A closed loop that neither thinks nor paces itself.
+    #[must_use]
+    pub fn closed(sessions: u32) -> Self {
+        Self::Closed {
+            sessions,
+            think_time_ns: 0,
+            target: None,
+        }
+    }
+
     /// How many operations can be under way at the same time.
     #[must_use]
     pub fn sessions(&self) -> u32 {
@@ -197,11 +207,7 @@ mod tests {
             duration_ns: 1,
         };
         for load in [
-            Load::Closed {
-                sessions: 1,
-                think_time_ns: 0,
-                target: None,
-            },
+            Load::closed(1),
             Load::Open {
                 rate: 0.5,
                 arrivals: Arrivals::Poisson,
@@ -288,15 +294,7 @@ mod tests {
     #[test]
     fn expectations_are_integrals_of_the_rate() {
         let second = 1_000_000_000;
-        assert_eq!(
-            Load::Closed {
-                sessions: 1,
-                think_time_ns: 0,
-                target: None,
-            }
-            .expected_arrivals(second),
-            None
-        );
+        assert_eq!(Load::closed(1).expected_arrivals(second), None);
         let open = Load::Open {
             rate: 250.0,
             arrivals: Arrivals::Poisson,
@@ -326,14 +324,7 @@ mod tests {
     #[test]
     fn serialised_forms_are_plain() {
         let load: Load = serde_json::from_str(r#"{"closed": {"sessions": 16}}"#).unwrap();
-        assert_eq!(
-            load,
-            Load::Closed {
-                sessions: 16,
-                think_time_ns: 0,
-                target: None,
-            }
-        );
+        assert_eq!(load, Load::closed(16));
         let text = r#"{"open":{"rate":20000.0,"arrivals":"poisson","sessions":64}}"#;
         let load: Load = serde_json::from_str(text).unwrap();
         assert_eq!(

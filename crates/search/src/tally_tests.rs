@@ -2,9 +2,8 @@ use crate::{Tally, trial};
 use plimsoll_plan::{Objective, Search};
 use plimsoll_record::{
     Completed, Histogram, Latencies, LoadKind, OpenLatencies, Operation, OperationSlice, PointEnd,
-    PointLabel, PointRecord, Slice, Status, WorkerUse,
+    PointLabel, PointRecord, Slice, Status,
 };
-use std::collections::BTreeMap;
 
 const MILLISECOND_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
@@ -51,8 +50,7 @@ fn slice(index: u32, responses: &[(u64, u64)], errors: u64) -> Slice {
             status: Status::Ok,
             latencies,
         }],
-        worker: WorkerUse::default(),
-        telemetry: BTreeMap::new(),
+        ..Slice::default()
     }
 }
 

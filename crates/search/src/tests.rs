@@ -36,11 +36,7 @@ fn objective() -> Objective {
 }
 
 fn closed(sessions: u32, role: PointRole) -> Point {
-    let load = Load::Closed {
-        sessions,
-        think_time_ns: 0,
-        target: None,
-    };
+    let load = Load::closed(sessions);
     Point {
         role,
         ..Point::fixed(0, load)
@@ -61,9 +57,8 @@ fn open(rate: f64, role: PointRole, sessions: Sessions) -> Point {
 }
 
 fn doubling() -> Vec<Point> {
-    (0..11)
-        .map(|power| closed(1 << power, PointRole::Sweep))
-        .collect()
+    let point = |power: u32| closed(1 << power, PointRole::Sweep);
+    (0..11).map(point).collect()
 }
 
 fn sessions_of(step: &Step) -> u32 {
@@ -106,10 +101,7 @@ fn walk(
     let measurement = measurement();
     let mut sequence = PointSequence::new(points, &measurement, objective, known);
     let mut steps = Vec::new();
-    while let Some(step) = sequence
-        .next_step()
-        .expect("the settings are in their bounds")
-    {
+    while let Some(step) = sequence.next_step().expect("settings in their bounds") {
         assert_eq!(sequence.next_step().expect("the same"), Some(step.clone()));
         let outcome = of(&step);
         sequence.done(outcome);
@@ -134,12 +126,8 @@ fn fixed_points_are_all_measured_as_given() {
         closed(64, PointRole::Fixed),
         open(5_000.0, PointRole::Fixed, Sessions::Given),
     ];
-    let steps = walk(
-        &points,
-        None,
-        &Known::default(),
-        without_objective(of_capacity(100.0, 1)),
-    );
+    let of = without_objective(of_capacity(100.0, 1));
+    let steps = walk(&points, None, &Known::default(), of);
     assert_eq!(steps.len(), 3);
     for (index, (step, point)) in steps.iter().zip(&points).enumerate() {
         assert_eq!((step.point, step.trial), (index, None));
@@ -166,25 +154,13 @@ fn a_sweep_never_ends_while_it_climbs() {
 
 #[test]
 fn a_sweep_of_rates_ends_when_the_objective_is_missed() {
-    let points: Vec<Point> = (0..12)
-        .map(|power| {
-            open(
-                200.0 * f64::from(1 << power),
-                PointRole::Sweep,
-                Sessions::Given,
-            )
-        })
-        .collect();
-    let only_marks = Objective {
-        search: None,
-        ..objective()
-    };
-    let steps = walk(
-        &points,
-        Some(&only_marks),
-        &Known::default(),
-        of_capacity(1_000.0, 1),
-    );
+    let rates = (0..12).map(|power| 200.0 * f64::from(1 << power));
+    let points = rates.map(|rate| open(rate, PointRole::Sweep, Sessions::Given));
+    let points: Vec<Point> = points.collect();
+    let mut only_marks = objective();
+    only_marks.search = None;
+    let (known, of) = (Known::default(), of_capacity(1_000.0, 1));
+    let steps = walk(&points, Some(&only_marks), &known, of);
     let rates: Vec<f64> = steps.iter().map(rate_of).collect();
     assert_eq!(rates, [200.0, 400.0, 800.0, 1_600.0]);
 }
@@ -232,17 +208,11 @@ fn the_line_is_found_and_its_shares_are_offered() {
         points.push(open(1.0, PointRole::ShareOfLine { share }, Sessions::Given));
     }
     let capacity = 7_350.0;
-    let steps = walk(
-        &points,
-        Some(&objective),
-        &Known::default(),
-        of_capacity(capacity, 4),
-    );
+    let (known, of) = (Known::default(), of_capacity(capacity, 4));
+    let steps = walk(&points, Some(&objective), &known, of);
     assert_eq!(steps[0].trial, None);
-    assert!(
-        (rate_of(&steps[1]) - 0.75 * capacity).abs() < 1e-6,
-        "it begins where the closed loop points to"
-    );
+    // It begins where the closed loop points to.
+    assert!((rate_of(&steps[1]) - 0.75 * capacity).abs() < 1e-6);
     let trials: Vec<&Step> = steps.iter().filter(|step| step.trial.is_some()).collect();
     for (number, step) in (0..).zip(&trials) {
         assert_eq!(step.trial, Some(number));
@@ -251,29 +221,19 @@ fn the_line_is_found_and_its_shares_are_offered() {
         assert_eq!(step.warm_up_ns, SECOND_NS / 2);
         assert_eq!(step.operations, None);
     }
-    let labels: Vec<&str> = trials
-        .iter()
-        .map(|step| step.load_label.as_str())
-        .take(2)
-        .collect();
-    assert_eq!(labels[0], "5,513 op/s");
-    let digits = |label: &&str| label.chars().filter(char::is_ascii_digit).count();
-    assert!(
-        trials
-            .iter()
-            .all(|step| digits(&step.load_label.as_str()) <= 5),
-        "{labels:?}"
-    );
+    assert_eq!(trials[0].load_label, "5,513 op/s");
+    for step in &trials {
+        let digits = step.load_label.chars().filter(char::is_ascii_digit);
+        assert!(digits.count() <= 5, "{}", step.load_label);
+    }
     let [half, most] = &steps[steps.len() - 2..] else {
         panic!("two shares follow the search");
     };
     assert_eq!(half.load_label, "50 % of the line");
     assert_eq!(most.load_label, "80 % of the line");
     let line = rate_of(half) / 0.5;
-    assert!(
-        line <= capacity && line > 0.98 * capacity,
-        "{line} of {capacity}"
-    );
+    assert!(line <= capacity, "{line} of {capacity}");
+    assert!(line > 0.98 * capacity, "{line} of {capacity}");
     assert!((rate_of(most) / line - 0.8).abs() < 1e-9);
 }
 
@@ -285,17 +245,11 @@ fn without_a_line_its_shares_are_left_out() {
         open(1.0, PointRole::ShareOfLine { share: 0.5 }, Sessions::Given),
     ];
     // Not even the lowest rate holds.
-    let steps = walk(
-        &points,
-        Some(&objective),
-        &Known::default(),
-        of_capacity(5.0, 1),
-    );
+    let (known, of) = (Known::default(), of_capacity(5.0, 1));
+    let steps = walk(&points, Some(&objective), &known, of);
     assert!(steps.iter().all(|step| step.point == 0));
-    assert!(
-        steps.iter().any(|step| rate_of(step) < 10.5),
-        "the lowest rate was tried"
-    );
+    // The lowest rate was tried.
+    assert!(steps.iter().any(|step| rate_of(step) < 10.5));
 }
 
 #[test]

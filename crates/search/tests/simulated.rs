@@ -11,12 +11,11 @@ use plimsoll_plan::{
 };
 use plimsoll_record::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, PointEnd, ShapedFrom, Slice,
-    Status, WorkerUse,
+    Status,
 };
 use plimsoll_schedule::{Arrivals, Load, arrivals};
 use plimsoll_search::{Known, Outcome, PointSequence, Step, Tally, replay};
 use plimsoll_stats::{Line, LineTrial};
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -74,10 +73,8 @@ fn measure(step: &Step, objective: &Objective, seed: u64) -> Outcome {
     }
     end.due = Some(due_count);
     let slice = Slice {
-        index: 0,
         start_ns: step.warm_up_ns,
         length_ns: step.duration_ns,
-        warm_up: false,
         completed: Completed {
             ok: finished,
             ..Completed::default()
@@ -90,8 +87,7 @@ fn measure(step: &Step, objective: &Objective, seed: u64) -> Outcome {
                 open: Some(Box::new(latencies)),
             },
         }],
-        worker: WorkerUse::default(),
-        telemetry: BTreeMap::new(),
+        ..Slice::default()
     };
     let mut tally = Tally::new(Some(objective));
     tally.add(&slice);

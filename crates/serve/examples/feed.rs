@@ -6,9 +6,8 @@
 use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
 use plimsoll_plan::EngineKind;
 use plimsoll_record::{
-    Completed, ExperimentRecord, ExperimentState, Histogram, Latencies, LoadKind, Machine,
-    Operation, OperationSlice, PointEnd, PointLabel, Program, RECORD_VERSION, RunRecord, RunState,
-    Slice, Status, WorkerUse,
+    Completed, ExperimentRecord, Histogram, Latencies, LoadKind, Operation, OperationSlice,
+    PointEnd, PointLabel, RECORD_VERSION, RunRecord, RunState, Slice, Status,
 };
 use plimsoll_store::Store;
 use std::error::Error;
@@ -126,22 +125,15 @@ measurement: {{warm_up: 0s, duration: {}ms, blocks: {BLOCKS}, order: as-written}
     let plan = check(&text, "made-up.yaml", &surroundings)?;
     Ok(ExperimentRecord {
         plimsoll_record: RECORD_VERSION,
-        id: String::new(),
         name: plan.name.clone(),
         question: plan.question.clone(),
-        state: ExperimentState::Unfinished,
         file_text: text,
-        file_hash: String::new(),
         plan_hash: "made-up".to_owned(),
         plan: serde_json::to_value(&plan)?,
         seed: 1,
-        program: Program::default(),
-        machine: Machine::default(),
         command: "plimsoll run made-up.yaml".to_owned(),
         started_at: now(),
-        ended_at: None,
-        calibrations: Vec::new(),
-        runs: Vec::new(),
+        ..ExperimentRecord::default()
     })
 }
 
@@ -151,20 +143,9 @@ fn run(arm: &str, block: u32, position: u32) -> RunRecord {
         arm: arm.to_owned(),
         position,
         attempt: 1,
-        state: RunState::Started,
         seed: 1,
         started_at: now(),
-        ended_at: None,
-        engine: None,
-        machine: Machine::default(),
-        storage: None,
-        records_loaded: None,
-        data_bytes: None,
-        rig: None,
-        load: None,
-        points: Vec::new(),
-        probe_tasks: Vec::new(),
-        warnings: Vec::new(),
+        ..RunRecord::default()
     }
 }
 
@@ -195,7 +176,6 @@ fn slice(index: u32, reads: u64) -> Slice {
         index,
         start_ns: u64::from(index) * length_ns,
         length_ns,
-        warm_up: false,
         completed: Completed {
             ok: reads,
             ..Completed::default()
@@ -208,7 +188,6 @@ fn slice(index: u32, reads: u64) -> Slice {
                 open: None,
             },
         }],
-        worker: WorkerUse::default(),
-        telemetry: Default::default(),
+        ..Slice::default()
     }
 }

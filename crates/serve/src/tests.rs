@@ -7,10 +7,11 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use futures_util::StreamExt;
 use plimsoll_record::{
-    ExperimentRecord, ExperimentState, Machine, Program, RECORD_VERSION, RigRecord, RunRecord,
-    RunState, TraceReference,
+    ExperimentRecord, ExperimentState, RECORD_VERSION, RigRecord, RunRecord, RunState,
+    TraceReference,
 };
 use plimsoll_store::Store;
+use plimsoll_testing::{assert_contains, assert_ends};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,9 +97,7 @@ pub(crate) fn experiment(id: &str) -> ExperimentRecord {
         id: id.to_owned(),
         name: format!("cache size {id}"),
         question: Some("Does a larger cache pay?".to_owned()),
-        state: ExperimentState::Unfinished,
         file_text: "plimsoll: 1\n".to_owned(),
-        file_hash: String::new(),
         plan_hash: "91a4".to_owned(),
         plan: serde_json::json!({
             "version": 1, "name": "cache size", "question": null, "mixes": [], "points": [], "load_phase": {"sessions": 1},
@@ -108,13 +107,9 @@ pub(crate) fn experiment(id: &str) -> ExperimentRecord {
             "thresholds": [], "runs": [run(0, 0, 0), run(0, 1, 1), run(1, 0, 1), run(1, 1, 0)], "origins": []
         }),
         seed: 1,
-        program: Program::default(),
-        machine: Machine::default(),
         command: "plimsoll run cache.yaml".to_owned(),
         started_at: "2026-11-21T03:44:00Z".to_owned(),
-        ended_at: None,
-        calibrations: Vec::new(),
-        runs: Vec::new(),
+        ..ExperimentRecord::default()
     }
 }
 
@@ -122,22 +117,10 @@ pub(crate) fn run(arm: &str, block: u32) -> RunRecord {
     RunRecord {
         block,
         arm: arm.to_owned(),
-        position: 0,
         attempt: 1,
-        state: RunState::Started,
         seed: 1,
         started_at: "2026-11-21T03:44:01Z".to_owned(),
-        ended_at: None,
-        engine: None,
-        machine: Machine::default(),
-        storage: None,
-        records_loaded: None,
-        data_bytes: None,
-        rig: None,
-        load: None,
-        points: Vec::new(),
-        probe_tasks: Vec::new(),
-        warnings: Vec::new(),
+        ..RunRecord::default()
     }
 }
 
@@ -164,9 +147,8 @@ async fn experiments_are_found_and_others_are_not() {
     assert!(list.text.contains("/experiment/9b2c") && !list.text.contains("/experiment/1f3a0001"));
     let page = place.get("/experiment/9b2c").await;
     assert_eq!(page.status, StatusCode::OK);
-    assert!(
-        page.text.contains("No run has finished") && !page.text.contains("<section class=\"live\"")
-    );
+    assert_contains(&page.text, "No run has finished");
+    assert!(!page.text.contains("<section class=\"live\""));
 
     // By the beginning of the id, by name and by `last` one is led to the page.
     for wanted in ["9b", "cache%20size%209b2c"] {
@@ -177,28 +159,19 @@ async fn experiments_are_found_and_others_are_not() {
     let ambiguous = place.get("/experiment/1f3a").await;
     assert_eq!(ambiguous.status, StatusCode::MULTIPLE_CHOICES);
     assert!(ambiguous.text.contains("href=\"/experiment/1f3a0002\""));
-    for (path, part) in [
-        ("/experiment/none", "There is no such experiment"),
-        ("/experiment/none/live", "There is no such experiment"),
-        (
-            "/experiment/none/files/record.json",
-            "There is no such experiment",
-        ),
-        (
-            "/compare?first=none:a&second=9b2c:small",
-            "There is no such experiment",
-        ),
-        (
-            "/compare?first=9b2c:small&second=9b2c:tiny",
-            "There is no such arm",
-        ),
-        ("/history/none", "There is no such experiment"),
-        ("/elsewhere", "There is no such page"),
-        ("/experiment/9b2c/../../etc/passwd", "There is no such page"),
+    for (path, missing) in [
+        ("/experiment/none", "experiment"),
+        ("/experiment/none/live", "experiment"),
+        ("/experiment/none/files/record.json", "experiment"),
+        ("/compare?first=none:a&second=9b2c:small", "experiment"),
+        ("/compare?first=9b2c:small&second=9b2c:tiny", "arm"),
+        ("/history/none", "experiment"),
+        ("/elsewhere", "page"),
+        ("/experiment/9b2c/../../etc/passwd", "page"),
     ] {
         let answer = place.get(path).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
-        assert!(answer.text.contains(part), "{path}: {}", answer.text);
+        assert_contains(&answer.text, &format!("There is no such {missing}"));
         assert!(answer.text.contains("href=\"/\""), "{path} has no way back");
     }
 }
@@ -213,7 +186,7 @@ async fn what_a_form_leaves_empty_is_not_asked_for() {
     let empty = place.get("/history/9b2c?metric=&arm=&mix=&at=").await;
     assert_eq!((empty.status, &empty.text), (plain.status, &plain.text));
     let asked = place.get("/history/9b2c?arm=tiny").await;
-    assert!(asked.text.contains("no arm `tiny`"), "{}", asked.text);
+    assert_contains(&asked.text, "no arm `tiny`");
 }
 
 #[tokio::test]
@@ -222,9 +195,8 @@ async fn two_ticked_arms_are_compared() {
     let mut store = place.store();
     store.import(experiment("1f3a")).unwrap();
     store.import(experiment("9b2c")).unwrap();
-    let led = place
-        .get("/compare?arm=9b2c%3Alarge&arm=1f3a%3Asmall")
-        .await;
+    let ticked = "/compare?arm=9b2c%3Alarge&arm=1f3a%3Asmall";
+    let led = place.get(ticked).await;
     assert_eq!(led.status, StatusCode::SEE_OTHER);
     let to = led.headers[header::LOCATION].to_str().unwrap();
     assert_eq!(to, "/compare?first=1f3a%3Asmall&second=9b2c%3Alarge");
@@ -232,10 +204,8 @@ async fn two_ticked_arms_are_compared() {
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.text.contains("large against small"));
     // Within one experiment the declared baseline is what the other is compared with, whichever was ticked first.
-    for query in [
-        "arm=9b2c:small&arm=9b2c:large",
-        "arm=9b2c:large&arm=9b2c:small",
-    ] {
+    for (one, other) in [("small", "large"), ("large", "small")] {
+        let query = format!("arm=9b2c:{one}&arm=9b2c:{other}");
         let led = place.get(&format!("/compare?{query}")).await;
         let to = led.headers[header::LOCATION].to_str().unwrap();
         assert_eq!(to, "/compare?first=9b2c%3Asmall&second=9b2c%3Alarge");
@@ -262,12 +232,8 @@ async fn a_damaged_record_is_named_and_the_others_are_still_there() {
     store.import(experiment("bad")).unwrap();
     drop(store);
     let connection = rusqlite::Connection::open(place.path("plimsoll.db")).unwrap();
-    connection
-        .execute(
-            "UPDATE experiment SET record = substr(record, 1, 200) WHERE id = 'bad'",
-            [],
-        )
-        .unwrap();
+    let cut = "UPDATE experiment SET record = substr(record, 1, 200) WHERE id = 'bad'";
+    connection.execute(cut, []).unwrap();
     let list = place.get("/").await;
     assert!(list.text.contains("/experiment/good") && list.text.contains("/experiment/bad"));
     let bad = place.get("/experiment/bad").await;
@@ -282,7 +248,7 @@ async fn what_is_no_store_is_said() {
     std::fs::write(place.path("plimsoll.db"), "Dear store, ".repeat(20)).unwrap();
     let list = place.get("/").await;
     assert_eq!(list.status, StatusCode::INTERNAL_SERVER_ERROR);
-    assert!(list.text.contains("is no plimsoll store"), "{}", list.text);
+    assert_contains(&list.text, "is no plimsoll store");
 }
 
 #[tokio::test]
@@ -304,10 +270,7 @@ async fn every_answer_tells_browsers_what_they_may_do() {
 async fn nothing_is_changed_through_it() {
     let place = place();
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
-        let request = Request::builder()
-            .method(method)
-            .uri("/")
-            .header(header::HOST, "127.0.0.1:7546");
+        let request = get("/").method(method);
         let answer = place.send(request.body(Body::empty()).unwrap()).await;
         assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED, "{method}");
         assert_eq!(answer.headers[header::ALLOW], "GET, HEAD");
@@ -325,11 +288,16 @@ async fn names_that_point_here_and_other_sites_are_refused() {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        place
-            .send(request.body(Body::empty()).unwrap())
-            .await
-            .status
+        let request = request.body(Body::empty()).unwrap();
+        place.send(request).await.status
     };
+    let [mode, image, frame, document] = [
+        ("sec-fetch-mode", "navigate"),
+        ("sec-fetch-dest", "image"),
+        ("sec-fetch-dest", "iframe"),
+        ("sec-fetch-dest", "document"),
+    ];
+    let site = |site| ("sec-fetch-site", site);
     let host = ("host", "127.0.0.1:7546");
     for headers in [
         &[][..],
@@ -338,19 +306,14 @@ async fn names_that_point_here_and_other_sites_are_refused() {
         &[host, ("origin", "http://evil.example")],
         &[host, ("origin", "null")],
         &[host, ("origin", "https://127.0.0.1:7546")],
-        &[host, ("sec-fetch-site", "cross-site")],
+        &[host, site("cross-site")],
         &[
             host,
-            ("sec-fetch-site", "same-site"),
+            site("same-site"),
             ("sec-fetch-mode", "no-cors"),
-            ("sec-fetch-dest", "image"),
+            image,
         ],
-        &[
-            host,
-            ("sec-fetch-site", "cross-site"),
-            ("sec-fetch-mode", "navigate"),
-            ("sec-fetch-dest", "iframe"),
-        ],
+        &[host, site("cross-site"), mode, frame],
     ] {
         assert_eq!(asked(headers).await, StatusCode::FORBIDDEN, "{headers:?}");
     }
@@ -358,15 +321,10 @@ async fn names_that_point_here_and_other_sites_are_refused() {
         &[host][..],
         &[("host", "localhost:1234")],
         &[host, ("origin", "http://127.0.0.1:7546")],
-        &[host, ("sec-fetch-site", "same-origin")],
-        &[host, ("sec-fetch-site", "none")],
+        &[host, site("same-origin")],
+        &[host, site("none")],
         // A link on another page, followed in a window of its own.
-        &[
-            host,
-            ("sec-fetch-site", "cross-site"),
-            ("sec-fetch-mode", "navigate"),
-            ("sec-fetch-dest", "document"),
-        ],
+        &[host, site("cross-site"), mode, document],
     ] {
         assert_eq!(asked(headers).await, StatusCode::OK, "{headers:?}");
     }
@@ -417,11 +375,8 @@ async fn a_token_is_asked_for_and_kept_in_a_cookie() {
     let bearer = format!("Bearer {text}");
     let with_header = asked("/", Some(("authorization", &bearer))).await;
     assert_eq!(with_header.status, StatusCode::OK);
-    let other = asked(
-        "/",
-        Some(("cookie", "plimsoll-token-1=x; plimsoll-token-7546=wrong")),
-    )
-    .await;
+    let wrong = "plimsoll-token-1=x; plimsoll-token-7546=wrong";
+    let other = asked("/", Some(("cookie", wrong))).await;
     assert_eq!(other.status, StatusCode::UNAUTHORIZED);
 }
 
@@ -434,10 +389,8 @@ async fn files_are_those_of_the_export_and_nothing_else() {
     let csv = place.get("/experiment/9b2c/files/points.csv").await;
     assert_eq!(csv.status, StatusCode::OK);
     assert_eq!(csv.headers[header::CONTENT_TYPE], "text/csv; charset=utf-8");
-    assert_eq!(
-        csv.headers[header::CONTENT_DISPOSITION],
-        "attachment; filename=\"points.csv\""
-    );
+    let disposition = &csv.headers[header::CONTENT_DISPOSITION];
+    assert_eq!(disposition, "attachment; filename=\"points.csv\"");
     let json = place.get("/experiment/9b2c/files/record.json").await;
     let read = ExperimentRecord::from_json(&json.text).unwrap();
     assert_eq!((read.id.as_str(), read.runs.len()), ("9b2c", 1));
@@ -455,11 +408,8 @@ async fn files_are_those_of_the_export_and_nothing_else() {
         assert_eq!(refused.status, StatusCode::NOT_FOUND, "{name}");
     }
     let refused = place.get("/experiment/9b2c/files/none").await;
-    assert!(
-        refused
-            .text
-            .contains("href=\"/experiment/9b2c/files/slices.csv\"")
-    );
+    let link = "href=\"/experiment/9b2c/files/slices.csv\"";
+    assert_contains(&refused.text, link);
 }
 
 /// A record from elsewhere may name any path as its trace.
@@ -506,9 +456,8 @@ async fn only_traces_are_read_where_a_record_says_that_one_is() {
             assert!(!answer.text.contains("a secret of somebody"));
         }
         // None of them holds anything to draw.
-        let map = place
-            .get(&format!("/experiment/9b2c/map?arm=small&block={block}"))
-            .await;
+        let map = format!("/experiment/9b2c/map?arm=small&block={block}");
+        let map = place.get(&map).await;
         assert_eq!(map.status, StatusCode::NOT_FOUND);
         assert!(!map.text.contains("a secret of somebody"));
     }
@@ -532,9 +481,8 @@ async fn names_from_elsewhere_do_nothing_on_any_page() {
     };
     record.runs.push(one);
     place.store().import(record).unwrap();
-    let escaped: String = form_urlencoded::byte_serialize(hostile.as_bytes())
-        .collect::<String>()
-        .replace('+', "%20");
+    let escaped: String = form_urlencoded::byte_serialize(hostile.as_bytes()).collect();
+    let escaped = escaped.replace('+', "%20");
     for path in [
         "/".to_owned(),
         format!("/?text={escaped}"),
@@ -549,20 +497,13 @@ async fn names_from_elsewhere_do_nothing_on_any_page() {
         let page = place.get(&path).await;
         // The program's own script is at the end of the page.
         let body = page.text.split("<footer").next().unwrap();
-        assert!(
-            !body.contains("<script>alert") && !body.contains("<img"),
-            "{path}"
-        );
+        let acts = body.contains("<script>alert") || body.contains("<img");
+        assert!(!acts, "{path}");
         // Values of forms are sent back as they are, what is shown is made plain.
-        let shown: String = body
-            .split('<')
-            .filter_map(|tag| tag.split_once('>'))
-            .map(|(_, text)| text)
-            .collect();
-        assert!(
-            !shown.contains('\u{202e}'),
-            "{path} turns the reading order around"
-        );
+        let behind_tags = body.split('<').filter_map(|tag| tag.split_once('>'));
+        let shown: String = behind_tags.map(|(_, text)| text).collect();
+        let turns_order = shown.contains('\u{202e}');
+        assert!(!turns_order, "{path} turns the reading order around");
     }
 }
 
@@ -619,9 +560,8 @@ async fn files_are_written_as_they_are_taken_and_only_so_many() {
     record.file_text = "#".repeat(4 << 20);
     place.store().import(record).unwrap();
     let ask = || {
-        let mut request = get("/experiment/9b2c/files/record.json")
-            .body(Body::empty())
-            .unwrap();
+        let request = get("/experiment/9b2c/files/record.json");
+        let mut request = request.body(Body::empty()).unwrap();
         let here: IpAddr = [127, 0, 0, 1].into();
         request.extensions_mut().insert(TakenAt(here));
         place.router.clone().oneshot(request)
@@ -634,12 +574,9 @@ async fn files_are_written_as_they_are_taken_and_only_so_many() {
     }
     assert_eq!(place.app.downloads.available_permits(), 0);
     let mut one_more = Box::pin(ask());
-    assert!(
-        tokio::time::timeout(std::time::Duration::from_millis(200), &mut one_more)
-            .await
-            .is_err(),
-        "all are being written"
-    );
+    let soon = std::time::Duration::from_millis(200);
+    let answered = tokio::time::timeout(soon, &mut one_more).await;
+    assert!(answered.is_err(), "all are being written");
     // Pages are not kept waiting by them.
     assert_eq!(place.get("/").await.status, StatusCode::OK);
     assert_eq!(place.get("/experiment/9b2c").await.status, StatusCode::OK);
@@ -660,41 +597,25 @@ async fn what_goes_wrong_is_said_in_few_bytes() {
     let place = place();
     let mut store = place.store();
     for number in 0..40 {
-        store
-            .import(experiment(&format!("1f3a{number:04}")))
-            .unwrap();
+        let one = experiment(&format!("1f3a{number:04}"));
+        store.import(one).unwrap();
     }
     let long = "x".repeat(8_000);
     for (place, path, status) in [
-        (&guarded, "/", StatusCode::UNAUTHORIZED),
-        (&place, "/none", StatusCode::NOT_FOUND),
-        (&place, "/experiment/1f3a", StatusCode::MULTIPLE_CHOICES),
-        (
-            &place,
-            "/experiment/1f3a0000/files/none",
-            StatusCode::NOT_FOUND,
-        ),
-        (&place, "/compare", StatusCode::BAD_REQUEST),
-        (
-            &place,
-            &format!("/experiment/{long}"),
-            StatusCode::NOT_FOUND,
-        ),
-        (
-            &place,
-            &format!("/history/x?metric={long}"),
-            StatusCode::BAD_REQUEST,
-        ),
-        (&place, &format!("/{long}{long}"), StatusCode::URI_TOO_LONG),
+        (&guarded, "/", 401),
+        (&place, "/none", 404),
+        (&place, "/experiment/1f3a", 300),
+        (&place, "/experiment/1f3a0000/files/none", 404),
+        (&place, "/compare", 400),
+        (&place, &format!("/experiment/{long}"), 404),
+        (&place, &format!("/history/x?metric={long}"), 400),
+        (&place, &format!("/{long}{long}"), 414),
     ] {
         let answer = place.get(path).await;
-        assert_eq!(answer.status, status, "{path}");
+        assert_eq!(answer.status.as_u16(), status, "{path}");
         assert!(answer.text.len() < 5_000, "{path}: {}", answer.text.len());
         let policy = answer.headers["content-security-policy"].to_str().unwrap();
-        assert!(
-            policy.contains("default-src 'none'; style-src 'sha256-"),
-            "{policy}"
-        );
-        assert!(policy.ends_with("frame-ancestors 'none'"), "{policy}");
+        assert_contains(policy, "default-src 'none'; style-src 'sha256-");
+        assert_ends(policy, "frame-ancestors 'none'");
     }
 }

@@ -90,6 +90,7 @@ pub fn blocks_needed(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_err;
 
     /// Pilot whose logarithmic ratios have a standard deviation of exactly `spread`.
     fn pilot(spread: f64) -> (Vec<f64>, Vec<f64>) {
@@ -106,11 +107,8 @@ mod tests {
         // s = 2ε: n ≥ 4t²: at 17 blocks 4·2.120² = 17.98, at 18 blocks 4·2.110² = 17.8.
         for (spreads, expected) in [(0.1, 6), (1.0, 7), (2.0, 18)] {
             let (a, b) = pilot(spreads * 0.03_f64.ln_1p());
-            assert_eq!(
-                blocks_needed(&a, &b, 0.03, 0.95).unwrap(),
-                expected,
-                "{spreads}"
-            );
+            let found = blocks_needed(&a, &b, 0.03, 0.95).unwrap();
+            assert_eq!(found, expected, "{spreads}");
         }
     }
 
@@ -129,13 +127,13 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() {
-        assert!(matches!(
+        assert_err!(
             blocks_needed(&[1.0], &[1.0], 0.03, 0.95),
-            Err(StatsError::TooFew { got: 1, .. })
-        ));
-        assert!(matches!(
+            StatsError::TooFew { got: 1, .. }
+        );
+        assert_err!(
             blocks_needed(&[1.0; 2], &[1.0; 2], 0.0, 0.95),
-            Err(StatsError::BadSetting { .. })
-        ));
+            StatsError::BadSetting { .. }
+        );
     }
 }

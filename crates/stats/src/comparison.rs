@@ -332,6 +332,7 @@ pub fn hodges_lehmann(values: &[f64], confidence: f64) -> Result<Estimate, Stats
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_err;
     use proptest::prelude::*;
 
     /// Darwin's maize, crossed minus self-fertilised, in eighths of an inch (Fisher, The Design of Experiments, 1935).
@@ -357,10 +358,8 @@ mod tests {
             let interval = comparison.change(0.95).unwrap().interval;
             assert_eq!(interval.confidence, attained);
             assert!((interval.lower - 0.1).abs() < 1e-12);
-            assert_eq!(
-                comparison.smallest_visible_change(0.95).unwrap().is_some(),
-                blocks >= 6
-            );
+            let found = comparison.smallest_visible_change(0.95).unwrap().is_some();
+            assert_eq!(found, blocks >= 6);
         }
     }
 
@@ -373,10 +372,9 @@ mod tests {
         ] {
             let comparison = comparison.unwrap();
             let change = comparison.change(0.95).unwrap();
-            assert_eq!(
-                (change.value, change.interval.lower, change.interval.upper),
-                (0.0, 0.0, 0.0)
-            );
+            assert_eq!(change.value, 0.0);
+            assert_eq!(change.interval.lower, 0.0);
+            assert_eq!(change.interval.upper, 0.0);
             assert_eq!(comparison.p_value(), 1.0);
         }
     }
@@ -444,26 +442,16 @@ mod tests {
     #[test]
     fn bad_input_is_named() {
         let error = Comparison::paired(&[1.0, 0.0], &[1.0, 1.0]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "value of arm A number 1 is 0: it must be above zero, because ratios are compared"
-        );
-        assert!(matches!(
+        let expected =
+            "value of arm A number 1 is 0: it must be above zero, because ratios are compared";
+        assert_eq!(error.to_string(), expected);
+        assert_err!(
             Comparison::paired(&[1.0], &[]),
-            Err(StatsError::LengthsDiffer { .. })
-        ));
-        assert!(matches!(
-            Comparison::paired(&[], &[]),
-            Err(StatsError::TooFew { .. })
-        ));
-        assert!(matches!(
-            Comparison::unpaired(&[], &[1.0]),
-            Err(StatsError::TooFew { .. })
-        ));
-        assert!(matches!(
-            hodges_lehmann(&[], 0.95),
-            Err(StatsError::TooFew { .. })
-        ));
+            StatsError::LengthsDiffer { .. }
+        );
+        assert_err!(Comparison::paired(&[], &[]), StatsError::TooFew { .. });
+        assert_err!(Comparison::unpaired(&[], &[1.0]), StatsError::TooFew { .. });
+        assert_err!(hodges_lehmann(&[], 0.95), StatsError::TooFew { .. });
     }
 
     fn pairs() -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {

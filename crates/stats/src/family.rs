@@ -91,10 +91,8 @@ mod tests {
     fn a_metric_alone_is_judged_as_usual() {
         let comparison = eight_blocks(0);
         let together = judge_together(&[(&comparison, Rule::throughput())], 0.95).unwrap();
-        assert_eq!(
-            together,
-            [judge(&comparison, Rule::throughput(), 0.95).unwrap()]
-        );
+        let expected = [judge(&comparison, Rule::throughput(), 0.95).unwrap()];
+        assert_eq!(together, expected);
     }
 
     #[test]
@@ -102,10 +100,8 @@ mod tests {
         // p = 2·P(T ≤ 3) = 10/256 = 0.039 alone (two blocks against, with ranks 1 and 2): enough by itself, not as one of two.
         let weak = eight_blocks(2);
         assert_eq!(weak.p_value(), 10.0 / 256.0);
-        assert_eq!(
-            judge(&weak, Rule::throughput(), 0.95).unwrap().verdict,
-            Verdict::Better
-        );
+        let found = judge(&weak, Rule::throughput(), 0.95).unwrap().verdict;
+        assert_eq!(found, Verdict::Better);
         let pair = [(&weak, Rule::throughput()), (&weak, Rule::throughput())];
         for judgement in judge_together(&pair, 0.95).unwrap() {
             assert_eq!(judgement.verdict, Verdict::Inconclusive);

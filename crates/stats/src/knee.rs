@@ -159,6 +159,7 @@ fn check_curve(curve: &[LoadPoint]) -> Result<(), StatsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_err;
     use proptest::prelude::*;
 
     /// One M/M/1 server of 1,000 op/s, offered 100, 200, ... 900: the mean response is 1/(capacity - rate).
@@ -212,20 +213,14 @@ mod tests {
             .map(|&n| closed_loop(n, &loads))
             .collect();
         let found = knee(&curves, KneeMethod::Power, 0.95).unwrap().unwrap();
-        assert_eq!(
-            (found.load, found.interval.lower, found.interval.upper),
-            (4.0, 4.0, 8.0)
-        );
+        assert_eq!(found.load, 4.0);
+        assert_eq!(found.interval.lower, 4.0);
+        assert_eq!(found.interval.upper, 8.0);
         assert!((found.interval.confidence - 0.96875).abs() < 1e-12);
-        assert_eq!(
-            (
-                found.blocks,
-                found.blocks_without,
-                found.blocks_at_first,
-                found.blocks_at_last
-            ),
-            (6, 0, 0, 0)
-        );
+        assert_eq!(found.blocks, 6);
+        assert_eq!(found.blocks_without, 0);
+        assert_eq!(found.blocks_at_first, 0);
+        assert_eq!(found.blocks_at_last, 0);
     }
 
     #[test]
@@ -256,10 +251,7 @@ mod tests {
             throughput_per_second: 0.0,
             mean_response_ns: 1.0,
         }];
-        assert!(matches!(
-            power_knee(&dead),
-            Err(StatsError::NotPositive { .. })
-        ));
+        assert_err!(power_knee(&dead), StatsError::NotPositive { .. });
     }
 
     proptest! {

@@ -82,6 +82,7 @@ pub(crate) fn check_rising(loads: &[f64]) -> Result<(), StatsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_err;
     use proptest::prelude::*;
 
     #[test]
@@ -111,18 +112,13 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() {
-        assert_eq!(
-            kneedle(&[1.0, 1.0], &[1.0, 2.0]),
-            Err(StatsError::NotRising { index: 1 })
-        );
-        assert!(matches!(
+        let expected = Err(StatsError::NotRising { index: 1 });
+        assert_eq!(kneedle(&[1.0, 1.0], &[1.0, 2.0]), expected);
+        assert_err!(
             kneedle(&[1.0, 2.0], &[1.0]),
-            Err(StatsError::LengthsDiffer { .. })
-        ));
-        assert!(matches!(
-            kneedle(&[f64::NAN], &[1.0]),
-            Err(StatsError::NotFinite { .. })
-        ));
+            StatsError::LengthsDiffer { .. }
+        );
+        assert_err!(kneedle(&[f64::NAN], &[1.0]), StatsError::NotFinite { .. });
     }
 
     proptest! {

@@ -131,6 +131,7 @@ fn check_share(share: f64) -> Result<(), StatsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_err;
 
     fn identity(share: f64) -> f64 {
         share
@@ -185,22 +186,22 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         let slices = [SliceCount { above: 0, total: 0 }; 60];
-        assert!(matches!(
+        assert_err!(
             percentile_interval(0.99, &slices, identity, 1, 0.95),
-            Err(StatsError::TooFew { .. })
-        ));
+            StatsError::TooFew { .. }
+        );
         let slices = [SliceCount {
             above: 1,
             total: 100,
         }; 20];
-        assert!(matches!(
+        assert_err!(
             percentile_interval(0.99, &slices, identity, 1, 0.95),
-            Err(StatsError::TooFew {
+            StatsError::TooFew {
                 needed: 50,
                 got: 20,
                 ..
-            })
-        ));
+            }
+        );
         assert!(samples_for_percentile(99.0, 0.95).is_err());
     }
 }

@@ -212,6 +212,7 @@ fn check_points(points: &[ScalabilityPoint]) -> Result<(), StatsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_err;
     use proptest::prelude::*;
 
     const SESSIONS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
@@ -255,10 +256,10 @@ mod tests {
     fn a_peak_out_of_reach_is_not_named() {
         let fit = Scalability::fit(&points(law(1000.0, 0.02, 1e-5))).unwrap();
         assert_eq!(fit.peak(), Peak::BeyondReach);
-        assert!(matches!(
+        assert_err!(
             fit.predict(97.0),
-            Err(StatsError::BeyondReach { limit: 96.0, .. })
-        ));
+            StatsError::BeyondReach { limit: 96.0, .. }
+        );
         assert!(fit.predict(96.0).is_ok());
         assert!(fit.predict(0.5).is_err());
     }
@@ -324,25 +325,22 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         let three = &points(law(1.0, 0.0, 0.0))[..3];
-        assert!(matches!(
+        assert_err!(
             Scalability::fit(three),
-            Err(StatsError::TooFew {
+            StatsError::TooFew {
                 needed: 4,
                 got: 3,
                 ..
-            })
-        ));
+            }
+        );
         let mut zero = points(law(1.0, 0.0, 0.0));
         zero[2].throughput_per_second = 0.0;
-        assert!(matches!(
+        assert_err!(
             Scalability::fit(&zero),
-            Err(StatsError::NotPositive { index: 2, .. })
-        ));
+            StatsError::NotPositive { index: 2, .. }
+        );
         zero[2] = ScalabilityPoint::new(0.5, 1.0);
-        assert!(matches!(
-            Scalability::fit(&zero),
-            Err(StatsError::BadSetting { .. })
-        ));
+        assert_err!(Scalability::fit(&zero), StatsError::BadSetting { .. });
     }
 
     proptest! {

@@ -63,6 +63,7 @@ pub fn theil_sen(series: &[f64]) -> Result<Trend, StatsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_err;
     use proptest::prelude::*;
 
     #[test]
@@ -103,11 +104,11 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() {
-        assert!(matches!(theil_sen(&[1.0]), Err(StatsError::TooFew { .. })));
-        assert!(matches!(
+        assert_err!(theil_sen(&[1.0]), StatsError::TooFew { .. });
+        assert_err!(
             theil_sen(&[1.0, f64::INFINITY]),
-            Err(StatsError::NotFinite { index: 1, .. })
-        ));
+            StatsError::NotFinite { index: 1, .. }
+        );
     }
 
     proptest! {

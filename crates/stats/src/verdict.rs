@@ -236,6 +236,7 @@ fn decide(ln_ratio: Estimate, rule: Rule) -> (Verdict, Grounds) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_err;
     use proptest::prelude::*;
 
     fn word(value: f64, lower: f64, upper: f64, direction: Direction) -> (Verdict, Grounds) {
@@ -271,21 +272,15 @@ mod tests {
             (-0.01, -0.15, -0.005, Inconclusive, SizeUnclear),
         ];
         for (value, lower, upper, verdict, grounds) in rows {
-            assert_eq!(
-                word(value, lower, upper, Direction::HigherIsBetter),
-                (verdict, grounds),
-                "{lower} to {upper}"
-            );
+            let found = word(value, lower, upper, Direction::HigherIsBetter);
+            assert_eq!(found, (verdict, grounds), "{lower} to {upper}");
             let turned = match verdict {
                 Better => Worse,
                 Worse => Better,
                 other => other,
             };
-            assert_eq!(
-                word(value, lower, upper, Direction::LowerIsBetter),
-                (turned, grounds),
-                "{lower} to {upper}"
-            );
+            let found = word(value, lower, upper, Direction::LowerIsBetter);
+            assert_eq!(found, (turned, grounds), "{lower} to {upper}");
         }
     }
 
@@ -298,14 +293,10 @@ mod tests {
             assert_eq!(judgement.grounds, Grounds::NotEnoughBlocks { needed: 6 });
         }
         let six = Comparison::paired(&[1.0; 6], &[2.0, 2.1, 2.2, 2.3, 2.4, 2.5]).unwrap();
-        assert_eq!(
-            judge(&six, Rule::throughput(), 0.95).unwrap().verdict,
-            Verdict::Better
-        );
-        assert_eq!(
-            judge(&six, Rule::p99(), 0.95).unwrap().verdict,
-            Verdict::Worse
-        );
+        let found = judge(&six, Rule::throughput(), 0.95).unwrap().verdict;
+        assert_eq!(found, Verdict::Better);
+        let found = judge(&six, Rule::p99(), 0.95).unwrap().verdict;
+        assert_eq!(found, Verdict::Worse);
         let demanding = judge(&six, Rule::throughput(), 0.99).unwrap();
         assert_eq!(demanding.grounds, Grounds::NotEnoughBlocks { needed: 8 });
     }
@@ -321,10 +312,10 @@ mod tests {
     #[test]
     fn impossible_margins_are_refused() {
         for margin in [-0.01, f64::NAN, f64::INFINITY] {
-            assert!(matches!(
+            assert_err!(
                 Rule::new(Direction::HigherIsBetter, margin),
-                Err(StatsError::BadSetting { .. })
-            ));
+                StatsError::BadSetting { .. }
+            );
         }
         let comparison = Comparison::paired(&[1.0; 6], &[1.0; 6]).unwrap();
         assert!(judge(&comparison, Rule::throughput(), 95.0).is_err());

@@ -251,6 +251,7 @@ fn drift(values: &[f64], scale: Scale) -> Result<Option<f64>, StatsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_err;
     use proptest::prelude::*;
 
     fn linear(samples: &[f64]) -> Signal<'_> {
@@ -287,10 +288,8 @@ mod tests {
             *sample *= 0.6;
         }
         assert_eq!(mser5(&series).unwrap().cut, 15);
-        assert_eq!(
-            warm_up(&[linear(&series)], &[]).unwrap(),
-            WarmUp::Steady { cut: 15 }
-        );
+        let expected = WarmUp::Steady { cut: 15 };
+        assert_eq!(warm_up(&[linear(&series)], &[]).unwrap(), expected);
     }
 
     #[test]
@@ -304,10 +303,8 @@ mod tests {
             samples: &late,
             scale: Scale::Share,
         };
-        assert_eq!(
-            warm_up(&[linear(&steady), fill], &[]).unwrap(),
-            WarmUp::Steady { cut: 20 }
-        );
+        let expected = WarmUp::Steady { cut: 20 };
+        assert_eq!(warm_up(&[linear(&steady), fill], &[]).unwrap(), expected);
     }
 
     #[test]
@@ -348,26 +345,21 @@ mod tests {
 
     #[test]
     fn a_constant_series_of_zeros_is_steady() {
-        assert_eq!(
-            warm_up(&[linear(&[0.0; 20])], &[]).unwrap(),
-            WarmUp::Steady { cut: 0 }
-        );
+        let expected = WarmUp::Steady { cut: 0 };
+        assert_eq!(warm_up(&[linear(&[0.0; 20])], &[]).unwrap(), expected);
     }
 
     #[test]
     fn bad_input_is_refused() {
-        assert!(matches!(warm_up(&[], &[]), Err(StatsError::TooFew { .. })));
+        assert_err!(warm_up(&[], &[]), StatsError::TooFew { .. });
         let (long, short) = ([1.0; 20], [1.0; 19]);
         let error = warm_up(&[linear(&long), linear(&short)], &[]);
-        assert!(matches!(error, Err(StatsError::LengthsDiffer { .. })));
+        assert_err!(error, StatsError::LengthsDiffer { .. });
         let zeros = Signal {
             samples: &[0.0; 20],
             scale: Scale::Logarithmic,
         };
-        assert!(matches!(
-            warm_up(&[zeros], &[]),
-            Err(StatsError::NotPositive { .. })
-        ));
+        assert_err!(warm_up(&[zeros], &[]), StatsError::NotPositive { .. });
     }
 
     proptest! {

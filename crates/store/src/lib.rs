@@ -70,6 +70,10 @@ mod open;
 mod place;
 mod read;
 mod rows;
+#[cfg(test)]
+#[path = "../tests/it/sample.rs"]
+#[allow(dead_code, reason = "other tests need more of it")]
+mod sample;
 mod schema;
 mod write;
 

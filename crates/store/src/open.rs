@@ -349,6 +349,7 @@ impl Drop for Registration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_err;
 
     fn path(text: &str) -> Option<OsString> {
         Some(OsString::from(text))
@@ -359,23 +360,16 @@ mod tests {
         let given = default_path_from(path("/data"), path("/home/a")).unwrap();
         assert_eq!(given, Path::new("/data/plimsoll/plimsoll.db"));
         let by_home = default_path_from(None, path("/home/a")).unwrap();
-        assert_eq!(
-            by_home,
-            Path::new("/home/a/.local/share/plimsoll/plimsoll.db")
-        );
+        let expected = Path::new("/home/a/.local/share/plimsoll/plimsoll.db");
+        assert_eq!(by_home, expected);
         let relative_is_ignored = default_path_from(path("data"), path("/home/a")).unwrap();
         assert_eq!(relative_is_ignored, by_home);
-        assert!(matches!(
-            default_path_from(path(""), None),
-            Err(StoreError::NoHome)
-        ));
+        assert_err!(default_path_from(path(""), None), StoreError::NoHome);
     }
 
     #[test]
     fn paths_with_signs_of_their_own_in_uris_are_escaped() {
-        assert_eq!(
-            immutable_uri(Path::new("/a b/50%?#.db")),
-            "file:/a%20b/50%25%3f%23.db?immutable=1"
-        );
+        let expected = "file:/a%20b/50%25%3f%23.db?immutable=1";
+        assert_eq!(immutable_uri(Path::new("/a b/50%?#.db")), expected);
     }
 }

@@ -78,10 +78,8 @@ mod tests {
         drop(connection);
         let bytes = std::fs::read(&path).unwrap();
         let header = read_header(bytes[..100].try_into().unwrap()).unwrap();
-        assert_eq!(
-            (header.user_version, header.application_id),
-            (1, 0x506c_696d)
-        );
+        assert_eq!(header.user_version, 1);
+        assert_eq!(header.application_id, 0x506c_696d);
         assert!(!header.is_empty());
     }
 

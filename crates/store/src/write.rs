@@ -374,29 +374,17 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_record::{
-        Completed, ExperimentState, Machine, Program, RECORD_VERSION, WorkerUse,
-    };
+    use crate::sample;
 
     #[test]
     fn a_full_disk_is_named_and_costs_nothing_that_was_written() {
         let directory = tempfile::tempdir().unwrap();
         let mut store = Store::open(&directory.path().join("plimsoll.db")).unwrap();
-        let id = store.begin(&experiment()).unwrap();
-        let run = insert_run(&store.connection, 1, &run()).map(RunId).unwrap();
-        let label = PointLabel {
-            point: Some(0),
-            mix: "a".to_owned(),
-            load_label: "1 thread".to_owned(),
-            load: plimsoll_record::LoadKind::Closed {
-                sessions: 1,
-                think_time_ns: 0,
-                target: None,
-            },
-            trial: None,
-        };
+        let id = store.begin(&sample::experiment("")).unwrap();
+        let run = store.begin_run(&id, &sample::run("small", 0)).unwrap();
+        let label = sample::point(Some(0)).label;
         let point = store.begin_point(run, &label, 0, "").unwrap();
-        store.add_slice(point, &slice(0)).unwrap();
+        store.add_slice(point, &sample::slice(0, &[5])).unwrap();
         // SQLite answers the same when its file may not grow as when the disk is full.
         let pages: u32 = store
             .connection
@@ -408,7 +396,7 @@ mod tests {
             .unwrap();
         let mut written = 1;
         let error = loop {
-            match store.add_slice(point, &slice(written)) {
+            match store.add_slice(point, &sample::slice(written, &[5])) {
                 Ok(()) => written += 1,
                 Err(error) => break error,
             }
@@ -416,63 +404,5 @@ mod tests {
         assert!(matches!(error, StoreError::Full { .. }), "{error}");
         let slices = store.load(&id).unwrap().runs[0].points[0].slices.len();
         assert_eq!(slices, written as usize);
-    }
-
-    fn experiment() -> ExperimentRecord {
-        ExperimentRecord {
-            plimsoll_record: RECORD_VERSION,
-            id: String::new(),
-            name: String::new(),
-            question: None,
-            state: ExperimentState::Unfinished,
-            file_text: String::new(),
-            file_hash: String::new(),
-            plan_hash: String::new(),
-            plan: serde_json::Value::Null,
-            seed: 0,
-            program: Program::default(),
-            machine: Machine::default(),
-            command: String::new(),
-            started_at: String::new(),
-            ended_at: None,
-            calibrations: Vec::new(),
-            runs: Vec::new(),
-        }
-    }
-
-    fn run() -> RunRecord {
-        RunRecord {
-            block: 0,
-            arm: String::new(),
-            position: 0,
-            attempt: 1,
-            state: RunState::Started,
-            seed: 0,
-            started_at: String::new(),
-            ended_at: None,
-            engine: None,
-            machine: Machine::default(),
-            storage: None,
-            records_loaded: None,
-            data_bytes: None,
-            rig: None,
-            load: None,
-            points: Vec::new(),
-            probe_tasks: Vec::new(),
-            warnings: Vec::new(),
-        }
-    }
-
-    fn slice(index: u32) -> Slice {
-        Slice {
-            index,
-            start_ns: 0,
-            length_ns: 1_000_000_000,
-            warm_up: false,
-            completed: Completed::default(),
-            operations: Vec::new(),
-            worker: WorkerUse::default(),
-            telemetry: std::collections::BTreeMap::new(),
-        }
     }
 }

@@ -284,10 +284,8 @@ mod tests {
     fn between_good_and_bad_there_are_notes() {
         use FindingSeverity::{Bad, Good, Note};
         for (cores, expected) in [(1, Bad), (2, Note), (3, Note), (4, Good)] {
-            assert_eq!(
-                severity("cores", |survey| survey.machine.cores = cores),
-                expected
-            );
+            let found = severity("cores", |survey| survey.machine.cores = cores);
+            assert_eq!(found, expected);
         }
         for (source, expected) in [
             ("kvm-clock", Note),
@@ -301,10 +299,8 @@ mod tests {
             );
         }
         for (share, expected) in [(0.0005, Good), (0.005, Note), (0.01, Bad)] {
-            assert_eq!(
-                severity("stolen-cpu", |survey| survey.stolen_share = Some(share)),
-                expected
-            );
+            let found = severity("stolen-cpu", |survey| survey.stolen_share = Some(share));
+            assert_eq!(found, expected);
         }
         for (load, expected) in [(1.5, Good), (1.6, Note), (8.0, Bad)] {
             assert_eq!(

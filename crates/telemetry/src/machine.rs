@@ -205,10 +205,8 @@ mod tests {
             ("usr/lib/os-release", "NAME=Alpine\n"),
         ]);
         let machine = tree.host().machine();
-        assert_eq!(
-            machine.cpu_model.as_deref(),
-            Some("Arm implementer 0x41 part 0xd0c")
-        );
+        let expected = Some("Arm implementer 0x41 part 0xd0c");
+        assert_eq!(machine.cpu_model.as_deref(), expected);
         assert_eq!(
             machine.cores, 2,
             "counted in cpuinfo for want of a list of allowed ones"

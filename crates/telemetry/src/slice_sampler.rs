@@ -192,14 +192,10 @@ mod tests {
         let dirty = (figures::ENGINE_CACHE_DIRTY, 5.0);
         let reads = |number| (figures::ENGINE_BLOCK_READS, number);
         let pages = |number| (figures::ENGINE_PAGES_READ, number);
-        assert_eq!(
-            sampled(&mut sampler, &[dirty, reads(1_000.0)]),
-            expected(&[dirty])
-        );
-        assert_eq!(
-            sampled(&mut sampler, &[pages(3.0), dirty, reads(1_010.0)]),
-            expected(&[dirty, reads(10.0)])
-        );
+        let found = sampled(&mut sampler, &[dirty, reads(1_000.0)]);
+        assert_eq!(found, expected(&[dirty]));
+        let found = sampled(&mut sampler, &[pages(3.0), dirty, reads(1_010.0)]);
+        assert_eq!(found, expected(&[dirty, reads(10.0)]));
         assert_eq!(
             sampled(&mut sampler, &[reads(1_011.0), pages(5.0)]),
             expected(&[reads(1.0), pages(2.0)])

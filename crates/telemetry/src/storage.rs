@@ -247,10 +247,8 @@ mod tests {
             ]),
             ..Storage::default()
         };
-        assert_eq!(
-            server().host().storage(Path::new("/srv/plimsoll")),
-            expected
-        );
+        let found = server().host().storage(Path::new("/srv/plimsoll"));
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -259,10 +257,8 @@ mod tests {
         assert_eq!(storage.filesystem.as_deref(), Some("xfs"));
         assert_eq!(storage.device.as_deref(), Some("/dev/dm-0"));
         assert_eq!(storage.readahead_bytes, Some(4 << 20));
-        assert_eq!(
-            storage.other,
-            other(&[("device_mapper_name", "vg-data"), ("made_of", "nvme0n1p3")])
-        );
+        let expected = other(&[("device_mapper_name", "vg-data"), ("made_of", "nvme0n1p3")]);
+        assert_eq!(storage.other, expected);
     }
 
     #[test]
@@ -282,10 +278,8 @@ mod tests {
         assert_eq!(storage("/tmp/x").filesystem.as_deref(), Some("tmpfs"));
         assert_eq!(storage("/tmp/x").device, None);
         assert_eq!(storage("/net/x").device.as_deref(), Some("server:/export"));
-        assert_eq!(
-            storage("/merged").other,
-            other(&[("overlay_upper_directory", "/data/upper")])
-        );
+        let expected = other(&[("overlay_upper_directory", "/data/upper")]);
+        assert_eq!(storage("/merged").other, expected);
     }
 
     #[test]

@@ -127,9 +127,7 @@ mod tests {
         assert!(survey.data[0].writable);
         assert!(survey.timer_resolution_ns.is_some());
         let json = serde_json::to_value(&survey).unwrap();
-        assert_eq!(
-            json["data"][0]["storage"]["directory"],
-            directory.path().to_str().unwrap()
-        );
+        let expected = directory.path().to_str().unwrap();
+        assert_eq!(json["data"][0]["storage"]["directory"], expected);
     }
 }

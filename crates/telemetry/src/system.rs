@@ -132,14 +132,10 @@ mod tests {
 
     #[test]
     fn the_sum_over_all_processors_is_read() {
-        assert_eq!(
-            stolen_ticks(&Tree::new(&[("proc/stat", STAT)]).host()),
-            Some(1234)
-        );
-        assert_eq!(
-            stolen_ticks(&Tree::new(&[("proc/stat", "cpu 1 2 3\n")]).host()),
-            None
-        );
+        let found = stolen_ticks(&Tree::new(&[("proc/stat", STAT)]).host());
+        assert_eq!(found, Some(1234));
+        let found = stolen_ticks(&Tree::new(&[("proc/stat", "cpu 1 2 3\n")]).host());
+        assert_eq!(found, None);
     }
 
     #[test]

@@ -137,46 +137,34 @@ mod tests {
     #[test]
     fn guests_on_x86_are_known_by_a_flag() {
         assert_eq!(virtualisation(&[X86_GUEST]).unwrap(), "hypervisor");
-        assert_eq!(
-            virtualisation(&[X86_GUEST, (CLOCKS, "tsc kvm-clock acpi_pm\n")]).unwrap(),
-            "KVM"
-        );
+        let found = virtualisation(&[X86_GUEST, (CLOCKS, "tsc kvm-clock acpi_pm\n")]).unwrap();
+        assert_eq!(found, "KVM");
         let amazon = [
             X86_GUEST,
             (CLOCKS, "kvm-clock tsc"),
             (VENDOR, "Amazon EC2\n"),
             (PRODUCT, "m5.large\n"),
         ];
-        assert_eq!(
-            virtualisation(&amazon).unwrap(),
-            "KVM (Amazon EC2 m5.large)"
-        );
+        let expected = "KVM (Amazon EC2 m5.large)";
+        assert_eq!(virtualisation(&amazon).unwrap(), expected);
         let azure = [
             X86_GUEST,
             (CLOCKS, "hyperv_clocksource_tsc_page acpi_pm"),
             (VENDOR, "Microsoft Corporation\n"),
             (PRODUCT, "Virtual Machine\n"),
         ];
-        assert_eq!(
-            virtualisation(&azure).unwrap(),
-            "Hyper-V (Microsoft Corporation Virtual Machine)"
-        );
-        assert_eq!(
-            virtualisation(&[X86_BARE, ("sys/hypervisor/type", "xen\n")]).unwrap(),
-            "Xen"
-        );
+        let expected = "Hyper-V (Microsoft Corporation Virtual Machine)";
+        assert_eq!(virtualisation(&azure).unwrap(), expected);
+        let found = virtualisation(&[X86_BARE, ("sys/hypervisor/type", "xen\n")]).unwrap();
+        assert_eq!(found, "Xen");
     }
 
     #[test]
     fn bare_machines_of_sellers_of_guests_are_bare() {
-        assert_eq!(
-            virtualisation(&[X86_BARE, (VENDOR, "Amazon EC2"), (PRODUCT, "m5.metal")]),
-            None
-        );
-        assert_eq!(
-            virtualisation(&[ARM, (VENDOR, "Amazon EC2"), (PRODUCT, "m6g.metal")]),
-            None
-        );
+        let found = virtualisation(&[X86_BARE, (VENDOR, "Amazon EC2"), (PRODUCT, "m5.metal")]);
+        assert_eq!(found, None);
+        let found = virtualisation(&[ARM, (VENDOR, "Amazon EC2"), (PRODUCT, "m6g.metal")]);
+        assert_eq!(found, None);
         assert_eq!(
             virtualisation(&[ARM, (VENDOR, "Ampere"), (PRODUCT, "Altra")]),
             None
@@ -194,14 +182,10 @@ mod tests {
     #[test]
     fn guests_on_arm_are_known_by_their_firmware() {
         let amazon = [ARM, (VENDOR, "Amazon EC2"), (PRODUCT, "r6g.xlarge")];
-        assert_eq!(
-            virtualisation(&amazon).unwrap(),
-            "hypervisor (Amazon EC2 r6g.xlarge)"
-        );
-        assert_eq!(
-            virtualisation(&[ARM, (VENDOR, "QEMU")]).unwrap(),
-            "hypervisor (QEMU)"
-        );
+        let expected = "hypervisor (Amazon EC2 r6g.xlarge)";
+        assert_eq!(virtualisation(&amazon).unwrap(), expected);
+        let expected = "hypervisor (QEMU)";
+        assert_eq!(virtualisation(&[ARM, (VENDOR, "QEMU")]).unwrap(), expected);
     }
 
     #[test]
@@ -213,21 +197,15 @@ mod tests {
             (CLOCKS, "kvm-clock"),
             ("proc/1/cgroup", "0::/kubepods.slice/pod1\n"),
         ];
-        assert_eq!(
-            virtualisation(&in_guest).unwrap(),
-            "KVM, Kubernetes container"
-        );
+        let expected = "KVM, Kubernetes container";
+        assert_eq!(virtualisation(&in_guest).unwrap(), expected);
         let by_file = [X86_BARE, ("proc/1/cgroup", "0::/\n"), (".dockerenv", "")];
         assert_eq!(virtualisation(&by_file).unwrap(), "Docker container");
-        assert_eq!(
-            virtualisation(&[X86_BARE, ("run/.containerenv", "")]).unwrap(),
-            "Podman container"
-        );
+        let found = virtualisation(&[X86_BARE, ("run/.containerenv", "")]).unwrap();
+        assert_eq!(found, "Podman container");
         let named = [X86_BARE, ("run/systemd/container", "systemd-nspawn\n")];
         assert_eq!(virtualisation(&named).unwrap(), "systemd-nspawn container");
-        assert_eq!(
-            virtualisation(&[X86_BARE, ("proc/1/cgroup", "0::/init.scope\n")]),
-            None
-        );
+        let found = virtualisation(&[X86_BARE, ("proc/1/cgroup", "0::/init.scope\n")]);
+        assert_eq!(found, None);
     }
 }

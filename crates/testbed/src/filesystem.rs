@@ -150,10 +150,8 @@ mod tests {
         let words = |kind, mkfs: &[&str]| words_for_mkfs(&spec(kind, mkfs), false).join(" ");
         assert_eq!(words(FilesystemKind::Xfs, &[]), "");
         assert_eq!(words(FilesystemKind::Btrfs, &["-m", "single"]), "-m single");
-        assert_eq!(
-            words(FilesystemKind::Ext4, &[]),
-            "-E lazy_itable_init=0,lazy_journal_init=0"
-        );
+        let expected = "-E lazy_itable_init=0,lazy_journal_init=0";
+        assert_eq!(words(FilesystemKind::Ext4, &[]), expected);
         assert_eq!(
             words(
                 FilesystemKind::Ext4,

@@ -365,10 +365,8 @@ mod tests {
         let mut text = std::fs::read_to_string(&path).unwrap();
         text.push_str("{\"line\":\"making\",\"id\":3,\"st");
         let (owner, open) = read(&text).unwrap();
-        assert_eq!(
-            (owner.label.as_str(), owner.process),
-            ("a test", std::process::id())
-        );
+        assert_eq!(owner.label.as_str(), "a test");
+        assert_eq!(owner.process, std::process::id());
         let expected = Making {
             step: step("/b"),
             inode: Some(7),

@@ -2,21 +2,87 @@
 
 use crate::loops::{self, BackingFile};
 use crate::tools::Tools;
-use plimsoll_testing::{Need, has};
+use crate::{Journal, Rig, RigOrder, TestbedError, abandoned};
+use plimsoll_disk::DaemonProgram;
+use plimsoll_record::RigSpec;
+use plimsoll_testing::Need;
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Whether this is root, which `test` needs; otherwise it is left out.
-pub(crate) fn is_root_or_skip(test: &str) -> bool {
-    has(test, &[Need::Root, Need::File("/dev/loop-control")])
-}
+/// What a test on loop devices needs.
+pub(crate) const LOOPS: [Need<'_>; 2] = [Need::Root, Need::File("/dev/loop-control")];
 
 /// A folder through which others may pass, as workers and servers of root must.
 pub(crate) fn passable_folder() -> tempfile::TempDir {
     let passable = std::fs::Permissions::from_mode(0o711);
     let mut folder = tempfile::Builder::new();
     folder.permissions(passable).tempdir().unwrap()
+}
+
+/// Where rigs are made in a test, and their journal.
+pub(crate) struct Site {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) journal: Journal,
+}
+
+impl Site {
+    pub(crate) fn new() -> Self {
+        let folder = passable_folder();
+        let journal = Journal::open(&folder.path().join("state"), "a test").unwrap();
+        Self { folder, journal }
+    }
+
+    pub(crate) fn state(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+
+    pub(crate) fn parent(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    pub(crate) fn with_order<T>(
+        &mut self,
+        spec: &RigSpec,
+        needs_bytes: u64,
+        work: impl FnOnce(&RigOrder<'_>, &mut Journal) -> T,
+    ) -> T {
+        let daemon = DaemonProgram {
+            path: "/nonexistent".into(),
+            arguments: Vec::new(),
+        };
+        let order = RigOrder {
+            spec,
+            parent: &self.parent(),
+            owner: "e",
+            label: "a run",
+            needs_bytes,
+            daemon: &daemon,
+        };
+        work(&order, &mut self.journal)
+    }
+
+    pub(crate) fn build(&mut self, spec: &RigSpec) -> Result<Rig, TestbedError> {
+        self.with_order(spec, 1 << 20, Rig::build)
+    }
+
+    /// Tears a rig down and removes it. Returns what was said about it.
+    pub(crate) fn undo(&mut self, rig: Rig) -> Vec<String> {
+        let torn_down = rig.tear_down(&mut self.journal).unwrap();
+        let notes = torn_down.notes.clone();
+        torn_down.remove(&mut self.journal).unwrap();
+        notes
+    }
+
+    /// What is left of the data directories.
+    pub(crate) fn left(&self) -> usize {
+        std::fs::read_dir(self.parent()).map_or(0, Iterator::count)
+    }
+
+    pub(crate) fn nothing_is_left(&self) {
+        assert!(abandoned(&self.state()).unwrap().is_empty());
+        assert_eq!(self.left(), 0);
+    }
 }
 
 /// A loop device over a sparse file.

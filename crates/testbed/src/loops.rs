@@ -139,15 +139,14 @@ pub(crate) fn detach(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laboratory::{LoopDevice, is_root_or_skip};
+    use crate::laboratory::{LOOPS, LoopDevice};
     use crate::step::{Making, Step};
     use crate::undo::{Undone, undo};
+    use plimsoll_testing::needs;
 
     #[test]
     fn a_loop_device_over_another_file_is_left_alone() {
-        if !is_root_or_skip("a_loop_device_over_another_file_is_left_alone") {
-            return;
-        }
+        needs!(LOOPS);
         let tools = Tools::of("test");
         let folder = tempfile::tempdir().unwrap();
         let theirs = LoopDevice::new(folder.path(), "theirs", 1 << 20);

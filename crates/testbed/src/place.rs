@@ -157,10 +157,8 @@ mod tests {
             "/home/a/.local/state/plimsoll",
         );
         assert_eq!(of(by_home(false)), of_user);
-        assert_eq!(
-            of(by_home(true)),
-            pair("/var/lib/plimsoll/data", "/var/lib/plimsoll")
-        );
+        let expected = pair("/var/lib/plimsoll/data", "/var/lib/plimsoll");
+        assert_eq!(of(by_home(true)), expected);
         assert_eq!(of(Environment::default()), (None, None));
     }
 
@@ -190,9 +188,7 @@ mod tests {
             need_bytes: 3 << 30,
             free_bytes: 512 << 20,
         };
-        assert_eq!(
-            error.to_string(),
-            "/data has 512.0 MiB free and 3.0 GiB are needed: make room, ask for less data, or name a directory on another filesystem"
-        );
+        let expected = "/data has 512.0 MiB free and 3.0 GiB are needed: make room, ask for less data, or name a directory on another filesystem";
+        assert_eq!(error.to_string(), expected);
     }
 }

@@ -182,16 +182,13 @@ mod tests {
     #[test]
     fn limits_that_cannot_be_are_refused() {
         let said = |limits: LimitsSpec| check_limits(&limits).unwrap_err().to_string();
-        assert_eq!(
-            said(limits(Some(1 << 20), None, &[])),
-            "a memory limit of 1.0 MiB is too small to start a process: give at least 16.0 MiB"
-        );
+        let expected =
+            "a memory limit of 1.0 MiB is too small to start a process: give at least 16.0 MiB";
+        assert_eq!(said(limits(Some(1 << 20), None, &[])), expected);
         assert!(said(limits(Some(1 << 50), None, &[])).contains("this machine has"));
         let said = |limits: LimitsSpec| check_cpus(&limits, "0-1").unwrap_err().to_string();
-        assert_eq!(
-            said(limits(None, None, &[1, 2])),
-            "the processor 2 and perhaps others were requested, but this machine has the processors 0-1: change the limits in the experiment file"
-        );
+        let expected = "the processor 2 and perhaps others were requested, but this machine has the processors 0-1: change the limits in the experiment file";
+        assert_eq!(said(limits(None, None, &[1, 2])), expected);
         assert!(said(limits(None, Some(2.5), &[])).starts_with("2.5 processors"));
         check_cpus(&limits(None, Some(2.0), &[0, 1]), "0-1").unwrap();
     }
@@ -213,10 +210,8 @@ mod tests {
     #[test]
     fn a_disk_on_which_no_filesystem_can_be_is_refused() {
         let error = check_room_for(FilesystemKind::Xfs, 100 << 20).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the disk of 100.0 MiB is too small: 300.0 MiB are needed for its filesystem alone; give it a larger `capacity`, or ask for less data"
-        );
+        let expected = "the disk of 100.0 MiB is too small: 300.0 MiB are needed for its filesystem alone; give it a larger `capacity`, or ask for less data";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

@@ -210,9 +210,7 @@ mod tests {
     #[test]
     fn a_program_that_is_missing_is_named_with_its_package() {
         let error = find("mkfs.nothing").unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "mkfs.nothing is not installed: install the package that has it"
-        );
+        let expected = "mkfs.nothing is not installed: install the package that has it";
+        assert_eq!(error, expected);
     }
 }

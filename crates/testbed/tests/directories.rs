@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use plimsoll_testbed::{DataDirectory, Journal, TestbedError, abandoned};
+use plimsoll_testing::{assert_contains, assert_starts};
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -78,10 +79,8 @@ impl Precious {
     }
 
     fn check(&self) {
-        assert_eq!(
-            fs::read_to_string(self.0.path().join("letter")).unwrap(),
-            "dear"
-        );
+        let letter = fs::read_to_string(self.0.path().join("letter")).unwrap();
+        assert_eq!(letter, "dear");
     }
 }
 
@@ -91,16 +90,11 @@ fn a_directory_is_marked_before_use_and_gone_after_it() {
     let below = site.data().join("made/too");
     let directory = DataDirectory::create(&site.journal, &below, "1a2b", "block 0/large").unwrap();
     let path = directory.path().to_owned();
-    assert_eq!(
-        path,
-        below
-            .canonicalize()
-            .unwrap()
-            .join("plimsoll-1a2b-block-0-large")
-    );
+    let below = below.canonicalize().unwrap();
+    assert_eq!(path, below.join("plimsoll-1a2b-block-0-large"));
     assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o700);
     let marker = fs::read_to_string(path.join(".plimsoll-data")).unwrap();
-    assert!(marker.contains("block 0/large"), "{marker}");
+    assert_contains(&marker, "block 0/large");
     assert_eq!(directory.marker().process, std::process::id());
     fs::create_dir_all(path.join("a/b/c")).unwrap();
     fs::write(path.join("a/b/c/file"), "x").unwrap();
@@ -137,13 +131,9 @@ fn a_directory_in_use_is_not_made_again() {
 #[test]
 fn the_directory_of_a_killed_program_is_in_its_journal() {
     let folder = tempfile::tempdir().unwrap();
+    let program = "makes_a_directory_and_waits";
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "makes_a_directory_and_waits",
-            "--ignored",
-            "--nocapture",
-        ])
+        .args(["--exact", program, "--ignored", "--nocapture"])
         .env("FOLDER_OF_DATA", folder.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -158,15 +148,10 @@ fn the_directory_of_a_killed_program_is_in_its_journal() {
     child.wait().unwrap();
     let mut told = Vec::new();
     undo_all(&state, &mut told);
-    let path = folder
-        .path()
-        .canonicalize()
-        .unwrap()
-        .join("data/plimsoll-e-r");
-    assert_eq!(
-        told,
-        [format!("undone: the data directory {}", path.display())]
-    );
+    let folder = folder.path().canonicalize().unwrap();
+    let path = folder.join("data/plimsoll-e-r");
+    let undone = format!("undone: the data directory {}", path.display());
+    assert_eq!(told, [undone]);
     assert!(!path.exists());
 }
 
@@ -254,10 +239,8 @@ fn markers_that_do_not_count() {
         fs::write(path.join("records"), "of the engine").unwrap();
         spoil(&path);
         let error = directory.remove().unwrap_err();
-        assert!(
-            matches!(error, TestbedError::NotRemoved { .. }),
-            "{name}: {error}"
-        );
+        let is_kept = matches!(error, TestbedError::NotRemoved { .. });
+        assert!(is_kept, "{name}: {error}");
         // Nor by the next program, which has the journal and not what was written; a marker with another token is ours to it.
         let (_folder, told) = site.undo();
         if name == "token" {
@@ -265,11 +248,8 @@ fn markers_that_do_not_count() {
             continue;
         }
         assert!(told[0].ends_with("it is left alone"), "{name}: {told:?}");
-        assert_eq!(
-            fs::read_to_string(path.join("records")).unwrap(),
-            "of the engine",
-            "{name}"
-        );
+        let records = fs::read_to_string(path.join("records")).unwrap();
+        assert_eq!(records, "of the engine", "{name}");
     }
 }
 
@@ -329,20 +309,13 @@ fn a_directory_that_was_replaced_is_not_removed() {
     fs::set_permissions(other.join(".plimsoll-data"), Permissions::from_mode(0o600)).unwrap();
     fs::write(other.join("records"), "of the engine").unwrap();
     let error = directory.remove().unwrap_err();
-    assert!(
-        matches!(
-            error,
-            TestbedError::NotRemoved {
-                reason: "has the marker of another run",
-                ..
-            }
-        ),
-        "{error}"
-    );
+    let words = "has the marker of another run";
+    let is_kept = matches!(&error, TestbedError::NotRemoved { reason, .. } if *reason == words);
+    assert!(is_kept, "{error}");
     let (_folder, told) = site.undo();
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].contains("is another directory now"), "{told:?}");
-    assert!(told[1].contains("is no longer a directory"), "{told:?}");
+    assert_contains(&told[0], "is another directory now");
+    assert_contains(&told[1], "is no longer a directory");
     precious.check();
     assert!(aside.join(".plimsoll-data").exists());
     assert!(other.join("records").exists());
@@ -416,13 +389,8 @@ fn a_parent_that_may_not_be_written_is_named() {
         let closed = folder.path().join("closed");
         fs::create_dir(&closed).unwrap();
         fs::set_permissions(&closed, Permissions::from_mode(0o555)).unwrap();
-        let error = DataDirectory::create(&journal, &closed, "e", "r")
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with("cannot make the data directory"),
-            "{error}"
-        );
-        assert!(error.contains(closed.to_str().unwrap()), "{error}");
+        let error = DataDirectory::create(&journal, &closed, "e", "r").unwrap_err();
+        assert_starts(&error, "cannot make the data directory");
+        assert_contains(&error, closed.to_str().unwrap());
     });
 }

@@ -7,7 +7,7 @@ use plimsoll_record::{
     Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, FilesystemSpec, LimitsSpec, RigSpec,
 };
 use plimsoll_testbed::{BareDisk, Journal, MARK_VARIABLE, Rig, RigOrder, TestbedError, abandoned};
-use plimsoll_testing::{Need, has};
+use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,15 +15,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Whether what `test` needs is here; otherwise it is left out.
-fn has_all_or_skip(test: &str) -> bool {
-    let needs = [
-        Need::Root,
-        Need::File("/dev/fuse"),
-        Need::File("/dev/loop-control"),
-    ];
-    has(test, &needs)
-}
+const DISKS: [Need<'_>; 3] = [
+    Need::Root,
+    Need::File("/dev/fuse"),
+    Need::File("/dev/loop-control"),
+];
 
 /// This program, as the process of an emulated disk. What the test harness says on its standard output is kept from the runner.
 fn daemon() -> DaemonProgram {
@@ -149,6 +145,11 @@ impl Site {
         Rig::build(&order, &mut self.journal)
     }
 
+    fn ext4(&mut self, disk: DiskSpec) -> Rig {
+        let spec = spec(disk, FilesystemKind::Ext4);
+        self.build(&spec, 1 << 20).unwrap()
+    }
+
     fn undo(&mut self, rig: Rig) -> Vec<String> {
         let torn_down = rig.tear_down(&mut self.journal).unwrap();
         let notes = torn_down.notes.clone();
@@ -215,9 +216,7 @@ fn daemon_of(rig: &Rig) -> Pid {
 
 #[test]
 fn each_filesystem_on_an_emulated_disk_is_made_and_gone() {
-    if !has_all_or_skip("each_filesystem_on_an_emulated_disk_is_made_and_gone") {
-        return;
-    }
+    needs!(DISKS);
     for kind in FilesystemKind::ALL {
         let mut site = Site::new();
         let rig = site.build(&spec(disk(320 << 20), kind), 1 << 20).unwrap();
@@ -226,7 +225,7 @@ fn each_filesystem_on_an_emulated_disk_is_made_and_gone() {
         rig.is_sound().unwrap();
         let record = rig.record();
         let command = record.mkfs.unwrap();
-        assert!(command.ends_with(&format!("/dev/{device}")), "{command}");
+        assert_ends(&command, &format!("/dev/{device}"));
         assert_eq!(record.device.unwrap(), format!("/dev/{device}"));
 
         let mut control = Control::connect(rig.control_socket().unwrap()).unwrap();
@@ -250,18 +249,14 @@ fn each_filesystem_on_an_emulated_disk_is_made_and_gone() {
 
 #[test]
 fn blocks_can_be_kept_in_a_file() {
-    if !has_all_or_skip("blocks_can_be_kept_in_a_file") {
-        return;
-    }
+    needs!(DISKS);
     let mut site = Site::new();
     let disk = DiskSpec {
         backing: Backing::File,
         trace_requests: 0,
         ..disk(64 << 20)
     };
-    let rig = site
-        .build(&spec(disk, FilesystemKind::Ext4), 1 << 20)
-        .unwrap();
+    let rig = site.ext4(disk);
     fs::write(rig.data_directory().join("records"), "of the engine").unwrap();
     assert_eq!(site.undo(rig), [""; 0]);
     site.nothing_is_left();
@@ -269,9 +264,7 @@ fn blocks_can_be_kept_in_a_file() {
 
 #[test]
 fn a_slow_disk_with_much_to_write_is_undone_all_the_same() {
-    if !has_all_or_skip("a_slow_disk_with_much_to_write_is_undone_all_the_same") {
-        return;
-    }
+    needs!(DISKS);
     let mut site = Site::new();
     let disk = DiskSpec {
         iops: DiskRates {
@@ -280,9 +273,7 @@ fn a_slow_disk_with_much_to_write_is_undone_all_the_same() {
         },
         ..disk(64 << 20)
     };
-    let rig = site
-        .build(&spec(disk, FilesystemKind::Ext4), 1 << 20)
-        .unwrap();
+    let rig = site.ext4(disk);
     let mut control = Control::connect(rig.control_socket().unwrap()).unwrap();
     control.shape(true).unwrap();
     fs::write(rig.data_directory().join("records"), vec![7; 16 << 20]).unwrap();
@@ -293,9 +284,7 @@ fn a_slow_disk_with_much_to_write_is_undone_all_the_same() {
 
 #[test]
 fn a_bare_disk_is_a_block_device() {
-    if !has_all_or_skip("a_bare_disk_is_a_block_device") {
-        return;
-    }
+    needs!(DISKS);
     let mut site = Site::new();
     let parent = site.folder.path().join("data");
     let spec = disk(64 << 20);
@@ -308,9 +297,7 @@ fn a_bare_disk_is_a_block_device() {
 
 #[test]
 fn a_daemon_that_dies_is_noticed_and_nothing_stays() {
-    if !has_all_or_skip("a_daemon_that_dies_is_noticed_and_nothing_stays") {
-        return;
-    }
+    needs!(DISKS);
     for kind in FilesystemKind::ALL {
         let mut site = Site::new();
         let rig = site.build(&spec(disk(320 << 20), kind), 1 << 20).unwrap();
@@ -321,7 +308,7 @@ fn a_daemon_that_dies_is_noticed_and_nothing_stays() {
             std::thread::yield_now();
         }
         let error = rig.is_sound().unwrap_err().to_string();
-        assert!(error.starts_with("the disk daemon died"), "{error}");
+        assert_starts(&error, "the disk daemon died");
         assert_eq!(site.undo(rig), [""; 0]);
         site.nothing_is_left();
     }
@@ -329,13 +316,9 @@ fn a_daemon_that_dies_is_noticed_and_nothing_stays() {
 
 #[test]
 fn a_daemon_that_hangs_is_ended() {
-    if !has_all_or_skip("a_daemon_that_hangs_is_ended") {
-        return;
-    }
+    needs!(DISKS);
     let mut site = Site::new();
-    let rig = site
-        .build(&spec(disk(64 << 20), FilesystemKind::Ext4), 1 << 20)
-        .unwrap();
+    let rig = site.ext4(disk(64 << 20));
     fs::write(rig.data_directory().join("records"), vec![7; 4 << 20]).unwrap();
     kill_process(daemon_of(&rig), Signal::STOP).unwrap();
     assert_eq!(site.undo(rig), [""; 0]);
@@ -344,13 +327,9 @@ fn a_daemon_that_hangs_is_ended() {
 
 #[test]
 fn a_disk_that_fills_up_is_an_error_of_the_writer() {
-    if !has_all_or_skip("a_disk_that_fills_up_is_an_error_of_the_writer") {
-        return;
-    }
+    needs!(DISKS);
     let mut site = Site::new();
-    let rig = site
-        .build(&spec(disk(32 << 20), FilesystemKind::Ext4), 1 << 20)
-        .unwrap();
+    let rig = site.ext4(disk(32 << 20));
     let error = fs::write(rig.data_directory().join("much"), vec![1; 64 << 20]).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     assert_eq!(site.undo(rig), [""; 0]);
@@ -359,52 +338,38 @@ fn a_disk_that_fills_up_is_an_error_of_the_writer() {
 
 #[test]
 fn what_cannot_be_made_leaves_nothing() {
-    if !has_all_or_skip("what_cannot_be_made_leaves_nothing") {
-        return;
-    }
+    needs!(DISKS);
     let mut site = Site::new();
     let small = spec(disk(64 << 20), FilesystemKind::Ext4);
     let error = site.build(&small, 65 << 20).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "the disk of 64.0 MiB is too small: 65.0 MiB are needed for the data; give it a larger `capacity`, or ask for less data"
-    );
+    let expected = "the disk of 64.0 MiB is too small: 65.0 MiB are needed for the data; give it a larger `capacity`, or ask for less data";
+    assert_eq!(error, expected);
     // It fits on the disk, and not into its filesystem.
     let error = site.build(&small, 63 << 20).unwrap_err();
-    assert!(
-        matches!(error, TestbedError::NotEnoughSpace { .. }),
-        "{error}"
-    );
+    let is_it = matches!(error, TestbedError::NotEnoughSpace { .. });
+    assert!(is_it, "{error}");
     site.nothing_is_left();
 
-    let mut odd = small.clone();
-    odd.filesystem.as_mut().unwrap().mkfs = vec!["-b".into(), "3".into()];
-    let error = site.build(&odd, 1).unwrap_err().to_string();
-    assert!(error.starts_with("`mkfs.ext4 "), "{error}");
-    // What was asked for another filesystem.
-    odd.filesystem.as_mut().unwrap().mkfs = vec!["-l".into(), "logdev=/dev/loop1".into()];
-    let error = site.build(&odd, 1).unwrap_err().to_string();
-    assert!(
-        error.starts_with("`-l` is not an option that mkfs.ext4 may be given"),
-        "{error}"
-    );
-    let mut odd = small.clone();
-    odd.filesystem.as_mut().unwrap().mount = vec!["data=no-such-mode".into()];
-    let error = site.build(&odd, 1).unwrap_err().to_string();
-    assert!(error.starts_with("`mount -t ext4"), "{error}");
-    odd.filesystem.as_mut().unwrap().mount = vec!["bind".into()];
-    let error = site.build(&odd, 1).unwrap_err().to_string();
-    assert!(
-        error.starts_with("`bind` is not an option that mount may be given"),
-        "{error}"
-    );
+    let logdev = &["-l", "logdev=/dev/loop1"];
+    let foreign = "`-l` is not an option that mkfs.ext4 may be given";
+    let bind = "`bind` is not an option that mount may be given";
+    for (mkfs, mount, begins) in [
+        (&["-b", "3"][..], &[][..], "`mkfs.ext4 "),
+        // What was asked for another filesystem.
+        (logdev, &[], foreign),
+        (&[], &["data=no-such-mode"], "`mount -t ext4"),
+        (&[], &["bind"], bind),
+    ] {
+        let mut odd = small.clone();
+        let filesystem = odd.filesystem.as_mut().unwrap();
+        filesystem.mkfs = mkfs.iter().map(|&word| word.into()).collect();
+        filesystem.mount = mount.iter().map(|&word| word.into()).collect();
+        assert_starts(site.build(&odd, 1).unwrap_err(), begins);
+    }
     site.nothing_is_left();
     drop(site.journal);
-    assert!(
-        abandoned(&site.folder.path().join("state"))
-            .unwrap()
-            .is_empty()
-    );
+    let state = site.folder.path().join("state");
+    assert!(abandoned(&state).unwrap().is_empty());
 }
 
 /// A program that is killed, at the latest when this is dropped.
@@ -452,15 +417,13 @@ fn groups_with(text: &str, folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Whether a loop device is over a file that has lost its path, in the filesystem of this number: what is left when a daemon has ended.
 fn is_below_a_loop(filesystem: &str) -> bool {
-    let output = Command::new("losetup")
-        .args([
-            "--list",
-            "--noheadings",
-            "--output",
-            "BACK-MAJ:MIN,BACK-FILE",
-        ])
-        .output()
-        .unwrap();
+    let columns = [
+        "--list",
+        "--noheadings",
+        "--output",
+        "BACK-MAJ:MIN,BACK-FILE",
+    ];
+    let output = Command::new("losetup").args(columns).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().any(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -482,9 +445,7 @@ fn loops_below(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_program_killed_at_any_moment_leaves_what_the_next_one_undoes() {
-    if !has_all_or_skip("a_program_killed_at_any_moment_leaves_what_the_next_one_undoes") {
-        return;
-    }
+    needs!(DISKS);
     let kills: u64 =
         std::env::var("PLIMSOLL_TEST_KILLS").map_or(20, |kills| kills.parse().unwrap());
     let folder = passable_folder();
@@ -545,9 +506,7 @@ fn a_program_killed_at_any_moment_leaves_what_the_next_one_undoes() {
 
 #[test]
 fn limits_hold_on_an_emulated_disk_too() {
-    if !has_all_or_skip("limits_hold_on_an_emulated_disk_too") {
-        return;
-    }
+    needs!(DISKS);
     let mut site = Site::new();
     let mut spec = spec(disk(64 << 20), FilesystemKind::Ext4);
     spec.limits = LimitsSpec {
@@ -566,11 +525,9 @@ fn limits_hold_on_an_emulated_disk_too() {
     assert_eq!(inside.trim(), worker.id().to_string());
     rig.is_sound().unwrap();
     // Who takes more than all of it is ended, and that is said as what it is.
+    let script = "read go; head -c 67108864 /dev/zero | tail -c 67108864 | wc -c";
     let mut greedy = Command::new("sh")
-        .args([
-            "-c",
-            "read go; head -c 67108864 /dev/zero | tail -c 67108864 | wc -c",
-        ])
+        .args(["-c", script])
         .env(MARK_VARIABLE, rig.mark())
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -580,7 +537,7 @@ fn limits_hold_on_an_emulated_disk_too() {
     drop(greedy.stdin.take());
     greedy.wait().unwrap();
     let said = rig.is_sound().unwrap_err().to_string();
-    assert!(said.contains("had used up the 32 MiB of memory"), "{said}");
+    assert_contains(&said, "had used up the 32 MiB of memory");
     assert_eq!(site.undo(rig), [""; 0]);
     worker.wait().unwrap();
     assert!(!memory.exists());

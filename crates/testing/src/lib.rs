@@ -1,10 +1,11 @@
 //! What tests need of the machine, and what becomes of a test where that is missing.
 //!
-//! A test asks with [`has`] for all that it needs. Where something is missing it is left out: that is said on the standard error, past
+//! A test asks with [`needs!`] or [`has`] for all that it needs. Where something is missing it is left out: that is said on the standard error, past
 //! the capture of the test harness, and written into the file that [`SKIPPED`] names, so that `./x test` lists at its end what could not
 //! be tried. Where [`REQUIRE`] is set, as CI does, it fails instead.
 
 pub mod allocations;
+pub mod servers;
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -59,6 +60,91 @@ pub fn has(test: &str, needs: &[Need<'_>]) -> bool {
         }
         None => true,
     }
+}
+
+/// Leaves the test out that stands around it, unless the machine has all that is named.
+///
+/// ```
+/// # use plimsoll_testing::{Need, needs};
+/// # fn a_file_can_be_read() {
+/// needs!([Need::File("/proc/self/status")]);
+/// # }
+/// ```
+#[macro_export]
+macro_rules! needs {
+    ($needs:expr) => {
+        let name = $crate::name_of_caller(std::any::type_name_of_val(&|| {}));
+        if !$crate::has(
+            name,
+            ::core::convert::AsRef::<[$crate::Need<'_>]>::as_ref(&$needs),
+        ) {
+            return;
+        }
+    };
+}
+
+/// Fails unless a result is an error that matches the pattern.
+///
+/// ```
+/// use plimsoll_testing::assert_err;
+/// use std::num::IntErrorKind;
+/// let kind = |text: &str| text.parse::<u8>().map_err(|error| error.kind().clone());
+/// assert_err!(kind("256"), IntErrorKind::PosOverflow);
+/// ```
+#[macro_export]
+macro_rules! assert_err {
+    ($result:expr, $pattern:pat) => {
+        match &$result {
+            Err($pattern) => {}
+            Err(other) => panic!("{other:?} is no {}", stringify!($pattern)),
+            Ok(_) => panic!("it succeeded, in place of {}", stringify!($pattern)),
+        }
+    };
+}
+
+/// The name of the test that runs on this thread.
+#[must_use]
+pub fn this_test() -> String {
+    let thread = std::thread::current();
+    thread.name().unwrap_or("a test").to_owned()
+}
+
+/// The path of a function within its crate, from the type name of a closure in it.
+#[doc(hidden)]
+#[must_use]
+pub fn name_of_caller(closure: &str) -> &str {
+    let path = closure.trim_end_matches("::{{closure}}");
+    path.split_once("::").map_or(path, |(_crate, path)| path)
+}
+
+/// Fails, and shows the text, unless it contains `part`.
+///
+/// # Panics
+/// Where it does not.
+#[track_caller]
+pub fn assert_contains(text: impl ToString, part: &str) {
+    let text = text.to_string();
+    assert!(text.contains(part), "`{part}` is not in: {text}");
+}
+
+/// Fails, and shows the text, unless it starts with `start`.
+///
+/// # Panics
+/// Where it does not.
+#[track_caller]
+pub fn assert_starts(text: impl ToString, start: &str) {
+    let text = text.to_string();
+    assert!(text.starts_with(start), "`{start}` does not start: {text}");
+}
+
+/// Fails, and shows the text, unless it ends with `end`.
+///
+/// # Panics
+/// Where it does not.
+#[track_caller]
+pub fn assert_ends(text: impl ToString, end: &str) {
+    let text = text.to_string();
+    assert!(text.ends_with(end), "`{end}` does not end: {text}");
 }
 
 /// Says that a test is left out, and why. The test has to return then.

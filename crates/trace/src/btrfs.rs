@@ -225,9 +225,7 @@ mod tests {
         let several = Chunks {
             chunks: vec![chunk(0, 0, &[(1, 0)]), chunk(50, 0, &[(2, 0)])],
         };
-        assert_eq!(
-            several.translate(extent(0, 0, 1)),
-            Err(Unmapped::SeveralDevices)
-        );
+        let expected = Err(Unmapped::SeveralDevices);
+        assert_eq!(several.translate(extent(0, 0, 1)), expected);
     }
 }

@@ -293,14 +293,10 @@ mod tests {
         };
         assert_eq!(Resolver::new(&[]).resolve(0, 5, 7), whole(Place::Unknown));
         let (mut map, _) = map(10, &[]);
-        assert_eq!(
-            Resolver::new(std::slice::from_ref(&map)).resolve(0, 5, 7),
-            whole(Place::Metadata)
-        );
+        let found = Resolver::new(std::slice::from_ref(&map)).resolve(0, 5, 7);
+        assert_eq!(found, whole(Place::Metadata));
         map.files[1].unmapped = Some(Unmapped::Encoded);
-        assert_eq!(
-            Resolver::new(&[map]).resolve(0, 5, 7),
-            whole(Place::Unknown)
-        );
+        let expected = whole(Place::Unknown);
+        assert_eq!(Resolver::new(&[map]).resolve(0, 5, 7), expected);
     }
 }

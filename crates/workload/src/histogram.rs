@@ -119,9 +119,7 @@ mod tests {
                 }
             );
         }
-        assert_eq!(
-            FieldLength::from_histogram("BlockSize\t10\n").unwrap_err(),
-            HistogramError::NoBuckets
-        );
+        let found = FieldLength::from_histogram("BlockSize\t10\n").unwrap_err();
+        assert_eq!(found, HistogramError::NoBuckets);
     }
 }

@@ -182,17 +182,13 @@ mod tests {
         for length in 0..300 {
             let mut value = vec![0; length];
             write(KEY, b"field3", &mut value);
-            assert_eq!(
-                value,
-                by_definition("user6284781860667377211", "field3", length)
-            );
+            let expected = by_definition("user6284781860667377211", "field3", length);
+            assert_eq!(value, expected);
         }
         let mut value = [0; 45];
         write(KEY, b"field0", &mut value);
-        assert_eq!(
-            value.as_slice(),
-            b"user6284781860667377211:field0:-56807877:2032"
-        );
+        let expected = b"user6284781860667377211:field0:-56807877:2032";
+        assert_eq!(value.as_slice(), expected);
     }
 
     #[test]

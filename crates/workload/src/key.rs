@@ -117,10 +117,8 @@ mod tests {
             .chain(0..20_000)
             .chain(99_990_000..100_000_000)
         {
-            assert_eq!(
-                eight_digits(number).as_slice(),
-                format!("{number:08}").as_bytes()
-            );
+            let expected = format!("{number:08}");
+            assert_eq!(eight_digits(number), expected.as_bytes());
         }
     }
 
@@ -135,10 +133,8 @@ mod tests {
         }
         let reversed: Vec<_> = numbers.iter().rev().copied().collect();
         for number in numbers.into_iter().chain(reversed) {
-            assert_eq!(
-                key.write(number),
-                by_definition(KeyOrder::Ordered, 1, number)
-            );
+            let expected = by_definition(KeyOrder::Ordered, 1, number);
+            assert_eq!(key.write(number), expected);
         }
     }
 

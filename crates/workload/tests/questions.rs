@@ -27,6 +27,20 @@ fn reads_by(request_distribution: RequestDistribution) -> Mix {
     }
 }
 
+fn hotspot(data_fraction: f64, operation_fraction: f64) -> RequestDistribution {
+    RequestDistribution::Hotspot {
+        data_fraction,
+        operation_fraction,
+    }
+}
+
+/// The numbers of all keys that one session reads.
+fn met(data: &DataSpec, distribution: RequestDistribution, count: u64) -> BTreeSet<u64> {
+    let mut generator = workload(data, &reads_by(distribution), 1, None).generator(0);
+    let met = (0..count).map(|_| number(key_of(generator.next())));
+    met.collect()
+}
+
 /// Every kind of operation.
 fn everything() -> Mix {
     let mut mix = Mix::preset("a").unwrap();
@@ -81,19 +95,11 @@ fn the_same_seed_asks_the_same_questions() {
         Mix::preset("d").unwrap(),
         Mix::preset("e").unwrap(),
     ] {
-        let first = said(&workload(&data, &mix, 7, Some(1_000)), 3, 1_000);
-        assert_eq!(
-            first,
-            said(&workload(&data, &mix, 7, Some(1_000)), 3, 1_000)
-        );
-        assert_ne!(
-            first,
-            said(&workload(&data, &mix, 8, Some(1_000)), 3, 1_000)
-        );
-        assert_ne!(
-            first,
-            said(&workload(&data, &mix, 7, Some(1_000)), 4, 1_000)
-        );
+        let said = |seed, session| said(&workload(&data, &mix, seed, Some(1_000)), session, 1_000);
+        let first = said(7, 3);
+        assert_eq!(first, said(7, 3));
+        assert_ne!(first, said(8, 3));
+        assert_ne!(first, said(7, 4));
     }
 }
 
@@ -119,9 +125,8 @@ fn loaded_records_do_not_depend_on_the_sessions() {
     data.field_length = FieldLength::Uniform { min: 1, max: 50 };
     let load = |sessions: u64, seed: u64| {
         let loader = KeySpace::new(&data).unwrap().loader(seed);
-        let mut generators: Vec<_> = (0..sessions)
-            .map(|session| loader.generator(session))
-            .collect();
+        let generators = (0..sessions).map(|session| loader.generator(session));
+        let mut generators: Vec<_> = generators.collect();
         let mut records = BTreeMap::new();
         let mut turn = 0;
         while let Some(Ask::Insert {
@@ -138,10 +143,7 @@ fn loaded_records_do_not_depend_on_the_sessions() {
         records
     };
     let alone = load(1, 5);
-    assert_eq!(
-        alone.keys().copied().collect::<Vec<_>>(),
-        (100..600).collect::<Vec<_>>()
-    );
+    assert!(alone.keys().copied().eq(100..600));
     assert_eq!(load(4, 5), alone);
     assert_ne!(load(1, 6), alone);
 }
@@ -153,10 +155,8 @@ fn inserted_records_follow_from_seed_and_number() {
     (mix.read, mix.insert) = (0.0, 1.0);
     let workload = workload(&DataSpec::with_records(10), &mix, 5, None);
     let mut generator = workload.generator(3);
-    let mut load = KeySpace::new(&DataSpec::with_records(20))
-        .unwrap()
-        .loader(5)
-        .generator(0);
+    let key_space = KeySpace::new(&DataSpec::with_records(20)).unwrap();
+    let mut load = key_space.loader(5).generator(0);
     let loaded: Vec<_> = std::iter::from_fn(|| load.next().map(|ask| format!("{ask:?}"))).collect();
     for record in &loaded[10..] {
         assert_eq!(&format!("{:?}", generator.next()), record);
@@ -166,13 +166,8 @@ fn inserted_records_follow_from_seed_and_number() {
 #[test]
 fn proportions_are_those_of_the_mix() {
     let mut mix = everything();
-    (
-        mix.read,
-        mix.update,
-        mix.insert,
-        mix.scan,
-        mix.read_modify_write,
-    ) = (1.0, 2.0, 3.0, 4.0, 10.0);
+    (mix.read, mix.update, mix.insert) = (1.0, 2.0, 3.0);
+    (mix.scan, mix.read_modify_write) = (4.0, 10.0);
     let workload = workload(&DataSpec::with_records(1_000), &mix, 7, Some(100_000));
     let mut generator = workload.generator(0);
     let mut counts = [0_i32; 5];
@@ -192,10 +187,8 @@ fn proportions_are_those_of_the_mix() {
     // Five standard deviations of a binomial count.
     for (count, share) in counts.into_iter().zip([0.05_f64, 0.1, 0.15, 0.2, 0.5]) {
         let bound = 5.0 * (100_000.0 * share * (1.0 - share)).sqrt();
-        assert!(
-            (f64::from(count) - 100_000.0 * share).abs() < bound,
-            "{counts:?}"
-        );
+        let off = f64::from(count) - 100_000.0 * share;
+        assert!(off.abs() < bound, "{counts:?}");
     }
 }
 
@@ -207,29 +200,14 @@ fn keys_stay_within_their_range() {
         RequestDistribution::Uniform,
         RequestDistribution::Sequential,
         RequestDistribution::hotspot(),
-        RequestDistribution::Hotspot {
-            data_fraction: 1.0,
-            operation_fraction: 1.0,
-        },
-        RequestDistribution::Hotspot {
-            data_fraction: 0.0,
-            operation_fraction: 0.0,
-        },
+        hotspot(1.0, 1.0),
+        hotspot(0.0, 0.0),
     ] {
-        let mut generator = workload(&data, &reads_by(distribution), 1, None).generator(0);
-        let mut met = BTreeSet::new();
-        for _ in 0..20_000 {
-            met.insert(number(key_of(generator.next())));
-        }
+        let met = met(&data, distribution, 20_000);
         assert_eq!(met, (300..700).collect(), "{distribution:?}");
     }
     // YCSB's range has one key more, which is asked for when it is there.
-    let mut generator =
-        workload(&data, &reads_by(RequestDistribution::Zipfian), 1, None).generator(0);
-    let mut met = BTreeSet::new();
-    for _ in 0..100_000 {
-        met.insert(number(key_of(generator.next())));
-    }
+    let met = met(&data, RequestDistribution::Zipfian, 100_000);
     assert_eq!(met, (300..=700).collect());
     // The newest keys of all, without regard to the range.
     for distribution in [
@@ -241,35 +219,23 @@ fn keys_stay_within_their_range() {
         for _ in 0..50_000 {
             counts[number(key_of(generator.next())) as usize / 100] += 1;
         }
-        assert!(
-            counts.is_sorted() && counts[0] > 0,
-            "{distribution:?} {counts:?}"
-        );
+        let rises = counts.is_sorted() && counts[0] > 0;
+        assert!(rises, "{distribution:?} {counts:?}");
     }
 }
 
 /// The key that is beyond the range and not there is drawn again.
 #[test]
 fn zipfian_asks_for_no_key_that_is_not_there() {
-    let mut generator = workload(
-        &ordered(50),
-        &reads_by(RequestDistribution::Zipfian),
-        1,
-        None,
-    )
-    .generator(0);
-    let mut met = BTreeSet::new();
-    for _ in 0..20_000 {
-        met.insert(number(key_of(generator.next())));
-    }
+    let met = met(&ordered(50), RequestDistribution::Zipfian, 20_000);
     assert_eq!(met, (0..50).collect());
 }
 
 #[test]
 fn zipfian_has_the_favourite_of_ycsb() {
     let records = 1_000_u64;
-    let mut generator =
-        workload(&ordered(records), &Mix::preset("c").unwrap(), 1, None).generator(0);
+    let reads = Mix::preset("c").unwrap();
+    let mut generator = workload(&ordered(records), &reads, 1, None).generator(0);
     let mut counts = HashMap::new();
     for _ in 0..100_000 {
         *counts.entry(number(key_of(generator.next()))).or_insert(0) += 1;
@@ -280,30 +246,20 @@ fn zipfian_has_the_favourite_of_ycsb() {
 
 #[test]
 fn sequential_goes_round_for_all_sessions_together() {
-    let workload = workload(
-        &ordered(5),
-        &reads_by(RequestDistribution::Sequential),
-        1,
-        None,
-    );
+    let reads = reads_by(RequestDistribution::Sequential);
+    let workload = workload(&ordered(5), &reads, 1, None);
     let mut generators = [workload.generator(0), workload.generator(1)];
-    let met: Vec<u64> = (0..12)
-        .map(|turn| number(key_of(generators[turn % 2].next())))
-        .collect();
-    assert_eq!(met, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]);
+    let met = (0..12).map(|turn| number(key_of(generators[turn % 2].next())));
+    assert!(met.eq([0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]));
     assert_eq!(number(key_of(generators[0].at(13))), 3);
 }
 
 #[test]
 fn hotspot_gets_its_share() {
-    let hotspot = RequestDistribution::Hotspot {
-        data_fraction: 0.1,
-        operation_fraction: 0.7,
-    };
-    let mut generator = workload(&ordered(1_000), &reads_by(hotspot), 1, None).generator(0);
-    let hot = (0..100_000)
-        .filter(|_| number(key_of(generator.next())) < 100)
-        .count();
+    let reads = reads_by(hotspot(0.1, 0.7));
+    let mut generator = workload(&ordered(1_000), &reads, 1, None).generator(0);
+    let drawn = (0..100_000).map(|_| number(key_of(generator.next())));
+    let hot = drawn.filter(|number| *number < 100).count();
     // Five standard deviations are 725.
     assert!((hot as i64 - 70_000).abs() < 725, "{hot}");
 }
@@ -316,9 +272,8 @@ fn exponential_gets_its_percentile() {
         fraction: 0.1,
     };
     let mut generator = workload(&ordered(10_000), &reads_by(exponential), 1, None).generator(0);
-    let newest = (0..100_000)
-        .filter(|_| number(key_of(generator.next())) >= 9_000)
-        .count();
+    let drawn = (0..100_000).map(|_| number(key_of(generator.next())));
+    let newest = drawn.filter(|number| *number >= 9_000).count();
     assert!((newest as i64 - 95_000).abs() < 345, "{newest}");
 }
 
@@ -341,10 +296,8 @@ fn inserts_are_asked_for_only_when_acknowledged_and_stay_for_the_next_point() {
                 held = Some(number);
             }
             Some(number) => generator.acknowledge(number),
-            None => assert!(
-                number(key_of(ask)) < 100,
-                "the first insert is not acknowledged"
-            ),
+            // The first insert is not acknowledged.
+            None => assert!(number(key_of(ask)) < 100),
         }
     }
     assert_eq!(key_space.records(), 100);
@@ -462,17 +415,13 @@ fn scans_have_lengths_of_their_law() {
     let uniform = lengths(&mix);
     assert!(uniform.keys().copied().eq(3..=12));
     // Five standard deviations are 212.
-    assert!(
-        uniform.values().all(|count| (count - 2_000).abs() < 212),
-        "{uniform:?}"
-    );
+    let is_near = |count: &i32| (count - 2_000).abs() < 212;
+    assert!(uniform.values().all(is_near), "{uniform:?}");
     mix.scan_length.distribution = ScanDistribution::Zipfian;
     let zipfian = lengths(&mix);
     assert!(zipfian.keys().copied().eq(3..=12));
-    assert!(
-        zipfian[&3] > zipfian[&4] && zipfian[&4] > zipfian[&12],
-        "{zipfian:?}"
-    );
+    let falls = zipfian[&3] > zipfian[&4] && zipfian[&4] > zipfian[&12];
+    assert!(falls, "{zipfian:?}");
 }
 
 #[test]
@@ -485,10 +434,8 @@ fn values_with_integrity_are_verified() {
     for _ in 0..1_000 {
         let ask = generator.next();
         if let Ask::Read { fields, .. } = ask {
-            assert!(
-                matches!(fields, FieldChoice::Some([0, .., 9])),
-                "{fields:?}"
-            );
+            let are_all = matches!(fields, FieldChoice::Some([0, .., 9]));
+            assert!(are_all, "{fields:?}");
         }
         if let Ask::Update { key, changes }
         | Ask::ReadModifyWrite { key, changes, .. }
@@ -521,50 +468,27 @@ fn problems(data: &DataSpec, mix: &Mix) -> Vec<Problem> {
 #[test]
 fn mixes_that_the_records_cannot_serve_are_refused() {
     let reads = Mix::preset("c").unwrap();
-    assert_eq!(
-        problems(&ordered(0), &reads)[0].wrong,
-        Wrong::TooFewRecords {
-            needed: 1,
-            records: 0
-        }
-    );
-    let latest = reads_by(RequestDistribution::Latest);
-    assert_eq!(
-        problems(&ordered(1), &latest)[0].wrong,
-        Wrong::TooFewRecords {
-            needed: 2,
-            records: 1
-        }
-    );
     let mut few = ordered(10);
     few.insert_start = 10;
-    assert_eq!(
-        problems(&few, &reads)[0].wrong,
-        Wrong::TooFewRecords {
-            needed: 1,
-            records: 0
-        }
-    );
-    let cold = reads_by(RequestDistribution::hotspot());
-    assert_eq!(
-        problems(&ordered(4), &cold)[0].wrong,
-        Wrong::EmptyPart { keys: 0, all: 4 }
-    );
-    let hot = reads_by(RequestDistribution::Hotspot {
-        data_fraction: 1.0,
-        operation_fraction: 0.5,
-    });
-    assert_eq!(
-        problems(&ordered(4), &hot)[0].wrong,
-        Wrong::EmptyPart { keys: 4, all: 4 }
-    );
+    let latest = reads_by(RequestDistribution::Latest);
+    for (data, mix, needed, records) in [
+        (&ordered(0), &reads, 1, 0),
+        (&ordered(1), &latest, 2, 1),
+        (&few, &reads, 1, 0),
+    ] {
+        let expected = Wrong::TooFewRecords { needed, records };
+        assert_eq!(problems(data, mix)[0].wrong, expected);
+    }
+    for (part, keys) in [(RequestDistribution::hotspot(), 0), (hotspot(1.0, 0.5), 4)] {
+        let problems = problems(&ordered(4), &reads_by(part));
+        assert_eq!(problems[0].wrong, Wrong::EmptyPart { keys, all: 4 });
+    }
     let mut nothing = reads.clone();
     nothing.read = 0.0;
     let error = Workload::new(&KeySpace::new(&ordered(4)).unwrap(), &nothing, 1, None).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "impossible workload: read: all proportions are zero; give at least one operation a share"
-    );
+    let expected =
+        "impossible workload: read: all proportions are zero; give at least one operation a share";
+    assert_eq!(error.to_string(), expected);
 }
 
 /// Inserts alone need no record to begin with.

@@ -368,10 +368,8 @@ mod tests {
             ],
         )
         .unwrap();
-        assert_eq!(
-            text(&plan, "uri").unwrap(),
-            "mongodb://me:secret@h/mine?w=majority&readPreference=secondaryPreferred"
-        );
+        let expected = "mongodb://me:secret@h/mine?w=majority&readPreference=secondaryPreferred";
+        assert_eq!(text(&plan, "uri").unwrap(), expected);
         assert_eq!(text(&plan, "database").unwrap(), "mine");
         assert_eq!(
             (

@@ -152,18 +152,12 @@ mod tests {
 
     #[test]
     fn families_are_found() {
-        assert_eq!(
-            find("htrace.sampler").map(|known| known.name),
-            Some("htrace.")
-        );
-        assert_eq!(
-            find("wiredtiger.dir").map(|known| known.name),
-            Some("wiredtiger.dir")
-        );
-        assert_eq!(
-            find("wiredtiger.cache_size").map(|known| known.name),
-            Some("wiredtiger.")
-        );
+        let found = find("htrace.sampler").map(|known| known.name);
+        assert_eq!(found, Some("htrace."));
+        let expected = Some("wiredtiger.dir");
+        assert_eq!(find("wiredtiger.dir").map(|known| known.name), expected);
+        let found = find("wiredtiger.cache_size").map(|known| known.name);
+        assert_eq!(found, Some("wiredtiger."));
         assert!(find("redis.host").is_none());
     }
 }

@@ -359,14 +359,10 @@ mod tests {
     #[test]
     fn the_last_option_wins() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(
-            properties("run basic -threads 4 -p threadcount=8"),
-            [pair("threadcount", "8")]
-        );
-        assert_eq!(
-            properties("run basic -p threadcount=8 -threads 4"),
-            [pair("threadcount", "4")]
-        );
+        let found = properties("run basic -threads 4 -p threadcount=8");
+        assert_eq!(found, [pair("threadcount", "8")]);
+        let found = properties("run basic -p threadcount=8 -threads 4");
+        assert_eq!(found, [pair("threadcount", "4")]);
         assert_eq!(
             properties("run basic -p a=b=c -s -l x -p e="),
             [
@@ -422,10 +418,8 @@ mod tests {
         let command =
             read("load mongodb -s -cp x -jvm-args=-Xmx1g -p mongodb.url=mongodb://me:secret@h/db")
                 .unwrap();
-        assert_eq!(
-            command.shown,
-            "-db site.ycsb.db.MongoDbClient -s -cp x -jvm-args=-Xmx1g -p mongodb.url=mongodb://me:***@h/db -load"
-        );
+        let expected = "-db site.ycsb.db.MongoDbClient -s -cp x -jvm-args=-Xmx1g -p mongodb.url=mongodb://me:***@h/db -load";
+        assert_eq!(command.shown, expected);
         assert_eq!(command.notes.len(), 2);
         let secret =
             read("run basic -p redis.password=geheim -p a=mongodb://h/?proxyPassword=geheim")

@@ -109,15 +109,11 @@ mod tests {
     #[test]
     fn a_report_has_three_forms() {
         let [first, second] = OBJECTS;
-        assert_eq!(
-            write(Exporter::Text, &lines()),
-            "[READ], Operations, 5\n[READ], AverageLatency(us), 2.0\n"
-        );
+        let expected = "[READ], Operations, 5\n[READ], AverageLatency(us), 2.0\n";
+        assert_eq!(write(Exporter::Text, &lines()), expected);
         assert_eq!(write(Exporter::Json, &lines()), format!("{first} {second}"));
-        assert_eq!(
-            write(Exporter::JsonArray, &lines()),
-            format!("[ {first}, {second} ]")
-        );
+        let expected = format!("[ {first}, {second} ]");
+        assert_eq!(write(Exporter::JsonArray, &lines()), expected);
     }
 
     #[test]

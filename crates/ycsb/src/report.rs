@@ -390,10 +390,8 @@ mod tests {
             intended: 7,
         };
         tally.measure(Metric::Read, Return::Ok, micros, 0, 1_234);
-        assert_eq!(
-            raw_rows(&tally, kinds),
-            "READ latency raw data: op, timestamp(ms), latency(us)\nREAD,1234,7\n"
-        );
+        let expected = "READ latency raw data: op, timestamp(ms), latency(us)\nREAD,1234,7\n";
+        assert_eq!(raw_rows(&tally, kinds), expected);
     }
 
     #[test]
@@ -455,10 +453,8 @@ mod tests {
         tally.count(Metric::Read, Return::Ok, 0);
         let mut style = style(kinds);
         style.no_raw_summary = true;
-        assert_eq!(
-            write(Exporter::Text, &lines(&tally, &style)),
-            "[READ], Total Operations, 1\n[READ], Return=OK, 1\n"
-        );
+        let expected = "[READ], Total Operations, 1\n[READ], Return=OK, 1\n";
+        assert_eq!(write(Exporter::Text, &lines(&tally, &style)), expected);
     }
 
     #[test]
@@ -503,10 +499,8 @@ mod tests {
     #[test]
     fn the_whole_run_counts_failures_too_and_is_never_infinitely_fast() {
         let text = write(Exporter::Text, &overall(2_000, 1_000));
-        assert_eq!(
-            text,
-            "[OVERALL], RunTime(ms), 2000\n[OVERALL], Throughput(ops/sec), 500.0\n"
-        );
+        let expected = "[OVERALL], RunTime(ms), 2000\n[OVERALL], Throughput(ops/sec), 500.0\n";
+        assert_eq!(text, expected);
         let text = write(Exporter::Text, &overall(0, 3));
         assert!(text.ends_with(", 3000.0\n"));
     }

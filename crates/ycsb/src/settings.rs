@@ -325,10 +325,9 @@ mod tests {
     #[test]
     fn defaults_are_ycsbs() {
         let settings = read("").unwrap();
-        assert_eq!(
-            (settings.sessions, settings.operations, settings.target),
-            (1, None, None)
-        );
+        assert_eq!(settings.sessions, 1);
+        assert_eq!(settings.operations, None);
+        assert_eq!(settings.target, None);
         assert_eq!(settings.style.percentiles, [50.0, 95.0, 99.0]);
         assert_eq!(settings.layout.interval, Interval::Op);
         assert!(settings.layout.kinds.hdr && settings.status.is_none());

@@ -168,10 +168,8 @@ mod tests {
             "2026-11-21 01:20:24:034 10 sec: 4 operations; 580684.21 current ops/sec; \
              [READ: Count=4, Max=3, Min=0, Avg=1.5, 50=1, 90=3, 99=3, 99.9=3, 99.99=3] "
         );
-        assert_eq!(
-            line(hdr, 0, None, "mine"),
-            "mine2026-11-21 01:20:24:034 10 sec: 0 operations; "
-        );
+        let expected = "mine2026-11-21 01:20:24:034 10 sec: 0 operations; ";
+        assert_eq!(line(hdr, 0, None, "mine"), expected);
         let begin = line(hdr, 0, Some(5), "");
         assert!(
             begin.ends_with(" 0 operations; est completion in 106751991167300 days 15 hours "),

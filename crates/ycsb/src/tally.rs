@@ -445,10 +445,8 @@ pub(crate) mod tests {
                     .map(|(_, cell)| cell.raw.as_ref().unwrap()[0].micros)
             };
             assert_eq!((of(false), of(true)), (Some(plain), intended));
-            assert_eq!(
-                tally.named(false).len(),
-                if interval == Interval::Intended { 1 } else { 2 }
-            );
+            let expected = if interval == Interval::Intended { 1 } else { 2 };
+            assert_eq!(tally.named(false).len(), expected);
         }
     }
 
@@ -498,9 +496,7 @@ pub(crate) mod tests {
         for micros in [2, 4, 4, 4, 5, 5, 7, 9] {
             sums.add(micros);
         }
-        assert_eq!(
-            (sums.mean(), sums.variance(), sums.min, sums.max),
-            (5.0, 4.0, 2, 9)
-        );
+        let found = (sums.mean(), sums.variance(), sums.min, sums.max);
+        assert_eq!(found, (5.0, 4.0, 2, 9));
     }
 }

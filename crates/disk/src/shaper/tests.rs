@@ -6,18 +6,16 @@ use std::collections::BinaryHeap;
 
 const SECOND: u64 = 1_000_000_000;
 
+fn request(kind: RequestKind, bytes: u64) -> Request {
+    Request { kind, bytes }
+}
+
 fn read(bytes: u64) -> Request {
-    Request {
-        kind: RequestKind::Read,
-        bytes,
-    }
+    request(RequestKind::Read, bytes)
 }
 
 fn write(bytes: u64) -> Request {
-    Request {
-        kind: RequestKind::Write,
-        bytes,
-    }
+    request(RequestKind::Write, bytes)
 }
 
 fn joint(rate: f64) -> DiskRates {
@@ -29,6 +27,10 @@ fn joint(rate: f64) -> DiskRates {
 
 fn disk() -> DiskSpec {
     DiskSpec::unlimited(1 << 30)
+}
+
+fn shaper(spec: DiskSpec) -> Shaper {
+    Shaper::new(&spec, 1)
 }
 
 fn constant(ns: u64) -> DiskLatency {
@@ -48,10 +50,8 @@ fn closed_loop(shaper: &mut Shaper, readers: usize, seconds: u64) -> (f64, f64) 
         latencies_ns += due - now;
         asking.push(Reverse(due));
     }
-    (
-        answered as f64 / seconds as f64,
-        latencies_ns as f64 / answered as f64,
-    )
+    let answered = answered as f64;
+    (answered / seconds as f64, latencies_ns as f64 / answered)
 }
 
 #[test]
@@ -64,13 +64,10 @@ fn a_disk_without_limits_answers_at_once() {
 
 #[test]
 fn requests_through_a_cap_take_exactly_their_share_of_time() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            iops: joint(600.0),
-            ..disk()
-        },
-        1,
-    );
+    let mut shaper = shaper(DiskSpec {
+        iops: joint(600.0),
+        ..disk()
+    });
     let mut due = 0;
     for _ in 0..=600_000 {
         due = shaper.admit(0, read(4096));
@@ -80,13 +77,10 @@ fn requests_through_a_cap_take_exactly_their_share_of_time() {
 
 #[test]
 fn idle_time_is_not_saved() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            iops: joint(100.0),
-            ..disk()
-        },
-        1,
-    );
+    let mut shaper = shaper(DiskSpec {
+        iops: joint(100.0),
+        ..disk()
+    });
     assert_eq!(shaper.admit(0, read(4096)), 0);
     let later = 60 * SECOND;
     assert_eq!(shaper.admit(later, read(4096)), later);
@@ -95,14 +89,11 @@ fn idle_time_is_not_saved() {
 
 #[test]
 fn a_large_request_counts_as_several() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            iops: joint(1_000.0),
-            io_unit_bytes: Some(16_384),
-            ..disk()
-        },
-        1,
-    );
+    let mut shaper = shaper(DiskSpec {
+        iops: joint(1_000.0),
+        io_unit_bytes: Some(16_384),
+        ..disk()
+    });
     assert_eq!(shaper.admit(0, read(40_000)), 0);
     assert_eq!(shaper.admit(0, read(16_384)), 3_000_000);
     assert_eq!(shaper.admit(0, read(1)), 4_000_000);
@@ -110,17 +101,14 @@ fn a_large_request_counts_as_several() {
 
 #[test]
 fn directions_have_limits_of_their_own() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            iops: DiskRates {
-                read: Some(1_000.0),
-                write: Some(10.0),
-                joint: None,
-            },
-            ..disk()
+    let mut shaper = shaper(DiskSpec {
+        iops: DiskRates {
+            read: Some(1_000.0),
+            write: Some(10.0),
+            joint: None,
         },
-        1,
-    );
+        ..disk()
+    });
     for place in 0..10 {
         assert_eq!(shaper.admit(0, write(1)), place * SECOND / 10);
         assert_eq!(shaper.admit(0, read(1)), place * SECOND / 1_000);
@@ -129,41 +117,30 @@ fn directions_have_limits_of_their_own() {
 
 #[test]
 fn a_read_goes_before_writes_that_wait_for_a_limit_of_their_own() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            iops: DiskRates {
-                read: None,
-                write: Some(10.0),
-                joint: Some(100.0),
-            },
-            ..disk()
+    let mut shaper = shaper(DiskSpec {
+        iops: DiskRates {
+            read: None,
+            write: Some(10.0),
+            joint: Some(100.0),
         },
-        1,
-    );
+        ..disk()
+    });
     for place in 0..50 {
         assert_eq!(shaper.admit(0, write(1)), place * SECOND / 10);
     }
     // Between two writes, 100 ms apart, there is room for nine reads.
-    let dues: Vec<u64> = (0..18)
-        .map(|_| shaper.admit(0, read(1)) / 1_000_000)
-        .collect();
-    let free: Vec<u64> = (1..20)
-        .filter(|slot| slot % 10 != 0)
-        .map(|slot| slot * 10)
-        .collect();
-    assert_eq!(dues, free);
+    let dues = (0..18).map(|_| shaper.admit(0, read(1)) / 1_000_000);
+    let free = (1..20).filter(|slot| slot % 10 != 0).map(|slot| slot * 10);
+    assert!(dues.eq(free));
 }
 
 #[test]
 fn bytes_are_limited_as_requests_are() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            iops: joint(1_000.0),
-            bandwidth: joint(1e6),
-            ..disk()
-        },
-        1,
-    );
+    let mut shaper = shaper(DiskSpec {
+        iops: joint(1_000.0),
+        bandwidth: joint(1e6),
+        ..disk()
+    });
     assert_eq!(shaper.admit(0, read(100_000)), 0);
     assert_eq!(shaper.admit(0, read(1)), SECOND / 10);
     // Now the requests are the narrower limit.
@@ -172,14 +149,11 @@ fn bytes_are_limited_as_requests_are() {
 
 #[test]
 fn one_server_of_a_constant_latency_is_a_spindle() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            queue_depth: Some(1),
-            read_latency: constant(13_200_000),
-            ..disk()
-        },
-        1,
-    );
+    let mut shaper = shaper(DiskSpec {
+        queue_depth: Some(1),
+        read_latency: constant(13_200_000),
+        ..disk()
+    });
     let (per_second, _) = closed_loop(&mut shaper, 16, 100);
     assert!((per_second - 75.76).abs() < 0.2, "{per_second}");
 }
@@ -195,10 +169,8 @@ fn littles_law_holds_for_sixteen_readers() {
     assert!((latency_ns - 7e6).abs() < 1.0, "{latency_ns}");
 
     for (rate, asked_ns) in [(600.0, 16.0 / 600.0 * 1e9), (150.0, 16.0 / 150.0 * 1e9)] {
-        let capped = DiskSpec {
-            iops: joint(rate),
-            ..seven.clone()
-        };
+        let mut capped = seven.clone();
+        capped.iops = joint(rate);
         let (per_second, latency_ns) = closed_loop(&mut Shaper::new(&capped, 1), 16, 1_000);
         assert!((per_second / rate - 1.0).abs() < 1e-3, "{per_second}");
         assert!((latency_ns / asked_ns - 1.0).abs() < 1e-3, "{latency_ns}");
@@ -241,16 +213,9 @@ fn a_bucket_drains_at_the_difference_of_the_rates_and_then_the_base_rate_holds()
 
 #[test]
 fn a_bucket_fills_again_and_never_over_its_edge() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            burst: Some(DiskBurst {
-                start: 0.0,
-                ..gp2().burst.unwrap()
-            }),
-            ..gp2()
-        },
-        1,
-    );
+    let mut empty = gp2();
+    empty.burst.as_mut().unwrap().start = 0.0;
+    let mut shaper = shaper(empty);
     assert_eq!(shaper.admit(0, read(1)), 0);
     assert_eq!(shaper.credits(0), Some(0.0));
     assert_eq!(shaper.credits(60 * SECOND), Some(6_000.0));
@@ -262,18 +227,15 @@ fn a_bucket_fills_again_and_never_over_its_edge() {
 
 #[test]
 fn a_burst_may_have_a_bandwidth_of_its_own() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            bandwidth: joint(1e6),
-            burst: Some(DiskBurst {
-                bandwidth: Some(1e7),
-                credits: 3.0,
-                ..gp2().burst.unwrap()
-            }),
-            ..gp2()
-        },
-        1,
-    );
+    let mut shaper = shaper(DiskSpec {
+        bandwidth: joint(1e6),
+        burst: Some(DiskBurst {
+            bandwidth: Some(1e7),
+            credits: 3.0,
+            ..gp2().burst.unwrap()
+        }),
+        ..gp2()
+    });
     let megabyte = read(1_000_000);
     assert_eq!(shaper.admit(0, megabyte), 0);
     assert_eq!(shaper.admit(0, megabyte), SECOND / 10);
@@ -293,16 +255,14 @@ fn emptied_queues_start_anew_with_the_credits_that_are_left() {
 
 #[test]
 fn a_lognormal_latency_has_its_median_and_its_p99() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            read_latency: DiskLatency::Lognormal {
-                median_ns: 500_000,
-                p99_ns: 4_000_000,
-            },
-            ..disk()
+    let lognormal = DiskSpec {
+        read_latency: DiskLatency::Lognormal {
+            median_ns: 500_000,
+            p99_ns: 4_000_000,
         },
-        7,
-    );
+        ..disk()
+    };
+    let mut shaper = Shaper::new(&lognormal, 7);
     let mut drawn: Vec<u64> = (0..200_000).map(|_| shaper.admit(0, read(1))).collect();
     drawn.sort_unstable();
     let median = drawn[100_000] as f64 / 500_000.0;
@@ -313,15 +273,13 @@ fn a_lognormal_latency_has_its_median_and_its_p99() {
 
 #[test]
 fn a_table_is_linear_between_its_points() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            write_latency: DiskLatency::Table {
-                points: vec![(0.0, 100), (50.0, 200), (100.0, 1_200)],
-            },
-            ..disk()
+    let table = DiskSpec {
+        write_latency: DiskLatency::Table {
+            points: vec![(0.0, 100), (50.0, 200), (100.0, 1_200)],
         },
-        7,
-    );
+        ..disk()
+    };
+    let mut shaper = Shaper::new(&table, 7);
     let mut drawn: Vec<u64> = (0..100_000).map(|_| shaper.admit(0, write(1))).collect();
     drawn.sort_unstable();
     assert!(drawn[25_000].abs_diff(150) <= 2, "{}", drawn[25_000]);
@@ -331,26 +289,17 @@ fn a_table_is_linear_between_its_points() {
 
 #[test]
 fn a_flush_takes_its_own_latency_and_nothing_else() {
-    let mut shaper = Shaper::new(
-        &DiskSpec {
-            iops: joint(1.0),
-            flush_latency: constant(3_000_000),
-            ..disk()
-        },
-        1,
-    );
+    let mut shaper = shaper(DiskSpec {
+        iops: joint(1.0),
+        flush_latency: constant(3_000_000),
+        ..disk()
+    });
     for _ in 0..100 {
         shaper.admit(0, write(1));
     }
-    let flush = Request {
-        kind: RequestKind::Flush,
-        bytes: 0,
-    };
+    let flush = request(RequestKind::Flush, 0);
     assert_eq!(shaper.admit(5, flush), 3_000_005);
-    let discard = Request {
-        kind: RequestKind::Discard,
-        bytes: 1 << 30,
-    };
+    let discard = request(RequestKind::Discard, 1 << 30);
     assert_eq!(shaper.admit(5, discard), 5);
 }
 

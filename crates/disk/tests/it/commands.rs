@@ -1,8 +1,9 @@
 //! What a disk keeps, counts and is told while it runs.
 
-use crate::laboratory::{Disk, Running, daemon_program, is_possible_or_skip, succeeds};
+use crate::laboratory::{Disk, Running, daemon_program, disks_and, succeeds};
 use plimsoll_disk::{Control, DiskError};
 use plimsoll_record::{Backing, DiskBurst, DiskLatency, DiskRates, DiskSpec};
+use plimsoll_testing::{assert_err, needs};
 use plimsoll_trace::{Kind, Trace};
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -12,10 +13,7 @@ use std::time::Duration;
 
 #[test]
 fn blocks_come_back_as_they_were_written() {
-    let test = "commands::blocks_come_back_as_they_were_written";
-    if !is_possible_or_skip(test, &["losetup", "blkdiscard"]) {
-        return;
-    }
+    needs!(disks_and(&["losetup", "blkdiscard"]));
     for backing in [Backing::Memory, Backing::File] {
         let spec = DiskSpec {
             backing,
@@ -25,11 +23,11 @@ fn blocks_come_back_as_they_were_written() {
         let disk = Disk::start(&daemon_program(), &spec).unwrap();
         let mut control = disk.control();
         control.mark("before").unwrap();
-        let device = fs::OpenOptions::new()
+        let device = fs::File::options()
             .read(true)
             .write(true)
-            .open(disk.device())
-            .unwrap();
+            .open(disk.device());
+        let device = device.unwrap();
         let written: Vec<u8> = (0..3 << 20_u32).map(|byte| (byte % 251) as u8).collect();
         device.write_all_at(&written, 512).unwrap();
         device.sync_all().unwrap();
@@ -65,12 +63,9 @@ fn blocks_come_back_as_they_were_written() {
 
         let trace = Trace::open(&disk.folder.path().join("trace")).unwrap();
         assert_eq!(trace.marks()[0].label, "before");
-        let written: u64 = trace
-            .requests()
-            .iter()
-            .filter(|request| request.kind == Kind::Write)
-            .map(|request| u64::from(request.length))
-            .sum();
+        let requests = trace.requests().iter();
+        let writes = requests.filter(|request| request.kind == Kind::Write);
+        let written: u64 = writes.map(|request| u64::from(request.length)).sum();
         assert!(written >= 3 << 20, "{written}");
         drop(device);
         assert_eq!(disk.take_down(), Vec::<String>::new());
@@ -79,10 +74,7 @@ fn blocks_come_back_as_they_were_written() {
 
 #[test]
 fn limits_come_and_go_while_it_runs() {
-    let test = "commands::limits_come_and_go_while_it_runs";
-    if !is_possible_or_skip(test, &["losetup"]) {
-        return;
-    }
+    needs!(disks_and(&["losetup"]));
     // As good as for ever.
     let slow = DiskSpec {
         read_latency: DiskLatency::Constant {
@@ -112,10 +104,7 @@ fn limits_come_and_go_while_it_runs() {
         capacity_bytes: 128 << 20,
         ..slow
     };
-    assert!(matches!(
-        control.respec(&larger),
-        Err(DiskError::Refused(_))
-    ));
+    assert_err!(control.respec(&larger), DiskError::Refused(_));
     let bursting = DiskSpec {
         iops: DiskRates {
             joint: Some(100.0),

@@ -1,7 +1,8 @@
 //! The daemon ends in every way under load: whoever waits for the disk gets an error, and nothing is left.
 
-use crate::laboratory::{Disk, Running, daemon_program, is_possible_or_skip};
+use crate::laboratory::{Disk, Running, daemon_program, disks_and};
 use plimsoll_record::{DiskLatency, DiskSpec};
+use plimsoll_testing::needs;
 use std::path::Path;
 use std::process::Command;
 
@@ -9,15 +10,11 @@ use std::process::Command;
 fn load(mount: &Path) -> Vec<Running> {
     let script = r#"while dd if=/dev/urandom of="$1" bs=64k count=64 oflag=direct conv=fsync \
         && dd if="$1" of=/dev/null bs=64k iflag=direct; do :; done; exit 1"#;
-    (0..8)
-        .map(|place| {
-            Running::start(
-                Command::new("sh")
-                    .args(["-c", script, "sh"])
-                    .arg(mount.join(format!("file-{place}"))),
-            )
-        })
-        .collect()
+    let one = |place| {
+        let file = mount.join(format!("file-{place}"));
+        Running::start(Command::new("sh").args(["-c", script, "sh"]).arg(file))
+    };
+    (0..8).map(one).collect()
 }
 
 fn loaded_disk() -> (Disk, Vec<Running>) {
@@ -44,52 +41,44 @@ fn signal(disk: &mut Disk, signal: libc::c_int) {
     assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
 }
 
-fn end_by(test: &str, number: libc::c_int) {
-    if !is_possible_or_skip(test, &["losetup", "mkfs.xfs"]) {
-        return;
-    }
-    let (mut disk, load) = loaded_disk();
-    signal(&mut disk, number);
+fn all_fail(load: Vec<Running>) {
     for mut process in load {
         assert!(!process.ends(|| {}), "the disk went on");
     }
+}
+
+fn end_by(number: libc::c_int) {
+    needs!(disks_and(&["losetup", "mkfs.xfs"]));
+    let (mut disk, load) = loaded_disk();
+    signal(&mut disk, number);
+    all_fail(load);
     assert!(!disk.daemon().is_alive());
     assert_eq!(disk.take_down(), Vec::<String>::new());
 }
 
 #[test]
 fn by_sigkill() {
-    end_by("endings::by_sigkill", libc::SIGKILL);
+    end_by(libc::SIGKILL);
 }
 
 #[test]
 fn by_sigterm() {
-    end_by("endings::by_sigterm", libc::SIGTERM);
+    end_by(libc::SIGTERM);
 }
 
 #[test]
 fn by_its_starter_while_it_is_stopped() {
-    let test = "endings::by_its_starter_while_it_is_stopped";
-    if !is_possible_or_skip(test, &["losetup", "mkfs.xfs"]) {
-        return;
-    }
+    needs!(disks_and(&["losetup", "mkfs.xfs"]));
     let (mut disk, load) = loaded_disk();
     signal(&mut disk, libc::SIGSTOP);
     assert_eq!(disk.take_down(), Vec::<String>::new());
-    for mut process in load {
-        assert!(!process.ends(|| {}), "the disk went on");
-    }
+    all_fail(load);
 }
 
 #[test]
 fn by_its_starter_under_load() {
-    let test = "endings::by_its_starter_under_load";
-    if !is_possible_or_skip(test, &["losetup", "mkfs.xfs"]) {
-        return;
-    }
+    needs!(disks_and(&["losetup", "mkfs.xfs"]));
     let (disk, load) = loaded_disk();
     assert_eq!(disk.take_down(), Vec::<String>::new());
-    for mut process in load {
-        assert!(!process.ends(|| {}), "the disk went on");
-    }
+    all_fail(load);
 }

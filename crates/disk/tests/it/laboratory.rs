@@ -2,7 +2,7 @@
 
 use plimsoll_disk::{Control, Daemon, DaemonOrder, DaemonProgram, DiskError};
 use plimsoll_record::DiskSpec;
-use plimsoll_testing::{Need, has};
+use plimsoll_testing::Need;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 /// What takes longer hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Whether everything is there that `test` needs beside root; otherwise it is left out.
-pub fn is_possible_or_skip(test: &str, programs: &[&str]) -> bool {
+/// What a test on an emulated disk needs, with these programs.
+pub fn disks_and(programs: &[&'static str]) -> Vec<Need<'static>> {
     let mut needs = vec![
         Need::Root,
         Need::File("/dev/fuse"),
         Need::File("/dev/loop-control"),
     ];
     needs.extend(programs.iter().map(|program| Need::Program(program)));
-    has(test, &needs)
+    needs
 }
 
 /// The example that is nothing but the daemon. Cargo builds examples with all tests, beside their folder.
@@ -156,10 +156,8 @@ impl Disk {
             // The kernel lets it go when the filesystem above it is gone, which is a matter of moments.
             let backing = format!("/sys/block/{}/loop/backing_file", &device["/dev/".len()..]);
             let begin = Instant::now();
-            let is_mine = || {
-                fs::read_to_string(&backing)
-                    .is_ok_and(|file| file.contains(self.folder.path().to_str().unwrap()))
-            };
+            let folder = self.folder.path().to_str().unwrap();
+            let is_mine = || fs::read_to_string(&backing).is_ok_and(|file| file.contains(folder));
             while is_mine() && begin.elapsed() < PATIENCE {
                 std::thread::sleep(Duration::from_millis(10));
             }
@@ -185,11 +183,7 @@ fn run(command: &mut Command) -> Output {
 /// Runs it; what it says.
 pub fn succeeds(command: &mut Command) -> String {
     let output = run(command);
-    assert!(
-        output.status.success(),
-        "{command:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{command:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -198,14 +192,8 @@ pub struct Running(pub Child);
 
 impl Running {
     pub fn start(command: &mut Command) -> Self {
-        Self(
-            command
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .unwrap(),
-        )
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        Self(command.stderr(Stdio::null()).spawn().unwrap())
     }
 
     /// Waits for its end, and says whether it was a good one. `meanwhile` is done again and again.
@@ -241,9 +229,8 @@ impl MemoryGroup {
             ("/sys/fs/cgroup", "memory.max"),
         ] {
             let group = Self(Path::new(root).join(&name));
-            if fs::create_dir(&group.0).is_ok()
-                && fs::write(group.0.join(limit), bytes.to_string()).is_ok()
-            {
+            let limited = || fs::write(group.0.join(limit), bytes.to_string());
+            if fs::create_dir(&group.0).is_ok() && limited().is_ok() {
                 return Some(group);
             }
         }

@@ -1,8 +1,9 @@
 //! What cannot be, and what the host cannot give.
 
-use crate::laboratory::{Disk, Running, daemon_program, is_possible_or_skip, order, succeeds};
+use crate::laboratory::{Disk, Running, daemon_program, disks_and, order, succeeds};
 use plimsoll_disk::{Daemon, DaemonProgram, DiskError};
 use plimsoll_record::{Backing, DiskSpec};
+use plimsoll_testing::{assert_contains, needs};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -19,12 +20,10 @@ fn refusal(change: impl FnOnce(&mut plimsoll_disk::DaemonOrder)) -> String {
 
 #[test]
 fn a_disk_that_cannot_be_says_why() {
-    if !is_possible_or_skip("mistakes::a_disk_that_cannot_be_says_why", &[]) {
-        return;
-    }
+    needs!(disks_and(&[]));
     let missing = refusal(|order| order.mount_point = "/nonexistent/place".into());
-    assert!(missing.contains("/nonexistent/place"), "{missing}");
-    assert!(missing.contains("missing"), "{missing}");
+    assert_contains(&missing, "/nonexistent/place");
+    assert_contains(&missing, "missing");
     let long = refusal(|order| order.socket = PathBuf::from("/tmp").join("a".repeat(200)));
     assert!(long.contains("listen"), "{long}");
     let taken = refusal(|order| {
@@ -43,26 +42,22 @@ fn a_disk_that_cannot_be_says_why() {
 fn a_program_that_is_no_daemon_says_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let order = order(folder.path(), &DiskSpec::unlimited(1 << 20));
-    let program = DaemonProgram {
-        path: "/bin/sh".into(),
-        arguments: vec!["-c".into(), "echo no idea >&2".into()],
-    };
-    let error = Daemon::start(&program, &order).unwrap_err().to_string();
-    assert!(error.contains("no idea"), "{error}");
-    let program = DaemonProgram {
-        path: "/nonexistent/program".into(),
-        arguments: Vec::new(),
-    };
-    let error = Daemon::start(&program, &order).unwrap_err().to_string();
-    assert!(error.contains("/nonexistent/program"), "{error}");
+    for (path, arguments, words) in [
+        ("/bin/sh", &["-c", "echo no idea >&2"][..], "no idea"),
+        ("/nonexistent/program", &[], "/nonexistent/program"),
+    ] {
+        let program = DaemonProgram {
+            path: path.into(),
+            arguments: arguments.iter().map(|&word| word.into()).collect(),
+        };
+        let error = Daemon::start(&program, &order).unwrap_err();
+        assert_contains(&error, words);
+    }
 }
 
 #[test]
 fn a_full_backing_disk_is_an_error_of_the_writer_and_is_counted() {
-    let test = "mistakes::a_full_backing_disk_is_an_error_of_the_writer_and_is_counted";
-    if !is_possible_or_skip(test, &["losetup"]) {
-        return;
-    }
+    needs!(disks_and(&["losetup"]));
     let small = Small::new();
     let spec = DiskSpec {
         backing: Backing::File,
@@ -81,11 +76,9 @@ fn a_full_backing_disk_is_an_error_of_the_writer_and_is_counted() {
     assert!(!writer.ends(|| {}));
     assert!(control.counters().unwrap().failed >= 1);
     // It is still there for what it has.
-    succeeds(
-        Command::new("dd")
-            .args(["of=/dev/null", "bs=1M", "count=1", "iflag=direct"])
-            .arg(format!("if={}", disk.device())),
-    );
+    let mut read = Command::new("dd");
+    read.args(["of=/dev/null", "bs=1M", "count=1", "iflag=direct"]);
+    succeeds(read.arg(format!("if={}", disk.device())));
     assert_eq!(disk.take_down(), Vec::<String>::new());
 }
 
@@ -95,11 +88,9 @@ struct Small(tempfile::TempDir);
 impl Small {
     fn new() -> Self {
         let small = Self(tempfile::tempdir().unwrap());
-        succeeds(
-            Command::new("mount")
-                .args(["-t", "tmpfs", "-o", "size=8m", "tmpfs"])
-                .arg(small.0.path()),
-        );
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=8m", "tmpfs"]);
+        succeeds(mount.arg(small.0.path()));
         small
     }
 }

@@ -1,17 +1,14 @@
 //! Dirty pages that only the daemon can write, in a group that has no memory left.
 
-use crate::laboratory::{
-    Disk, MemoryGroup, Running, daemon_program, is_possible_or_skip, succeeds,
-};
+use crate::laboratory::{Disk, MemoryGroup, Running, daemon_program, disks_and, succeeds};
 use plimsoll_record::{DiskLatency, DiskRates, DiskSpec};
+use plimsoll_testing::needs;
 use std::process::Command;
 
 #[test]
 fn more_dirty_pages_than_memory_do_not_hang() {
     let test = "pressure::more_dirty_pages_than_memory_do_not_hang";
-    if !is_possible_or_skip(test, &["losetup", "mkfs.xfs"]) {
-        return;
-    }
+    needs!(disks_and(&["losetup", "mkfs.xfs"]));
     let Some(group) = MemoryGroup::new(128 << 20) else {
         plimsoll_testing::skip(test, "there is no control group for memory");
         return;

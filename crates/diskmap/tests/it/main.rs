@@ -93,10 +93,8 @@ fn every_access_is_at_its_place_in_its_file() {
         .iter()
         .map(|file| (file.path.as_str(), file.size, file.accesses))
         .collect();
-    assert_eq!(
-        told,
-        [("data/collection.wt", 4 * MIB, 2), ("data/journal", MIB, 2)]
-    );
+    let expected = [("data/collection.wt", 4 * MIB, 2), ("data/journal", MIB, 2)];
+    assert_eq!(told, expected);
 
     // 5 MiB on 64 × 64 cells are 1,280 bytes a cell, in whole sectors 1,536; a row is 96 KiB.
     let layout = Layout::of(&accesses, 128);

@@ -101,20 +101,14 @@ fn operations_know_their_accesses() {
     assert_eq!(accesses, two_finds().all);
     let operations = head.operations.expect("two of them");
     assert_eq!(operations.sessions, 1);
-    assert_eq!(
-        (operations.first, operations.count),
-        (vec![3, 6], vec![2, 2])
-    );
+    assert_eq!(operations.first, vec![3, 6]);
+    assert_eq!(operations.count, vec![2, 2]);
     assert_eq!(operations.number, [0, 1]);
-    assert_eq!(
-        head.left_out.operations, 1,
-        "the last came after all accesses"
-    );
+    let found = head.left_out.operations;
+    assert_eq!(found, 1, "the last came after all accesses");
     let kinds: Vec<FileKind> = head.files.iter().map(|file| file.kind).collect();
-    assert_eq!(
-        kinds,
-        [FileKind::Collection, FileKind::Index, FileKind::Journal]
-    );
+    let expected = [FileKind::Collection, FileKind::Index, FileKind::Journal];
+    assert_eq!(kinds, expected);
     let labels: Vec<(u64, &str)> = head
         .moments
         .iter()
@@ -178,10 +172,8 @@ fn a_budget_of_bytes_is_kept() {
         packed.len()
     );
     let head = unpack(&packed).expect("it was packed just now").head;
-    assert_eq!(
-        head.left_out.before + head.accesses + head.left_out.after,
-        20_000
-    );
+    let found = head.left_out.before + head.accesses + head.left_out.after;
+    assert_eq!(found, 20_000);
     assert!(pack_within(&accesses, &[], 1_000_000).len() > packed.len());
 }
 
@@ -260,10 +252,8 @@ fn the_layout_stays() {
     let kept = std::fs::read(&packed_path).expect("it is in the repository");
     let told = std::fs::read_to_string(&words_path).expect("it is in the repository");
     let told: Value = serde_json::from_str(&told).expect("it is JSON");
-    assert_eq!(
-        in_words(&unpack(&kept).expect("it is of this version")),
-        told
-    );
+    let found = in_words(&unpack(&kept).expect("it is of this version"));
+    assert_eq!(found, told);
     assert_eq!(words, told);
 }
 

@@ -249,6 +249,7 @@ mod tests {
     use flate2::write::ZlibEncoder;
     use mongodb::bson::{Binary, DateTime, Document, Timestamp, doc};
     use plimsoll_record::figures;
+    use plimsoll_testing::assert_starts;
     use std::io::Write;
 
     fn variable(mut number: u64, out: &mut Vec<u8>) {
@@ -380,7 +381,7 @@ mod tests {
         rustix::fs::mkfifoat(rustix::fs::CWD, &metrics, rustix::fs::Mode::RUSR).unwrap();
         let error = samples(directory.path()).unwrap_err();
         let named = format!("cannot read {}: ", metrics.display());
-        assert!(error.to_string().starts_with(&named), "{error}");
+        assert_starts(&error, &named);
     }
 
     #[test]
@@ -411,9 +412,6 @@ mod tests {
     fn a_directory_that_is_not_there_is_named() {
         let error = samples(Path::new("/nowhere/diagnostic.data")).unwrap_err();
         let said = error.to_string();
-        assert!(
-            said.starts_with("cannot read /nowhere/diagnostic.data"),
-            "{said}"
-        );
+        assert_starts(&said, "cannot read /nowhere/diagnostic.data");
     }
 }

@@ -349,10 +349,8 @@ mod tests {
             r#"{"t":{"$date":"2026-11-01T10:00:00Z"},"s":"W","c":"CONTROL","id":22178,"ctx":"initandlisten","msg":"transparent_hugepage is 'always'"}"#,
             "an older line",
         ] };
-        assert_eq!(
-            warning_words(&log),
-            "transparent_hugepage is 'always'; an older line"
-        );
+        let expected = "transparent_hugepage is 'always'; an older line";
+        assert_eq!(warning_words(&log), expected);
         assert_eq!(warning_words(&doc! {}), "");
     }
 
@@ -363,10 +361,9 @@ mod tests {
             "os": { "type": "Linux", "name": "Debian", "version": "12" },
             "extra": { "cpuString": "Some Processor" },
         };
-        assert_eq!(
-            host_words(&host),
-            "2 processors x86_64, 8192 MiB memory, 2048 MiB allowed, Some Processor, Debian 12"
-        );
+        let expected =
+            "2 processors x86_64, 8192 MiB memory, 2048 MiB allowed, Some Processor, Debian 12";
+        assert_eq!(host_words(&host), expected);
         assert_eq!(host_words(&doc! {}), "");
     }
 
@@ -383,14 +380,10 @@ mod tests {
 
     #[test]
     fn ferretdb_is_known_by_either_word() {
-        assert_eq!(
-            ferretdb_version(&doc! { "ferretdb": { "version": "v2.1.0" } }).unwrap(),
-            "2.1.0"
-        );
-        assert_eq!(
-            ferretdb_version(&doc! { "ferretdbVersion": "v1.24.0" }).unwrap(),
-            "1.24.0"
-        );
+        let found = ferretdb_version(&doc! { "ferretdb": { "version": "v2.1.0" } }).unwrap();
+        assert_eq!(found, "2.1.0");
+        let found = ferretdb_version(&doc! { "ferretdbVersion": "v1.24.0" }).unwrap();
+        assert_eq!(found, "1.24.0");
         assert_eq!(ferretdb_version(&doc! { "version": "7.0.0" }), None);
     }
 }

@@ -652,9 +652,7 @@ mod tests {
             "wiredTiger": { "cache": 7_i32 },
             "mem": { "resident": 1_i32 },
         };
-        assert_eq!(
-            figures(&odd),
-            BTreeMap::from([(figures::SERVER_RESIDENT, MIB)])
-        );
+        let expected = BTreeMap::from([(figures::SERVER_RESIDENT, MIB)]);
+        assert_eq!(figures(&odd), expected);
     }
 }

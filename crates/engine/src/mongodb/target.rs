@@ -477,6 +477,7 @@ fn without_socket_timeout(uri: &str) -> Result<(String, Option<Duration>), Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_contains;
 
     fn environment(name: &str) -> Option<String> {
         match name {
@@ -490,20 +491,15 @@ mod tests {
     #[test]
     fn variables_are_filled_in_and_encoded_where_a_password_stands() {
         let fill = |template| filled(template, &environment);
-        assert_eq!(
-            fill("mongodb://u:${PASSWORD}@${HOST}/x").unwrap(),
-            "mongodb://u:p%40ss%2Fword@db1:27018/x"
-        );
+        let expected = "mongodb://u:p%40ss%2Fword@db1:27018/x";
+        assert_eq!(fill("mongodb://u:${PASSWORD}@${HOST}/x").unwrap(), expected);
         assert_eq!(fill("${URI}").unwrap(), "mongodb://a:secret@b/c");
         assert_eq!(fill("mongodb://h").unwrap(), "mongodb://h");
-        assert_eq!(
-            fill("mongodb://u:${NOBODY}@h").unwrap_err(),
-            "the environment variable NOBODY is not set; set it before the program is started"
-        );
-        assert_eq!(
-            fill("mongodb://u:${PASSWORD@h").unwrap_err(),
-            "`${` has no closing brace"
-        );
+        let expected =
+            "the environment variable NOBODY is not set; set it before the program is started";
+        assert_eq!(fill("mongodb://u:${NOBODY}@h").unwrap_err(), expected);
+        let found = fill("mongodb://u:${PASSWORD@h").unwrap_err();
+        assert_eq!(found, "`${` has no closing brace");
     }
 
     #[test]
@@ -516,10 +512,8 @@ mod tests {
                 Some(Duration::from_millis(250))
             )
         );
-        assert_eq!(
-            take("mongodb://h/?socketTimeoutMS=0"),
-            ("mongodb://h/".into(), None)
-        );
+        let found = take("mongodb://h/?socketTimeoutMS=0");
+        assert_eq!(found, ("mongodb://h/".into(), None));
         assert!(without_socket_timeout("mongodb://h/?socketTimeoutMS=soon").is_err());
     }
 
@@ -535,14 +529,7 @@ mod tests {
         }
         let settings = crate::registry::completed(&KIND, &settings).unwrap();
         let data = plimsoll_workload::DataSpec::with_records(1);
-        let opening = Opening {
-            settings: &settings,
-            directory: None,
-            server: None,
-            seed: 1,
-            data: &data,
-            allocator: "system",
-        };
+        let opening = Opening::new(&settings, &data);
         let mut target = Target::new(&opening, &|_| None).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
@@ -559,10 +546,8 @@ mod tests {
         let plain = "mongodb://h/d?w=1&journal=true&maxPoolSize=100000";
         assert_eq!(chosen(plain, None), Ok((ClientChoice::Lean, None)));
         assert_eq!(chosen(plain, Some("lean")), Ok((ClientChoice::Lean, None)));
-        assert_eq!(
-            chosen(plain, Some("driver")),
-            Ok((ClientChoice::Driver, None))
-        );
+        let found = chosen(plain, Some("driver"));
+        assert_eq!(found, Ok((ClientChoice::Driver, None)));
         for (uri, lacks) in [
             ("mongodb://h/d?compressors=snappy", "does not compress"),
             ("mongodb://h/d?tls=true", "has no TLS"),
@@ -576,16 +561,12 @@ mod tests {
             assert_eq!(client, ClientChoice::Driver, "{uri}");
             assert!(note.unwrap().contains(lacks), "{uri}");
             let refused = chosen(uri, Some("lean")).unwrap_err();
-            assert!(
-                refused.contains(lacks) && refused.contains("client: driver"),
-                "{refused}"
-            );
+            assert_contains(&refused, lacks);
+            assert_contains(&refused, "client: driver");
         }
         // Neither of the two can do this.
         let refused = chosen("mongodb://h/d?w=0&tls=true", None).unwrap_err();
-        assert!(
-            refused.contains("write concern 0") && refused.contains("has no TLS"),
-            "{refused}"
-        );
+        assert_contains(&refused, "write concern 0");
+        assert_contains(&refused, "has no TLS");
     }
 }

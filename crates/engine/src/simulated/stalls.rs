@@ -83,10 +83,8 @@ mod tests {
             ]
         );
         assert_eq!(Stalls::parse(" ").unwrap(), Stalls::default());
-        assert_eq!(
-            Stalls::parse("1s+2s,2s+3s,5s+1s").unwrap().windows,
-            [(SECOND, 6 * SECOND)]
-        );
+        let found = Stalls::parse("1s+2s,2s+3s,5s+1s").unwrap().windows;
+        assert_eq!(found, [(SECOND, 6 * SECOND)]);
         assert!(
             Stalls::parse("3s")
                 .unwrap_err()

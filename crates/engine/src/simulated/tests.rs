@@ -2,6 +2,7 @@
 
 use super::*;
 use plimsoll_plan::SettingValue;
+use plimsoll_testing::assert_contains;
 use plimsoll_workload::{Ask, DataSpec, KeySpace};
 
 /// Moves to whatever time is waited for.
@@ -58,11 +59,8 @@ fn a_stall_is_counted_from_the_beginning_of_the_point() {
     for _ in 0..10 {
         read(&mut session);
     }
-    assert_eq!(
-        clock.now_ns(),
-        10_000_000,
-        "nothing stalls before the first point"
-    );
+    // Nothing stalls before the first point.
+    assert_eq!(clock.now_ns(), 10_000_000);
     for _ in 0..2 {
         engine.point_begins();
         let begin_ns = clock.now_ns();
@@ -90,10 +88,8 @@ fn shares_of_failures_are_as_asked() {
         }
     }
     // Five standard errors.
-    assert!(
-        (9_500..10_500).contains(&errors) && (19_300..20_700).contains(&missing),
-        "{errors} {missing}"
-    );
+    assert!((9_500..10_500).contains(&errors), "{errors}");
+    assert!((19_300..20_700).contains(&missing), "{missing}");
 }
 
 #[test]
@@ -132,25 +128,16 @@ fn a_seed_and_a_session_give_the_same_times_again() {
     read(&mut engine.new_session());
     let first_ns = clock.now_ns();
     read(&mut engine.new_session());
-    assert_ne!(
-        clock.now_ns(),
-        2 * first_ns,
-        "sessions draw their own times"
-    );
+    // Sessions draw their own times.
+    assert_ne!(clock.now_ns(), 2 * first_ns);
 }
 
 #[test]
 fn more_failures_than_operations_are_refused() {
     let mut settings = engine(&[]).0.settings;
-    settings
-        .0
-        .insert("error_share".into(), SettingValue::Number(0.6));
-    settings
-        .0
-        .insert("not_found_share".into(), SettingValue::Number(0.6));
-    let error = Simulated::new(&settings, 1, Jumping::default())
-        .err()
-        .expect("refused")
-        .to_string();
-    assert!(error.contains("more than all operations"), "{error}");
+    for share in ["error_share", "not_found_share"] {
+        settings.0.insert(share.into(), SettingValue::Number(0.6));
+    }
+    let refused = Simulated::new(&settings, 1, Jumping::default());
+    assert_contains(refused.err().unwrap(), "more than all operations");
 }

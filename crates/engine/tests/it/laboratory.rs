@@ -28,14 +28,7 @@ pub fn open_at(
 ) -> Result<Box<dyn Engine>, EngineError> {
     let mut settings = settings(pairs);
     settings.0.insert("uri".into(), text(uri));
-    let opening = Opening {
-        settings: &settings,
-        directory: None,
-        server: None,
-        seed: 1,
-        data,
-        allocator: "system",
-    };
+    let opening = Opening::new(&settings, data);
     open("mongodb", &opening)
 }
 
@@ -48,21 +41,18 @@ pub fn open_on(
     let address = server.uri();
     let settings = settings(pairs);
     let opening = Opening {
-        settings: &settings,
         directory: Some(server.directory()),
         server: Some(&address),
-        seed: 1,
-        data,
-        allocator: "system",
+        ..Opening::new(&settings, data)
     };
     open("mongodb", &opening)
 }
 
 /// Runs a test with each client on each kind of server that is there.
-pub fn everywhere(test: &str, body: impl Fn(&Server, &str)) {
-    for kind in Kind::there(test) {
+pub fn everywhere(body: impl Fn(&Server, &str)) {
+    for kind in Kind::there() {
         for client in CLIENTS {
-            eprintln!("{test}: {client} on {kind:?}");
+            eprintln!("{client} on {kind:?}");
             body(&Server::start(kind), client);
         }
     }

@@ -9,4 +9,5 @@ mod laboratory;
 mod mistakes;
 mod operations;
 mod scripted;
-mod server;
+
+use plimsoll_testing::servers as server;

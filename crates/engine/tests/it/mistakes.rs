@@ -10,6 +10,7 @@ use bson::doc;
 use plimsoll_engine::{Opening, Outcome, open};
 use plimsoll_mongo::{Host, LeanClient, LeanOptions};
 use plimsoll_plan::{SettingValue, Settings};
+use plimsoll_testing::{Need, assert_contains, needs};
 use plimsoll_workload::{DataSpec, FieldChoice};
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
@@ -18,65 +19,50 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 const SECRET: &str = "swordfish-7";
 
-fn quickly(client: &str) -> [(&'static str, SettingValue); 2] {
-    [
-        ("client", text(client)),
-        ("connect_timeout", SettingValue::Nanos(500_000_000)),
-    ]
+type Pairs = [(&'static str, SettingValue); 2];
+
+fn within(client: &str, milliseconds: u64) -> Pairs {
+    let timeout = SettingValue::Nanos(milliseconds * 1_000_000);
+    [("client", text(client)), ("connect_timeout", timeout)]
+}
+
+fn quickly(client: &str) -> Pairs {
+    within(client, 500)
 }
 
 /// Where the server is there in the end, or there again. The driver lets half a second pass before it looks again.
-fn patiently(client: &str) -> [(&'static str, SettingValue); 2] {
-    [
-        ("client", text(client)),
-        ("connect_timeout", SettingValue::Nanos(10_000_000_000)),
-    ]
+fn patiently(client: &str) -> Pairs {
+    within(client, 10_000)
 }
 
 /// Why a URI cannot be opened, with either client.
 fn refused(uri: &str) -> Vec<String> {
-    CLIENTS
-        .iter()
-        .map(|client| {
-            let said = message(open_at(uri, &verifiable(1), &quickly(client)));
-            assert!(!said.contains(SECRET), "{said}");
-            said
-        })
-        .collect()
+    let refused = CLIENTS.iter().map(|client| {
+        let said = message(open_at(uri, &verifiable(1), &quickly(client)));
+        assert!(!said.contains(SECRET), "{said}");
+        said
+    });
+    refused.collect()
 }
 
 fn assert_says(said: &str, words: &[&str]) {
     for word in words {
-        assert!(said.contains(word), "`{word}` is not in: {said}");
+        assert_contains(said, word);
     }
 }
 
 #[test]
 fn without_a_server_it_says_what_to_do() {
     for said in refused(&format!("mongodb://me:{SECRET}@127.0.0.1:{}/", free_port())) {
-        assert_says(
-            &said,
-            &[
-                "reaching mongodb://me:***@127.0.0.1:",
-                "Connection refused",
-                "start the server, or correct `uri`",
-            ],
-        );
+        assert_says(&said, &["reaching mongodb://me:***@127.0.0.1:"]);
+        assert_says(&said, &["Connection refused"]);
+        assert_says(&said, &["start the server, or correct `uri`"]);
     }
     let settings = Settings::default();
     let data = verifiable(1);
-    let opening = Opening {
-        settings: &settings,
-        directory: None,
-        server: None,
-        seed: 1,
-        data: &data,
-        allocator: "system",
-    };
-    assert_eq!(
-        message(open("mongodb", &opening)),
-        "the engine `mongodb` needs a server: name one by `uri`, or have one started"
-    );
+    let opening = Opening::new(&settings, &data);
+    let expected = "the engine `mongodb` needs a server: name one by `uri`, or have one started";
+    assert_eq!(message(open("mongodb", &opening)), expected);
 }
 
 #[test]
@@ -97,10 +83,8 @@ fn a_uri_that_is_none_is_refused() {
     }
     let unset = "mongodb://me:${PLIMSOLL_TEST_UNSET}@127.0.0.1/";
     for said in refused(unset) {
-        assert_says(
-            &said,
-            &["the environment variable PLIMSOLL_TEST_UNSET is not set"],
-        );
+        let words = "the environment variable PLIMSOLL_TEST_UNSET is not set";
+        assert_contains(&said, words);
     }
 }
 
@@ -135,15 +119,11 @@ fn settings_that_do_not_go_together_are_refused_by_name() {
         assert_says(&said(&pairs), &words);
     }
     let other = format!("mongodb://127.0.0.1:{}/", free_port());
-    let zero = [
-        ("client", text("driver")),
-        ("write_concern", text("0")),
-        ("connect_timeout", SettingValue::Nanos(500_000_000)),
-    ];
-    assert_says(
-        &message(open_at(&other, &verifiable(1), &zero)),
-        &["`client: driver`", "write concern 0", "`client: lean`"],
-    );
+    let mut zero = quickly("driver").to_vec();
+    zero.push(("write_concern", text("0")));
+    let said = message(open_at(&other, &verifiable(1), &zero));
+    assert_says(&said, &["`client: driver`", "write concern 0"]);
+    assert_says(&said, &["`client: lean`"]);
 }
 
 #[test]
@@ -164,10 +144,8 @@ fn what_the_lean_client_cannot_do_names_the_other() {
     let mut pairs = quickly("lean").to_vec();
     pairs.push(("read_preference", text("nearest")));
     let said = message(open_at(&uri, &verifiable(1), &pairs));
-    assert_says(
-        &said,
-        &["reads from the primary alone", "use `client: driver`"],
-    );
+    assert_says(&said, &["reads from the primary alone"]);
+    assert_says(&said, &["use `client: driver`"]);
 }
 
 #[test]
@@ -183,16 +161,21 @@ fn what_is_no_mongodb_says_so() {
     }
 }
 
-#[test]
-fn a_server_that_is_too_old_says_so() {
-    let old = Scripted::start(|command| {
+/// A server that greets with this instead, and has nothing else to say.
+fn greeting_with(other: bson::Document) -> Scripted {
+    Scripted::start(move |command| {
         if !is_greeting(command) {
             return by_default(command);
         }
         let mut greeting = greeting();
-        greeting.insert("maxWireVersion", 6);
+        greeting.extend(other.clone());
         Answer::Reply(greeting)
-    });
+    })
+}
+
+#[test]
+fn a_server_that_is_too_old_says_so() {
+    let old = greeting_with(doc! { "maxWireVersion": 6 });
     for said in refused(&old.uri()) {
         assert_says(&said, &["wire version 6", "older than MongoDB 4.2"]);
     }
@@ -200,21 +183,12 @@ fn a_server_that_is_too_old_says_so() {
 
 #[test]
 fn a_secondary_says_so() {
-    let secondary = Scripted::start(|command| {
-        if !is_greeting(command) {
-            return by_default(command);
-        }
-        let mut greeting = greeting();
-        for (name, value) in [
-            ("ismaster", false),
-            ("isWritablePrimary", false),
-            ("secondary", true),
-        ] {
-            greeting.insert(name, value);
-        }
-        greeting.insert("setName", "rs0");
-        greeting.insert("hosts", vec!["127.0.0.1:1"]);
-        Answer::Reply(greeting)
+    let secondary = greeting_with(doc! {
+        "ismaster": false,
+        "isWritablePrimary": false,
+        "secondary": true,
+        "setName": "rs0",
+        "hosts": ["127.0.0.1:1"],
     });
     let uri = format!("{}?directConnection=true", secondary.uri());
     for said in refused(&uri) {
@@ -229,25 +203,17 @@ fn a_user_without_rights_is_told_which() {
         _ => by_default(command),
     });
     for said in refused(&server.uri()) {
-        assert_says(
-            &said,
-            &[
-                "listing ycsb.usertable failed",
-                "not authorized on ycsb (Unauthorized, code 13)",
-                "the role readWrite",
-            ],
-        );
+        assert_says(&said, &["listing ycsb.usertable failed"]);
+        assert_says(&said, &["not authorized on ycsb (Unauthorized, code 13)"]);
+        assert_says(&said, &["the role readWrite"]);
     }
     // Whoever only reads need not list.
     for client in CLIENTS {
         let mut pairs = quickly(client).to_vec();
         pairs.push(("existing", text("use")));
         let engine = open_at(&server.uri(), &verifiable(1), &pairs).unwrap();
-        let description = engine.description();
-        assert_eq!(
-            description.notes["server_host"],
-            "unknown: the server does not have it"
-        );
+        let host = &engine.description().notes["server_host"];
+        assert_eq!(host, "unknown: the server does not have it");
     }
 }
 
@@ -282,14 +248,9 @@ fn repetitions_by_the_driver_are_counted() {
             greeting.insert("logicalSessionTimeoutMinutes", 30);
             return Answer::Reply(greeting);
         }
-        let left = &told;
-        if first_word(command) == "find"
-            && left
-                .try_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-                    left.checked_sub(1)
-                })
-                .is_ok()
-        {
+        let one_less = |left: u32| left.checked_sub(1);
+        let is_cut = || told.try_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
+        if first_word(command) == "find" && is_cut().is_ok() {
             return Answer::CutOff(doc! { "ok": 1.0 }, 20);
         }
         by_default(command)
@@ -313,14 +274,7 @@ fn repetitions_by_the_driver_are_counted() {
 
 #[test]
 fn a_mongos_is_known_as_one() {
-    let server = Scripted::start(|command| {
-        if !is_greeting(command) {
-            return by_default(command);
-        }
-        let mut greeting = greeting();
-        greeting.insert("msg", "isdbgrid");
-        Answer::Reply(greeting)
-    });
+    let server = greeting_with(doc! { "msg": "isdbgrid" });
     for client in CLIENTS {
         let engine = open_at(&server.uri(), &verifiable(1), &quickly(client)).unwrap();
         let description = engine.description();
@@ -340,10 +294,8 @@ fn stepped_down() -> bson::Document {
 fn a_primary_that_steps_down_is_followed_to_the_new_one() {
     for client in CLIENTS {
         let listeners = [0, 1].map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
-        let ports = listeners
-            .each_ref()
-            .map(|listener| listener.local_addr().unwrap().port());
-        let hosts = ports.map(|port| format!("127.0.0.1:{port}"));
+        let host = |listener: &TcpListener| listener.local_addr().unwrap().to_string();
+        let hosts = listeners.each_ref().map(host);
         // Which of the two is the primary. Its elections are counted by the same number.
         let primary = Arc::new(AtomicU32::new(0));
         let asked = Arc::new([const { AtomicU32::new(0) }; 2]);
@@ -357,13 +309,15 @@ fn a_primary_that_steps_down_is_followed_to_the_new_one() {
                 let is_primary = now == me;
                 if is_greeting(command) {
                     let mut greeting = greeting();
-                    greeting.insert("setName", "rs0");
-                    greeting.insert("setVersion", 1);
-                    greeting.insert("hosts", hosts.to_vec());
-                    greeting.insert("me", &hosts[me as usize]);
-                    greeting.insert("ismaster", is_primary);
-                    greeting.insert("isWritablePrimary", is_primary);
-                    greeting.insert("secondary", !is_primary);
+                    greeting.extend(doc! {
+                        "setName": "rs0",
+                        "setVersion": 1,
+                        "hosts": hosts.to_vec(),
+                        "me": &hosts[me as usize],
+                        "ismaster": is_primary,
+                        "isWritablePrimary": is_primary,
+                        "secondary": !is_primary,
+                    });
                     if is_primary {
                         let term = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, now as u8 + 1];
                         greeting.insert("electionId", bson::oid::ObjectId::from_bytes(term));
@@ -383,11 +337,8 @@ fn a_primary_that_steps_down_is_followed_to_the_new_one() {
         });
         let uri = format!("mongodb://{},{}/?replicaSet=rs0", hosts[0], hosts[1]);
         let engine = open_at(&uri, &verifiable(1), &patiently(client)).unwrap();
-        let description = engine.description();
-        assert_eq!(
-            description.notes["server"],
-            "primary of the replica set rs0"
-        );
+        let kind = &engine.description().notes["server"];
+        assert_eq!(kind, "primary of the replica set rs0");
         let mut session = engine.session().unwrap();
         assert_ok(&session.delete(b"user1"));
         assert_eq!(asked[0].load(Ordering::SeqCst), 1);
@@ -410,19 +361,14 @@ fn a_primary_that_steps_down_is_followed_to_the_new_one() {
 
 #[test]
 fn a_wrong_password_is_told_without_it() {
-    let test = "mistakes::a_wrong_password_is_told_without_it";
-    if !Kind::FerretDb.is_there_or_skip(test) {
-        return;
-    }
-    let server = Server::start_with(
-        Kind::FerretDb,
-        &[
-            "--test-enable-new-auth=true",
-            "--setup-username=me",
-            "--setup-password=right-one-1",
-            "--setup-database=admin",
-        ],
-    );
+    needs!([Need::Server("ferretdb")]);
+    let arguments = [
+        "--test-enable-new-auth=true",
+        "--setup-username=me",
+        "--setup-password=right-one-1",
+        "--setup-database=admin",
+    ];
+    let server = Server::start_with(Kind::FerretDb, &arguments);
     for said in refused(&format!("mongodb://me:{SECRET}@127.0.0.1:{}/", server.port)) {
         assert_says(&said, &["check user, password and `authSource`"]);
     }
@@ -433,11 +379,8 @@ fn a_wrong_password_is_told_without_it() {
 
 #[test]
 fn a_user_is_let_in_and_the_password_told_to_nobody() {
-    let test = "mistakes::a_user_is_let_in_and_the_password_told_to_nobody";
     // The official driver and FerretDB 1.24 do not agree on the end of SCRAM.
-    if !Kind::Mongod.is_there_or_skip(test) {
-        return;
-    }
+    needs!([Need::Server("mongod")]);
     let server = Server::start_with(Kind::Mongod, &["--auth"]);
     // Without any user yet, whoever comes from the same machine may make the first.
     let host = Host::Tcp {
@@ -447,16 +390,14 @@ fn a_user_is_let_in_and_the_password_told_to_nobody() {
     let mut client = LeanClient::connect(&LeanOptions::new(host, "admin", &verifiable(1))).unwrap();
     let user = doc! { "createUser": "me", "pwd": SECRET, "roles": ["root"] };
     client.command("admin", &user.to_vec().unwrap()).unwrap();
-    for said in refused(&format!(
-        "mongodb://me:not-{SECRET}@127.0.0.1:{}/",
-        server.port
-    )) {
+    let port = server.port;
+    for said in refused(&format!("mongodb://me:not-{SECRET}@127.0.0.1:{port}/")) {
         assert_says(&said, &["check user, password and `authSource`"]);
     }
     for client in CLIENTS {
         let mut data = verifiable(20);
         data.table = client.into();
-        let uri = format!("mongodb://me:{SECRET}@127.0.0.1:{}/", server.port);
+        let uri = format!("mongodb://me:{SECRET}@127.0.0.1:{port}/");
         let engine = open_at(&uri, &data, &[("client", text(client))]).unwrap();
         assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
         assert_eq!(engine.count().unwrap(), Some(20));
@@ -468,10 +409,7 @@ fn a_user_is_let_in_and_the_password_told_to_nobody() {
 
 #[test]
 fn tls_is_spoken_by_the_driver_and_missed_in_words() {
-    let test = "mistakes::tls_is_spoken_by_the_driver_and_missed_in_words";
-    if !Kind::FerretDb.is_there_or_skip(test) {
-        return;
-    }
+    needs!([Need::Server("ferretdb")]);
     let folder = tempfile::tempdir().unwrap();
     let certified = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
     let certificate = folder.path().join("certificate.pem");
@@ -479,19 +417,15 @@ fn tls_is_spoken_by_the_driver_and_missed_in_words() {
     std::fs::write(&certificate, certified.cert.pem()).unwrap();
     std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
     let tls_port = free_port();
-    let server = Server::start_with(
-        Kind::FerretDb,
-        &[
-            &format!("--listen-tls=127.0.0.1:{tls_port}"),
-            &format!("--listen-tls-cert-file={}", certificate.display()),
-            &format!("--listen-tls-key-file={}", key.display()),
-        ],
-    );
+    let (certificate, key) = (certificate.display(), key.display());
+    let arguments = [
+        &*format!("--listen-tls=127.0.0.1:{tls_port}"),
+        &format!("--listen-tls-cert-file={certificate}"),
+        &format!("--listen-tls-key-file={key}"),
+    ];
+    let server = Server::start_with(Kind::FerretDb, &arguments);
     let data = verifiable(20);
-    let good = format!(
-        "mongodb://localhost:{tls_port}/?tls=true&tlsCAFile={}",
-        certificate.display()
-    );
+    let good = format!("mongodb://localhost:{tls_port}/?tls=true&tlsCAFile={certificate}");
     let engine = open_at(&good, &data, &[("client", text("driver"))]).unwrap();
     assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
     assert_eq!(engine.count().unwrap(), Some(20));
@@ -510,8 +444,7 @@ fn tls_is_spoken_by_the_driver_and_missed_in_words() {
 
 #[test]
 fn documents_of_others_are_left_alone() {
-    let test = "mistakes::documents_of_others_are_left_alone";
-    for kind in Kind::there(test) {
+    for kind in Kind::there() {
         let server = Server::start(kind);
         let data = verifiable(30);
         let existing = |word| [("existing", text(word))];
@@ -526,10 +459,8 @@ fn documents_of_others_are_left_alone() {
         assert_all_ok(&load(&mut *foreign.session().unwrap(), &data));
         drop(foreign);
         let said = message(open(&data, "refuse"));
-        assert_says(
-            &said,
-            &["ycsb.usertable", "did not load", "`existing: use`"],
-        );
+        assert_says(&said, &["ycsb.usertable", "did not load"]);
+        assert_says(&said, &["`existing: use`"]);
         let said = message(open(&data, "drop"));
         assert_says(&said, &["dropping ycsb.usertable", "left alone"]);
         assert_eq!(stored(&data), Some(30));
@@ -550,30 +481,20 @@ fn documents_of_others_are_left_alone() {
             assert_eq!(engine.count().unwrap(), Some(10));
         }
         let said = message(open(&ours, "refuse"));
-        assert_says(
-            &said,
-            &[
-                "ycsb.ours",
-                "earlier load by this program",
-                "`existing: drop`",
-            ],
-        );
+        assert_says(&said, &["ycsb.ours", "earlier load by this program"]);
+        assert_says(&said, &["`existing: drop`"]);
         assert_eq!(stored(&ours), Some(10));
     }
 }
 
 #[test]
 fn a_server_that_dies_and_comes_back_is_used_again() {
-    let test = "mistakes::a_server_that_dies_and_comes_back_is_used_again";
-    for kind in Kind::there(test) {
+    for kind in Kind::there() {
         for client in CLIENTS {
             let mut server = Server::start(kind);
             let data = verifiable(50);
-            let pairs = [
-                ("client", text(client)),
-                ("journal", SettingValue::Flag(true)),
-                ("connect_timeout", SettingValue::Nanos(2_000_000_000)),
-            ];
+            let mut pairs = within(client, 2_000).to_vec();
+            pairs.push(("journal", SettingValue::Flag(true)));
             let engine = open_on(&server, &data, &pairs).unwrap();
             let mut session = engine.session().unwrap();
             assert_all_ok(&load(&mut *session, &data));

@@ -6,9 +6,8 @@ fn output(threads: u32, workload: &str, reads: u64) -> Measured {
         "Command line: -P {workload} -threads {threads} -t\n[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), {reads}.0\n\
          [READ], Operations, {reads}\n[READ], AverageLatency(us), 10.0\n[READ], 99thPercentileLatency(us), 90\n[READ], Return=OK, {reads}\n"
     );
-    read("o.txt", text.as_bytes(), &Options::default())
-        .unwrap()
-        .remove(0)
+    let outputs = read("o.txt", text.as_bytes(), &Options::default());
+    outputs.unwrap().remove(0)
 }
 
 fn arm(name: &str, outputs: Vec<Measured>) -> Arm {
@@ -20,49 +19,29 @@ fn arm(name: &str, outputs: Vec<Measured>) -> Arm {
 
 #[test]
 fn outputs_at_one_load_are_blocks_and_at_others_points() {
-    let arms = vec![
-        arm(
-            "a",
-            vec![
-                output(4, "c", 100),
-                output(1, "c", 50),
-                output(4, "c", 101),
-                output(1, "d", 7),
-            ],
-        ),
-        arm("b", vec![output(4, "c", 99)]),
+    let of_a = vec![
+        output(4, "c", 100),
+        output(1, "c", 50),
+        output(4, "c", 101),
+        output(1, "d", 7),
     ];
+    let arms = vec![arm("a", of_a), arm("b", vec![output(4, "c", 99)])];
     let record = record(&Frame::default(), arms).unwrap();
     let plan: Plan = serde_json::from_value(record.plan.clone()).unwrap();
     let mixes: Vec<&str> = plan.mixes.iter().map(|mix| mix.name.as_str()).collect();
     assert_eq!(mixes, ["c", "d"]);
-    let loads: Vec<String> = plan
-        .points
-        .iter()
-        .map(|point| point.load.to_string())
-        .collect();
-    assert_eq!(loads, ["1 thread", "4 threads", "1 thread"]);
+    let loads = plan.points.iter().map(|point| point.load.to_string());
+    assert!(loads.eq(["1 thread", "4 threads", "1 thread"]));
     assert_eq!(plan.measurement.blocks, 2);
-    let runs: Vec<_> = record
-        .runs
-        .iter()
-        .map(|run| {
-            let points: Vec<_> = run
-                .points
-                .iter()
-                .filter_map(|point| point.label.point)
-                .collect();
-            (run.block, run.arm.as_str(), points)
-        })
-        .collect();
-    assert_eq!(
-        runs,
-        [
-            (0, "a", vec![0, 1, 2]),
-            (0, "b", vec![1]),
-            (1, "a", vec![1])
-        ]
-    );
+    let runs = record.runs.iter().map(|run| {
+        let points = run.points.iter().filter_map(|point| point.label.point);
+        (run.block, run.arm.as_str(), points.collect::<Vec<_>>())
+    });
+    assert!(runs.eq([
+        (0, "a", vec![0, 1, 2]),
+        (0, "b", vec![1]),
+        (1, "a", vec![1])
+    ]));
     assert_eq!(plan.runs.len(), record.runs.len());
 }
 
@@ -75,10 +54,8 @@ fn what_the_user_says_wins() {
     };
     let record = record(&frame, vec![arm("a", vec![output(4, "c", 100)])]).unwrap();
     let label = &record.runs[0].points[0].label;
-    assert_eq!(
-        (label.mix.as_str(), label.load_label.as_str()),
-        ("mine", "9 threads")
-    );
+    assert_eq!(label.mix.as_str(), "mine");
+    assert_eq!(label.load_label.as_str(), "9 threads");
 }
 
 #[test]

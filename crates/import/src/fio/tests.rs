@@ -1,5 +1,6 @@
 use super::*;
 use crate::{Options, read as read_any};
+use plimsoll_testing::assert_contains;
 
 const READ: &str = include_str!("../../tests/samples/fio-read.json");
 
@@ -41,9 +42,8 @@ fn buckets_make_the_histogram() {
     read["total_ios"] = 10.into();
     read["clat_ns"]["bins"] = serde_json::json!({"1000": 7, "2000": 3});
     let runs = all(&changed.to_string());
-    let reads = &runs[0].stated.as_ref().unwrap().operations[0]
-        .latencies
-        .service;
+    let stated = runs[0].stated.as_ref().unwrap();
+    let reads = &stated.operations[0].latencies.service;
     assert!(reads.summary().is_none());
     assert_eq!((reads.count(), reads.percentile_ns(50.0)), (10, Some(1000)));
 }
@@ -60,12 +60,8 @@ fn copies_of_a_job_are_one_and_others_are_points_of_their_own() {
     assert_eq!(runs[0].sessions, Some(2));
     let one = all(READ)[0].stated.as_ref().unwrap().completed.ok;
     assert_eq!(runs[0].stated.as_ref().unwrap().completed.ok, 2 * one);
-    assert!(
-        runs[0]
-            .remarks
-            .iter()
-            .any(|words| words == "ran at the same time as second")
-    );
+    let remark = "ran at the same time as second";
+    assert!(runs[0].remarks.iter().any(|words| words == remark));
 }
 
 #[test]
@@ -83,19 +79,15 @@ fn a_job_that_failed_is_damaged() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let refused = |text: &str| {
-        read_any("fio.json", text.as_bytes(), &Options::default())
-            .unwrap_err()
-            .to_string()
-    };
-    let cut = refused(&READ[..READ.len() / 2]);
-    assert!(cut.contains("the JSON is damaged"), "{cut}");
+    let refused =
+        |text: &str| read_any("fio.json", text.as_bytes(), &Options::default()).unwrap_err();
+    assert_contains(refused(&READ[..READ.len() / 2]), "the JSON is damaged");
     let mut changed = document();
     changed["jobs"][0]["read"]["clat_ns"]["mean"] = (-5.0).into();
-    assert!(refused(&changed.to_string()).contains("mean of read in job randread is `-5`"));
-    let mut changed = document();
+    let words = "mean of read in job randread is `-5`";
+    assert_contains(refused(&changed.to_string()), words);
     changed["jobs"] = serde_json::json!([]);
-    assert!(refused(&changed.to_string()).contains("no job did any I/O"));
+    assert_contains(refused(&changed.to_string()), "no job did any I/O");
 }
 
 #[test]

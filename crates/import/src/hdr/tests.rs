@@ -1,6 +1,7 @@
 use super::*;
 use crate::{Options, join, read as read_any};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer, V2Serializer};
+use plimsoll_testing::assert_contains;
 
 /// A histogram of these values in text form, made by the library.
 fn encoded(values: &[u64]) -> String {
@@ -9,9 +10,8 @@ fn encoded(values: &[u64]) -> String {
         histogram.record(*value).unwrap();
     }
     let mut bytes = Vec::new();
-    V2DeflateSerializer::new()
-        .serialize(&histogram, &mut bytes)
-        .unwrap();
+    let mut serializer = V2DeflateSerializer::new();
+    serializer.serialize(&histogram, &mut bytes).unwrap();
     STANDARD.encode(bytes)
 }
 
@@ -44,17 +44,10 @@ fn each_interval_becomes_a_slice_with_its_histogram() {
     assert_eq!(run.started_at.as_deref(), Some("2023-11-14T22:13:20.500Z"));
     assert_eq!((run.slices.len(), run.measured_ns), (2, 2_000_000_000));
     let first = &run.slices[0].operations[0];
-    assert_eq!(
-        (first.operation, first.status),
-        (Operation::Read, Status::Ok)
-    );
-    let values: Vec<u64> = first
-        .latencies
-        .service
-        .buckets()
-        .map(|(_, count)| count)
-        .collect();
-    assert_eq!(values, [1, 1, 1]);
+    assert_eq!(first.operation, Operation::Read);
+    assert_eq!(first.status, Status::Ok);
+    let buckets = first.latencies.service.buckets();
+    assert!(buckets.map(|(_, count)| count).eq([1, 1, 1]));
     assert_eq!(run.slices[0].completed.ok, 3);
     let second = &run.slices[1].operations[0].latencies.service;
     let mean_ns = second.mean_ns().unwrap();
@@ -74,11 +67,8 @@ fn the_unit_can_be_said() {
             ..Options::default()
         };
         let run = only("READ.hdr", &text, options);
-        let min_ns = run.slices[0].operations[0]
-            .latencies
-            .service
-            .min_ns()
-            .unwrap();
+        let reads = &run.slices[0].operations[0].latencies.service;
+        let min_ns = reads.min_ns().unwrap();
         assert!(min_ns.abs_diff(lowest_ns) <= lowest_ns / 1000, "{min_ns}");
     }
 }
@@ -107,11 +97,9 @@ fn points_of_our_own_logs_are_kept_apart() {
         encoded(&[100])
     );
     let outputs = read_any("x.hlog", text.as_bytes(), &Options::default()).unwrap();
-    let places: Vec<_> = outputs
-        .iter()
-        .map(|output| (output.workload.as_deref(), output.sessions))
-        .collect();
-    assert_eq!(places, [(Some("load"), Some(4)), (Some("c"), Some(16))]);
+    let place = |output: &Measured| (output.workload.clone().unwrap(), output.sessions.unwrap());
+    let places: Vec<_> = outputs.iter().map(place).collect();
+    assert_eq!(places, [("load".to_owned(), 4), ("c".to_owned(), 16)]);
     let completed = outputs[1].slices[0].completed;
     assert_eq!((completed.ok, completed.error), (1, 1));
     let reads = &outputs[1].slices[0].operations[0].latencies.service;
@@ -124,13 +112,9 @@ fn what_a_log_is_of_must_be_known() {
         "#[Histogram log format version 1.3]\n0.0,1.0,1.0,{}\n",
         encoded(&[1])
     );
-    assert!(refused(&text).contains("--operation"), "{}", refused(&text));
-    assert_eq!(
-        only("dir/UPDATE.hdr", &text, Options::default())
-            .counts()
-            .len(),
-        1
-    );
+    assert_contains(refused(&text), "--operation");
+    let by_name = only("dir/UPDATE.hdr", &text, Options::default());
+    assert_eq!(by_name.counts().len(), 1);
     let options = Options {
         operation: Some(Operation::Scan),
         ..Options::default()
@@ -138,7 +122,7 @@ fn what_a_log_is_of_must_be_known() {
     let run = only("x.log", &text, options);
     assert_eq!(run.slices[0].operations[0].operation, Operation::Scan);
     let tagged = text.replace("0.0,1.0", "Tag=frobnicate,0.0,1.0");
-    assert!(refused(&tagged).contains("`frobnicate` is no operation"));
+    assert_contains(refused(&tagged), "`frobnicate` is no operation");
 }
 
 #[test]
@@ -146,18 +130,10 @@ fn a_line_that_was_cut_off_is_left_out_and_said() {
     let text = log("READ", &[&[1], &[2]]);
     let run = only("READ.hdr", &text[..text.len() - 9], Options::default());
     assert_eq!(run.slices.len(), 1);
-    assert!(
-        run.damage[0].contains("line 6 is not complete"),
-        "{:?}",
-        run.damage
-    );
+    assert_contains(&run.damage[0], "line 6 is not complete");
     // In the middle it is no cut.
     let broken = text.replacen("0.000,1.000,5.0,HIST", "0.000,1.000,5.0,HISTX", 1);
-    assert!(
-        refused(&broken).contains("line 5: the histogram cannot be read"),
-        "{}",
-        refused(&broken)
-    );
+    assert_contains(refused(&broken), "line 5: the histogram cannot be read");
 }
 
 #[test]
@@ -172,16 +148,11 @@ fn histograms_that_would_take_too_much_memory_are_refused() {
         decode(&STANDARD.encode(changed), 1e3).unwrap_err()
     };
     assert!(decode(&STANDARD.encode(&v2), 1e3).is_ok());
-    assert!(refused(&|bytes| bytes[15] = 9).contains("no sense"));
-    assert!(
-        refused(&|bytes| {
-            bytes[15] = 5;
-            bytes[24] = 0x7f;
-        })
-        .contains("more values")
-    );
-    assert!(refused(&|bytes| bytes.truncate(20)).contains("shorter"));
-    assert!(refused(&|bytes| bytes[3] = 0).contains("V2 encoding"));
+    assert_contains(refused(&|bytes| bytes[15] = 9), "no sense");
+    let many = refused(&|bytes| (bytes[15], bytes[24]) = (5, 0x7f));
+    assert_contains(many, "more values");
+    assert_contains(refused(&|bytes| bytes.truncate(20)), "shorter");
+    assert_contains(refused(&|bytes| bytes[3] = 0), "V2 encoding");
 }
 
 /// The library makes room for as many bytes of counts as the header tells of, before it looks whether they are there.
@@ -189,25 +160,19 @@ fn histograms_that_would_take_too_much_memory_are_refused() {
 fn a_histogram_that_tells_of_more_than_it_holds_is_refused() {
     let mut bytes = Vec::new();
     let histogram = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 1 << 20, 3).unwrap();
-    V2Serializer::new()
-        .serialize(&histogram, &mut bytes)
-        .unwrap();
+    let mut serializer = V2Serializer::new();
+    serializer.serialize(&histogram, &mut bytes).unwrap();
     let there = bytes.len() - HEADER;
     bytes[4..8].copy_from_slice(&2_952_790_016_u32.to_be_bytes());
     let error = decode(&STANDARD.encode(&bytes), 1e3).unwrap_err();
-    assert_eq!(
-        error,
-        format!("its header tells of 2952790016 bytes of counts, and {there} are there")
-    );
+    let words = format!("its header tells of 2952790016 bytes of counts, and {there} are there");
+    assert_eq!(error, words);
 }
 
 #[test]
 fn logs_of_one_run_are_laid_over_each_other() {
-    let reads = only(
-        "READ.hdr",
-        &log("READ", &[&[10], &[20, 30]]),
-        Options::default(),
-    );
+    let reads = log("READ", &[&[10], &[20, 30]]);
+    let reads = only("READ.hdr", &reads, Options::default());
     let later = log("UPDATE", &[&[5], &[6]]).replace("1700000000.500", "1700000000.620");
     let updates = only("UPDATE.hdr", &later, Options::default());
     let run = join(vec![reads, updates], "run").unwrap();
@@ -228,27 +193,14 @@ fn logs_make_the_percentiles_of_a_text_whole() {
     assert!(reads.percentile_ns(50.0).is_some());
     // A log that counts otherwise is of another run, or of a part.
     let run = join(vec![text(), log_of(&[&[10]])], "run").unwrap();
-    assert!(
-        run.stated.unwrap().operations[0]
-            .latencies
-            .service
-            .summary()
-            .is_some()
-    );
-    assert!(
-        run.remarks[0].contains("the text says 3"),
-        "{:?}",
-        run.remarks
-    );
+    let reads = &run.stated.unwrap().operations[0].latencies.service;
+    assert!(reads.summary().is_some());
+    assert_contains(&run.remarks[0], "the text says 3");
     assert!(join(vec![text(), text()], "run").is_err());
 }
 
 #[test]
 fn a_log_that_goes_back_is_two_logs() {
     let one = log("READ", &[&[1], &[2]]);
-    assert!(
-        refused(&format!("{one}{one}")).contains("go back"),
-        "{}",
-        refused(&format!("{one}{one}"))
-    );
+    assert_contains(refused(&format!("{one}{one}")), "go back");
 }

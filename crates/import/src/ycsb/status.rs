@@ -6,7 +6,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use plimsoll_record::{
     Completed, Histogram, Latencies, OpenLatencies, Operation, OperationSlice, Slice, Status,
-    Summary, WorkerUse,
+    Summary,
 };
 use std::collections::BTreeMap;
 
@@ -193,18 +193,14 @@ fn slice(parts: &[&(String, Summary)], units: u64, is_intended: bool) -> Slice {
     }
     let failed = failed.min(units);
     Slice {
-        index: 0,
-        start_ns: 0,
         length_ns: 0,
-        warm_up: false,
         completed: Completed {
             ok: units - failed,
             not_found: 0,
             error: failed,
         },
         operations,
-        worker: WorkerUse::default(),
-        telemetry: BTreeMap::new(),
+        ..Slice::default()
     }
 }
 

@@ -1,5 +1,6 @@
 use crate::{Measured, Options, Problem, read};
 use plimsoll_record::{Completed, Operation, Status};
+use plimsoll_testing::assert_contains;
 use proptest::prelude::*;
 
 const RUN: &str = include_str!("../../tests/samples/ycsb-run.txt");
@@ -15,9 +16,8 @@ fn only(text: &str) -> Measured {
 }
 
 fn refused(text: &str) -> String {
-    read("run.txt", text.as_bytes(), &Options::default())
-        .unwrap_err()
-        .to_string()
+    let error = read("run.txt", text.as_bytes(), &Options::default()).unwrap_err();
+    error.to_string()
 }
 
 #[test]
@@ -39,24 +39,17 @@ fn a_run_with_status_lines_is_read_as_a_whole() {
         error: 2,
     };
     assert_eq!(stated.completed, expected);
-    let kinds: Vec<_> = stated
-        .operations
-        .iter()
-        .map(|part| (part.operation, part.status))
-        .collect();
-    assert_eq!(
-        kinds,
-        [
-            (Operation::Read, Status::Ok),
-            (Operation::Update, Status::Ok),
-            (Operation::Update, Status::Error)
-        ]
-    );
+    let parts = stated.operations.iter();
+    let kinds: Vec<_> = parts.map(|part| (part.operation, part.status)).collect();
+    let expected = [
+        (Operation::Read, Status::Ok),
+        (Operation::Update, Status::Ok),
+        (Operation::Update, Status::Error),
+    ];
+    assert_eq!(kinds, expected);
     let reads = &stated.operations[0].latencies.service;
-    assert_eq!(
-        (reads.count(), reads.mean_ns()),
-        (149_900, Some(1_514_300.0))
-    );
+    assert_eq!(reads.count(), 149_900);
+    assert_eq!(reads.mean_ns(), Some(1_514_300.0));
     assert_eq!(reads.percentile_ns(99.9), Some(20_015_000));
     assert_eq!(reads.percentile_ns(99.0), Some(5_003_000));
     assert_eq!(reads.percentile_ns(90.0), None);
@@ -66,37 +59,26 @@ fn a_run_with_status_lines_is_read_as_a_whole() {
 #[test]
 fn status_lines_become_slices() {
     let run = only(RUN);
-    let lengths: Vec<_> = run
+    let second = 1_000_000_000;
+    assert_eq!(run.slices.len(), 3);
+    for (slice, (ok, error)) in run
         .slices
         .iter()
-        .map(|slice| {
-            (
-                slice.index,
-                slice.start_ns,
-                slice.length_ns,
-                slice.completed,
-            )
-        })
-        .collect();
-    let completed = |ok, error| Completed {
-        ok,
-        not_found: 0,
-        error,
-    };
-    let second = 1_000_000_000;
-    assert_eq!(
-        lengths,
-        [
-            (0, 0, 10 * second, completed(100_000, 0)),
-            (1, 10 * second, 10 * second, completed(105_000, 0)),
-            (2, 20 * second, 10 * second, completed(94_998, 2)),
-        ]
-    );
+        .zip([(100_000, 0), (105_000, 0), (94_998, 2)])
+    {
+        let expected = Completed {
+            ok,
+            not_found: 0,
+            error,
+        };
+        assert_eq!(slice.completed, expected);
+        assert_eq!(slice.length_ns, 10 * second);
+        assert_eq!(slice.start_ns, u64::from(slice.index) * 10 * second);
+    }
+    assert!(run.slices.iter().map(|slice| slice.index).eq(0..3));
     let reads = &run.slices[1].operations[0].latencies.service;
-    assert_eq!(
-        (reads.count(), reads.mean_ns()),
-        (52_400, Some(1_450_000.0))
-    );
+    assert_eq!(reads.count(), 52_400);
+    assert_eq!(reads.mean_ns(), Some(1_450_000.0));
     assert_eq!(reads.percentile_ns(99.99), Some(31_007_000));
     // Cleaning up is no operation.
     assert_eq!(run.slices[2].operations.len(), 3);
@@ -106,11 +88,8 @@ fn status_lines_become_slices() {
 fn passwords_are_nowhere() {
     let run = only(RUN);
     assert!(!format!("{run:?}").contains("hunter2"));
-    assert!(
-        run.command
-            .unwrap()
-            .contains("mongodb://bench:***@db.example:27017/ycsb?w=1")
-    );
+    let shown = "mongodb://bench:***@db.example:27017/ycsb?w=1";
+    assert_contains(run.command.unwrap(), shown);
 }
 
 #[test]
@@ -139,11 +118,7 @@ fn a_run_without_its_report_is_kept_as_damaged() {
     let run = only(cut);
     assert_eq!((run.stated, run.slices.len()), (None, 3));
     assert_eq!(run.measured_ns, 30_000_000_000);
-    assert!(
-        run.damage[0].contains("no final report"),
-        "{:?}",
-        run.damage
-    );
+    assert_contains(&run.damage[0], "no final report");
 }
 
 #[test]
@@ -160,12 +135,16 @@ fn a_report_that_was_cut_off_is_damaged_wherever_the_cut_is() {
 
 #[test]
 fn what_is_no_ycsb_at_all_says_so() {
-    assert!(refused("hello\nworld\n").contains("no format is recognised"));
-    assert!(refused("").contains("empty"));
-    assert!(refused(" \n\n").contains("empty"));
-    assert!(refused("\0\u{1}\u{2}").contains("no text"));
-    let none = refused("YCSB Client 0.17.0\nLoading workload...\n");
-    assert!(none.contains("no result of YCSB"), "{none}");
+    let begun = "YCSB Client 0.17.0\nLoading workload...\n";
+    for (text, words) in [
+        ("hello\nworld\n", "no format is recognised"),
+        ("", "empty"),
+        (" \n\n", "empty"),
+        ("\0\u{1}\u{2}", "no text"),
+        (begun, "no result of YCSB"),
+    ] {
+        assert_contains(refused(text), words);
+    }
 }
 
 #[test]
@@ -181,10 +160,8 @@ fn a_broken_number_is_named_with_its_line() {
         let error = read("run.txt", text.as_bytes(), &Options::default()).unwrap_err();
         let line = text.lines().position(|line| line.contains(to)).unwrap() + 1;
         assert_eq!(error.line, Some(line as u64));
-        assert!(
-            matches!(error.problem, Problem::BadNumber { .. }),
-            "{error}"
-        );
+        let is_named = matches!(error.problem, Problem::BadNumber { .. });
+        assert!(is_named, "{error}");
     }
 }
 
@@ -210,35 +187,21 @@ fn failures_that_all_found_nothing_are_told_apart() {
 
 #[test]
 fn a_group_that_comes_again_is_refused() {
-    let text = RUN.replacen(
-        "[UPDATE], Return=ERROR, 2\n",
-        "[UPDATE], Return=ERROR, 2\n[READ], Operations, 5\n",
-        1,
-    );
-    let first = RUN
-        .lines()
-        .position(|line| line.starts_with("[READ]"))
-        .unwrap()
-        + 1;
+    let last = "[UPDATE], Return=ERROR, 2\n";
+    let text = RUN.replacen(last, &format!("{last}[READ], Operations, 5\n"), 1);
+    let is_first = |line: &str| line.starts_with("[READ]");
+    let first = RUN.lines().position(is_first).unwrap() + 1;
     let expected = format!("`[READ]` stands here again after line {first}");
-    assert!(refused(&text).contains(&expected), "{}", refused(&text));
-    let twice = RUN.replacen(
-        "[READ], Operations, 149900\n",
-        "[READ], Operations, 149900\n[READ], Operations, 149900\n",
-        1,
-    );
-    assert!(refused(&twice).contains("again"));
+    assert_contains(refused(&text), &expected);
+    let line = "[READ], Operations, 149900\n";
+    assert_contains(refused(&RUN.replacen(line, &line.repeat(2), 1)), "again");
 }
 
 #[test]
 fn status_lines_of_two_runs_in_one_are_refused() {
     let lines: Vec<&str> = RUN.lines().filter(|line| line.contains(" sec: ")).collect();
     let text = [lines[0], lines[2], lines[1]].join("\n");
-    assert!(
-        refused(&text).contains("go back at second 10"),
-        "{}",
-        refused(&text)
-    );
+    assert_contains(refused(&text), "go back at second 10");
 }
 
 #[test]
@@ -250,11 +213,8 @@ fn a_read_modify_write_is_one_unit() {
     let run = only(text);
     assert_eq!(run.damage, Vec::<String>::new());
     assert_eq!(run.stated.as_ref().unwrap().completed.ok, 1000);
-    let counts: Vec<_> = run.counts().into_iter().collect();
-    assert_eq!(
-        counts,
-        [(Operation::Read, 500), (Operation::ReadModifyWrite, 500)]
-    );
+    let expected = [(Operation::Read, 500), (Operation::ReadModifyWrite, 500)];
+    assert_eq!(run.counts(), expected.into());
 }
 
 #[test]
@@ -270,19 +230,13 @@ fn times_from_the_intended_start_stand_beside_the_others() {
     assert_eq!(latencies.service.percentile_ns(99.0), Some(300_000));
     assert_eq!(latencies.response().percentile_ns(99.0), Some(5_000_000));
 
-    let intended = text
-        .replace("=both", "=intended")
-        .split("[Intended")
-        .next()
-        .unwrap()
-        .to_owned();
-    let stated = only(&intended).stated.unwrap();
+    let intended = text.replace("=both", "=intended");
+    let (intended, _) = intended.split_once("[Intended").unwrap();
+    let stated = only(intended).stated.unwrap();
     let latencies = &stated.operations[0].latencies;
     assert_eq!(latencies.response().percentile_ns(99.0), Some(300_000));
-    assert_eq!(
-        (latencies.service.count(), latencies.service.mean_ns()),
-        (1000, None)
-    );
+    assert_eq!(latencies.service.count(), 1000);
+    assert_eq!(latencies.service.mean_ns(), None);
 }
 
 #[test]
@@ -300,14 +254,9 @@ fn recorded_values_that_are_listed_make_the_histogram() {
         "\n[READ], 1, 1\n[READ], >1000, 1",
     );
     let run = only(&buckets);
-    assert!(
-        run.stated.unwrap().operations[0]
-            .latencies
-            .service
-            .summary()
-            .is_some()
-    );
-    assert!(run.remarks[0].contains("left out"), "{:?}", run.remarks);
+    let reads = &run.stated.unwrap().operations[0].latencies.service;
+    assert!(reads.summary().is_some());
+    assert_contains(&run.remarks[0], "left out");
 }
 
 #[test]
@@ -319,10 +268,8 @@ fn the_oldest_spelling_is_read_too() {
     assert_eq!(run.damage, Vec::<String>::new());
     let stated = run.stated.unwrap();
     assert_eq!(stated.completed.ok, 1000);
-    assert_eq!(
-        stated.operations[1].latencies.service.percentile_ns(95.0),
-        Some(1_000_000)
-    );
+    let updates = &stated.operations[1].latencies.service;
+    assert_eq!(updates.percentile_ns(95.0), Some(1_000_000));
 }
 
 #[test]
@@ -338,10 +285,8 @@ fn the_json_exporters_say_the_same() {
     let text = only(&RUN[RUN.find("[OVERALL]").unwrap()..]);
     let mut sequence = entries.join("\n");
     assert_eq!(only(&sequence).stated, text.stated);
-    assert_eq!(
-        only(&format!("[{}]", entries.join(","))).stated,
-        text.stated
-    );
+    let array = format!("[{}]", entries.join(","));
+    assert_eq!(only(&array).stated, text.stated);
     sequence.truncate(sequence.len() - 5);
     assert!(!only(&sequence).damage.is_empty());
 }

@@ -9,6 +9,7 @@ use plimsoll_import::{Arm, Frame, Options, read, record};
 use plimsoll_judge::{Analysis, Judgement, Outcome, Validity, ValidityState, analyse};
 use plimsoll_plan::Metric;
 use plimsoll_record::{ExperimentRecord, WarningId};
+use plimsoll_testing::{assert_contains, assert_starts};
 
 const YCSB: &str = include_str!("../samples/ycsb-run.txt");
 const GO_YCSB: &str = include_str!("../samples/go-ycsb-run.txt");
@@ -72,24 +73,17 @@ fn totals_are_those_of_the_tool() {
 
 #[test]
 fn percentiles_of_all_operations_are_not_made_up() {
-    let without_failures = YCSB.replace("[UPDATE], Return=ERROR, 2\n", "").replace(
-        "Throughput(ops/sec), 10000.0",
-        "Throughput(ops/sec), 9999.933333333334",
-    );
-    let text = without_failures
-        .split("[UPDATE-FAILED], Op")
-        .next()
-        .unwrap();
+    let text = YCSB.replace("[UPDATE], Return=ERROR, 2\n", "");
+    let text = text.replace("(ops/sec), 10000.0", "(ops/sec), 9999.933333333334");
+    let (text, _) = text.split_once("[UPDATE-FAILED], Op").unwrap();
     let analysis = one(text);
     let point = &analysis.curves[0].points[0];
     assert_eq!(point.valid_runs, 1, "{:?}", point.results[0].warnings);
     assert!(point.response.p99.values.is_empty());
     let mean_ns = point.response.mean.median.unwrap();
     let expected = (149_900.0 * 1_514_300.0 + 150_098.0 * 1_614_500.0) / 299_998.0;
-    assert!(
-        (mean_ns / expected - 1.0).abs() < 1e-9,
-        "{mean_ns} {expected}"
-    );
+    let ratio = mean_ns / expected;
+    assert!((ratio - 1.0).abs() < 1e-9, "{mean_ns} {expected}");
     let reads = &point.by_operation["read"];
     assert_eq!(reads.p99.median, Some(5_003_000.0));
     assert_eq!(reads.p999.median, Some(20_015_000.0));
@@ -111,14 +105,10 @@ fn a_line_of_all_operations_gives_their_percentiles() {
 #[test]
 fn failures_of_go_ycsb_are_counted_and_shown() {
     let failed = "READ_ERROR - Takes(s): 20.0, Count: 3, OPS: 0.2, Avg(us): 1990, Min(us): 301, Max(us): 30015, 50th(us): 1803, 90th(us): 2903, 95th(us): 3503, 99th(us): 6003, 99.9th(us): 6003, 99.99th(us): 6003";
-    for text in [
-        format!("{GO_YCSB}{failed}\n"),
-        // The row may be the first of the last report as well.
-        GO_YCSB.replace(
-            "Run finished, takes 20.001s\n",
-            &format!("Run finished, takes 20.001s\n{failed}\n"),
-        ),
-    ] {
+    // The row may be the first of the last report as well.
+    let finished = "Run finished, takes 20.001s\n";
+    let first = GO_YCSB.replace(finished, &format!("{finished}{failed}\n"));
+    for text in [format!("{GO_YCSB}{failed}\n"), first] {
         let analysis = one(&text);
         let errors = gate(&analysis, "errors");
         assert_eq!(errors.state, ValidityState::Bad, "{errors:?}");
@@ -137,17 +127,10 @@ fn operations_without_a_record_are_named_where_they_lower_the_throughput() {
     let analysis = one(&text);
     let point = &analysis.curves[0].points[0];
     assert_eq!(point.throughput.median, Some(900.0));
-    let warning = analysis
-        .warnings
-        .iter()
-        .find(|warning| warning.id == WarningId::NotFound)
-        .unwrap();
-    assert!(
-        warning.message.starts_with(
-            "1000 of 10000 operations found no record; they do not count in the throughput"
-        ),
-        "{warning:?}"
-    );
+    let is_it = |warning: &&plimsoll_record::Warning| warning.id == WarningId::NotFound;
+    let warning = analysis.warnings.iter().find(is_it).unwrap();
+    let words = "1000 of 10000 operations found no record; they do not count in the throughput";
+    assert_starts(&warning.message, words);
 }
 
 /// What is not known is `null` for the programs that read the analysis, never a zero.
@@ -188,18 +171,12 @@ fn littles_law_finds_the_row_that_contradicts_itself() {
 
 #[test]
 fn more_busy_sessions_than_there_were_cannot_be() {
-    assert!(has(
-        &one(&reads(4, 10, 1_000, 5_000)),
-        WarningId::LittlesLaw
-    ));
+    let busy = one(&reads(4, 10, 1_000, 5_000));
+    assert!(has(&busy, WarningId::LittlesLaw));
     // A little less is time outside of calls.
     let analysis = one(&reads(4, 10, 1_000, 3_600));
     assert!(!has(&analysis, WarningId::LittlesLaw));
-    assert!(
-        gate(&analysis, "generator").text.contains("10 %"),
-        "{:?}",
-        analysis.validity
-    );
+    assert_contains(&gate(&analysis, "generator").text, "10 %");
 }
 
 #[test]
@@ -239,27 +216,20 @@ fn under_a_target_only_service_times_are_known() {
 
 #[test]
 fn arms_are_compared_unpaired_and_it_is_said() {
-    let runs = |base: u32| -> Vec<String> {
-        (0..6)
-            .map(|run| reads(4, 10, base + 10 * run, 3_900_000 / (base + 10 * run)))
-            .collect()
-    };
+    let run = |rate: u32| reads(4, 10, rate, 3_900_000 / rate);
+    let runs = |base: u32| [0, 10, 20, 30, 40, 50].map(|more| run(base + more));
     let arms = || vec![arm("old", &runs(1_000)), arm("new", &runs(1_200))];
     let (_, analysis) = judged(&Frame::default(), arms());
     assert!(has(&analysis, WarningId::Unpaired));
     let of = |analysis: &Analysis| {
-        let found = analysis
-            .comparisons
-            .iter()
-            .find(|one| one.metric == Metric::Throughput);
+        let mut comparisons = analysis.comparisons.iter();
+        let found = comparisons.find(|one| one.metric == Metric::Throughput);
         found.unwrap().clone()
     };
     let comparison = of(&analysis);
     assert!(comparison.pairs.is_empty());
-    assert_eq!(
-        comparison.apart.as_ref().map(|(a, b)| (a.len(), b.len())),
-        Some((6, 6))
-    );
+    let (a, b) = comparison.apart.as_ref().unwrap();
+    assert_eq!((a.len(), b.len()), (6, 6));
     assert_eq!(comparison.verdict.judgement, Judgement::Better);
     assert_eq!(analysis.outcome(), Outcome::Good);
 
@@ -269,10 +239,8 @@ fn arms_are_compared_unpaired_and_it_is_said() {
     };
     let (_, paired) = judged(&frame, arms());
     assert!(!has(&paired, WarningId::Unpaired));
-    assert_eq!(
-        (of(&paired).pairs.len(), of(&paired).apart.is_none()),
-        (6, true)
-    );
+    assert_eq!(of(&paired).pairs.len(), 6);
+    assert!(of(&paired).apart.is_none());
 }
 
 #[test]
@@ -314,11 +282,8 @@ fn no_password_is_in_a_record() {
     for text in [YCSB, GO_YCSB] {
         let (record, analysis) = judged(&Frame::default(), vec![arm("one", &[text.to_owned()])]);
         assert!(!record.to_json().contains("hunter2"));
-        assert!(
-            !serde_json::to_string(&analysis)
-                .unwrap()
-                .contains("hunter2")
-        );
+        let analysis = serde_json::to_string(&analysis).unwrap();
+        assert!(!analysis.contains("hunter2"));
     }
 }
 
@@ -328,10 +293,9 @@ fn totals_that_hold_a_slow_start_are_not_steady() {
     let mut done = 0_u64;
     text.push_str("2026-03-01 10:00:00:000 0 sec: 0 operations; \n");
     for second in 1..=60_u64 {
-        let rate = if second <= 12 {
-            300
-        } else {
-            1_000 + second * 7 % 5
+        let rate = match second {
+            1..=12 => 300,
+            _ => 1_000 + second * 7 % 5,
         };
         done += rate;
         let minute = second / 60;
@@ -345,11 +309,8 @@ fn totals_that_hold_a_slow_start_are_not_steady() {
         done as f64 / 60.0
     ));
     let analysis = one(&text);
-    assert!(
-        has(&analysis, WarningId::NotSteady),
-        "{:?}",
-        analysis.warnings
-    );
+    let is_told = has(&analysis, WarningId::NotSteady);
+    assert!(is_told, "{:?}", analysis.warnings);
     let result = &analysis.curves[0].points[0].results[0];
     // Nothing was cut: the totals are all that there is.
     assert!((result.throughput - done as f64 / 60.0).abs() < 1e-6);

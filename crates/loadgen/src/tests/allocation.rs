@@ -55,10 +55,9 @@ fn allocations(mix: &str, open_loop: bool) -> u64 {
     });
     let slices = (0..SLICES).map(|index| recording.take(index as u32));
     let recorded: u64 = slices.map(|slice| slice.completed.ok).sum();
-    let expected = if open_loop {
-        SLICES * 500
-    } else {
-        SLICES * 1_000 - 1
+    let expected = match open_loop {
+        true => SLICES * 500,
+        false => SLICES * 1_000 - 1,
     };
     assert_eq!(recorded, expected);
     allocations
@@ -68,11 +67,8 @@ fn allocations(mix: &str, open_loop: bool) -> u64 {
 fn a_session_allocates_nothing() {
     for mix in ["a", "c"] {
         for open_loop in [false, true] {
-            assert_eq!(
-                allocations(mix, open_loop),
-                0,
-                "workload {mix}, open {open_loop}"
-            );
+            let allocations = allocations(mix, open_loop);
+            assert_eq!(allocations, 0, "workload {mix}, open {open_loop}");
         }
     }
 }

@@ -64,27 +64,47 @@ impl Clock for Jumping {
     }
 }
 
-type EndOf = dyn FnMut(u64) -> u64 + Send;
+/// What is asked of a [`Server`].
+#[derive(Clone, Copy, PartialEq)]
+enum Asked {
+    Insert,
+    Flush,
+    Other,
+}
 
-/// A server that says when a service ends that begins now, and lets that time come. For one session.
+type Answer = dyn FnMut(Asked, &Jumping) -> Option<Outcome> + Send;
+
+/// A server that lets the time of each service pass before it answers. For one session.
 #[derive(Clone)]
 struct Server {
     clock: Jumping,
-    end_of: Arc<Mutex<EndOf>>,
+    answer: Arc<Mutex<Answer>>,
 }
 
 impl Server {
-    fn new(clock: &Jumping, end_of: impl FnMut(u64) -> u64 + Send + 'static) -> Self {
+    /// It says when a service ends that begins now, and all is well.
+    fn new(clock: &Jumping, mut end_of: impl FnMut(u64) -> u64 + Send + 'static) -> Self {
+        Self::answering(clock, move |asked, clock| {
+            if asked == Asked::Flush {
+                return None;
+            }
+            clock.jump_to(end_of(clock.now()));
+            Some(Outcome::Ok)
+        })
+    }
+
+    fn answering(
+        clock: &Jumping,
+        answer: impl FnMut(Asked, &Jumping) -> Option<Outcome> + Send + 'static,
+    ) -> Self {
         Self {
             clock: clock.clone(),
-            end_of: Arc::new(Mutex::new(end_of)),
+            answer: Arc::new(Mutex::new(answer)),
         }
     }
 
-    fn serve(&self) -> Outcome {
-        let end = self.end_of.lock().unwrap()(self.clock.now());
-        self.clock.jump_to(end);
-        Outcome::Ok
+    fn serve(&self, asked: Asked) -> Outcome {
+        self.answer.lock().unwrap()(asked, &self.clock).unwrap()
     }
 }
 
@@ -108,23 +128,27 @@ impl Engine for Server {
 
 impl Session for Server {
     fn read(&mut self, _: &[u8], _: FieldChoice<'_>, _: Option<&mut dyn FieldVisitor>) -> Outcome {
-        self.serve()
+        self.serve(Asked::Other)
     }
 
     fn update(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-        self.serve()
+        self.serve(Asked::Other)
     }
 
     fn insert(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-        self.serve()
+        self.serve(Asked::Insert)
     }
 
     fn scan(&mut self, _: &[u8], _: u32, _: FieldChoice<'_>, _: &mut u32) -> Outcome {
-        self.serve()
+        self.serve(Asked::Other)
     }
 
     fn delete(&mut self, _: &[u8]) -> Outcome {
-        self.serve()
+        self.serve(Asked::Other)
+    }
+
+    fn flush(&mut self) -> Option<Outcome> {
+        self.answer.lock().unwrap()(Asked::Flush, &self.clock)
     }
 }
 
@@ -167,10 +191,8 @@ impl Measured {
     }
 
     fn completed(&self) -> u64 {
-        self.slices
-            .iter()
-            .map(|slice| slice.completed.total())
-            .sum()
+        let completed = self.slices.iter().map(|slice| slice.completed.total());
+        completed.sum()
     }
 
     fn unfinished(&self) -> Histogram {
@@ -195,11 +217,7 @@ fn spec(load: Load, warm_up_ns: u64, duration_ns: u64) -> PointSpec {
 }
 
 fn closed() -> Load {
-    Load::Closed {
-        sessions: 1,
-        think_time_ns: 0,
-        target: None,
-    }
+    Load::closed(1)
 }
 
 fn open(rate: f64, arrivals: plimsoll_schedule::Arrivals) -> Load {
@@ -224,21 +242,10 @@ fn measure_on(
     let server = Server::new(&clock, end_of);
     let mix = Mix::preset("c").unwrap();
     let mut keep = Keep::default();
-    let end = run_point_on(
-        &server,
-        &workload(&mix),
-        spec,
-        &mix,
-        &mut keep,
-        |_| (),
-        || clock,
-    )
-    .unwrap();
-    let each_once = keep
-        .slices
-        .iter()
-        .map(|slice| slice.index)
-        .eq(0..keep.slices.len() as u32);
+    let (workload, clock) = (workload(&mix), || clock);
+    let end = run_point_on(&server, &workload, spec, &mix, &mut keep, |_| (), clock).unwrap();
+    let indices = keep.slices.iter().map(|slice| slice.index);
+    let each_once = indices.eq(0..keep.slices.len() as u32);
     assert!(each_once, "each second is one slice, in order");
     Measured {
         end,

@@ -1,13 +1,14 @@
 //! Sessions that pace themselves, batches, and observers.
 
-use super::{Jumping, Keep, MILLISECOND, Measured, SECOND, Server, measure, spec, workload};
+use super::{Asked, Jumping, Keep, MILLISECOND, Measured, SECOND, Server};
+use super::{closed, measure, spec, workload};
 use crate::clock::Clock;
 use crate::observer::{After, ObservedOp, OpObserver};
 use crate::point::run_point_on;
-use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
-use plimsoll_record::{EngineDescription, Operation, Status};
+use plimsoll_engine::{Engine, Outcome};
+use plimsoll_record::{Operation, PointEnd, Status};
 use plimsoll_schedule::Load;
-use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
+use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use std::sync::{Arc, Mutex};
 
 /// Ten operations a second from one session would be spread: those of 2,000 begin at once, one each 500 µs.
@@ -27,10 +28,8 @@ fn a_paced_session_asks_when_it_is_due() {
     let measured = paced(Some(2_000), u64::MAX, |begin| begin + 100_000);
     let [service, response, wait] = measured.histograms();
     assert_eq!(service.count(), 2_000);
-    assert_eq!(
-        (service.max_ns(), response.max_ns()),
-        (Some(100_031), Some(100_031))
-    );
+    assert_eq!(service.max_ns(), Some(100_031));
+    assert_eq!(response.max_ns(), Some(100_031));
     assert_eq!(wait.max_ns(), Some(0));
     // 2,000 ticks of 500 µs, less the pause after the last operation.
     assert_eq!(measured.end.measured_ns, SECOND - 400_000 + 1);
@@ -40,21 +39,16 @@ fn a_paced_session_asks_when_it_is_due() {
 /// One stall of 10 ms makes 20 ticks late. With operations of 100 µs a session catches up at 400 µs each, so 25 operations wait.
 #[test]
 fn a_session_that_falls_behind_catches_up_and_its_operations_have_waited() {
-    let measured = paced(Some(200), u64::MAX, |begin| {
-        if begin == 10 * MILLISECOND {
-            begin + 10 * MILLISECOND
-        } else {
-            begin + 100_000
-        }
+    let measured = paced(Some(200), u64::MAX, |begin| match begin {
+        10_000_000 => begin + 10 * MILLISECOND,
+        _ => begin + 100_000,
     });
     let [service, response, wait] = measured.histograms();
     assert_eq!(service.count(), 200);
     assert_eq!(service.count_above(MILLISECOND), 1);
     // The first that was due in the stall waited 9.5 ms, the next 9.1 ms and so on: 24 of them.
-    assert_eq!(
-        wait.count() - wait.count_above(0).min(wait.count()),
-        200 - 24
-    );
+    let have_not = wait.count() - wait.count_above(0).min(wait.count());
+    assert_eq!(have_not, 200 - 24);
     let longest = wait.max_ns().unwrap();
     assert!((9_500_000..9_510_000).contains(&longest), "{longest}");
     assert_eq!(response.count_above(MILLISECOND), 1 + 22);
@@ -71,71 +65,28 @@ fn what_a_paced_session_could_not_begin_is_counted_as_unfinished() {
     assert_eq!(measured.end.measured_ns, 100 * MILLISECOND);
 }
 
-/// A database that takes inserts four at a time, a millisecond for each batch, and fails those it is told to.
-#[derive(Clone)]
-struct Batches {
-    clock: Jumping,
-    kept: u32,
-    flush_fails: bool,
-}
-
-impl Engine for Batches {
-    fn description(&self) -> EngineDescription {
-        EngineDescription::default()
-    }
-
-    fn session(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn count(&self) -> Result<Option<u64>, EngineError> {
-        Ok(None)
-    }
-
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
-        Ok(())
-    }
-}
-
-impl Session for Batches {
-    fn read(&mut self, _: &[u8], _: FieldChoice<'_>, _: Option<&mut dyn FieldVisitor>) -> Outcome {
-        Outcome::NotFound
-    }
-
-    fn update(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-        Outcome::NotFound
-    }
-
-    fn insert(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-        self.kept += 1;
-        if self.kept < 4 {
-            self.clock.jump_to(self.clock.now() + 1_000);
-            return Outcome::Batched;
+/// A database that takes inserts four at a time, a millisecond for each batch, and fails the last, which is not full, if it is told to.
+fn batches(clock: &Jumping, flush_fails: bool) -> Server {
+    let mut kept = 0;
+    Server::answering(clock, move |asked, clock| {
+        match asked {
+            Asked::Other => return Some(Outcome::NotFound),
+            Asked::Insert => kept += 1,
+            Asked::Flush if kept == 0 => return None,
+            Asked::Flush => {}
         }
-        self.flush().unwrap_or(Outcome::Ok)
-    }
-
-    fn scan(&mut self, _: &[u8], _: u32, _: FieldChoice<'_>, _: &mut u32) -> Outcome {
-        Outcome::NotFound
-    }
-
-    fn delete(&mut self, _: &[u8]) -> Outcome {
-        Outcome::NotFound
-    }
-
-    fn flush(&mut self) -> Option<Outcome> {
-        if self.kept == 0 {
-            return None;
+        if asked == Asked::Insert && kept < 4 {
+            clock.jump_to(clock.now() + 1_000);
+            return Some(Outcome::Batched);
         }
-        let fails = self.flush_fails && self.kept < 4;
-        self.kept = 0;
-        self.clock.jump_to(self.clock.now() + MILLISECOND);
-        Some(if fails {
-            Outcome::error("the disk is full")
-        } else {
-            Outcome::Ok
+        let fails = flush_fails && kept < 4;
+        kept = 0;
+        clock.jump_to(clock.now() + MILLISECOND);
+        Some(match fails {
+            true => Outcome::error("the disk is full"),
+            false => Outcome::Ok,
         })
-    }
+    })
 }
 
 type Journal = Arc<Mutex<Vec<(&'static str, ObservedOp)>>>;
@@ -155,9 +106,8 @@ impl OpObserver for Recorder {
         if operation != Operation::Insert || status != Status::Error {
             After::GoOn
         } else if attempts <= self.again {
-            After::Again {
-                pause_ns: 5_000_000,
-            }
+            let pause_ns = 5_000_000;
+            After::Again { pause_ns }
         } else {
             After::Stop
         }
@@ -168,24 +118,13 @@ impl OpObserver for Recorder {
     }
 }
 
-fn inserts(
-    engine: &dyn Engine,
-    clock: Jumping,
-    operations: u64,
-    again: u32,
-) -> (
-    Keep,
-    plimsoll_record::PointEnd,
-    Vec<(&'static str, ObservedOp)>,
-) {
+/// What came of inserts: the slices, the end, and what the observer saw.
+type Inserted = (Keep, PointEnd, Vec<(&'static str, ObservedOp)>);
+
+fn inserts(engine: &dyn Engine, clock: Jumping, operations: u64, again: u32) -> Inserted {
     let mut mix = Mix::preset("c").unwrap();
     (mix.read, mix.insert) = (0.0, 1.0);
-    let load = Load::Closed {
-        sessions: 1,
-        think_time_ns: 0,
-        target: None,
-    };
-    let mut spec = spec(load, 0, u64::MAX);
+    let mut spec = spec(closed(), 0, u64::MAX);
     spec.operations = Some(operations);
     let mut keep = Keep::default();
     let journal = Journal::default();
@@ -193,16 +132,8 @@ fn inserts(
         journal: Arc::clone(&journal),
         again,
     };
-    let end = run_point_on(
-        engine,
-        &workload(&mix),
-        &spec,
-        &mix,
-        &mut keep,
-        observer,
-        || clock,
-    )
-    .unwrap();
+    let (workload, clock) = (workload(&mix), || clock);
+    let end = run_point_on(engine, &workload, &spec, &mix, &mut keep, observer, clock).unwrap();
     let seen = std::mem::take(&mut *journal.lock().unwrap());
     (keep, end, seen)
 }
@@ -211,23 +142,13 @@ fn inserts(
 fn batches_have_a_cell_of_their_own_and_the_last_is_sent() {
     for flush_fails in [false, true] {
         let clock = Jumping::default();
-        let engine = Batches {
-            clock: clock.clone(),
-            kept: 0,
-            flush_fails,
-        };
+        let engine = batches(&clock, flush_fails);
         let (keep, end, seen) = inserts(&engine, clock, 10, 0);
         let slice = &keep.slices[0];
-        let counts: Vec<_> = slice
-            .operations
-            .iter()
-            .map(|part| {
-                (
-                    part.status,
-                    part.latencies.count(),
-                    part.latencies.service.min_ns(),
-                )
-            })
+        let parts = slice.operations.iter();
+        let counts: Vec<_> = parts
+            .map(|part| (part.status, &part.latencies))
+            .map(|(status, times)| (status, times.count(), times.service.min_ns()))
             .collect();
         let batched = (Status::Batched, 8, Some(1_000));
         let batch = Some(999_936);
@@ -241,75 +162,30 @@ fn batches_have_a_cell_of_their_own_and_the_last_is_sent() {
             assert_eq!((slice.completed.ok, slice.completed.error), (10, 0));
         }
         assert_eq!(seen.len(), 11);
-        assert_eq!(
-            seen.iter().filter(|(what, _)| *what == "flushed").count(),
-            1
-        );
+        let flushed = seen.iter().filter(|(what, _)| *what == "flushed");
+        assert_eq!(flushed.count(), 1);
     }
 }
 
 #[test]
 fn a_witness_can_have_an_insert_asked_again_and_end_its_session() {
-    #[derive(Clone)]
-    struct Fails(Server);
     let clock = Jumping::default();
     let mut calls = 0;
-    let server = Server::new(&clock, move |begin| {
+    let server = Server::answering(&clock, move |asked, clock| {
+        if asked == Asked::Flush {
+            return None;
+        }
         calls += 1;
-        begin
-            + if calls == 2 {
-                7 * MILLISECOND
-            } else {
-                MILLISECOND
-            }
+        let took = if calls == 2 { 7 } else { 1 };
+        clock.jump_to(clock.now() + took * MILLISECOND);
+        Some(Outcome::error("no"))
     });
-    impl Engine for Fails {
-        fn description(&self) -> EngineDescription {
-            EngineDescription::default()
-        }
-        fn session(&self) -> Result<Box<dyn Session>, EngineError> {
-            Ok(Box::new(self.clone()))
-        }
-        fn count(&self) -> Result<Option<u64>, EngineError> {
-            Ok(None)
-        }
-        fn close(self: Box<Self>) -> Result<(), EngineError> {
-            Ok(())
-        }
-    }
-    impl Session for Fails {
-        fn read(
-            &mut self,
-            _: &[u8],
-            _: FieldChoice<'_>,
-            _: Option<&mut dyn FieldVisitor>,
-        ) -> Outcome {
-            Outcome::Ok
-        }
-        fn update(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-            Outcome::Ok
-        }
-        fn insert(&mut self, _: &[u8], _: Fields<'_>) -> Outcome {
-            self.0.serve();
-            Outcome::error("no")
-        }
-        fn scan(&mut self, _: &[u8], _: u32, _: FieldChoice<'_>, _: &mut u32) -> Outcome {
-            Outcome::Ok
-        }
-        fn delete(&mut self, _: &[u8]) -> Outcome {
-            Outcome::Ok
-        }
-    }
-    let (_, end, seen) = inserts(&Fails(server), clock, 10, 2);
-    let begins: Vec<u64> = seen
+    let (_, end, seen) = inserts(&server, clock, 10, 2);
+    let begins = seen
         .iter()
-        .map(|(_, seen)| seen.dispatched_ns / MILLISECOND)
-        .collect();
-    assert_eq!(
-        begins,
-        [0, 6, 18],
-        "three attempts, 5 ms after the last one ended"
-    );
+        .map(|(_, seen)| seen.dispatched_ns / MILLISECOND);
+    // Three attempts, 5 ms after the last one ended.
+    assert_eq!(begins.collect::<Vec<_>>(), [0, 6, 18]);
     assert_eq!(end.errors[0].count, 3);
 }
 
@@ -323,7 +199,7 @@ fn a_read_that_ends_too_late_is_verified_too() {
     data.data_integrity = true;
     let key_space = KeySpace::new(&data).unwrap();
     let workload = Arc::new(Workload::new(&key_space, &mix, 1, None).unwrap());
-    let mut spec = spec(super::closed(), 0, 10 * MILLISECOND);
+    let mut spec = spec(closed(), 0, 10 * MILLISECOND);
     spec.verify = true;
     let mut keep = Keep::default();
     let journal = Journal::default();
@@ -331,20 +207,14 @@ fn a_read_that_ends_too_late_is_verified_too() {
         journal: Arc::clone(&journal),
         again: 0,
     };
-    run_point_on(&engine, &workload, &spec, &mix, &mut keep, observer, || {
-        clock.clone()
-    })
-    .unwrap();
+    let clock = || clock.clone();
+    run_point_on(&engine, &workload, &spec, &mix, &mut keep, observer, clock).unwrap();
     let seen = journal.lock().unwrap();
     let count = |operation| {
         let of = |(_, one): &&(_, ObservedOp)| one.operation == operation;
         seen.iter().filter(of).count()
     };
     assert_eq!((count(Operation::Read), count(Operation::Verify)), (4, 4));
-    let counted: u64 = keep
-        .slices
-        .iter()
-        .map(|slice| slice.completed.total())
-        .sum();
-    assert_eq!(counted, 3);
+    let counted = keep.slices.iter().map(|slice| slice.completed.total());
+    assert_eq!(counted.sum::<u64>(), 3);
 }

@@ -15,6 +15,7 @@ fn exponential(mean_ns: f64) -> impl FnMut() -> u64 + Send {
 }
 
 /// What an open loop with one server must record, by Lindley's recursion: an operation begins when it is due and the one before has ended.
+#[derive(Default)]
 struct Expected {
     service: Histogram,
     response: Histogram,
@@ -26,13 +27,7 @@ struct Expected {
 
 fn expected(spec: &PointSpec, mut service_ns: impl FnMut() -> u64) -> Expected {
     let end = spec.warm_up_ns + spec.duration_ns;
-    let mut expected = Expected {
-        service: Histogram::new(),
-        response: Histogram::new(),
-        wait: Histogram::new(),
-        unfinished: Histogram::new(),
-        waited_for: 0,
-    };
+    let mut expected = Expected::default();
     let mut free = 0;
     for due in arrivals(&spec.load, end, spec.seed).unwrap() {
         let begin = free.max(due);
@@ -64,6 +59,12 @@ fn assert_as_expected(measured: &Measured, expected: &Expected) {
     let lag = measured.end.generator_lag.as_ref().unwrap();
     assert_eq!(lag.count(), expected.waited_for);
     assert_eq!(lag.max_ns().unwrap_or(0), 0, "this clock wakes exactly");
+}
+
+/// 1 ms each, but the database stands still from 3 s to 4 s.
+fn stalling(begin: u64) -> u64 {
+    let stalls = (3 * SECOND..4 * SECOND).contains(&begin);
+    MILLISECOND + if stalls { 4 * SECOND } else { begin }
 }
 
 /// M/M/1 at 70 %. The standard error of the mean of n successive responses is 5.5 / sqrt(n) of it (the asymptotic variance of the wait is
@@ -99,15 +100,6 @@ fn an_overload_is_counted_to_the_last_operation() {
 /// 1001 - k ms after it was due: each waits 2 ms less for the end of the stall and 1 ms more for those before it. The 51st of 5,000 is p99.
 #[test]
 fn a_stall_is_in_the_response_times_and_not_in_the_service_times() {
-    let stalling = |begin: u64| {
-        let end = begin + MILLISECOND;
-        let stalls = (3 * SECOND..4 * SECOND).contains(&begin);
-        if stalls {
-            4 * SECOND + MILLISECOND
-        } else {
-            end
-        }
-    };
     let spec_open = spec(open(500.0, Arrivals::Constant), 0, 10 * SECOND);
     let measured = measure(&spec_open, stalling);
     let [service, response, wait] = measured.histograms();
@@ -145,15 +137,10 @@ fn the_lag_of_the_generator_is_not_the_database_s() {
         assert!(missing < 100, "{missing}");
         for percentile in [50.0, 90.0, 99.0] {
             let pair = |found: &Histogram, exact: &Histogram| {
-                let (found, exact) = (
-                    found.percentile_ns(percentile),
-                    exact.percentile_ns(percentile),
-                );
-                let (found, exact) = (found.unwrap() as f64, exact.unwrap() as f64);
-                assert!(
-                    (found / exact - 1.0).abs() < 0.005,
-                    "{mean_ns} ns, p{percentile}: {found}, {exact}"
-                );
+                let at = |times: &Histogram| times.percentile_ns(percentile).unwrap() as f64;
+                let ratio = at(found) / at(exact);
+                let is_close = (ratio - 1.0).abs() < 0.005;
+                assert!(is_close, "{mean_ns} ns, p{percentile}: {ratio}");
             };
             pair(&response, &expected.response);
             pair(&service, &expected.service);
@@ -185,10 +172,9 @@ fn common_queue(sessions: usize, mean_ns: f64, delay_ns: f64) -> Histogram {
         let next = free.iter_mut().min_by_key(|(free, _)| *free);
         let (free, behind) = next.expect("there are sessions");
         let waited = *free < intended;
-        let begun = if waited {
-            intended + (delay.unit() * delay_ns) as u64
-        } else {
-            *free
+        let begun = match waited {
+            true => intended + (delay.unit() * delay_ns) as u64,
+            false => *free,
         };
         let counted_from = behind.due(intended, begun, waited).from(begun);
         behind.begun(intended, counted_from);
@@ -210,20 +196,18 @@ fn theory(sessions: usize, mean_ns: f64, percentile: f64) -> f64 {
     let spare = sessions as f64 - 1.0 - offered;
     let above = |x: f64| {
         // Where nothing is spare, the limit of the quotient.
-        let queueing = if spare.abs() < 1e-9 {
-            x
-        } else {
-            (1.0 - (-x * spare).exp()) / spare
+        let queueing = match spare.abs() < 1e-9 {
+            true => x,
+            false => (1.0 - (-x * spare).exp()) / spare,
         };
         (-x).exp() * (1.0 + waits * queueing)
     };
     let (mut lower, mut upper) = (0.0, 1e3);
     for _ in 0..100 {
         let middle = f64::midpoint(lower, upper);
-        if above(middle) > 1.0 - percentile / 100.0 {
-            lower = middle;
-        } else {
-            upper = middle;
+        match above(middle) > 1.0 - percentile / 100.0 {
+            true => lower = middle,
+            false => upper = middle,
         }
     }
     lower * mean_ns
@@ -258,14 +242,6 @@ fn percentiles_of_a_common_queue_are_those_of_the_theory() {
 /// The server stands still for a second while the generator is late by up to 0.5 ms: the stall shows in full.
 #[test]
 fn a_stall_of_the_server_shows_in_full_under_a_late_generator() {
-    let stalling = |begin: u64| {
-        let stalls = (3 * SECOND..4 * SECOND).contains(&begin);
-        if stalls {
-            4 * SECOND + MILLISECOND
-        } else {
-            begin + MILLISECOND
-        }
-    };
     let spec = spec(open(500.0, Arrivals::Constant), 0, 10 * SECOND);
     let measured = measure_on(Jumping::lagging(), &spec, stalling);
     let [service, response, _] = measured.histograms();

@@ -24,10 +24,8 @@ fn each_millisecond(begin: u64) -> u64 {
 /// Operations complete at 1 ms, 2 ms and so on; the one that would complete at the very end is unfinished.
 #[test]
 fn an_operation_belongs_to_the_slice_in_which_it_completed() {
-    let measured = measure(
-        &spec(closed(), 2_500 * MILLISECOND, 2_250 * MILLISECOND),
-        each_millisecond,
-    );
+    let spec = spec(closed(), 2_500 * MILLISECOND, 2_250 * MILLISECOND);
+    let measured = measure(&spec, each_millisecond);
     let expected = [
         (0, 0, 1_000, true, 999),
         (1, 1_000, 1_000, true, 1_000),
@@ -38,19 +36,11 @@ fn an_operation_belongs_to_the_slice_in_which_it_completed() {
     ];
     assert_eq!(table(&measured), expected);
     assert_eq!(measured.end.measured_ns, 2_250 * MILLISECOND);
-    assert_eq!(
-        measured.end.busy_ns,
-        2_250 * MILLISECOND,
-        "the warm-up is not counted"
-    );
+    // The warm-up is not counted.
+    assert_eq!(measured.end.busy_ns, 2_250 * MILLISECOND);
     let unfinished = measured.unfinished();
-    assert_eq!(
-        (
-            unfinished.count(),
-            unfinished.count_above(MILLISECOND - 1_000)
-        ),
-        (1, 1)
-    );
+    assert_eq!(unfinished.count(), 1);
+    assert_eq!(unfinished.count_above(MILLISECOND - 1_000), 1);
     assert!(!measured.end.cut_short);
 }
 
@@ -78,10 +68,8 @@ fn thinking_is_between_operations() {
         think_time_ns: 9 * MILLISECOND,
         target: None,
     };
-    let measured = measure(
-        &spec(load.clone(), 0, 1_500 * MILLISECOND),
-        each_millisecond,
-    );
+    let long = spec(load.clone(), 0, 1_500 * MILLISECOND);
+    let measured = measure(&long, each_millisecond);
     let expected = [(0, 0, 1_000, false, 100), (1, 1_000, 500, false, 50)];
     assert_eq!(table(&measured), expected);
     assert_eq!(measured.end.busy_ns, 150 * MILLISECOND);
@@ -89,42 +77,35 @@ fn thinking_is_between_operations() {
 
     let mut few = spec(load, 0, u64::MAX);
     few.operations = Some(3);
-    assert_eq!(
-        measure(&few, each_millisecond).end.measured_ns,
-        21 * MILLISECOND + 1
-    );
+    let measured = measure(&few, each_millisecond);
+    assert_eq!(measured.end.measured_ns, 21 * MILLISECOND + 1);
 }
 
 /// Due every millisecond, served in ten. 99 complete before the end; the hundredth is under way and the others wait.
 #[test]
 fn what_is_due_and_unfinished_counts_as_late_as_it_is_by_then() {
-    let measured = measure(
-        &spec(open(1_000.0, Arrivals::Constant), 0, SECOND),
-        |begin| begin + 10 * MILLISECOND,
-    );
+    let spec = spec(open(1_000.0, Arrivals::Constant), 0, SECOND);
+    let measured = measure(&spec, |begin| begin + 10 * MILLISECOND);
     assert_eq!(table(&measured), [(0, 0, 1_000, false, 99)]);
     assert_eq!(measured.end.due, Some(1_000));
     let unfinished = measured.unfinished();
     assert_eq!(unfinished.count(), 901);
-    let near =
-        |value: Option<u64>, expected: u64| value.unwrap().abs_diff(expected) <= expected / 1_000;
-    assert!(
-        near(unfinished.min_ns(), MILLISECOND),
-        "due in the last millisecond"
-    );
-    assert!(near(unfinished.max_ns(), 901 * MILLISECOND), "due at 99 ms");
+    // From the one that was due in the last millisecond to that of 99 ms.
+    for (found, expected) in [
+        (unfinished.min_ns().unwrap(), MILLISECOND),
+        (unfinished.max_ns().unwrap(), 901 * MILLISECOND),
+    ] {
+        assert!(found.abs_diff(expected) <= expected / 1_000, "{found}");
+    }
 }
 
 #[test]
 fn what_is_due_in_the_warm_up_is_not_due_in_the_point() {
-    let measured = measure(
-        &spec(open(1_000.0, Arrivals::Constant), 250 * MILLISECOND, SECOND),
-        |begin| begin + 100,
-    );
-    assert_eq!(
-        table(&measured),
-        [(0, 0, 250, true, 250), (1, 250, 1_000, false, 1_000)]
-    );
+    let load = open(1_000.0, Arrivals::Constant);
+    let spec = spec(load, 250 * MILLISECOND, SECOND);
+    let measured = measure(&spec, |begin| begin + 100);
+    let expected = [(0, 0, 250, true, 250), (1, 250, 1_000, false, 1_000)];
+    assert_eq!(table(&measured), expected);
     assert_eq!(measured.end.due, Some(1_000));
     assert_eq!(measured.end.generator_lag.unwrap().count(), 1_000);
 }
@@ -132,12 +113,10 @@ fn what_is_due_in_the_warm_up_is_not_due_in_the_point() {
 /// One operation lasts from 0.5 s to 3.2 s: there are slices without any operation, and they are there.
 #[test]
 fn slices_in_which_nothing_completes_are_slices() {
-    let measured = measure(&spec(closed(), 0, 4 * SECOND), |begin| {
-        if begin == 500 * MILLISECOND {
-            3_200 * MILLISECOND
-        } else {
-            begin + MILLISECOND
-        }
+    let spec = spec(closed(), 0, 4 * SECOND);
+    let measured = measure(&spec, |begin| match begin {
+        500_000_000 => 3_200 * MILLISECOND,
+        _ => begin + MILLISECOND,
     });
     let expected = [
         (0, 0, 1_000, false, 500),
@@ -151,13 +130,11 @@ fn slices_in_which_nothing_completes_are_slices() {
 #[test]
 fn the_observer_is_told_once_that_the_measured_part_begins() {
     for (warm_up, duration) in [(0, 500), (500, 500), (2_500, 2_250)] {
-        let closed = spec(closed(), warm_up * MILLISECOND, duration * MILLISECOND);
-        assert_eq!(measure(&closed, each_millisecond).begins, 1);
-        let open = spec(
-            open(1_000.0, Arrivals::Constant),
-            warm_up * MILLISECOND,
-            duration * MILLISECOND,
-        );
-        assert_eq!(measure(&open, |begin| begin + 100).begins, 1);
+        let open = open(1_000.0, Arrivals::Constant);
+        for (load, service) in [(closed(), MILLISECOND), (open, 100)] {
+            let spec = spec(load, warm_up * MILLISECOND, duration * MILLISECOND);
+            let measured = measure(&spec, move |begin| begin + service);
+            assert_eq!(measured.begins, 1);
+        }
     }
 }

@@ -38,13 +38,9 @@ fn a_read_modify_write_is_one_operation_with_two_parts() {
     let mut mix = Mix::preset("f").unwrap();
     (mix.read, mix.read_modify_write) = (0.0, 1.0);
     // Of ten records one is not found: its read fails and its update does not, which is the failure of the whole.
-    let engine = Fake::new(|question| {
-        let missing = question.key.last() == Some(&b'7') && question.operation == Operation::Read;
-        if missing {
-            Outcome::NotFound
-        } else {
-            Outcome::Ok
-        }
+    let engine = Fake::new(|question| match (question.key.last(), question.operation) {
+        (Some(b'7'), Operation::Read) => Outcome::NotFound,
+        _ => Outcome::Ok,
     });
     let mut keep = Keep::default();
     let workload = workload(&key_space(1_000), &mix);
@@ -54,14 +50,9 @@ fn a_read_modify_write_is_one_operation_with_two_parts() {
     assert!((1..5_000).contains(&missing));
     assert_eq!(counts[&(Operation::Read, Status::Ok)], 5_000 - missing);
     assert_eq!(counts[&(Operation::Update, Status::Ok)], 5_000);
-    assert_eq!(
-        counts[&(Operation::ReadModifyWrite, Status::NotFound)],
-        missing
-    );
-    assert_eq!(
-        counts[&(Operation::ReadModifyWrite, Status::Ok)],
-        5_000 - missing
-    );
+    let wholes = |status| counts[&(Operation::ReadModifyWrite, status)];
+    assert_eq!(wholes(Status::NotFound), missing);
+    assert_eq!(wholes(Status::Ok), 5_000 - missing);
     assert_eq!(keep.completed(), 5_000);
 }
 
@@ -75,10 +66,8 @@ fn the_load_stores_every_record_once() {
         let asked = asked.lock().unwrap();
         let different: BTreeSet<&String> = asked.iter().map(|(_, text)| text).collect();
         assert_eq!((asked.len(), different.len()), (2_000, 2_000));
-        assert_eq!(
-            keep.counts().into_iter().collect::<Vec<_>>(),
-            [((Operation::Insert, Status::Ok), 2_000)]
-        );
+        let inserted = [((Operation::Insert, Status::Ok), 2_000)];
+        assert_eq!(keep.counts(), inserted.into());
         assert_eq!(end.unfinished, None);
     }
 }
@@ -105,10 +94,8 @@ fn failures_are_kept_apart_and_counted_by_message() {
         message: message.into(),
         count,
     };
-    assert_eq!(
-        samples,
-        [sample("rolled back", 1_000), sample("disk full", 2_000)]
-    );
+    let expected = [sample("rolled back", 1_000), sample("disk full", 2_000)];
+    assert_eq!(samples, expected);
 }
 
 /// Also those that fail: what comes after them must not be held back for ever.
@@ -123,18 +110,16 @@ fn inserts_are_acknowledged() {
         let (called, seen) = (Arc::clone(&calls), Arc::clone(&inserts));
         let engine = Fake::new(move |question| {
             called.fetch_add(1, Ordering::Relaxed);
-            if question.operation == Operation::Insert
-                && seen.fetch_add(1, Ordering::Relaxed) % 3 == 0
-            {
-                return Outcome::error("no");
+            let is_insert = question.operation == Operation::Insert;
+            match is_insert && seen.fetch_add(1, Ordering::Relaxed) % 3 == 0 {
+                true => Outcome::error("no"),
+                false => Outcome::Ok,
             }
-            Outcome::Ok
         });
         let mut spec = closed(4, 4_000);
         let mut keep = Keep::default();
         if open {
             spec = at_once(4, 4_000);
-            let calls = Arc::clone(&calls);
             keep = Keep::stopping_when(move || calls.load(Ordering::Relaxed) == 4_000);
         }
         run_point(&engine, &workload(&key_space, &mix), &spec, &mix, &mut keep).unwrap();
@@ -171,9 +156,9 @@ fn an_open_loop_accounts_for_everything_that_was_due() {
         let asked = asked.lock().unwrap().len() as u64;
         assert!((keep.completed()..=due.len() as u64).contains(&asked));
         let [service, response, wait] = keep.histograms();
-        assert_eq!(service.count(), keep.completed());
-        assert_eq!(response.count(), keep.completed());
-        assert_eq!(wait.count(), keep.completed());
+        for times in [&service, &response, &wait] {
+            assert_eq!(times.count(), keep.completed());
+        }
         assert!(response.max_ns() >= service.max_ns());
         assert!(response.max_ns() >= wait.max_ns());
         let lag = end.generator_lag.unwrap().count();

@@ -188,10 +188,8 @@ impl Keep {
     }
 
     pub fn completed(&self) -> u64 {
-        self.slices
-            .iter()
-            .map(|slice| slice.completed.total())
-            .sum()
+        let completed = self.slices.iter().map(|slice| slice.completed.total());
+        completed.sum()
     }
 
     /// How many of each operation ended in each way.
@@ -228,11 +226,7 @@ pub fn workload(key_space: &Arc<KeySpace>, mix: &Mix) -> Arc<Workload> {
 /// So many operations in a closed loop, however long they take.
 pub fn closed(sessions: u32, operations: u64) -> PointSpec {
     PointSpec {
-        load: Load::Closed {
-            sessions,
-            think_time_ns: 0,
-            target: None,
-        },
+        load: Load::closed(sessions),
         warm_up_ns: 0,
         duration_ns: u64::MAX,
         operations: Some(operations),

@@ -7,8 +7,5 @@ mod ends;
 mod fake;
 mod noting;
 mod questions;
-#[path = "../../../engine/tests/it/server.rs"]
-#[allow(dead_code, reason = "other tests need more of it")]
-mod server;
 mod servers;
 mod verification;

@@ -21,6 +21,11 @@ fn noted(preset: &str, spec: &PointSpec, most: usize) -> Vec<NotedOperation> {
         .operations
 }
 
+fn count(operations: &[NotedOperation], kind: Operation) -> usize {
+    let of_kind = operations.iter().filter(|one| one.operation == kind);
+    of_kind.count()
+}
+
 #[test]
 fn the_first_operations_are_noted_one_after_the_other() {
     let begin = now_ns();
@@ -30,20 +35,14 @@ fn the_first_operations_are_noted_one_after_the_other() {
     assert!(operations[0].begin_ns >= begin && operations[99].end_ns <= end);
     for (one, next) in operations.iter().zip(&operations[1..]) {
         assert!(one.begin_ns <= one.end_ns, "{one:?}");
-        assert!(
-            one.end_ns <= next.end_ns && one.begin_ns <= next.begin_ns,
-            "{one:?} {next:?}"
-        );
+        let in_order = one.end_ns <= next.end_ns && one.begin_ns <= next.begin_ns;
+        assert!(in_order, "{one:?} {next:?}");
         assert_eq!((one.session, one.status), (0, Status::Ok));
     }
-    let kinds = |kind| {
-        let of_kind = operations
-            .iter()
-            .filter(|operation| operation.operation == kind);
-        of_kind.count()
-    };
-    assert_eq!(kinds(Operation::Read) + kinds(Operation::Update), 100);
-    assert!(kinds(Operation::Read) > 0 && kinds(Operation::Update) > 0);
+    let [reads, updates] =
+        [Operation::Read, Operation::Update].map(|kind| count(&operations, kind));
+    assert_eq!(reads + updates, 100);
+    assert!(reads > 0 && updates > 0);
 }
 
 #[test]
@@ -57,20 +56,9 @@ fn of_several_sessions_the_first_of_all_are_noted() {
 #[test]
 fn a_read_modify_write_is_one_operation() {
     let operations = noted("f", &closed(1, 200), 1_000);
-    assert_eq!(
-        operations.len(),
-        200,
-        "there were no more, and its parts are none"
-    );
-    let wholes = operations
-        .iter()
-        .filter(|operation| operation.operation == Operation::ReadModifyWrite);
-    assert!(wholes.count() > 0);
-    assert!(
-        operations
-            .iter()
-            .all(|operation| operation.operation != Operation::Update)
-    );
+    assert_eq!(operations.len(), 200, "its parts are none");
+    assert!(count(&operations, Operation::ReadModifyWrite) > 0);
+    assert_eq!(count(&operations, Operation::Update), 0);
 }
 
 #[test]

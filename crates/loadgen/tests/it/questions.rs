@@ -43,12 +43,8 @@ fn arrivals_of_an_open_loop_repeat_themselves() {
         let workload = workload(&key_space(1_000), &mix, seed);
         let spec = at_once(sessions, 3_000);
         run_point(&engine, &workload, &spec, &mix, &mut keep).unwrap();
-        let mut texts: Vec<String> = asked
-            .lock()
-            .unwrap()
-            .drain(..)
-            .map(|(_, text)| text)
-            .collect();
+        let asked = std::mem::take(&mut *asked.lock().unwrap());
+        let mut texts: Vec<String> = asked.into_iter().map(|(_, text)| text).collect();
         texts.sort();
         texts
     };

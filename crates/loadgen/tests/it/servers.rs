@@ -1,11 +1,12 @@
 //! YCSB's workloads on real MongoDB servers, by both clients, with every record that is read compared with what must be in it.
 
 use crate::fake::{Keep, closed, workload};
-use crate::server::{Kind, Server};
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{SliceSink, run_load, run_point};
 use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_record::{Operation, Slice, Status};
+use plimsoll_testing::assert_contains;
+use plimsoll_testing::servers::{Kind, Server};
 use plimsoll_workload::{DataSpec, KeySpace, Mix};
 use std::sync::{Arc, Mutex};
 
@@ -23,12 +24,9 @@ fn open_on(server: &Server, data: &DataSpec, client: &str, batch: u64) -> Box<dy
     }
     let address = server.uri();
     let opening = Opening {
-        settings: &settings,
         directory: Some(server.directory()),
         server: Some(&address),
-        seed: 1,
-        data,
-        allocator: "system",
+        ..Opening::new(&settings, data)
     };
     open("mongodb", &opening).unwrap()
 }
@@ -40,10 +38,10 @@ fn data(table: &str) -> DataSpec {
     data
 }
 
-fn everywhere(test: &str, body: impl Fn(&mut Server, &str)) {
-    for kind in Kind::there(test) {
+fn everywhere(body: impl Fn(&mut Server, &str)) {
+    for kind in Kind::there() {
         for client in ["lean", "driver"] {
-            eprintln!("{test}: {client} on {kind:?}");
+            eprintln!("{client} on {kind:?}");
             body(&mut Server::start(kind), client);
         }
     }
@@ -51,8 +49,7 @@ fn everywhere(test: &str, body: impl Fn(&mut Server, &str)) {
 
 #[test]
 fn every_workload_leaves_the_right_records_and_no_error() {
-    let test = "servers::every_workload_leaves_the_right_records_and_no_error";
-    everywhere(test, |server, client| {
+    everywhere(|server, client| {
         for preset in ["a", "b", "c", "d", "e", "f"] {
             let data = data(&format!("table_{preset}"));
             let engine = open_on(server, &data, client, 1);
@@ -89,7 +86,7 @@ fn every_workload_leaves_the_right_records_and_no_error() {
 
 #[test]
 fn batches_store_every_record() {
-    everywhere("servers::batches_store_every_record", |server, client| {
+    everywhere(|server, client| {
         let data = data("usertable");
         // 200 records by 3 sessions leave a batch that is not full to each.
         let engine = open_on(server, &data, client, 64);
@@ -128,8 +125,7 @@ impl SliceSink for Killing<'_> {
 
 #[test]
 fn a_server_that_is_killed_in_the_middle_ends_nothing_but_is_counted() {
-    let test = "servers::a_server_that_is_killed_in_the_middle_ends_nothing_but_is_counted";
-    everywhere(test, |server, client| {
+    everywhere(|server, client| {
         let data = data("usertable");
         let engine = open_on(server, &data, client, 1);
         let key_space = KeySpace::new(&data).unwrap();
@@ -147,10 +143,7 @@ fn a_server_that_is_killed_in_the_middle_ends_nothing_but_is_counted() {
         assert!(end.cut_short);
         assert!(killing.ok > 0 && killing.errors > 0);
         let first = end.errors.first().expect("failures are told in words");
-        assert!(
-            first.message.to_lowercase().contains("connect"),
-            "{first:?}"
-        );
+        assert_contains(first.message.to_lowercase(), "connect");
         let engine: Arc<dyn Engine> = Arc::from(engine);
         assert!(engine.session().is_err());
         assert!(engine.count().is_err());

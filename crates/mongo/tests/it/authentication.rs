@@ -49,8 +49,7 @@ fn is_let_in(server: &Server, user: User, mechanisms: &[Option<Mechanism>]) {
 
 #[test]
 fn users_are_let_in() {
-    let both = [Kind::Mongod, Kind::FerretDb];
-    each_of("users_are_let_in", &both, Some(USER), |server| {
+    each_of(&Kind::ALL, Some(USER), |server| {
         make_user(server, USER);
         is_let_in(server, USER, &[None, Some(Mechanism::ScramSha256)]);
     });
@@ -58,8 +57,7 @@ fn users_are_let_in() {
 
 #[test]
 fn users_with_strange_names_are_let_in_by_either_mechanism() {
-    let test = "users_with_strange_names_are_let_in_by_either_mechanism";
-    each_of(test, &[Kind::Mongod], Some(STRANGE_USER), |server| {
+    each_of(&[Kind::Mongod], Some(STRANGE_USER), |server| {
         make_user(server, STRANGE_USER);
         let mechanisms = [
             None,
@@ -72,34 +70,25 @@ fn users_with_strange_names_are_let_in_by_either_mechanism() {
 
 #[test]
 fn others_are_told_why_not() {
-    each_of(
-        "others_are_told_why_not",
-        &[Kind::Mongod, Kind::FerretDb],
-        Some(USER),
-        |server| {
-            make_user(server, USER);
-            let data = small_data(3);
-            let mut options = server.options(&data);
-            let wrong_password = "an0ther";
-            for change in [
-                |credentials: &mut Credentials| credentials.password = "an0ther".into(),
-                |credentials: &mut Credentials| credentials.user = "nobody".into(),
-            ] {
-                let mut wrong = credentials(USER, None);
-                change(&mut wrong);
-                options.credentials = Some(wrong);
-                let error = LeanClient::connect(&options).err().unwrap();
-                assert_eq!(error.kind(), LeanErrorKind::Authentication, "{error}");
-                let said = format!("{error} {error:?} {options:?}");
-                assert!(said.contains(&server.host().to_string()), "{said}");
-                assert!(!said.contains(USER.password), "{said}");
-                assert!(!said.contains(wrong_password), "{said}");
-            }
-            // Without credentials, whoever is connected may do nothing.
-            options.credentials = None;
-            let mut client = LeanClient::connect(&options).unwrap();
-            let error = command(&mut client, &doc! { "count": "usertable" }).unwrap_err();
-            assert!(matches!(error.kind(), LeanErrorKind::Refused), "{error}");
-        },
-    );
+    each_of(&Kind::ALL, Some(USER), |server| {
+        make_user(server, USER);
+        let data = small_data(3);
+        let mut options = server.options(&data);
+        let wrong_password = "an0ther";
+        let (name, password) = (USER.name, USER.password);
+        for (name, password) in [(name, wrong_password), ("nobody", password)] {
+            options.credentials = Some(credentials(User { name, password }, None));
+            let error = LeanClient::connect(&options).err().unwrap();
+            assert_eq!(error.kind(), LeanErrorKind::Authentication, "{error}");
+            let said = format!("{error} {error:?} {options:?}");
+            assert!(said.contains(&server.host().to_string()), "{said}");
+            assert!(!said.contains(USER.password), "{said}");
+            assert!(!said.contains(wrong_password), "{said}");
+        }
+        // Without credentials, whoever is connected may do nothing.
+        options.credentials = None;
+        let mut client = LeanClient::connect(&options).unwrap();
+        let error = command(&mut client, &doc! { "count": "usertable" }).unwrap_err();
+        assert!(matches!(error.kind(), LeanErrorKind::Refused), "{error}");
+    });
 }

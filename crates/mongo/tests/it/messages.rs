@@ -50,13 +50,11 @@ fn sent(
 }
 
 fn sections(requests: &[Vec<u8>]) -> Vec<&[u8]> {
-    requests
-        .iter()
-        .map(|request| {
-            assert_eq!(request[16..20], [0; 4]);
-            &request[20..]
-        })
-        .collect()
+    let sections = requests.iter().map(|request| {
+        assert_eq!(request[16..20], [0; 4]);
+        &request[20..]
+    });
+    sections.collect()
 }
 
 #[test]
@@ -84,11 +82,8 @@ fn reads() {
         vec![none.clone(), none.clone(), none.clone()],
         |client| {
             assert!(!client.read(b"user1", FieldChoice::All, None).unwrap());
-            assert!(
-                !client
-                    .read(b"user123", FieldChoice::Some(&[0, 2]), None)
-                    .unwrap()
-            );
+            let some = FieldChoice::Some(&[0, 2]);
+            assert!(!client.read(b"user123", some, None).unwrap());
             // What was asked before leaves no trace.
             assert!(!client.read(b"u", FieldChoice::All, None).unwrap());
         },
@@ -130,10 +125,8 @@ fn scans() {
             doc! { "cursorsKilled": [1_i64 << 40], "ok": 1.0 },
         ],
         |client| {
-            assert_eq!(
-                client.scan(b"user1", 4, FieldChoice::Some(&[1])).unwrap(),
-                4
-            )
+            let rows = client.scan(b"user1", 4, FieldChoice::Some(&[1]));
+            assert_eq!(rows.unwrap(), 4);
         },
     );
     let more = doc! { "getMore": 1_i64 << 40, "collection": "usertable", "$db": "ycsb" };
@@ -198,14 +191,11 @@ fn inserts_and_batches_and_upserts() {
             client.insert(key, fields).unwrap();
         }
     };
-    let documents = {
-        let mut loader = loader(&data);
-        let mut documents = Vec::new();
-        while let Some(Ask::Insert { key, fields, .. }) = loader.next() {
-            documents.push(document(key, fields));
-        }
-        documents
-    };
+    let mut all = loader(&data);
+    let mut documents = Vec::new();
+    while let Some(Ask::Insert { key, fields, .. }) = all.next() {
+        documents.push(document(key, fields));
+    }
     let done = |n: i32| doc! { "n": n, "ok": 1.0 };
 
     let requests = sent(
@@ -256,13 +246,10 @@ fn inserts_and_batches_and_upserts() {
         |client| insert(client, 2),
     );
     let command = doc! { "update": "usertable", "ordered": false, "$db": "ycsb" };
-    let statements: Vec<_> = documents[..2]
-        .iter()
-        .map(|document| {
-            let id = document.get_str("_id").unwrap();
-            doc! { "q": { "_id": id }, "u": document.clone(), "upsert": true }
-        })
-        .collect();
+    let statements = [&documents[0], &documents[1]].map(|document| {
+        let id = document.get_str("_id").unwrap();
+        doc! { "q": { "_id": id }, "u": document.clone(), "upsert": true }
+    });
     let expected = [with_sequence(&command, "updates", &statements)];
     assert_eq!(sections(&requests), expected);
 }

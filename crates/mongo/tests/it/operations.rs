@@ -8,7 +8,7 @@ use plimsoll_workload::{Ask, DataSpec, FieldChoice, FieldLength};
 
 #[test]
 fn records_are_stored_read_changed_and_removed() {
-    each("records_are_stored_read_changed_and_removed", |server| {
+    each(|server| {
         let data = small_data(50);
         let mut client = server.connect(&data);
         let mut loader = loader(&data);
@@ -27,10 +27,8 @@ fn records_are_stored_read_changed_and_removed() {
             };
             assert!(client.update(key, changes).unwrap());
             let key = str::from_utf8(key).unwrap();
-            let changed = documents
-                .iter_mut()
-                .find(|document| document.get_str("_id").unwrap() == key)
-                .unwrap();
+            let is_it = |document: &&mut bson::Document| document.get_str("_id").unwrap() == key;
+            let changed = documents.iter_mut().find(is_it).unwrap();
             for (_, name, value) in changes {
                 changed.insert(str::from_utf8(name).unwrap(), binary(value));
             }
@@ -38,14 +36,9 @@ fn records_are_stored_read_changed_and_removed() {
         for document in &documents {
             let key = document.get_str("_id").unwrap();
             let found = read(&mut client, key.as_bytes(), FieldChoice::All).unwrap();
-            let mut expected: Vec<_> = document
-                .iter()
-                .skip(1)
-                .map(|(name, _)| {
-                    let value = document.get_binary_generic(name).unwrap();
-                    (name.clone(), value.clone())
-                })
-                .collect();
+            let value = |name: &String| document.get_binary_generic(name).unwrap().clone();
+            let fields = document.keys().skip(1);
+            let mut expected: Vec<_> = fields.map(|name| (name.clone(), value(name))).collect();
             assert_eq!(found.as_ref(), Some(&expected));
 
             let chosen = read(&mut client, key.as_bytes(), FieldChoice::Some(&[0, 2])).unwrap();
@@ -54,24 +47,13 @@ fn records_are_stored_read_changed_and_removed() {
             assert!(client.read(key.as_bytes(), FieldChoice::All, None).unwrap());
         }
         // They are stored as another implementation of BSON would store them.
-        let reply = command(
-            &mut client,
-            &doc! { "find": "usertable", "sort": { "_id": 1 } },
-        );
-        let stored = reply.unwrap().get_document("cursor").unwrap().clone();
-        let stored = stored.get_array("firstBatch").unwrap();
-        let stored: Vec<_> = stored
-            .iter()
-            .map(|one| one.as_document().unwrap().clone())
-            .collect();
-        assert_eq!(stored, documents);
+        let all = doc! { "find": "usertable", "sort": { "_id": 1 } };
+        assert_eq!(first_batch(&mut client, &all), documents);
 
         assert!(client.delete(b"user000007").unwrap());
         assert!(!client.delete(b"user000007").unwrap());
-        assert_eq!(
-            read(&mut client, b"user000007", FieldChoice::All).unwrap(),
-            None
-        );
+        let gone = read(&mut client, b"user000007", FieldChoice::All).unwrap();
+        assert_eq!(gone, None);
         assert!(!client.read(b"nobody", FieldChoice::All, None).unwrap());
         let mut nowhere = updates(&data).generator(0);
         let Ask::Update { changes, .. } = nowhere.next() else {
@@ -83,7 +65,7 @@ fn records_are_stored_read_changed_and_removed() {
 
 #[test]
 fn a_record_that_is_there_is_not_stored_again() {
-    each("a_record_that_is_there_is_not_stored_again", |server| {
+    each(|server| {
         let data = small_data(2);
         let mut client = server.connect(&data);
         load(&mut client, &data);
@@ -93,17 +75,16 @@ fn a_record_that_is_there_is_not_stored_again() {
         };
         let error = client.insert(key, fields).unwrap_err();
         assert_eq!(error.kind(), LeanErrorKind::Duplicate);
-        assert_eq!(
-            error.to_string(),
-            format!("{}: there is already a record with this key", server.host())
-        );
+        let host = server.host();
+        let words = format!("{host}: there is already a record with this key");
+        assert_eq!(error.to_string(), words);
         assert!(client.read(key, FieldChoice::All, None).unwrap());
     });
 }
 
 #[test]
 fn an_upsert_replaces_what_is_there() {
-    each("an_upsert_replaces_what_is_there", |server| {
+    each(|server| {
         let data = small_data(7);
         let mut options = server.options(&data);
         options.upsert = true;
@@ -112,20 +93,11 @@ fn an_upsert_replaces_what_is_there() {
             let mut client = LeanClient::connect(&options).unwrap();
             load(&mut client, &data);
             // Of the record there was, nothing is left.
-            command(
-                &mut client,
-                &doc! { "update": "usertable", "updates": [
-                    { "q": { "_id": "user000003" }, "u": { "$set": { "other": 1 } } }
-                ] },
-            )
-            .unwrap();
+            let other = doc! { "q": { "_id": "user000003" }, "u": { "$set": { "other": 1 } } };
+            let change = doc! { "update": "usertable", "updates": [other] };
+            command(&mut client, &change).unwrap();
             load(&mut client, &data);
-            let reply = command(&mut client, &doc! { "count": "usertable" }).unwrap();
-            assert_eq!(bson_whole(&reply, "n"), 7);
-            let reply = command(
-                &mut client,
-                &doc! { "find": "usertable", "filter": { "_id": "user000003" } },
-            );
+            assert_eq!(count(&mut client), 7);
             let mut loader = loader(&data);
             for _ in 0..3 {
                 loader.next();
@@ -133,27 +105,22 @@ fn an_upsert_replaces_what_is_there() {
             let Some(Ask::Insert { key, fields, .. }) = loader.next() else {
                 panic!("the load inserts")
             };
-            let cursor = reply.unwrap().get_document("cursor").unwrap().clone();
-            assert_eq!(
-                cursor.get_array("firstBatch").unwrap()[0].as_document(),
-                Some(&document(key, fields))
-            );
+            let find = doc! { "find": "usertable", "filter": { "_id": "user000003" } };
+            let found = first_batch(&mut client, &find);
+            assert_eq!(found, [document(key, fields)]);
         }
     });
 }
 
 #[test]
 fn batches_are_sent_when_they_are_full_or_flushed() {
-    each("batches_are_sent_when_they_are_full_or_flushed", |server| {
+    each(|server| {
         let data = small_data(10);
         let mut options = server.options(&data);
         options.batch = 4;
         let mut client = LeanClient::connect(&options).unwrap();
         let mut other = server.connect(&data);
-        let mut count = || {
-            let reply = command(&mut other, &doc! { "count": "usertable" }).unwrap();
-            bson_whole(&reply, "n")
-        };
+        let mut count = || count(&mut other);
         let mut loader = loader(&data);
         let mut number = 0;
         while let Some(Ask::Insert { key, fields, .. }) = loader.next() {
@@ -171,8 +138,7 @@ fn batches_are_sent_when_they_are_full_or_flushed() {
 
 #[test]
 fn records_that_are_refused_do_not_keep_the_others_of_a_batch_out() {
-    let test = "records_that_are_refused_do_not_keep_the_others_of_a_batch_out";
-    each(test, |server| {
+    each(|server| {
         let mut client = server.connect(&small_data(3));
         load(&mut client, &small_data(3));
         let data = small_data(9);
@@ -187,27 +153,23 @@ fn records_that_are_refused_do_not_keep_the_others_of_a_batch_out() {
         client.flush().unwrap().unwrap();
         let error = results.remove(4).unwrap_err();
         assert!(results.into_iter().all(|result| result.is_ok()));
-        let LeanError::Batch {
-            refused,
-            sent,
-            first,
-        } = &error
-        else {
-            panic!("{error}")
-        };
-        assert_eq!((*refused, *sent), (3, 5));
-        assert_eq!(first.kind(), LeanErrorKind::Duplicate);
+        match &error {
+            LeanError::Batch {
+                refused: 3,
+                sent: 5,
+                first,
+            } => assert_eq!(first.kind(), LeanErrorKind::Duplicate),
+            other => panic!("{other:?}"),
+        }
         assert_eq!(error.kind(), LeanErrorKind::Duplicate);
-        let reply = command(&mut client, &doc! { "count": "usertable" }).unwrap();
-        assert_eq!(bson_whole(&reply, "n"), 9);
+        assert_eq!(count(&mut client), 9);
     });
 }
 
 /// 16 MB is what servers take. One record is a little too large, the other fits.
 #[test]
 fn a_record_that_is_too_large_is_refused_before_it_is_sent() {
-    let test = "a_record_that_is_too_large_is_refused_before_it_is_sent";
-    each(test, |server| {
+    each(|server| {
         let mut data = DataSpec::with_records(1);
         data.field_count = 2;
         for (length, fits) in [(8 << 20, false), ((8 << 20) - 100, true)] {
@@ -233,9 +195,8 @@ fn a_record_that_is_too_large_is_refused_before_it_is_sent() {
 /// Three records of 15 MB make 45 MB; the fourth would go beyond the 48 MB of a message.
 #[test]
 fn a_batch_is_sent_before_it_becomes_too_long_for_a_message() {
-    let test = "a_batch_is_sent_before_it_becomes_too_long_for_a_message";
     // FerretDB's own database takes minutes for this.
-    each_of(test, &[Kind::Mongod], None, |server| {
+    each_of(&[Kind::Mongod], None, |server| {
         let mut data = DataSpec::with_records(5);
         data.field_count = 1;
         data.field_length = FieldLength::Constant(15 << 20);
@@ -250,67 +211,55 @@ fn a_batch_is_sent_before_it_becomes_too_long_for_a_message() {
         use Inserted::{Batched, Stored};
         assert_eq!(inserted, [Batched, Batched, Batched, Stored, Batched]);
         client.flush().unwrap().unwrap();
-        let reply = command(&mut client, &doc! { "count": "usertable" }).unwrap();
-        assert_eq!(bson_whole(&reply, "n"), 5);
+        assert_eq!(count(&mut client), 5);
     });
 }
 
 #[test]
 fn unacknowledged_changes_are_made() {
     // FerretDB 1.24 answers all the same.
-    each_of(
-        "unacknowledged_changes_are_made",
-        &[Kind::Mongod],
-        None,
-        |server| {
-            let data = small_data(20);
-            let mut options = server.options(&data);
-            options.write_concern.w = Some(W::Number(0));
-            let mut client = LeanClient::connect(&options).unwrap();
-            load(&mut client, &data);
-            // The server takes one message after the other, and answers to this one.
-            assert!(client.read(b"user000019", FieldChoice::All, None).unwrap());
-            assert!(client.delete(b"user000019").unwrap());
-            assert!(!client.read(b"user000019", FieldChoice::All, None).unwrap());
-        },
-    );
+    each_of(&[Kind::Mongod], None, |server| {
+        let data = small_data(20);
+        let mut options = server.options(&data);
+        options.write_concern.w = Some(W::Number(0));
+        let mut client = LeanClient::connect(&options).unwrap();
+        load(&mut client, &data);
+        // The server takes one message after the other, and answers to this one.
+        assert!(client.read(b"user000019", FieldChoice::All, None).unwrap());
+        assert!(client.delete(b"user000019").unwrap());
+        assert!(!client.read(b"user000019", FieldChoice::All, None).unwrap());
+    });
 }
 
 #[test]
 fn concerns_reach_the_server() {
-    each_of(
-        "concerns_reach_the_server",
-        &[Kind::Mongod],
-        None,
-        |server| {
-            let data = small_data(2);
-            let mut options = server.options(&data);
-            options.write_concern.w = Some(W::Majority);
-            options.write_concern.journal = Some(true);
-            options.write_concern.timeout_ms = Some(5_000);
-            options.read_concern = Some("local".into());
-            let mut client = LeanClient::connect(&options).unwrap();
-            load(&mut client, &data);
-            assert!(client.read(b"user000001", FieldChoice::All, None).unwrap());
+    each_of(&[Kind::Mongod], None, |server| {
+        let data = small_data(2);
+        let mut options = server.options(&data);
+        options.write_concern.w = Some(W::Majority);
+        options.write_concern.journal = Some(true);
+        options.write_concern.timeout_ms = Some(5_000);
+        options.read_concern = Some("local".into());
+        let mut client = LeanClient::connect(&options).unwrap();
+        load(&mut client, &data);
+        assert!(client.read(b"user000001", FieldChoice::All, None).unwrap());
 
-            options.read_concern = Some("no such level".into());
-            let mut client = LeanClient::connect(&options).unwrap();
-            let error = client
-                .read(b"user000001", FieldChoice::All, None)
-                .unwrap_err();
-            assert_eq!(error.kind(), LeanErrorKind::Refused);
-            // A server without replicas cannot wait for two.
-            options.write_concern.w = Some(W::Number(2));
-            let mut client = LeanClient::connect(&options).unwrap();
-            let error = client.delete(b"user000001").unwrap_err();
-            assert_eq!(error.kind(), LeanErrorKind::Refused);
-        },
-    );
+        options.read_concern = Some("no such level".into());
+        let mut client = LeanClient::connect(&options).unwrap();
+        let refused = client.read(b"user000001", FieldChoice::All, None);
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), LeanErrorKind::Refused);
+        // A server without replicas cannot wait for two.
+        options.write_concern.w = Some(W::Number(2));
+        let mut client = LeanClient::connect(&options).unwrap();
+        let error = client.delete(b"user000001").unwrap_err();
+        assert_eq!(error.kind(), LeanErrorKind::Refused);
+    });
 }
 
 #[test]
 fn a_unix_socket_will_do() {
-    each("a_unix_socket_will_do", |server| {
+    each(|server| {
         let data = small_data(3);
         let mut options = server.options(&data);
         options.host = Host::Unix(server.socket());
@@ -322,7 +271,7 @@ fn a_unix_socket_will_do() {
 
 #[test]
 fn commands_that_fail_say_why() {
-    each("commands_that_fail_say_why", |server| {
+    each(|server| {
         let mut client = server.connect(&small_data(1));
         let error = command(&mut client, &doc! { "noSuchCommand": 1 }).unwrap_err();
         let LeanError::Refused { code, name, .. } = &error else {
@@ -335,10 +284,22 @@ fn commands_that_fail_say_why() {
     });
 }
 
-fn bson_whole(document: &bson::Document, name: &str) -> i64 {
-    match document.get(name) {
+/// How many records there are.
+fn count(client: &mut LeanClient) -> i64 {
+    let reply = command(client, &doc! { "count": "usertable" }).unwrap();
+    match reply.get("n") {
         Some(bson::Bson::Int32(number)) => i64::from(*number),
         Some(bson::Bson::Int64(number)) => *number,
-        other => panic!("{name} is {other:?}"),
+        other => panic!("n is {other:?}"),
     }
+}
+
+/// The documents with which a search is answered.
+fn first_batch(client: &mut LeanClient, find: &bson::Document) -> Vec<bson::Document> {
+    let reply = command(client, find).unwrap();
+    let cursor = reply.get_document("cursor").unwrap();
+    let batch = cursor.get_array("firstBatch").unwrap().iter();
+    batch
+        .map(|one| one.as_document().unwrap().clone())
+        .collect()
 }

@@ -7,19 +7,15 @@ use plimsoll_workload::FieldChoice;
 
 #[test]
 fn scans_read_on_until_all_is_there() {
-    each("scans_read_on_until_all_is_there", |server| {
+    each(|server| {
         let data = small_data(1_200);
         let mut options = server.options(&data);
         options.batch = 100;
         let mut client = LeanClient::connect(&options).unwrap();
         load(&mut client, &data);
         let mut scan = |start: &str, count| {
-            let rows = client
-                .scan(start.as_bytes(), count, FieldChoice::All)
-                .unwrap();
-            let some = client
-                .scan(start.as_bytes(), count, FieldChoice::Some(&[1]))
-                .unwrap();
+            let [rows, some] = [FieldChoice::All, FieldChoice::Some(&[1])]
+                .map(|fields| client.scan(start.as_bytes(), count, fields).unwrap());
             assert_eq!(rows, some);
             rows
         };
@@ -27,13 +23,17 @@ fn scans_read_on_until_all_is_there() {
         for count in [1, 50, 100, 101, 102, 103, 202, 1_000] {
             assert_eq!(scan("user000100", count), count, "{count}");
         }
-        assert_eq!(scan("user000000", 5_000), 1_200);
-        assert_eq!(scan("user001190", 100), 10);
-        assert_eq!(scan("user001199", 1), 1);
-        // Between two keys, before all, behind all, and nothing at all.
-        assert_eq!(scan("user0001000", 5), 5);
-        assert_eq!(scan("a", 5), 5);
-        assert_eq!(scan("v", 5), 0);
-        assert_eq!(scan("user000000", 0), 0);
+        for (start, count, expected) in [
+            ("user000000", 5_000, 1_200),
+            ("user001190", 100, 10),
+            ("user001199", 1, 1),
+            // Between two keys, before all, behind all, and nothing at all.
+            ("user0001000", 5, 5),
+            ("a", 5, 5),
+            ("v", 5, 0),
+            ("user000000", 0, 0),
+        ] {
+            assert_eq!(scan(start, count), expected, "{count} from {start}");
+        }
     });
 }

@@ -44,6 +44,7 @@ fn names_database(uri: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_testing::assert_contains;
 
     #[test]
     fn the_first_host_names_the_experiment_and_never_a_password() {
@@ -60,7 +61,7 @@ mod tests {
             ("mongodb://%2Ftmp%2Fm.sock/", "server--2Ftmp-2Fm.sock"),
         ] {
             let text = experiment(uri);
-            assert!(text.contains(&format!("name: \"{name}\"")), "{text}");
+            assert_contains(&text, &format!("name: \"{name}\""));
             assert_eq!(text.matches(uri).count(), 1, "{text}");
         }
     }
@@ -76,9 +77,6 @@ mod tests {
     #[test]
     fn no_uri_gets_out_of_its_quotes() {
         let text = experiment("mongodb://h/\"\nplimsoll: 2");
-        assert!(
-            text.contains(r#"uri: "mongodb://h/\"\nplimsoll: 2""#),
-            "{text}"
-        );
+        assert_contains(&text, r#"uri: "mongodb://h/\"\nplimsoll: 2""#);
     }
 }

@@ -1,7 +1,8 @@
 //! What other users of a machine, and authors of files, have tried on a program that runs as root (`docs/security.md`). Each of these
 //! worked once.
 
-use crate::laboratory::{Laboratory, Said, is_root_or_skip, wait_until};
+use crate::laboratory::{Laboratory, Said, wait_until};
+use plimsoll_testing::{Need, assert_contains, needs};
 use rustix::process::Signal;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -61,9 +62,7 @@ fn squat_data_place(laboratory: &Laboratory, precious: &Path) -> PathBuf {
 
 #[test]
 fn a_forged_marker_in_a_squatted_place_removes_nothing() {
-    if !is_root_or_skip("a_forged_marker_in_a_squatted_place_removes_nothing") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     let precious = precious(&laboratory);
     forge_marker(&precious);
@@ -78,17 +77,12 @@ fn a_forged_marker_in_a_squatted_place_removes_nothing() {
 
 fn refused_place(said: &Said) {
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(
-        said.err.contains(&format!("belongs to user {ATTACKER}")),
-        "{said:?}"
-    );
+    assert_contains(&said.err, &format!("belongs to user {ATTACKER}"));
 }
 
 #[test]
 fn a_directory_of_another_user_is_refused_before_anything_runs() {
-    if !is_root_or_skip("a_directory_of_another_user_is_refused_before_anything_runs") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     squat(&laboratory.path("theirs"));
     let text = EXPERIMENT.replace("10MiB}", "10MiB, directory: theirs/data}");
@@ -111,9 +105,8 @@ fn nothing_that_is_started_can_gain_rights() {
     let running = laboratory.start(&["run", "experiment.yaml", "--anyway"]);
     let mut found = None;
     wait_until("the worker", || {
-        found = running
-            .worker()
-            .and_then(|worker| status_of(worker, "NoNewPrivs"));
+        let worker = running.worker();
+        found = worker.and_then(|worker| status_of(worker, "NoNewPrivs"));
         found.is_some()
     });
     assert_eq!(found.as_deref(), Some("1"));
@@ -127,23 +120,18 @@ fn check_lists_what_runs_with_which_rights() {
     let said = laboratory.run(&["check"]);
     let (_, rights) = said.out.split_once("What runs with which rights").unwrap();
     let is_root = rustix::process::geteuid().is_root();
-    let expected = if is_root {
-        [
-            "root    plimsoll rig: mkfs, mount",
-            "nobody  servers under test",
-        ]
-    } else {
-        ["you     everything", "sudo plimsoll run"]
+    let root = "root    plimsoll rig: mkfs, mount";
+    let expected = match is_root {
+        true => [root, "nobody  servers under test"],
+        false => ["you     everything", "sudo plimsoll run"],
     };
     for line in expected {
-        assert!(rights.contains(line), "{rights}");
+        assert_contains(rights, line);
     }
     let said = laboratory.run(&["check", "--json"]);
     let all: serde_json::Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!(
-        all["rights"].as_array().unwrap().len(),
-        if is_root { 7 } else { 1 }
-    );
+    let expected = if is_root { 7 } else { 1 };
+    assert_eq!(all["rights"].as_array().unwrap().len(), expected);
 }
 
 /// A process that only waits, ended with the test.
@@ -157,12 +145,8 @@ impl Waiting {
     fn started_ticks(&self) -> u64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap();
         let (_, fields) = stat.rsplit_once(')').unwrap();
-        fields
-            .split_ascii_whitespace()
-            .nth(19)
-            .unwrap()
-            .parse()
-            .unwrap()
+        let ticks = fields.split_ascii_whitespace().nth(19);
+        ticks.unwrap().parse().unwrap()
     }
 
     fn is_alive(&mut self) -> bool {
@@ -185,9 +169,9 @@ fn forged_journal(version: u32, steps: &[String]) -> String {
         boot.trim()
     );
     for (number, step) in steps.iter().enumerate() {
+        let id = number + 1;
         text.push_str(&format!(
-            "\n{{\"line\":\"making\",\"id\":{},\"step\":{step}}}",
-            number + 1
+            "\n{{\"line\":\"making\",\"id\":{id},\"step\":{step}}}"
         ));
     }
     text + "\n"
@@ -203,9 +187,7 @@ fn journals(laboratory: &Laboratory) -> PathBuf {
 
 #[test]
 fn a_forged_journal_kills_and_removes_nothing() {
-    if !is_root_or_skip("a_forged_journal_kills_and_removes_nothing") {
-        return;
-    }
+    needs!([Need::Root]);
     for version in [1, 2] {
         let laboratory = Laboratory::new();
         let precious = precious(&laboratory);
@@ -268,10 +250,7 @@ fn options_of_mkfs_that_name_a_device_or_a_directory_are_mistakes() {
         for command in ["plan", "run"] {
             let said = laboratory.run(&[command, "experiment.yaml"]);
             assert_eq!(said.code, Some(104), "{kind} {mkfs}: {said:?}");
-            assert!(
-                said.err.contains("is not an allowed mkfs option"),
-                "{said:?}"
-            );
+            assert_contains(&said.err, "is not an allowed mkfs option");
         }
     }
 }

@@ -5,6 +5,7 @@ use plimsoll_plan::Plan;
 use plimsoll_record::{
     ExperimentRecord, ExperimentState, LoadKind, ProbeTime, RunRecord, RunState,
 };
+use plimsoll_testing::assert_contains;
 use rustix::process::Signal;
 
 /// One server of 1 ms carries 1,000 operations per second, and no machine makes it carry more.
@@ -53,15 +54,10 @@ fn the_line_is_searched_in_every_block_and_never_found_above_the_capacity() {
     let mut looked_above = 0;
     for (run, block) in record.runs.iter().zip(&line.blocks) {
         let made = rates(run);
-        assert_eq!(
-            made.iter().map(|(trial, _)| *trial).collect::<Vec<_>>(),
-            (0..made.len() as u32).collect::<Vec<_>>()
-        );
-        let trials: Vec<_> = run
-            .points
-            .iter()
-            .filter_map(|point| plimsoll_search::trial(point, &objective, &search))
-            .collect();
+        let numbers = made.iter().map(|(trial, _)| *trial);
+        assert!(numbers.eq(0..made.len() as u32));
+        let trial = |point| plimsoll_search::trial(point, &objective, &search);
+        let trials: Vec<_> = run.points.iter().filter_map(trial).collect();
         assert_eq!(trials.len(), made.len(), "each was whole or lost");
         // A rate that the server cannot carry is never achieved, however the machine fares.
         let impossible = trials.iter().filter(|trial| trial.rate > 1.05 * CAPACITY);
@@ -78,8 +74,7 @@ fn the_line_is_searched_in_every_block_and_never_found_above_the_capacity() {
 fn a_search_that_was_killed_goes_on_with_the_trials_that_it_had_made() {
     let (laboratory, before) = try_until(|| {
         let laboratory = Laboratory::new();
-        laboratory.write("experiment.yaml", SEARCH);
-        let mut running = laboratory.start(&["run", "experiment.yaml"]);
+        let mut running = laboratory.start_experiment(SEARCH);
         laboratory.wait_for_record(&mut running, |record| {
             record.runs.last().is_some_and(|run| run.points.len() > 4)
         });
@@ -87,10 +82,8 @@ fn a_search_that_was_killed_goes_on_with_the_trials_that_it_had_made() {
         running.end();
         wait_until("the worker to end", || laboratory.processes().is_empty());
         let before = laboratory.record();
-        let caught = before
-            .runs
-            .last()
-            .is_some_and(|run| run.state != RunState::Finished && run.points.len() > 4);
+        let is_caught = |run: &RunRecord| run.state != RunState::Finished && run.points.len() > 4;
+        let caught = before.runs.last().is_some_and(is_caught);
         caught.then_some((laboratory, before))
     });
     let killed = before.runs.last().unwrap();
@@ -99,25 +92,19 @@ fn a_search_that_was_killed_goes_on_with_the_trials_that_it_had_made() {
     let again = laboratory.run(&["run", "experiment.yaml"]);
     let after = laboratory.record();
     assert_eq!(after.state, ExperimentState::Finished, "{again:?}");
-    let second = after
-        .runs
-        .iter()
-        .find(|run| (run.block, run.attempt) == (killed.block, 2))
-        .unwrap();
+    let is_second = |run: &&RunRecord| (run.block, run.attempt) == (killed.block, 2);
+    let second = after.runs.iter().find(is_second).unwrap();
     let first = rates(second)[0];
     assert_eq!(first.0 as usize, kept, "numbers go on");
     let begun = rates(killed)[0];
-    assert!(
-        !rates(second).contains(&(0, begun.1)),
-        "it did not begin anew"
-    );
+    let anew = rates(second).contains(&(0, begun.1));
+    assert!(!anew, "it did not begin anew");
 }
 
 #[test]
 fn a_sweep_stops_by_itself_and_later_blocks_measure_no_less() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(
-        "
+    let text = "
 plimsoll: 1
 name: sweep
 workload: {records: 10, preset: c}
@@ -125,17 +112,14 @@ defaults: {engine: simulated, servers: 2, service: constant, service_mean: 2ms}
 arms: {one: }
 load: {closed: {threads: {from: 1, to: 512}}}
 measurement: {warm_up: 0s, duration: 200ms, blocks: 3}
-",
-    );
+";
+    let said = laboratory.experiment(text);
     let record = laboratory.record();
     assert_eq!(record.state, ExperimentState::Finished, "{said:?}");
     let mut least = 3;
     for run in &record.runs {
-        let sessions: Vec<u32> = run
-            .points
-            .iter()
-            .map(|point| point.label.load.sessions())
-            .collect();
+        let sessions = run.points.iter().map(|point| point.label.load.sessions());
+        let sessions: Vec<u32> = sessions.collect();
         let doubled: Vec<u32> = (0..sessions.len()).map(|power| 1 << power).collect();
         assert_eq!(sessions, doubled);
         assert!(sessions.len() >= least, "{sessions:?} after {least}");
@@ -148,8 +132,7 @@ measurement: {warm_up: 0s, duration: 200ms, blocks: 3}
 #[test]
 fn sessions_of_an_open_loop_are_found_by_experiment() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(
-        "
+    let text = "
 plimsoll: 1
 name: found
 workload: {records: 10, preset: c}
@@ -159,8 +142,8 @@ load:
   closed: {threads: {from: 1, to: 64}}
   open: {rates: [100], sessions: found}
 measurement: {warm_up: 0s, duration: 200ms, blocks: 1}
-",
-    );
+";
+    let said = laboratory.experiment(text);
     let record = laboratory.record();
     assert_eq!(record.state, ExperimentState::Finished, "{said:?}");
     let (open, closed) = record.runs[0].points.split_last().unwrap();
@@ -171,21 +154,16 @@ measurement: {warm_up: 0s, duration: 200ms, blocks: 1}
     let found = open.label.load.sessions();
     let of_best = best.label.load.sessions();
     // Points that came out alike may have lost or won by the length of their last slice.
-    let same = closed
-        .iter()
-        .find(|point| point.label.load.sessions() == found)
-        .unwrap();
-    assert!(
-        found == of_best || done(same) as f64 > 0.9 * done(best) as f64,
-        "{found} and {of_best}"
-    );
+    let mut points = closed.iter();
+    let same = points.find(|point| point.label.load.sessions() == found);
+    let is_alike = done(same.unwrap()) as f64 > 0.9 * done(best) as f64;
+    assert!(found == of_best || is_alike, "{found} and {of_best}");
 }
 
 #[test]
 fn an_experiment_ends_when_two_looks_find_it_sharp() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(
-        "
+    let text = "
 plimsoll: 1
 name: looks
 workload: {records: 10, preset: c}
@@ -194,16 +172,12 @@ arms: {one: , two: {servers: 2}}
 load: {closed: {threads: [2]}}
 measurement: {warm_up: 0s, duration: 200ms, blocks: {at_least: 6, at_most: 60, until: 90%}}
 compare: {primary: [throughput]}
-",
-    );
+";
+    let said = laboratory.experiment(text);
     let record = laboratory.record();
     assert_eq!(record.state, ExperimentState::Finished, "{said:?}");
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(
-        said.err.contains("every interval is narrow enough"),
-        "{}",
-        said.err
-    );
+    assert_contains(&said.err, "every interval is narrow enough");
     let blocks = record.runs.iter().map(|run| run.block + 1).max().unwrap();
     assert!((7..60).contains(&blocks), "{blocks}");
     assert_eq!(record.runs.len() as u32, 2 * blocks);
@@ -216,9 +190,7 @@ compare: {primary: [throughput]}
 #[test]
 fn an_arm_is_measured_against_itself() {
     let laboratory = Laboratory::new();
-    laboratory.write(
-        "experiment.yaml",
-        "
+    let text = "
 plimsoll: 1
 name: itself
 workload: {records: 10, preset: c}
@@ -226,8 +198,8 @@ defaults: {engine: simulated, service: constant, service_mean: 1ms}
 arms: {one: , two: {servers: 2}}
 load: {closed: {threads: [1, 2]}}
 measurement: {warm_up: 0s, duration: 200ms, blocks: 6}
-",
-    );
+";
+    laboratory.write("experiment.yaml", text);
     let said = laboratory.run(&["run", "experiment.yaml", "--aa=two", "--json"]);
     let analysis: plimsoll_judge::Analysis = serde_json::from_str(&said.out).unwrap();
     let names: Vec<&str> = analysis.arms.iter().map(|arm| arm.name.as_str()).collect();
@@ -243,8 +215,7 @@ measurement: {warm_up: 0s, duration: 200ms, blocks: 6}
 #[test]
 fn probe_tasks_are_timed_before_and_after_each_block() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(
-        "
+    let text = "
 plimsoll: 1
 name: probe-tasks
 workload: {records: 10, preset: c}
@@ -252,25 +223,21 @@ defaults: {engine: noop}
 arms: {one: , two: , three: }
 load: {closed: {threads: 1}}
 measurement: {warm_up: 0s, duration: 100ms, blocks: 2}
-",
-    );
+";
+    let said = laboratory.experiment(text);
     let record = laboratory.record();
     assert_eq!(record.runs.len(), 6, "{said:?}");
     for block in record.runs.chunks(3) {
-        let places: Vec<Vec<ProbeTime>> = block
-            .iter()
-            .map(|run| run.probe_tasks.iter().map(|probe| probe.place).collect())
-            .collect();
-        assert_eq!(
-            places,
-            [
-                vec![ProbeTime::BeforeBlock],
-                vec![],
-                vec![ProbeTime::AfterBlock]
-            ]
-        );
-        let probe_tasks = block.iter().flat_map(|run| &run.probe_tasks);
-        for probe in probe_tasks {
+        let [first, between, last] = [0, 1, 2].map(|run| &block[run].probe_tasks[..]);
+        assert!(between.is_empty());
+        for (probes, place) in [
+            (first, ProbeTime::BeforeBlock),
+            (last, ProbeTime::AfterBlock),
+        ] {
+            let [probe] = probes else {
+                panic!("{probes:?}")
+            };
+            assert_eq!(probe.place, place);
             assert!(probe.cpu_ns > 0);
             assert_eq!(probe.disk_ns, None, "nothing keeps data");
         }

@@ -1,41 +1,28 @@
 //! `plimsoll disk`: presets, fio on directories and emulated disks, traces. Nothing here expects a speed.
 
-use crate::laboratory::Laboratory;
+use crate::laboratory::{Laboratory, Said};
 use plimsoll_record::DiskSpec;
-use plimsoll_testing::{Need, has};
+use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs};
 use plimsoll_trace::{
     Extent, ExtentMap, Head, Kind, MappedFile, Request, Writer, finish, monotonic_ns,
 };
 use rustix::process::Signal;
 use std::fs;
 
-/// Whether fio is here; otherwise a test is left out.
-fn has_fio_or_skip(test: &str) -> bool {
-    has(test, &[Need::Program("fio")])
-}
-
-fn makes_disks_or_skip(test: &str) -> bool {
-    let needs = [
-        Need::Root,
-        Need::File("/dev/fuse"),
-        Need::File("/dev/loop-control"),
-        Need::Program("fio"),
-    ];
-    has(test, &needs)
-}
+/// What a test on emulated disks needs.
+const DISKS: [Need<'_>; 4] = [
+    Need::Root,
+    Need::File("/dev/fuse"),
+    Need::File("/dev/loop-control"),
+    Need::Program("fio"),
+];
 
 /// The program with the PATH of this process, to find fio and losetup by.
 fn disk(laboratory: &Laboratory, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = laboratory
-        .command(&[&["disk"], arguments].concat())
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .output()
-        .unwrap();
-    (
-        output.status.code(),
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-    )
+    let mut command = laboratory.command(&[&["disk"], arguments].concat());
+    command.env("PATH", std::env::var_os("PATH").unwrap());
+    let Said { code, out, err } = Said::of(command.output().unwrap());
+    (code, out, err)
 }
 
 /// Loop devices over files of the laboratory.
@@ -57,13 +44,9 @@ fn presets_have_their_source_and_date() {
     let laboratory = Laboratory::new();
     let (code, out, err) = disk(&laboratory, &["presets"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
-    for words in [
-        "gp3  3k IOPS",
-        "Machines, as `machine: NAME`",
-        "r6g.2xlarge",
-    ] {
-        assert!(out.contains(words), "{words} in {out}");
-    }
+    assert_contains(&out, "gp3  3k IOPS");
+    assert_contains(&out, "Machines, as `machine: NAME`");
+    assert_contains(&out, "r6g.2xlarge");
     let (code, out, _) = disk(&laboratory, &["presets", "--json"]);
     assert_eq!(code, Some(0));
     let all: serde_json::Value = serde_json::from_str(&out).unwrap();
@@ -76,47 +59,27 @@ fn presets_have_their_source_and_date() {
 fn what_is_no_target_is_told() {
     let laboratory = Laboratory::new();
     laboratory.write("file", "not ours");
-    for (arguments, code, words) in [
-        (
-            &["characterise", "nowhere"][..],
-            1,
-            "nowhere is no directory and no device",
-        ),
-        (
-            &["characterise", "file"],
-            1,
-            "is neither a block device nor a directory",
-        ),
-        (
-            &["characterise", ".", "--erase"],
-            1,
-            "--erase is for block devices",
-        ),
-        (
-            &["characterise", "{iops: 6OO}"],
-            104,
-            "has the unknown unit `OO`",
-        ),
-        (
-            &["calibrate", "gp3", "gp9"],
-            104,
-            "there is no disk `gp9`; did you mean `gp2`?",
-        ),
+    let nowhere = "nowhere is no directory and no device";
+    let neither = "is neither a block device nor a directory";
+    let unknown = "there is no disk `gp9`; did you mean `gp2`?";
+    let jobs = "`0` is not a number of jobs from 1 to 1024";
+    let unit = "has the unknown unit `OO`";
+    let no_block = "--erase is for block devices";
+    for (arguments, code, told) in [
+        (&["characterise", "nowhere"][..], 1, nowhere),
+        (&["characterise", "file"], 1, neither),
+        (&["characterise", ".", "--erase"], 1, no_block),
+        (&["characterise", "{iops: 6OO}"], 104, unit),
+        (&["calibrate", "gp3", "gp9"], 104, unknown),
         (&["trace", "file"], 1, "is not a trace of an emulated disk"),
-        (
-            &["characterise", ".", "--jobs", "0"],
-            2,
-            "`0` is not a number of jobs from 1 to 1024",
-        ),
+        (&["characterise", ".", "--jobs", "0"], 2, jobs),
     ] {
         let said = disk(&laboratory, arguments);
         assert_eq!((said.0, said.1.as_str()), (Some(code), ""), "{said:?}");
-        assert!(said.2.contains(words), "{words} in {}", said.2);
+        assert_contains(&said.2, told);
     }
-    assert_eq!(
-        fs::read_to_string(laboratory.path("file")).unwrap(),
-        "not ours"
-    );
+    let found = fs::read_to_string(laboratory.path("file")).unwrap();
+    assert_eq!(found, "not ours");
 }
 
 #[test]
@@ -128,93 +91,76 @@ fn without_fio_the_package_is_named() {
         .output()
         .unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(
-        err,
-        "plimsoll: fio is not installed: install the package fio\n"
-    );
+    let expected = "plimsoll: fio is not installed: install the package fio\n";
+    assert_eq!(err, expected);
 }
 
 #[test]
 fn a_directory_is_characterised_and_left_as_it_was() {
-    if !has_fio_or_skip("disks::a_directory_is_characterised_and_left_as_it_was") {
-        return;
-    }
+    needs!([Need::Program("fio")]);
     let laboratory = Laboratory::new();
     fs::create_dir(laboratory.path("here")).unwrap();
-    let small = [
-        "--quick", "--size", "16MB", "--jobs", "1", "--block", "4KiB",
-    ];
-    let arguments = [
-        &["characterise", "here"],
-        &small[..],
-        &["--page", "disk.html"],
-    ]
-    .concat();
+    let small = "characterise here --quick --size 16MB --jobs 1 --block 4KiB --page disk.html";
+    let arguments: Vec<&str> = small.split(' ').collect();
     let (code, out, err) = disk(&laboratory, &arguments);
     // Not every filesystem takes direct I/O; then fio says so, and nothing stays behind either.
     if code == Some(0) {
-        assert!(out.contains("random writes with fsync"), "{out}");
-        assert!(err.contains("random reads of 4 KiB, 1 job"), "{err}");
+        assert_contains(&out, "random writes with fsync");
+        assert_contains(&err, "random reads of 4 KiB, 1 job");
         let page = fs::read_to_string(laboratory.path("disk.html")).unwrap();
         assert!(page.contains("What here can do"));
     } else {
-        assert!(err.contains("fio failed at"), "{err}");
+        assert_contains(&err, "fio failed at");
     }
     assert_eq!(fs::read_dir(laboratory.path("here")).unwrap().count(), 0);
 }
 
 #[test]
 fn an_emulated_disk_is_calibrated_and_undone() {
-    if !makes_disks_or_skip("disks::an_emulated_disk_is_calibrated_and_undone") {
-        return;
-    }
+    needs!(DISKS);
     let laboratory = Laboratory::new();
     let (code, out, err) = disk(&laboratory, &["calibrate", "{capacity: 64MiB}"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("there is nothing to check"), "{out}");
+    assert_contains(&out, "there is nothing to check");
     // No machine makes a disk as fast as this.
     let dream = ["calibrate", "{iops: 100M}", "--json"];
     let (code, out, err) = disk(&laboratory, &dream);
     assert_eq!(code, Some(106), "{out}{err}");
     let said: serde_json::Value = serde_json::from_str(&out).unwrap();
     let error = said[0]["error"].as_str().unwrap();
-    assert!(error.contains("asks for 100,000,000 IOPS"), "{error}");
+    assert_contains(error, "asks for 100,000,000 IOPS");
     assert_eq!(loop_devices(&laboratory), Vec::<String>::new());
 }
 
 #[test]
 fn a_wish_to_stop_undoes_the_disk() {
-    if !makes_disks_or_skip("disks::a_wish_to_stop_undoes_the_disk") {
-        return;
-    }
+    needs!(DISKS);
     let laboratory = Laboratory::new();
-    let arguments = [
-        "disk",
-        "characterise",
-        "{iops: 600, latency: 7ms}",
-        "--jobs",
-        "1",
-    ];
-    let mut command = laboratory.command(&arguments);
-    command
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .stderr(fs::File::create(laboratory.path("err")).unwrap())
-        .stdout(fs::File::create(laboratory.path("out")).unwrap());
-    let mut child = command.spawn().unwrap();
+    let slow = "{iops: 600, latency: 7ms}";
+    let arguments = ["disk", "characterise", slow, "--jobs", "1"];
+    let path = vec![("PATH", std::env::var_os("PATH").unwrap())];
+    let running = laboratory.start_with(&arguments, path);
     crate::laboratory::wait_until("the first job", || {
-        fs::read_to_string(laboratory.path("err"))
-            .unwrap()
-            .contains("[1/")
+        let said = fs::read_to_string(laboratory.path("err")).unwrap();
+        said.contains("[1/")
     });
-    crate::laboratory::send(child.id(), Signal::INT);
-    let status = child.wait().unwrap();
-    let err = fs::read_to_string(laboratory.path("err")).unwrap();
-    assert_eq!(status.code(), Some(105), "{err}");
-    assert!(
-        err.ends_with("interrupted; everything that was made is removed\n"),
-        "{err}"
-    );
+    running.send(Signal::INT);
+    let Said { code, err, .. } = running.end();
+    assert_eq!(code, Some(105), "{err}");
+    assert_ends(&err, "interrupted; everything that was made is removed\n");
     assert_eq!(loop_devices(&laboratory), Vec::<String>::new());
+}
+
+fn request(time_ns: u64, kind: Kind, length: u32) -> Request {
+    Request {
+        time_ns,
+        offset: 1 << 20,
+        length,
+        kind,
+        latency_ns: 7_000_000,
+        in_flight: 1,
+        lateness_ns: 0,
+    }
 }
 
 #[test]
@@ -227,38 +173,18 @@ fn a_trace_is_told_and_written_for_other_programs() {
         (2_000_000, Kind::Write, 8192),
         (5_000_000, Kind::Flush, 0),
     ] {
-        writer.record(&Request {
-            time_ns,
-            offset: 1 << 20,
-            length,
-            kind,
-            latency_ns: 7_000_000,
-            in_flight: 1,
-            lateness_ns: 0,
-        });
+        writer.record(&request(time_ns, kind, length));
     }
     drop(writer);
     finish(&live, &laboratory.path("kept.trace"), &[]).unwrap();
-    let arguments = [
-        "trace",
-        "kept.trace",
-        "--iolog",
-        "out.iolog",
-        "--csv",
-        "out.csv",
-    ];
-    let (code, out, err) = disk(&laboratory, &arguments);
+    let words = "trace kept.trace --iolog out.iolog --csv out.csv";
+    let (code, out, err) = disk(&laboratory, &words.split(' ').collect::<Vec<_>>());
     assert_eq!((code, err.as_str()), (Some(0), ""));
     insta::assert_snapshot!(out);
     let iolog = fs::read_to_string(laboratory.path("out.iolog")).unwrap();
-    assert!(iolog.starts_with("fio version 3 iolog\n"), "{iolog}");
-    assert_eq!(
-        fs::read_to_string(laboratory.path("out.csv"))
-            .unwrap()
-            .lines()
-            .count(),
-        4
-    );
+    assert_starts(&iolog, "fio version 3 iolog\n");
+    let csv = fs::read_to_string(laboratory.path("out.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 4);
     let (_, out, _) = disk(&laboratory, &["trace", "kept.trace", "--json"]);
     let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(summary["requests"], 3);
@@ -270,31 +196,22 @@ fn a_trace_is_drawn_and_nothing_is_overwritten() {
     let live = laboratory.path("live.trace");
     let writer = Writer::create(&live, 10, &Head::new(&DiskSpec::unlimited(1 << 30))).unwrap();
     let time_ns = monotonic_ns();
-    writer.record(&Request {
-        time_ns,
-        offset: 1 << 20,
-        length: 4096,
-        kind: Kind::Read,
-        latency_ns: 7_000_000,
-        in_flight: 1,
-        lateness_ns: 0,
-    });
+    writer.record(&request(time_ns, Kind::Read, 4096));
     drop(writer);
+    let extent = Extent {
+        logical: 0,
+        physical: 0,
+        length: 1 << 21,
+        flags: 0,
+    };
     let file = MappedFile {
         path: "data/collection.wt".into(),
         size: 1 << 21,
-        extents: vec![Extent {
-            logical: 0,
-            physical: 0,
-            length: 1 << 21,
-            flags: 0,
-        }],
+        extents: vec![extent],
         unmapped: None,
     };
-    let map = ExtentMap {
-        time_ns,
-        files: vec![file],
-    };
+    let files = vec![file];
+    let map = ExtentMap { time_ns, files };
     finish(&live, &laboratory.path("kept.trace"), &[map]).unwrap();
     for (name, begin) in [
         ("map.png", &b"\x89PNG"[..]),
@@ -308,10 +225,10 @@ fn a_trace_is_drawn_and_nothing_is_overwritten() {
         assert!(fs::read(laboratory.path(name)).unwrap().starts_with(begin));
         let again = laboratory.run(&arguments);
         assert_eq!(again.code, Some(1));
-        assert!(again.err.contains("never overwritten"), "{}", again.err);
+        assert_contains(&again.err, "never overwritten");
     }
     let wrong = laboratory.run(&["diskmap", "kept.trace", "--to", "map.mp4"]);
-    assert!(wrong.err.contains("must end in .png"), "{}", wrong.err);
+    assert_contains(&wrong.err, "must end in .png");
     let nothing = laboratory.run(&["diskmap", "kept.trace", "--to", "w.png", "--writes"]);
     assert_eq!(nothing.code, Some(1));
     assert!(nothing.err.contains("no request of the trace"));

@@ -2,6 +2,7 @@
 
 use crate::laboratory::{Laboratory, runs};
 use plimsoll_record::{ProbeTime, RunState};
+use plimsoll_testing::assert_contains;
 
 /// One arm, one point, one block, on the simulated engine with these further settings, and these further lines.
 fn simulated(settings: &str, lines: &str) -> String {
@@ -22,18 +23,18 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}}
 fn a_bound_that_holds_and_one_that_does_not() {
     let laboratory = Laboratory::new();
     // With 20 ms for each operation no more than 50 a second can be done, and none takes less.
-    let holds = laboratory.experiment(&simulated(
+    let holds = laboratory.experiment(simulated(
         "",
         "thresholds: [throughput <= 60, response.p50 >= 19ms]",
     ));
     assert_eq!(holds.code, Some(0), "{holds:?}");
-    let broken = laboratory.experiment(&simulated("", "thresholds: [throughput >= 60]"));
+    let broken = laboratory.experiment(simulated("", "thresholds: [throughput >= 60]"));
     assert_eq!(broken.code, Some(99), "{broken:?}");
-    assert!(broken.out.contains("throughput >= 60"), "{}", broken.out);
+    assert_contains(&broken.out, "throughput >= 60");
     assert_eq!(laboratory.run(&["report"]).code, Some(99));
     assert_eq!(laboratory.run(&["report", "--json"]).code, Some(99));
     // Two bounds on the same, of which only one can hold.
-    let other = laboratory.experiment(&simulated(
+    let other = laboratory.experiment(simulated(
         "",
         "thresholds: [{metric: throughput >= 60, arm: one, mix: c, at: {threads: 1}}]",
     ));
@@ -43,17 +44,15 @@ fn a_bound_that_holds_and_one_that_does_not() {
 #[test]
 fn an_engine_that_only_fails() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(&simulated("error_share: 100%", ""));
+    let said = laboratory.experiment(simulated("error_share: 100%", ""));
     assert_eq!(said.code, Some(106), "{said:?}");
     let record = laboratory.record();
     let RunState::Failed { message } = &record.runs[0].state else {
         panic!("{:?}", runs(&record))
     };
-    assert_eq!(
-        message,
-        "all 2 operations of a point failed, so nothing is left to measure: simulated: failed as error_share asks"
-    );
-    assert!(said.err.contains(message), "{}", said.err);
+    let expected = "all 2 operations of a point failed, so nothing is left to measure: simulated: failed as error_share asks";
+    assert_eq!(message, expected);
+    assert_contains(&said.err, message);
 }
 
 /// Whether an operation fails is drawn from the seed. The load of two records must get through, and some of the 40 later operations must fail.
@@ -66,7 +65,7 @@ fn an_engine_that_fails_now_and_then() {
                 "error_share: 25%",
                 &format!("objective: {{response: {{p50: 1m}}, errors: {allowed}, search: false}}"),
             );
-            let said = laboratory.experiment(&text.replace("seed: 1}", &format!("seed: {seed}}}")));
+            let said = laboratory.experiment(text.replace("seed: 1}", &format!("seed: {seed}}}")));
             let record = laboratory.record();
             let Some(end) = record.runs[0]
                 .points
@@ -75,13 +74,10 @@ fn an_engine_that_fails_now_and_then() {
             else {
                 // The load failed, which the count of the records tells.
                 assert_eq!(said.code, Some(106), "{said:?}");
-                assert!(
-                    said.err.contains(
-                        "2 were requested; the first failure: simulated: failed as error_share asks"
-                    ) || said.err.contains("all 2 operations"),
-                    "{}",
-                    said.err
-                );
+                let first =
+                    "2 were requested; the first failure: simulated: failed as error_share asks";
+                let is_told = [first, "all 2 operations"].map(|words| said.err.contains(words));
+                assert!(is_told.contains(&true), "{said:?}");
                 continue;
             };
             let failed: u64 = end.errors.iter().map(|sample| sample.count).sum();
@@ -100,7 +96,7 @@ fn an_engine_that_fails_now_and_then() {
     };
     let refused = judged("0");
     assert_eq!(refused.code, Some(106), "{refused:?}");
-    assert!(refused.out.contains("W-ERRORS"), "{}", refused.out);
+    assert_contains(&refused.out, "W-ERRORS");
     let allowed = judged("99%");
     assert_eq!(allowed.code, Some(0), "{allowed:?}");
     assert!(!allowed.out.contains("W-ERRORS"), "{}", allowed.out);
@@ -110,8 +106,7 @@ fn an_engine_that_fails_now_and_then() {
 #[test]
 fn an_arm_that_never_works_is_given_up() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(
-        "
+    let text = "
 plimsoll: 1
 name: half
 workload: {records: 2, preset: c}
@@ -119,8 +114,8 @@ defaults: {engine: simulated, service: constant, service_mean: 1ms}
 arms: {good: , bad: {error_share: 1.0}}
 load: {closed: {threads: 1}}
 measurement: {warm_up: 0s, duration: 60s, operations: 5, blocks: 4}
-",
-    );
+";
+    let said = laboratory.experiment(text);
     assert_eq!(said.code, Some(106), "{said:?}");
     let record = laboratory.record();
     let of = |arm: &str, state: &str| {
@@ -129,30 +124,18 @@ measurement: {warm_up: 0s, duration: 60s, operations: 5, blocks: 4}
             .filter(|run| run.0 == arm && run.3 == state)
             .count()
     };
-    assert_eq!(
-        (
-            of("good", "finished"),
-            of("bad", "failed"),
-            record.runs.len()
-        ),
-        (4, 2, 6)
-    );
-    assert!(
-        said.err
-            .contains("arm bad failed 2 times and never succeeded: its other runs are left out"),
-        "{}",
-        said.err
-    );
+    assert_eq!(of("good", "finished"), 4);
+    assert_eq!(of("bad", "failed"), 2);
+    assert_eq!(record.runs.len(), 6);
+    let words = "arm bad failed 2 times and never succeeded: its other runs are left out";
+    assert_contains(&said.err, words);
     // Whichever run is the last that is made in a block, the machine is timed after it.
     for block in 0..4 {
         let of_block = record.runs.iter().filter(|run| run.block == block);
         let places: Vec<ProbeTime> = of_block
             .flat_map(|run| run.probe_tasks.iter().map(|probe| probe.place))
             .collect();
-        assert_eq!(
-            places,
-            [ProbeTime::BeforeBlock, ProbeTime::AfterBlock],
-            "block {block}"
-        );
+        let expected = [ProbeTime::BeforeBlock, ProbeTime::AfterBlock];
+        assert_eq!(places, expected, "block {block}");
     }
 }

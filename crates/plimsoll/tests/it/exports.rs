@@ -2,12 +2,13 @@
 
 use crate::laboratory::Laboratory;
 use crate::stores::with_a_record;
+use plimsoll_testing::{assert_contains, assert_starts};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-fn names(folder: &Path) -> Vec<String> {
+pub fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -28,31 +29,22 @@ fn forms_can_be_chosen() {
     let files = told["files"].as_array().unwrap();
     assert_eq!(files.len(), 4);
     for file in files {
-        assert!(
-            laboratory.path(file["path"].as_str().unwrap()).exists(),
-            "{file}"
-        );
+        let path = laboratory.path(file["path"].as_str().unwrap());
+        assert!(path.exists(), "{file}");
         assert!(["csv", "perfkit"].contains(&file["form"].as_str().unwrap()));
     }
 
     let unknown = laboratory.run(&["export", "--only", "xlsx"]);
     assert_eq!((unknown.code, unknown.out.as_str()), (Some(2), ""));
-    assert!(
-        unknown
-            .err
-            .contains("the formats are csv, parquet, json, hdr, fio, perfkit, prometheus"),
-        "{}",
-        unknown.err
-    );
+    let words = "the formats are csv, parquet, json, hdr, fio, perfkit, prometheus";
+    assert_contains(&unknown.err, words);
     let absent = laboratory.run(&["export", "--only", "csv,fio", "--to", "none"]);
     assert_eq!((absent.code, absent.out.as_str()), (Some(1), ""));
-    assert_eq!(
-        absent.err,
-        format!(
-            "plimsoll: experiment {} cannot be written as fio: none of its disks was calibrated\n",
-            record.id
-        )
+    let id = &record.id;
+    let words = format!(
+        "plimsoll: experiment {id} cannot be written as fio: none of its disks was calibrated\n"
     );
+    assert_eq!(absent.err, words);
     assert!(!laboratory.path("none").exists());
 }
 
@@ -62,29 +54,18 @@ fn samples_are_what_perfkit_reads() {
     let said = laboratory.run(&["export", "--only", "perfkit", "--to", "."]);
     assert_eq!(said.code, Some(0), "{said:?}");
     let text = fs::read_to_string(laboratory.path("perfkit.json")).unwrap();
-    let samples: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let sample = |line| serde_json::from_str(line).unwrap();
+    let samples: Vec<Value> = text.lines().map(sample).collect();
     let mut uris = Vec::new();
     for sample in &samples {
         // As its Sample and its publishers have them.
-        for field in [
-            "metric",
-            "unit",
-            "test",
-            "product_name",
-            "owner",
-            "run_uri",
-            "sample_uri",
-            "labels",
-        ] {
+        let texts = "metric unit test product_name owner run_uri sample_uri labels";
+        for field in texts.split(' ') {
             assert!(sample[field].is_string(), "{field} of {sample}");
         }
-        assert!(
-            sample["value"].is_f64() && sample["timestamp"].is_f64(),
-            "{sample}"
-        );
+        for field in ["value", "timestamp"] {
+            assert!(sample[field].is_f64(), "{field} of {sample}");
+        }
         assert!(sample["official"].is_boolean());
         uris.push(sample["sample_uri"].as_str().unwrap().to_owned());
         for label in sample["labels"].as_str().unwrap().split(",|") {
@@ -96,31 +77,24 @@ fn samples_are_what_perfkit_reads() {
     assert_eq!(uris.len(), samples.len());
     let of = |metric: &str, stage: &str| {
         let stage = format!("|stage:{stage}|");
-        let found: Vec<&Value> = samples
-            .iter()
-            .filter(|sample| sample["metric"] == metric)
-            .filter(|sample| sample["labels"].as_str().unwrap().contains(&stage))
-            .collect();
+        let of_stage = |sample: &Value| sample["labels"].as_str().unwrap().contains(&stage);
+        let is_it = |sample: &&Value| sample["metric"] == metric && of_stage(sample);
+        let found: Vec<&Value> = samples.iter().filter(is_it).collect();
         assert_eq!(found.len(), 1, "{metric} {stage}");
         found[0].clone()
     };
     let throughput = of("overall Throughput", "run");
     assert_eq!(throughput["unit"], "ops/sec");
     let labels = throughput["labels"].as_str().unwrap();
-    assert!(
-        labels.starts_with("|operation:overall|,|experiment:tiny|,"),
-        "{labels}"
-    );
+    assert_starts(labels, "|operation:overall|,|experiment:tiny|,");
     assert!(labels.contains(&format!("|id:{}|", record.id)) && labels.contains("|threads:1|"));
     // A constant service of 30 ms, and one session.
     let p99 = of("read p99 latency", "run");
     assert_eq!(p99["unit"], "ms");
     // The engine waits by the kernel's clock, the loop reads the processor's: they differ by some millionths.
     assert!(p99["value"].as_f64().unwrap() >= 29.99, "{p99}");
-    let begun = record.runs[0].points[0]
-        .started_at
-        .parse::<jiff::Timestamp>()
-        .unwrap();
+    let begun = &record.runs[0].points[0].started_at;
+    let begun: jiff::Timestamp = begun.parse().unwrap();
     let timestamp = throughput["timestamp"].as_f64().unwrap();
     assert!((timestamp - begun.as_millisecond() as f64 / 1e3).abs() < 0.001);
 }
@@ -132,20 +106,16 @@ fn prometheus_text_has_every_run() {
     assert_eq!(said.code, Some(0), "{said:?}");
     let text = fs::read_to_string(laboratory.path("metrics.prom")).unwrap();
     assert!(text.ends_with("# EOF\n"));
-    for words in [
-        "# TYPE plimsoll_throughput_operations_per_second gauge\n",
-        "arm=\"one\",mix=\"c\",load=\"1 thread\",block=\"0\"} ",
-    ] {
-        assert!(text.contains(words), "{words} in {text}");
-    }
+    let kind = "# TYPE plimsoll_throughput_operations_per_second gauge\n";
+    assert_contains(&text, kind);
+    let labels = "arm=\"one\",mix=\"c\",load=\"1 thread\",block=\"0\"} ";
+    assert_contains(&text, labels);
     // A constant service of 30 ms.
-    let p99 = text
-        .lines()
-        .find(|line| {
-            line.starts_with("plimsoll_response_seconds{") && line.contains("quantile=\"0.99\"")
-        })
-        .and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
-    assert!(p99.is_some_and(|p99| p99 >= 0.03), "{p99:?} in {text}");
+    let is_response = |line: &&str| line.starts_with("plimsoll_response_seconds{");
+    let mut responses = text.lines().filter(is_response);
+    let p99 = responses.find(|line| line.contains("quantile=\"0.99\""));
+    let p99: f64 = p99.unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(p99 >= 0.03, "{p99} in {text}");
 }
 
 /// The same values as in CSV, by a reader that is not ours. Left out where Python has no pyarrow.
@@ -193,9 +163,7 @@ print("same")
 #[test]
 fn thresholds_are_a_junit_report() {
     let laboratory = Laboratory::new();
-    laboratory.write(
-        "experiment.yaml",
-        "
+    let text = "
 plimsoll: 1
 name: bounds
 workload: {records: 2, preset: c}
@@ -205,8 +173,8 @@ measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}
 thresholds:
   - throughput >= 1
   - response.p99 <= 1ms
-",
-    );
+";
+    laboratory.write("experiment.yaml", text);
     let said = laboratory.run(&["run", "experiment.yaml", "--junit", "run.xml"]);
     assert_eq!(said.code, Some(99), "{said:?}");
     let text = fs::read_to_string(laboratory.path("run.xml")).unwrap();
@@ -217,25 +185,17 @@ thresholds:
         "FAILED: ",
         " measured, at most 1ms required",
     ] {
-        assert!(text.contains(words), "{words} in {text}");
+        assert_contains(&text, words);
     }
     // The same from the store, beside JSON.
     let report = laboratory.run(&["report", "--json", "--junit", "report.xml"]);
     assert_eq!((report.code, report.err.as_str()), (Some(99), ""));
     serde_json::from_str::<Value>(&report.out).unwrap();
-    assert_eq!(
-        fs::read_to_string(laboratory.path("report.xml")).unwrap(),
-        text
-    );
+    let found = fs::read_to_string(laboratory.path("report.xml")).unwrap();
+    assert_eq!(found, text);
     let nowhere = laboratory.run(&["report", "--junit", "no/folder.xml"]);
     assert_eq!((nowhere.code, nowhere.out.as_str()), (Some(1), ""));
-    assert!(
-        nowhere
-            .err
-            .contains("cannot write the JUnit report no/folder.xml"),
-        "{}",
-        nowhere.err
-    );
+    assert_contains(&nowhere.err, "cannot write the JUnit report no/folder.xml");
 }
 
 #[test]
@@ -243,10 +203,8 @@ fn without_thresholds_it_is_said_that_there_are_no_cases() {
     let (laboratory, _) = with_a_record();
     let said = laboratory.run(&["report", "--junit", "report.xml"]);
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(
-        said.err,
-        "report.xml has no test cases: the experiment has no thresholds\n"
-    );
+    let expected = "report.xml has no test cases: the experiment has no thresholds\n";
+    assert_eq!(said.err, expected);
 }
 
 #[test]

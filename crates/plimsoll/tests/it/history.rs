@@ -4,6 +4,7 @@ use crate::laboratory::Laboratory;
 use crate::stores::with_a_record;
 use plimsoll_record::{ExperimentRecord, ExperimentState};
 use plimsoll_store::Store;
+use plimsoll_testing::assert_contains;
 
 /// A laboratory with the record of a run, and so many copies of it on earlier days, each made as asked.
 fn with_earlier(count: usize, change: impl Fn(usize, &mut ExperimentRecord)) -> Laboratory {
@@ -49,12 +50,8 @@ fn one_record_is_shown_and_tells_nothing_yet() {
     let laboratory = with_earlier(1, |_, record| record.state = ExperimentState::Unfinished);
     let said = laboratory.run(&["history", "tiny"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
-    assert!(
-        said.out.contains("There is 1 result so far"),
-        "{}",
-        said.out
-    );
-    assert!(said.out.contains("1 record not finished"), "{}", said.out);
+    assert_contains(&said.out, "There is 1 result so far");
+    assert_contains(&said.out, "1 record not finished");
 }
 
 #[test]
@@ -84,11 +81,8 @@ fn what_is_not_there_is_named() {
         ),
     ] {
         let said = laboratory.run(arguments);
-        assert_eq!(
-            (said.code, said.out.as_str()),
-            (Some(code), ""),
-            "{arguments:?}"
-        );
+        let found = (said.code, said.out.as_str());
+        assert_eq!(found, (Some(code), ""), "{arguments:?}");
         assert!(said.err.contains(part), "{arguments:?}: {}", said.err);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::laboratory::{Laboratory, Said};
 use crate::stores::with_a_record;
+use plimsoll_testing::{assert_contains, assert_starts};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -86,7 +87,7 @@ fn names_of_a_thousand_characters_in_other_scripts() {
     // In files for programs names are whole, and come back.
     let folder = laboratory.path("long.json-export");
     let points = fs::read_to_string(folder.join("points.csv")).unwrap();
-    assert!(points.contains(&long.replace('"', "\"\"")), "{points}");
+    assert_contains(&points, &long.replace('"', "\"\""));
     let again = fs::read_to_string(folder.join("record.json")).unwrap();
     assert_eq!(
         plimsoll_record::ExperimentRecord::from_json(&again)
@@ -101,10 +102,8 @@ fn names_of_a_thousand_characters_in_other_scripts() {
     }
     let metrics = fs::read_to_string(folder.join("metrics.prom")).unwrap();
     for line in metrics.lines() {
-        assert!(
-            line.starts_with("plimsoll_") || line.starts_with("# "),
-            "{line}"
-        );
+        let is_known = line.starts_with("plimsoll_") || line.starts_with("# ");
+        assert!(is_known, "{line}");
     }
     let page = fs::read_to_string(laboratory.path("page.html")).unwrap();
     assert!(!page.contains("<img") && page.contains("&lt;img"));
@@ -123,12 +122,8 @@ fn a_record_that_is_cut_off_anywhere_says_that_it_is_damaged() {
         for command in ["report", "export", "compare"] {
             let said = laboratory.run(&[command, "cut.json"]);
             assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{said:?}");
-            assert!(
-                said.err
-                    .starts_with("plimsoll: cannot use cut.json: the record is damaged: "),
-                "{}",
-                said.err
-            );
+            let words = "plimsoll: cannot use cut.json: the record is damaged: ";
+            assert_starts(&said.err, words);
             assert_eq!(said.err.lines().count(), 1, "{}", said.err);
         }
     }
@@ -197,15 +192,13 @@ fn an_arm_without_a_valid_point_is_told_so_everywhere() {
     laboratory.write("failed.json", value.to_string());
     let said = everything(&laboratory, "failed.json");
     assert_eq!(said[0].code, Some(106), "{said:?}");
-    assert!(said[0].out.contains("0/1"), "{}", said[0].out);
+    assert_contains(&said[0].out, "0/1");
     let page = fs::read_to_string(laboratory.path("page.html")).unwrap();
     assert!(page.contains("no valid run"), "the page says so");
     let folder = laboratory.path("failed.json-export");
     let metrics = fs::read_to_string(folder.join("metrics.prom")).unwrap();
-    assert!(
-        metrics.contains("plimsoll_valid{") && metrics.contains("} 0.0\n"),
-        "{metrics}"
-    );
+    assert_contains(&metrics, "plimsoll_valid{");
+    assert_contains(&metrics, "} 0.0\n");
     assert!(!metrics.contains("plimsoll_throughput"), "{metrics}");
     let samples = fs::read_to_string(folder.join("perfkit.json")).unwrap();
     assert!(!samples.contains("|stage:run|"), "{samples}");

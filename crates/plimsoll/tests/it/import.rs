@@ -4,6 +4,7 @@ use crate::laboratory::{Laboratory, Said, page_of};
 use crate::stores::with_a_record;
 use plimsoll_record::{ExperimentState, Operation, Status};
 use plimsoll_store::Store;
+use plimsoll_testing::assert_contains;
 use std::fs;
 use std::process::Command;
 
@@ -30,19 +31,11 @@ fn refused(laboratory: &Laboratory, arguments: &[&str]) -> String {
     let mut all = vec!["import"];
     all.extend(arguments);
     let said = laboratory.run(&all);
-    assert_eq!(
-        (said.code, said.out.as_str()),
-        (Some(1), ""),
-        "{arguments:?}: {}",
-        said.err
-    );
-    let stored = Store::open_read_only(&laboratory.store()).map(|store| {
-        store
-            .list(&plimsoll_store::Filter::default())
-            .unwrap()
-            .len()
-    });
-    assert_eq!(stored.unwrap_or(0), 0);
+    let found = (said.code, said.out.as_str());
+    assert_eq!(found, (Some(1), ""), "{arguments:?}: {}", said.err);
+    if let Ok(store) = Store::open_read_only(&laboratory.store()) {
+        assert_eq!(store.list(&Default::default()).unwrap(), []);
+    }
     said.err
 }
 
@@ -57,71 +50,46 @@ fn arms_of_several_runs_are_stored_shown_compared_and_exported() {
         let files: Vec<String> = (0..6).map(|run| format!("{arm}-{run}.txt")).collect();
         format!("{arm}={}", files.join(","))
     };
-    let said = laboratory.run(&[
-        "import",
-        "--name",
-        "upgrade",
-        &listed("old"),
-        &listed("new"),
-    ]);
+    let (old, new) = (listed("old"), listed("new"));
+    let said = laboratory.run(&["import", "--name", "upgrade", &old, &new]);
     good(&said);
-    assert!(
-        said.err.contains("6 outputs of old, 6 outputs of new"),
-        "{}",
-        said.err
-    );
-    assert!(said.out.contains("new is better than old"), "{}", said.out);
-    assert!(said.out.contains("W-UNPAIRED"), "{}", said.out);
+    assert_contains(&said.err, "6 outputs of old, 6 outputs of new");
+    assert_contains(&said.out, "new is better than old");
+    assert_contains(&said.out, "W-UNPAIRED");
 
     let record = laboratory.record();
-    assert_eq!(
-        (record.name.as_str(), record.state),
-        ("upgrade", ExperimentState::Finished)
-    );
+    assert_eq!(record.name.as_str(), "upgrade");
+    assert_eq!(record.state, ExperimentState::Finished);
     assert_eq!(record.runs.len(), 12);
     assert!(record.command.starts_with("plimsoll import"));
     let imported = record.imported().next().unwrap();
     assert_eq!(imported.version.as_deref(), Some("YCSB Client 0.17.0"));
     assert_eq!(imported.files[0].name, "old-0.txt");
-    assert_eq!(
-        imported.files[0].bytes,
-        fs::metadata(laboratory.path("old-0.txt")).unwrap().len()
-    );
+    let expected = fs::metadata(laboratory.path("old-0.txt")).unwrap().len();
+    assert_eq!(imported.files[0].bytes, expected);
 
     let list = laboratory.run(&["list"]);
-    assert!(
-        list.out.contains("finished     12/12") && list.out.contains("upgrade: old, new"),
-        "{}",
-        list.out
-    );
+    assert_contains(&list.out, "finished     12/12");
+    assert_contains(&list.out, "upgrade: old, new");
     let again = laboratory.run(&["report"]);
     assert_eq!(again.out, said.out);
     let compared = laboratory.run(&["compare", "last"]);
-    assert!(compared.out.contains("new against old"), "{}", compared.out);
+    assert_contains(&compared.out, "new against old");
     let two = laboratory.run(&["compare", "upgrade:old", "upgrade:new"]);
     good(&two);
 
     let page = fs::read_to_string(page_of(&said.out)).unwrap();
-    for words in [
-        "Other programs measured this",
-        "old-0.txt",
-        "cannot be tried",
-        "unpaired",
-    ] {
-        assert!(page.contains(words), "the page does not say {words}");
+    assert_contains(&page, "Other programs measured this");
+    for words in ["old-0.txt", "cannot be tried", "unpaired"] {
+        assert_contains(&page, words);
     }
 
     good(&laboratory.run(&["export", "--to", "out"]));
     let points = fs::read_to_string(laboratory.path("out/points.csv")).unwrap();
     assert_eq!(points.lines().count(), 13);
-    let logs = fs::read_dir(laboratory.path("out")).unwrap();
-    let names: Vec<String> = logs
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    assert!(
-        !names.iter().any(|name| name.ends_with(".hlog")),
-        "there is no histogram to log: {names:?}"
-    );
+    let names = crate::exports::names(&laboratory.path("out"));
+    let has_logs = names.iter().any(|name| name.ends_with(".hlog"));
+    assert!(!has_logs, "there is no histogram to log: {names:?}");
 
     // The password of the command line is nowhere.
     let mut written = page.into_bytes();
@@ -140,10 +108,8 @@ fn files_that_cannot_be_imported_store_nothing() {
     laboratory.write("empty.txt", "");
     laboratory.write("letter.txt", "Dear store, ".repeat(20));
     laboratory.write("binary", [0_u8, 1, 2, 3, 255]);
-    laboratory.write(
-        "negative.txt",
-        report(10_000).replace("MinLatency(us), 5", "MinLatency(us), -5"),
-    );
+    let negative = report(10_000).replace("MinLatency(us), 5", "MinLatency(us), -5");
+    laboratory.write("negative.txt", negative);
     fs::create_dir(laboratory.path("folder")).unwrap();
     for (arguments, words) in [
         (&["missing.txt"][..], "cannot open missing.txt"),
@@ -164,25 +130,19 @@ fn files_that_cannot_be_imported_store_nothing() {
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
     assert_eq!(laboratory.run(&["import"]).code, Some(2));
-    assert_eq!(
-        laboratory
-            .run(&["import", "good.txt", "--threads", "0"])
-            .code,
-        Some(2)
-    );
+    let none = laboratory.run(&["import", "good.txt", "--threads", "0"]);
+    assert_eq!(none.code, Some(2));
 }
 
 #[test]
 fn a_result_that_contradicts_itself_is_stored_and_invalid() {
     let laboratory = Laboratory::new();
     laboratory.write("good.txt", report(10_000));
-    laboratory.write(
-        "odd.txt",
-        report(10_000).replace("-threads 4", "-threads 8"),
-    );
+    let odd = report(10_000).replace("-threads 4", "-threads 8");
+    laboratory.write("odd.txt", odd);
     let said = laboratory.run(&["import", "odd.txt"]);
     assert_eq!(said.code, Some(106), "{}", said.err);
-    assert!(said.out.contains("W-LITTLES-LAW"), "{}", said.out);
+    assert_contains(&said.out, "W-LITTLES-LAW");
     good(&laboratory.run(&["import", "good.txt", "--json"]));
     assert_eq!(laboratory.record().name, "good");
 }
@@ -191,21 +151,16 @@ fn a_result_that_contradicts_itself_is_stored_and_invalid() {
 fn our_own_logs_come_back_as_they_were() {
     let (laboratory, record) = with_a_record();
     good(&laboratory.run(&["export", "--to", "out"]));
-    let mut logs = fs::read_dir(laboratory.path("out"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let log = logs
-        .find(|path| path.extension().is_some_and(|end| end == "hlog"))
-        .unwrap();
+    let files = fs::read_dir(laboratory.path("out")).unwrap();
+    let mut files = files.map(|entry| entry.unwrap().path());
+    let log = files.find(|path| path.extension().is_some_and(|end| end == "hlog"));
+    let log = log.unwrap();
     let said = laboratory.run(&["import", log.to_str().unwrap()]);
-    assert!(said.err.contains("imported as"), "{}", said.err);
+    assert_contains(&said.err, "imported as");
     let reads = |record: &plimsoll_record::ExperimentRecord| {
         let mut all = plimsoll_record::Histogram::new();
-        for point in record.runs[0]
-            .points
-            .iter()
-            .filter(|point| point.label.mix == "c")
-        {
+        let points = record.runs[0].points.iter();
+        for point in points.filter(|point| point.label.mix == "c") {
             for part in point.slices.iter().flat_map(|slice| &slice.operations) {
                 if (part.operation, part.status) == (Operation::Read, Status::Ok) {
                     all.merge(&part.latencies.service);
@@ -222,36 +177,21 @@ fn our_own_logs_come_back_as_they_were() {
 fn what_fio_writes_is_read() {
     let laboratory = Laboratory::new();
     let output = laboratory.path("fio.json");
+    let file = laboratory.path("disk-file");
     let ran = Command::new("fio")
-        .args([
-            "--name=seek",
-            "--size=1m",
-            "--rw=randrw",
-            "--bs=4k",
-            "--number_ios=200",
-            "--output-format=json+",
-        ])
-        .arg(format!(
-            "--filename={}",
-            laboratory.path("disk-file").display()
-        ))
+        .args(["--name=seek", "--size=1m", "--rw=randrw", "--bs=4k"])
+        .args(["--number_ios=200", "--output-format=json+"])
+        .arg(format!("--filename={}", file.display()))
         .arg(format!("--output={}", output.display()))
         .status();
     assert!(ran.unwrap().success());
     let said = laboratory.run(&["import", "disk=fio.json"]);
-    assert!(
-        said.err.contains("1 output of disk"),
-        "{}{}",
-        said.out,
-        said.err
-    );
+    assert_contains(&said.err, "1 output of disk");
     let record = laboratory.record();
     let stated = record.imported().next().unwrap().stated.as_ref().unwrap();
     assert_eq!(stated.operations.len(), 2);
     for part in &stated.operations {
-        assert!(
-            part.latencies.service.summary().is_none(),
-            "json+ has every bucket"
-        );
+        // json+ has every bucket.
+        assert!(part.latencies.service.summary().is_none());
     }
 }

@@ -194,10 +194,9 @@ fn left_behind(laboratory: &Laboratory) -> Vec<String> {
 /// Every slice that was in the store is still there, and those of a point that was cut off follow each other without a gap.
 fn nothing_is_lost(earlier: &ExperimentRecord, later: &ExperimentRecord) {
     for (before, after) in earlier.runs.iter().zip(&later.runs) {
-        assert_eq!(
-            (&before.arm, before.block, before.attempt),
-            (&after.arm, after.block, after.attempt)
-        );
+        assert_eq!(before.arm, after.arm);
+        assert_eq!(before.block, after.block);
+        assert_eq!(before.attempt, after.attempt);
         for (before, after) in before.points.iter().zip(&after.points) {
             assert_eq!(after.slices[..before.slices.len()], before.slices[..]);
             for (index, slice) in after.slices.iter().enumerate() {

@@ -2,14 +2,13 @@
 
 use plimsoll_record::{ExperimentRecord, RunRecord, RunState, Slice, Status};
 use plimsoll_store::Store;
-use plimsoll_testing::{Need, has};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longest wait for something that takes milliseconds on an idle machine. Only a broken program or machine needs so long.
@@ -29,6 +28,16 @@ pub struct Said {
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
+}
+
+impl Said {
+    pub fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
 }
 
 /// A program that is still running, its talk going to files.
@@ -87,16 +96,11 @@ impl Laboratory {
 
     /// Runs the program to its end.
     pub fn run(&self, arguments: &[&str]) -> Said {
-        let output = self.command(arguments).output().unwrap();
-        Said {
-            code: output.status.code(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
+        Said::of(self.command(arguments).output().unwrap())
     }
 
     /// Runs `plimsoll run` on an experiment of this text.
-    pub fn experiment(&self, text: &str) -> Said {
+    pub fn experiment(&self, text: impl AsRef<[u8]>) -> Said {
         self.write("experiment.yaml", text);
         self.run(&["run", "experiment.yaml"])
     }
@@ -117,10 +121,8 @@ impl Laboratory {
 
     /// Starts a program whose talk goes to files of its own, `NAME-out` and `NAME-err`, so that another can be started beside it.
     pub fn start_apart(&self, name: &str, arguments: &[&str]) -> Running {
-        let files = (
-            self.path(&format!("{name}-out")),
-            self.path(&format!("{name}-err")),
-        );
+        let file = |end: &str| self.path(&format!("{name}-{end}"));
+        let files = (file("out"), file("err"));
         self.start_into(files, arguments, Vec::new())
     }
 
@@ -155,6 +157,12 @@ impl Laboratory {
     /// The same, while a program may not even have made the store.
     pub fn record_so_far(&self) -> Option<ExperimentRecord> {
         Store::open_read_only(&self.store()).ok()?.load("last").ok()
+    }
+
+    /// Starts `plimsoll run` on an experiment of this text.
+    pub fn start_experiment(&self, text: impl AsRef<[u8]>) -> Running {
+        self.write("experiment.yaml", text);
+        self.start(&["run", "experiment.yaml"])
     }
 
     /// Waits until the last record is so, and returns it; `None` when the program ended first.
@@ -219,11 +227,8 @@ impl Drop for Laboratory {
             return;
         }
         wait_until("the workers to end", || self.processes().is_empty());
-        assert_eq!(
-            self.data_directories(),
-            Vec::<PathBuf>::new(),
-            "data was left behind"
-        );
+        let expected = Vec::<PathBuf>::new();
+        assert_eq!(self.data_directories(), expected, "data was left behind");
     }
 }
 
@@ -332,27 +337,14 @@ pub fn try_until<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     panic!("ten times too late");
 }
 
-/// Whether this is root, which `test` needs; otherwise it is left out.
-pub fn is_root_or_skip(test: &str) -> bool {
-    has(test, &[Need::Root])
-}
-
 /// A filesystem in memory of so many bytes, mounted until it is dropped.
 pub struct Mounted(PathBuf);
 
 impl Mounted {
     pub fn tmpfs(path: &Path, size: &str) -> Self {
         fs::create_dir_all(path).unwrap();
-        mount(
-            &[
-                "-t",
-                "tmpfs",
-                "-o",
-                &format!("size={size},mode=755"),
-                "tmpfs",
-            ],
-            path,
-        );
+        let options = format!("size={size},mode=755");
+        mount(&["-t", "tmpfs", "-o", &options, "tmpfs"], path);
         Self(path.to_owned())
     }
 

@@ -1,6 +1,7 @@
 //! What the program logs: to the standard error where that is asked for, and of each experiment into a file beside the store.
 
 use crate::laboratory::Laboratory;
+use plimsoll_testing::{Need, needs};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -93,10 +94,7 @@ fn levels_that_are_none_are_refused() {
 #[cfg(feature = "wiredtiger")]
 #[test]
 fn a_rig_that_cannot_be_made_is_told_step_by_step() {
-    use crate::laboratory::is_root_or_skip;
-    if !is_root_or_skip("a_rig_that_cannot_be_made_is_told_step_by_step") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     // No ext4 has blocks larger than its disk has room for.
     let rig = "disk: {capacity: 1GiB, trace: 1k}, filesystem: {kind: ext4, mkfs: -b 3000}";

@@ -22,11 +22,8 @@ fn refused(replace: &str, by: &str) -> String {
     assert_eq!((code, out.as_str()), (Some(104), ""), "{err}");
     assert!(!laboratory.store().exists());
     let planned = laboratory.run(&["plan", "experiment.yaml"]);
-    assert_eq!(
-        (planned.code, &planned.err),
-        (Some(104), &err),
-        "plan says the same"
-    );
+    let found = (planned.code, &planned.err);
+    assert_eq!(found, (Some(104), &err), "plan says the same");
     laboratory.plain(&err)
 }
 
@@ -147,11 +144,8 @@ fn files_that_cannot_be_read() {
     let mut said = String::new();
     for (file, code) in [("missing.yaml", 1), ("folder", 104), ("binary.yaml", 104)] {
         let refused = laboratory.run(&["run", file]);
-        assert_eq!(
-            (refused.code, refused.out.as_str()),
-            (Some(code), ""),
-            "{file}"
-        );
+        let found = (refused.code, refused.out.as_str());
+        assert_eq!(found, (Some(code), ""), "{file}");
         said.push_str(&refused.err);
     }
     insta::assert_snapshot!(said);
@@ -170,11 +164,8 @@ fn wrong_usage() {
         &["diskmap", "last", "--block", "0", "--to", "map.png"],
     ] {
         let said = laboratory.run(arguments);
-        assert_eq!(
-            (said.code, said.out.as_str()),
-            (Some(2), ""),
-            "{arguments:?}"
-        );
+        let found = (said.code, said.out.as_str());
+        assert_eq!(found, (Some(2), ""), "{arguments:?}");
         assert!(said.err.starts_with("error: "), "{}", said.err);
     }
 }

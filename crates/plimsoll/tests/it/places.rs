@@ -1,7 +1,8 @@
 //! Places where data cannot be kept. Only engines that keep data want one.
 #![cfg(feature = "wiredtiger")]
 
-use crate::laboratory::{Laboratory, Mounted, Said, is_root_or_skip, runs};
+use crate::laboratory::{Laboratory, Mounted, Said, runs};
+use plimsoll_testing::{Need, assert_contains, needs};
 
 fn keeping(records: &str, directory: &str) -> String {
     format!(
@@ -20,48 +21,32 @@ measurement: {{warm_up: 0s, duration: 20ms, blocks: 1}}
 fn a_file_is_no_directory() {
     let laboratory = Laboratory::new();
     laboratory.write("occupied", "not ours");
-    let Said { code, out, err } = laboratory.experiment(&keeping("100", "occupied"));
+    let Said { code, out, err } = laboratory.experiment(keeping("100", "occupied"));
     assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
     insta::assert_snapshot!(laboratory.plain(&err));
-    assert_eq!(
-        std::fs::read_to_string(laboratory.path("occupied")).unwrap(),
-        "not ours"
-    );
+    let found = std::fs::read_to_string(laboratory.path("occupied")).unwrap();
+    assert_eq!(found, "not ours");
 }
 
 #[test]
 fn a_directory_that_cannot_be_made() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(&keeping("100", "/proc/plimsoll"));
+    let said = laboratory.experiment(keeping("100", "/proc/plimsoll"));
     assert_eq!(said.code, Some(106), "{said:?}");
-    assert!(
-        said.err
-            .contains("run 1 of 1 (one) failed: /proc/plimsoll has 0.0 MiB free and "),
-        "{}",
-        said.err
-    );
-    assert!(
-        said.err.contains("name a directory on another filesystem"),
-        "{}",
-        said.err
-    );
+    let words = "run 1 of 1 (one) failed: /proc/plimsoll has 0.0 MiB free and ";
+    assert_contains(&said.err, words);
+    assert_contains(&said.err, "name a directory on another filesystem");
 }
 
 #[test]
 fn a_directory_of_ones_own() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(&keeping("100", "disk/here"));
-    assert_eq!(
-        runs(&laboratory.record()),
-        [("one", 0, 1, "finished")],
-        "{said:?}"
-    );
+    let said = laboratory.experiment(keeping("100", "disk/here"));
+    let expected = [("one", 0, 1, "finished")];
+    assert_eq!(runs(&laboratory.record()), expected, "{said:?}");
     let here = laboratory.path("disk/here");
-    assert_eq!(
-        std::fs::read_dir(&here).unwrap().count(),
-        0,
-        "its data is gone, the folder stays"
-    );
+    let found = std::fs::read_dir(&here).unwrap().count();
+    assert_eq!(found, 0, "its data is gone, the folder stays");
     assert!(
         !laboratory.data_parent().exists(),
         "no other place was used"
@@ -73,13 +58,11 @@ fn a_directory_of_ones_own() {
 
 #[test]
 fn a_read_only_filesystem() {
-    if !is_root_or_skip("places::a_read_only_filesystem") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     std::fs::create_dir(laboratory.path("disk")).unwrap();
     let mounted = Mounted::read_only(&laboratory.path("disk"), &laboratory.path("still"));
-    let said = laboratory.experiment(&keeping("100", "still"));
+    let said = laboratory.experiment(keeping("100", "still"));
     assert_eq!(said.code, Some(106), "{said:?}");
     let failed = said
         .err
@@ -88,27 +71,26 @@ fn a_read_only_filesystem() {
         .unwrap();
     let (failed, _) = failed.split_once("plimsoll-").unwrap();
     insta::assert_snapshot!(laboratory.plain(failed));
-    assert!(said.err.contains("Read-only file system"), "{}", said.err);
+    assert_contains(&said.err, "Read-only file system");
     drop(mounted);
 }
 
 #[test]
 fn a_disk_that_is_too_small_is_refused_before_anything_is_written() {
-    if !is_root_or_skip("places::a_disk_that_is_too_small_is_refused_before_anything_is_written") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     let mounted = Mounted::tmpfs(&laboratory.path("small"), "20m");
-    let said = laboratory.experiment(&keeping("100k", "small"));
+    let said = laboratory.experiment(keeping("100k", "small"));
     assert_eq!(said.code, Some(106), "{said:?}");
     let refused = format!(
         "{} has 20.0 MiB free and ",
         laboratory.path("small").display()
     );
-    assert!(said.err.contains(&refused) && said.err.contains(" are needed: make room, ask for less data, or name a directory on another filesystem"), "{}", said.err);
-    assert_eq!(
-        std::fs::read_dir(laboratory.path("small")).unwrap().count(),
-        0
-    );
+    assert_contains(&said.err, &refused);
+    let words =
+        " are needed: make room, ask for less data, or name a directory on another filesystem";
+    assert_contains(&said.err, words);
+    let found = std::fs::read_dir(laboratory.path("small")).unwrap().count();
+    assert_eq!(found, 0);
     drop(mounted);
 }

@@ -2,6 +2,7 @@
 
 use crate::laboratory::Laboratory;
 use plimsoll_experiment::{schema_text, with_reference};
+use plimsoll_testing::assert_contains;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -50,11 +51,8 @@ fn completions_and_manual() {
     }
     let man = laboratory.run(&["man"]);
     assert_eq!((man.code, man.err.as_str()), (Some(0), ""));
-    assert!(
-        man.out.contains(".TH plimsoll") && man.out.contains("Exit codes"),
-        "{}",
-        man.out
-    );
+    assert_contains(&man.out, ".TH plimsoll");
+    assert_contains(&man.out, "Exit codes");
 }
 
 #[test]

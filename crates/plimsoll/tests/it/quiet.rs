@@ -1,6 +1,7 @@
 //! What other programs do to the machine: looked at before a run, kept in the record, waited for where that is asked.
 
 use crate::laboratory::Laboratory;
+use plimsoll_testing::{assert_contains, assert_starts};
 use std::process::{Child, Command, Stdio};
 
 const EXPERIMENT: &str = "
@@ -53,12 +54,8 @@ fn a_machine_that_does_not_become_quiet_is_named() {
     let said = laboratory.run(&["run", "experiment.yaml", "--wait-quiet", "10ms"]);
     drop(busy);
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(
-        said.err
-            .contains("the machine did not become quiet; other programs use "),
-        "{}",
-        said.err
-    );
+    let words = "the machine did not become quiet; other programs use ";
+    assert_contains(&said.err, words);
     assert!(laboratory.record_so_far().is_none());
 }
 
@@ -82,18 +79,14 @@ measurement: {{warm_up: 0s, duration: {duration}, blocks: {blocks}}}
     let first = "No verdict is possible with 6 blocks: at least 7 are needed to judge 2 metrics together. Write `blocks: 7` or more.\n";
     laboratory.write("experiment.yaml", experiment("2m", 6));
     let planned = laboratory.run(&["plan", "experiment.yaml"]);
-    assert!(planned.out.starts_with(first), "{}", planned.out);
+    assert_starts(&planned.out, first);
     let refused = laboratory.run(&["run", "experiment.yaml"]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(refused.err.starts_with(first), "{}", refused.err);
-    assert!(
-        refused.err.contains("--anyway starts it"),
-        "{}",
-        refused.err
-    );
+    assert_starts(&refused.err, first);
+    assert_contains(&refused.err, "--anyway starts it");
     assert!(laboratory.record_so_far().is_none());
-    let short = laboratory.experiment(&experiment("10ms", 6));
-    assert!(short.err.starts_with(first), "{}", short.err);
+    let short = laboratory.experiment(experiment("10ms", 6));
+    assert_starts(&short.err, first);
     assert_eq!(laboratory.record().runs.len(), 12);
     laboratory.write("experiment.yaml", experiment("2m", 7));
     let enough = laboratory.run(&["plan", "experiment.yaml"]);

@@ -3,6 +3,7 @@
 
 use crate::laboratory::Laboratory;
 use plimsoll_record::RECORD_VERSION;
+use plimsoll_testing::assert_starts;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,11 +63,7 @@ fn a_record_whose_plan_cannot_be_read_says_so() {
         .unwrap();
         let said = laboratory.run(&["report", &name]);
         assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
-        assert!(
-            said.err
-                .starts_with("plimsoll: the plan in record 01d1dea5 cannot be read"),
-            "{}",
-            said.err
-        );
+        let words = "plimsoll: the plan in record 01d1dea5 cannot be read";
+        assert_starts(&said.err, words);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::laboratory::{Laboratory, finished, runs, send, state, try_until, wait_until};
 use plimsoll_record::{ExperimentState, RunState};
+use plimsoll_testing::assert_contains;
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 
@@ -28,13 +29,17 @@ load: {closed: {threads: 1}}
 measurement: {warm_up: 0s, duration: 10m, blocks: 1}
 ";
 
+#[cfg(feature = "wiredtiger")]
+fn has_a_point(record: &plimsoll_record::ExperimentRecord) -> bool {
+    record.runs.iter().any(|run| !run.points.is_empty())
+}
+
 #[test]
 fn a_runner_killed_at_any_moment_goes_on_with_what_is_missing() {
     for finished_before in [0, 1, 3] {
         let (laboratory, before) = try_until(|| {
             let laboratory = Laboratory::new();
-            laboratory.write("experiment.yaml", SHORT_RUNS);
-            let mut running = laboratory.start(&["run", "experiment.yaml"]);
+            let mut running = laboratory.start_experiment(SHORT_RUNS);
             laboratory.wait_for_record(&mut running, |record| {
                 finished(record) >= finished_before && record.runs.len() > finished_before
             });
@@ -50,35 +55,23 @@ fn a_runner_killed_at_any_moment_goes_on_with_what_is_missing() {
         let again = laboratory.run(&["run", "experiment.yaml"]);
         assert_eq!(again.code, Some(0), "{again:?}");
         if kept > 0 {
-            let words = format!(
-                "goes on: {kept} of 6 runs are there, {} are missing",
-                6 - kept
-            );
-            assert!(again.err.contains(&words), "{}", again.err);
+            let missing = 6 - kept;
+            let words = format!("goes on: {kept} of 6 runs are there, {missing} are missing");
+            assert_contains(&again.err, &words);
         }
         let after = laboratory.record();
-        assert_eq!(
-            (&after.id, after.state),
-            (&before.id, ExperimentState::Finished)
-        );
+        assert_eq!(after.id, before.id);
+        assert_eq!(after.state, ExperimentState::Finished);
         // What there was before is there, to the last histogram, and the killed run is told from its second attempt.
         assert_eq!(after.runs[..before.runs.len()], before.runs[..]);
-        let once: BTreeSet<_> = runs(&after)
-            .into_iter()
-            .filter(|run| run.3 == "finished")
-            .map(|run| (run.0, run.1))
-            .collect();
-        assert_eq!(
-            (once.len(), finished(&after)),
-            (6, 6),
-            "each run is finished once"
-        );
+        let done = runs(&after).into_iter().filter(|run| run.3 == "finished");
+        let once: BTreeSet<_> = done.map(|run| (run.0, run.1)).collect();
+        let found = (once.len(), finished(&after));
+        assert_eq!(found, (6, 6), "each run is finished once");
         for run in &before.runs {
-            let attempts: Vec<_> = runs(&after)
-                .into_iter()
-                .filter(|one| (one.0, one.1) == (run.arm.as_str(), run.block))
-                .map(|one| (one.2, one.3))
-                .collect();
+            let mut attempts = runs(&after);
+            attempts.retain(|one| (one.0, one.1) == (run.arm.as_str(), run.block));
+            let attempts: Vec<_> = attempts.iter().map(|one| (one.2, one.3)).collect();
             match run.state {
                 RunState::Finished => assert_eq!(attempts, [(1, "finished")]),
                 _ => assert_eq!(attempts, [(1, "interrupted"), (2, "finished")]),
@@ -91,13 +84,10 @@ fn a_runner_killed_at_any_moment_goes_on_with_what_is_missing() {
 #[test]
 fn slices_outlive_the_runner_and_its_data_is_removed_by_the_next() {
     let laboratory = Laboratory::new();
-    laboratory.write("experiment.yaml", LONG_RUN);
-    let mut running = laboratory.start(&["run", "experiment.yaml"]);
+    let mut running = laboratory.start_experiment(LONG_RUN);
     let seen = laboratory.wait_for_record(&mut running, |record| {
-        record
-            .runs
-            .iter()
-            .any(|run| run.points.iter().any(|point| !point.slices.is_empty()))
+        let mut points = record.runs.iter().flat_map(|run| &run.points);
+        points.any(|point| !point.slices.is_empty())
     });
     let seen = seen.expect("ten minutes are not over");
     assert_eq!(state(&seen.runs[0]), "started");
@@ -107,10 +97,7 @@ fn slices_outlive_the_runner_and_its_data_is_removed_by_the_next() {
 
     let killed = laboratory.record();
     assert_eq!(runs(&killed), [("one", 0, 1, "interrupted")]);
-    let (slices, seen) = (
-        &killed.runs[0].points[0].slices,
-        &seen.runs[0].points[0].slices,
-    );
+    let [slices, seen] = [&killed, &seen].map(|record| &record.runs[0].points[0].slices);
     assert_eq!(slices[..seen.len()], seen[..]);
     assert_eq!(killed.runs[0].records_loaded, Some(1_000));
     let left = laboratory.data_directories();
@@ -120,18 +107,14 @@ fn slices_outlive_the_runner_and_its_data_is_removed_by_the_next() {
     let foreign = laboratory.data_parent().join("plimsoll-like");
     std::fs::create_dir(&foreign).unwrap();
     std::fs::write(foreign.join("precious"), "not ours").unwrap();
-    laboratory.write(
-        "short.yaml",
-        LONG_RUN.replace("duration: 10m", "duration: 20ms"),
-    );
+    let text = LONG_RUN.replace("duration: 10m", "duration: 20ms");
+    laboratory.write("short.yaml", text);
     let short = laboratory.run(&["run", "short.yaml"]);
     let removed = format!("the data directory {}", left[0].display());
     assert!(short.err.contains(&removed), "{}", short.err);
-    assert_eq!(
-        laboratory.data_directories(),
-        std::slice::from_ref(&foreign),
-        "what has no marker stays"
-    );
+    // What has no marker stays.
+    let stays = std::slice::from_ref(&foreign);
+    assert_eq!(laboratory.data_directories(), stays);
     std::fs::remove_dir_all(foreign).unwrap();
 }
 
@@ -139,18 +122,15 @@ fn slices_outlive_the_runner_and_its_data_is_removed_by_the_next() {
 #[test]
 fn clean_removes_what_a_killed_program_left_behind() {
     let laboratory = Laboratory::new();
-    laboratory.write("experiment.yaml", LONG_RUN);
-    let running = laboratory.start(&["run", "experiment.yaml"]);
+    let running = laboratory.start_experiment(LONG_RUN);
     wait_until("the data directory", || {
         !laboratory.data_directories().is_empty()
     });
     wait_until("the worker", || running.worker().is_some());
 
     let in_use = laboratory.run(&["clean"]);
-    assert_eq!(
-        (in_use.code, in_use.err.as_str()),
-        (Some(0), "nothing was left behind\n")
-    );
+    assert_eq!(in_use.code, Some(0));
+    assert_eq!(in_use.err.as_str(), "nothing was left behind\n");
     running.crash();
     wait_until("the worker to end", || laboratory.processes().is_empty());
 
@@ -167,29 +147,23 @@ fn clean_removes_what_a_killed_program_left_behind() {
     assert!(removed.out.contains(&directory), "{}", removed.out);
     assert!(!left.exists());
     let again = laboratory.run(&["clean"]);
-    assert_eq!(
-        (again.out.as_str(), again.err.as_str()),
-        ("", "nothing was left behind\n")
-    );
+    assert_eq!(again.out.as_str(), "");
+    assert_eq!(again.err.as_str(), "nothing was left behind\n");
 }
 
 #[test]
 fn a_killed_worker_fails_its_run_alone() {
     let laboratory = try_until(|| {
         let laboratory = Laboratory::new();
-        laboratory.write("experiment.yaml", SHORT_RUNS);
-        let mut running = laboratory.start(&["run", "experiment.yaml"]);
+        let mut running = laboratory.start_experiment(SHORT_RUNS);
         laboratory.wait_for_record(&mut running, |record| {
             record.runs.last().is_some_and(|run| run.engine.is_some())
         })?;
         send(running.worker()?, Signal::KILL);
         let said = running.end();
         let record = laboratory.record();
-        let failed: Vec<_> = record
-            .runs
-            .iter()
-            .filter(|run| state(run) == "failed")
-            .collect();
+        let failed = record.runs.iter().filter(|run| state(run) == "failed");
+        let failed: Vec<_> = failed.collect();
         let [failed] = failed[..] else { return None };
 
         let RunState::Failed { message } = &failed.state else {
@@ -197,15 +171,10 @@ fn a_killed_worker_fails_its_run_alone() {
         };
         assert!(message.contains("SIGKILL"), "{message}");
         assert_eq!(said.code, Some(106), "{said:?}");
-        assert!(
-            said.err.contains(message) && said.err.contains("1 of 6 runs are missing"),
-            "{said:?}"
-        );
-        assert_eq!(
-            (record.runs.len(), finished(&record)),
-            (6, 5),
-            "the others go on"
-        );
+        assert_contains(&said.err, message);
+        assert_contains(&said.err, "1 of 6 runs are missing");
+        let found = (record.runs.len(), finished(&record));
+        assert_eq!(found, (6, 5), "the others go on");
         Some(laboratory)
     });
     let before = laboratory.record();
@@ -214,15 +183,10 @@ fn a_killed_worker_fails_its_run_alone() {
     let after = laboratory.record();
     assert_eq!(after.state, ExperimentState::Finished);
     assert_eq!(after.runs[..6], before.runs[..]);
-    let failed = before
-        .runs
-        .iter()
-        .find(|run| state(run) == "failed")
-        .unwrap();
-    assert_eq!(
-        runs(&after)[6..],
-        [(failed.arm.as_str(), failed.block, 2, "finished")]
-    );
+    let failed = before.runs.iter().find(|run| state(run) == "failed");
+    let failed = failed.unwrap();
+    let expected = [(failed.arm.as_str(), failed.block, 2, "finished")];
+    assert_eq!(runs(&after)[6..], expected);
 }
 
 #[cfg(feature = "wiredtiger")]
@@ -230,11 +194,8 @@ fn a_killed_worker_fails_its_run_alone() {
 fn an_interruption_keeps_what_was_measured() {
     for signal in [Signal::INT, Signal::TERM] {
         let laboratory = Laboratory::new();
-        laboratory.write("experiment.yaml", LONG_RUN);
-        let mut running = laboratory.start(&["run", "experiment.yaml"]);
-        laboratory.wait_for_record(&mut running, |record| {
-            record.runs.iter().any(|run| !run.points.is_empty())
-        });
+        let mut running = laboratory.start_experiment(LONG_RUN);
+        laboratory.wait_for_record(&mut running, has_a_point);
         running.send(signal);
         let said = running.end();
         assert_eq!(said.code, Some(105), "{said:?}");
@@ -242,21 +203,14 @@ fn an_interruption_keeps_what_was_measured() {
         assert!(laboratory.processes().is_empty() && laboratory.data_directories().is_empty());
 
         let record = laboratory.record();
-        assert_eq!(
-            (record.state, runs(&record)),
-            (
-                ExperimentState::Unfinished,
-                vec![("one", 0, 1, "interrupted")]
-            )
-        );
+        assert_eq!(record.state, ExperimentState::Unfinished);
+        assert_eq!(runs(&record), vec![("one", 0, 1, "interrupted")]);
         let [point] = record.runs[0].points.as_slice() else {
             panic!("the point that was going on")
         };
         assert!(point.end.as_ref().is_some_and(|end| end.cut_short));
-        assert!(
-            point.slices.iter().any(|slice| slice.completed.ok > 0),
-            "its last part of a second is kept"
-        );
+        // Its last part of a second is kept.
+        assert!(point.slices.iter().any(|slice| slice.completed.ok > 0));
     }
 }
 
@@ -264,33 +218,26 @@ fn an_interruption_keeps_what_was_measured() {
 #[test]
 fn a_second_interruption_ends_it_at_once() {
     let laboratory = Laboratory::new();
-    laboratory.write(
-        "experiment.yaml",
-        "
+    let text = "
 plimsoll: 1
 name: stuck
 workload: {records: 1, preset: c}
 arms: {one: {engine: simulated, service_mean: 1ms, service: constant, stalls: 10ms+30m}}
 load: {closed: {threads: 1}}
 measurement: {warm_up: 0s, duration: 1h, blocks: 1}
-",
-    );
-    let mut running = laboratory.start(&["run", "experiment.yaml"]);
+";
+    let mut running = laboratory.start_experiment(text);
     // A whole second without any operation: the session is in the stall, on a busy machine already with the record that is stored first.
     laboratory.wait_for_record(&mut running, |record| {
-        let points = record
-            .runs
-            .iter()
-            .flat_map(|run| run.load.iter().chain(&run.points));
-        points
-            .flat_map(|point| &point.slices)
-            .any(|slice| slice.completed.total() == 0)
+        let runs = record.runs.iter();
+        let points = runs.flat_map(|run| run.load.iter().chain(&run.points));
+        let mut slices = points.flat_map(|point| &point.slices);
+        slices.any(|slice| slice.completed.total() == 0)
     });
     running.send(Signal::INT);
     wait_until("the program to hear it", || {
-        std::fs::read_to_string(laboratory.path("err"))
-            .unwrap()
-            .contains("once more to stop at once")
+        let said = std::fs::read_to_string(laboratory.path("err")).unwrap();
+        said.contains("once more to stop at once")
     });
     running.send(Signal::INT);
     let said = running.end();
@@ -303,27 +250,19 @@ measurement: {warm_up: 0s, duration: 1h, blocks: 1}
 #[test]
 fn an_experiment_is_run_by_one_program_at_a_time() {
     let laboratory = Laboratory::new();
-    laboratory.write("experiment.yaml", LONG_RUN);
-    let mut running = laboratory.start(&["run", "experiment.yaml"]);
-    let record = laboratory.wait_for_record(&mut running, |record| {
-        record.runs.iter().any(|run| !run.points.is_empty())
-    });
+    let mut running = laboratory.start_experiment(LONG_RUN);
+    let record = laboratory.wait_for_record(&mut running, has_a_point);
     let id = record.unwrap().id;
     let second = laboratory.run(&["run", "experiment.yaml"]);
     assert_eq!(second.code, Some(1));
     // Before that it may say that the machine is busy, with the first one above all.
-    assert_eq!(
-        second.err.lines().last().unwrap(),
-        format!(
-            "plimsoll: experiment {id} (long-run) is being run by process {} (plimsoll): wait for it or stop it first",
-            running.id()
-        )
+    let process = running.id();
+    let words = format!(
+        "plimsoll: experiment {id} (long-run) is being run by process {process} (plimsoll): wait for it or stop it first"
     );
-    assert_eq!(
-        laboratory.data_directories().len(),
-        1,
-        "the data of the first is left alone"
-    );
+    assert_eq!(second.err.lines().last().unwrap(), words);
+    let found = laboratory.data_directories().len();
+    assert_eq!(found, 1, "the data of the first is left alone");
     let list = laboratory.run(&["list"]);
     assert!(list.out.contains("running"), "{}", list.out);
     running.send(Signal::TERM);
@@ -335,17 +274,13 @@ fn an_experiment_is_run_by_one_program_at_a_time() {
 #[test]
 fn what_is_in_the_way_of_the_data_is_never_touched() {
     let laboratory = Laboratory::new();
-    laboratory.write("experiment.yaml", LONG_RUN);
-    let mut running = laboratory.start(&["run", "experiment.yaml"]);
-    let record = laboratory.wait_for_record(&mut running, |record| {
-        record.runs.iter().any(|run| !run.points.is_empty())
-    });
+    let mut running = laboratory.start_experiment(LONG_RUN);
+    let record = laboratory.wait_for_record(&mut running, has_a_point);
     running.send(Signal::INT);
     running.end();
 
-    let in_the_way = laboratory
-        .data_parent()
-        .join(format!("plimsoll-{}-0-one-2", record.unwrap().id));
+    let name = format!("plimsoll-{}-0-one-2", record.unwrap().id);
+    let in_the_way = laboratory.data_parent().join(name);
     std::fs::create_dir(&in_the_way).unwrap();
     std::fs::write(in_the_way.join("precious"), "not ours").unwrap();
     let said = laboratory.run(&["run", "experiment.yaml"]);
@@ -355,10 +290,8 @@ fn what_is_in_the_way_of_the_data_is_never_touched() {
         in_the_way.display()
     );
     assert!(said.err.contains(&message), "{}", said.err);
-    assert_eq!(
-        std::fs::read_to_string(in_the_way.join("precious")).unwrap(),
-        "not ours"
-    );
+    let found = std::fs::read_to_string(in_the_way.join("precious")).unwrap();
+    assert_eq!(found, "not ours");
     assert_eq!(runs(&laboratory.record())[1..], [("one", 0, 2, "failed")]);
     std::fs::remove_dir_all(in_the_way).unwrap();
 }
@@ -368,8 +301,7 @@ fn what_is_in_the_way_of_the_data_is_never_touched() {
 fn a_bound_that_was_changed_meanwhile_holds() {
     let laboratory = try_until(|| {
         let laboratory = Laboratory::new();
-        laboratory.write("experiment.yaml", SHORT_RUNS);
-        let mut running = laboratory.start(&["run", "experiment.yaml"]);
+        let mut running = laboratory.start_experiment(SHORT_RUNS);
         laboratory.wait_for_record(&mut running, |record| finished(record) >= 1);
         running.send(Signal::INT);
         (running.end().code == Some(105)).then_some(laboratory)

@@ -1,8 +1,9 @@
 //! Who runs as whom: root's part is one process, everything else is who called `sudo`, or `nobody`.
 
-use crate::laboratory::{Laboratory, Running, is_root_or_skip, runs, send, state, wait_until};
+use crate::laboratory::{Laboratory, Running, runs, send, state, wait_until};
 use plimsoll_record::RigSpec;
 use plimsoll_rig::{MARK_VARIABLE, Order, RigProcess, RigProgram};
+use plimsoll_testing::{Need, assert_contains, needs};
 use rustix::process::Signal;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -29,19 +30,15 @@ measurement: {warm_up: 0s, duration: 20ms, blocks: 1}
 fn status(process: u32, name: &str) -> String {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
-    line.unwrap_or_default()
-        .trim_start_matches(':')
-        .trim()
-        .to_owned()
+    let value = line.unwrap_or_default().trim_start_matches(':');
+    value.trim().to_owned()
 }
 
 /// Real, effective, saved and filesystem user.
 fn users(process: u32) -> Vec<u32> {
     let users = status(process, "Uid");
-    users
-        .split_whitespace()
-        .map(|user| user.parse().unwrap())
-        .collect()
+    let users = users.split_whitespace();
+    users.map(|user| user.parse().unwrap()).collect()
 }
 
 fn worker_of(running: &Running) -> u32 {
@@ -72,9 +69,7 @@ fn left(laboratory: &Laboratory) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn workers_of_root_are_nobody() {
-    if !is_root_or_skip("workers_of_root_are_nobody") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     laboratory.write("experiment.yaml", EXPERIMENT.replace("20ms", "10m"));
     let running = laboratory.start(&["run", "experiment.yaml", "--anyway", "--quiet"]);
@@ -83,11 +78,8 @@ fn workers_of_root_are_nobody() {
     assert_eq!(users(worker), [NOBODY; 4]);
     assert_eq!(status(worker, "Groups"), "");
     for set in ["CapPrm", "CapEff", "CapInh", "CapAmb"] {
-        assert_eq!(
-            u64::from_str_radix(&status(worker, set), 16),
-            Ok(0),
-            "{set}"
-        );
+        let found = u64::from_str_radix(&status(worker, set), 16);
+        assert_eq!(found, Ok(0), "{set}");
     }
     assert_eq!(users(running.rig().unwrap()), [0; 4]);
     running.send(Signal::INT);
@@ -98,9 +90,7 @@ fn workers_of_root_are_nobody() {
 /// As in a container that an ordinary user has started.
 #[test]
 fn the_root_of_a_namespace_without_other_users_runs_everything_itself() {
-    if !is_root_or_skip("the_root_of_a_namespace_without_other_users_runs_everything_itself") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     let text = EXPERIMENT.replace("filesystem: btrfs, disk: {capacity: 1GiB, trace: 1k}", "");
     laboratory.write("experiment.yaml", text);
@@ -135,9 +125,7 @@ fn as_called_by_sudo(laboratory: &Laboratory, arguments: &[&str]) -> Command {
 
 #[test]
 fn who_called_sudo_measures_and_keeps_the_results() {
-    if !is_root_or_skip("who_called_sudo_measures_and_keeps_the_results") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     laboratory.write("experiment.yaml", EXPERIMENT);
     let output = as_called_by_sudo(&laboratory, &["run", "experiment.yaml"]).output();
@@ -168,9 +156,7 @@ fn who_called_sudo_measures_and_keeps_the_results() {
 
 #[test]
 fn of_what_sudo_started_only_the_rig_is_root() {
-    if !is_root_or_skip("of_what_sudo_started_only_the_rig_is_root") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     laboratory.write("experiment.yaml", EXPERIMENT.replace("20ms", "10m"));
     let arguments = ["run", "experiment.yaml", "--anyway", "--quiet"];
@@ -200,10 +186,8 @@ fn of_what_sudo_started_only_the_rig_is_root() {
         roles,
         expected.map(|(role, user)| (role.to_owned(), vec![user; 4]))
     );
-    assert_eq!(
-        u64::from_str_radix(&status(program.id(), "CapEff"), 16),
-        Ok(0)
-    );
+    let found = u64::from_str_radix(&status(program.id(), "CapEff"), 16);
+    assert_eq!(found, Ok(0));
     send(program.id(), Signal::INT);
     program.wait().unwrap();
     assert_eq!(left(&laboratory), Vec::<std::path::PathBuf>::new());
@@ -211,19 +195,15 @@ fn of_what_sudo_started_only_the_rig_is_root() {
 
 #[test]
 fn commands_that_only_read_start_no_process_of_root() {
-    if !is_root_or_skip("commands_that_only_read_start_no_process_of_root") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     let closed = laboratory.write("record.json", "{}");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o600)).unwrap();
     let output = as_called_by_sudo(&laboratory, &["report", "record.json"]).output();
     let err = String::from_utf8(output.unwrap().stderr).unwrap();
-    assert!(err.contains("Permission denied"), "{err}");
-    assert!(
-        err.contains("plimsoll reads and writes files as nobody, who called sudo"),
-        "{err}"
-    );
+    assert_contains(&err, "Permission denied");
+    let words = "plimsoll reads and writes files as nobody, who called sudo";
+    assert_contains(&err, words);
 }
 
 /// The process by itself, with places of its own.
@@ -270,7 +250,7 @@ fn only_children_of_the_client_are_admitted() {
     };
     let mut unmarked = child("another");
     let refused = rig.admit(unmarked.id()).unwrap_err().to_string();
-    assert!(refused.contains("mark"), "{refused}");
+    assert_contains(&refused, "mark");
     unmarked.kill().unwrap();
     unmarked.wait().unwrap();
     let mut admitted = child(&rig.built().mark);

@@ -4,6 +4,7 @@ use crate::laboratory::{Laboratory, Said, page_of};
 use crate::stores::with_a_record;
 use hdrhistogram::serialization::Deserializer;
 use plimsoll_record::{ExperimentRecord, Status};
+use plimsoll_testing::{assert_contains, assert_ends, assert_starts};
 use serde_json::Value;
 use std::fs;
 
@@ -27,12 +28,8 @@ fn two_arms() -> (Laboratory, ExperimentRecord) {
 }
 
 fn json(said: &Said) -> Value {
-    assert_eq!(
-        (said.code, said.err.as_str()),
-        (Some(0), ""),
-        "{}",
-        said.out
-    );
+    let found = (said.code, said.err.as_str());
+    assert_eq!(found, (Some(0), ""), "{}", said.out);
     serde_json::from_str(&said.out).unwrap()
 }
 
@@ -42,22 +39,15 @@ fn everything_prints_json() {
     let report = json(&laboratory.run(&["report", "--json"]));
     assert_eq!(report["arms"].as_array().unwrap().len(), 2);
     let comparisons = json(&laboratory.run(&["compare", "last", "--json"]));
-    assert!(
-        comparisons
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|one| one["primary"] == true)
-    );
+    let mut comparisons = comparisons.as_array().unwrap().iter();
+    assert!(comparisons.any(|one| one["primary"] == true));
     let (slow, fast) = (format!("{}:slow", record.id), format!("{}:fast", record.id));
     let unpaired = json(&laboratory.run(&["compare", &slow, &fast, "--json"]));
     assert!(!unpaired["comparisons"].as_array().unwrap().is_empty());
     let list = json(&laboratory.run(&["list", "--json"]));
     assert_eq!(list[0]["id"], record.id.as_str());
-    assert_eq!(
-        (&list[0]["runs_finished"], &list[0]["runs_planned"]),
-        (&Value::from(4), &Value::from(4))
-    );
+    assert_eq!(list[0]["runs_finished"], Value::from(4));
+    assert_eq!(list[0]["runs_planned"], Value::from(4));
     let plan = json(&laboratory.run(&["plan", "experiment.yaml", "--json"]));
     assert_eq!(plan["needs"]["runs"], 4);
     let check = laboratory.run(&["check", "--json"]);
@@ -68,7 +58,7 @@ fn everything_prints_json() {
     assert_eq!(run.code, Some(0), "{run:?}");
     let analysis: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(analysis["arms"].as_array().unwrap().len(), 2);
-    assert!(run.err.contains("experiment two-arms"), "{}", run.err);
+    assert_contains(&run.err, "experiment two-arms");
     let quiet = laboratory.run(&["run", "experiment.yaml", "--json", "--quiet"]);
     assert_eq!(quiet.err, "");
 }
@@ -79,13 +69,10 @@ fn arms_are_compared_within_and_between_records() {
     let id = &record.id;
     let within = laboratory.run(&["compare", "two-arms"]);
     assert_eq!(within.code, Some(0), "{within:?}");
-    assert!(within.out.contains("fast against slow"), "{}", within.out);
+    assert_contains(&within.out, "fast against slow");
 
-    let between = laboratory.run(&[
-        "compare",
-        &format!("{id}:slow"),
-        &format!("{}:fast", &id[..6]),
-    ]);
+    let (slow, fast) = (format!("{id}:slow"), format!("{}:fast", &id[..6]));
+    let between = laboratory.run(&["compare", &slow, &fast]);
     assert_eq!((between.code, between.err.as_str()), (Some(0), ""));
     assert!(!between.out.contains("paired"), "{}", between.out);
 
@@ -93,13 +80,10 @@ fn arms_are_compared_within_and_between_records() {
         (format!("{id}:medium"), "slow, fast"),
         (id.clone(), "say which arm of"),
     ] {
-        let refused = laboratory.run(&["compare", &format!("{id}:slow"), &second]);
+        let refused = laboratory.run(&["compare", &slow, &second]);
         assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
-        assert!(
-            refused.err.contains(words) && refused.err.lines().count() == 1,
-            "{}",
-            refused.err
-        );
+        assert_contains(&refused.err, words);
+        assert_eq!(refused.err.lines().count(), 1, "{}", refused.err);
     }
 }
 
@@ -108,10 +92,9 @@ fn a_list_names_what_there_is() {
     let (laboratory, record) = with_a_record();
     let list = laboratory.run(&["list"]);
     let row = list.out.lines().nth(1).unwrap();
-    assert!(
-        row.starts_with(&record.id) && row.contains("finished") && row.ends_with("tiny: one"),
-        "{row}"
-    );
+    assert_starts(row, &record.id);
+    assert_contains(row, "finished");
+    assert_ends(row, "tiny: one");
     assert_eq!(list.out.lines().count(), 2);
     assert_eq!(laboratory.run(&["list", "--unfinished"]).out, "");
     assert_eq!(laboratory.run(&["list", "--name", "other"]).out, "");
@@ -123,11 +106,7 @@ fn an_export_can_be_read_and_is_never_overwritten() {
     let said = laboratory.run(&["export", "last", "--to", "files"]);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     let folder = laboratory.path("files");
-    let mut names: Vec<String> = fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
+    let names = crate::exports::names(&folder);
     // Three tables as CSV and as Parquet, four documents, a log for each of four runs.
     assert_eq!(names.len(), 14, "{names:?}");
     for name in &names {
@@ -135,10 +114,8 @@ fn an_export_can_be_read_and_is_never_overwritten() {
     }
 
     let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
-    assert_eq!(
-        ExperimentRecord::from_json(&text("record.json")).unwrap(),
-        record
-    );
+    let found = ExperimentRecord::from_json(&text("record.json")).unwrap();
+    assert_eq!(found, record);
     serde_json::from_str::<Value>(&text("analysis.json")).unwrap();
     for (name, least) in [("points.csv", 4), ("slices.csv", 4)] {
         let text = text(name);
@@ -147,10 +124,8 @@ fn an_export_can_be_read_and_is_never_overwritten() {
         let rows: Vec<&str> = lines.collect();
         assert!(rows.len() >= least, "{name}: {}", rows.len());
         // No name or message in this record has a comma.
-        assert!(
-            rows.iter().all(|row| row.split(',').count() == columns),
-            "{name}"
-        );
+        let is_whole = |row: &&str| row.split(',').count() == columns;
+        assert!(rows.iter().all(is_whole), "{name}");
     }
 
     // The logs hold every operation that the record has, by the format's own reader.
@@ -171,35 +146,24 @@ fn an_export_can_be_read_and_is_never_overwritten() {
         }
     }
     assert_eq!(logged, recorded);
-    assert!(
-        logged >= 60,
-        "four runs with ten operations, and five records stored in each"
-    );
+    // Four runs with ten operations, and five records stored in each.
+    assert!(logged >= 60, "{logged}");
 
     let again = laboratory.run(&["export", "last", "--to", "files"]);
     assert_eq!((again.code, again.out.as_str()), (Some(1), ""));
-    assert!(
-        again
-            .err
-            .contains("existing files are never overwritten, name another folder with --to"),
-        "{}",
-        again.err
-    );
-    assert_eq!(
-        ExperimentRecord::from_json(&text("record.json")).unwrap(),
-        record
-    );
+    let words = "existing files are never overwritten, name another folder with --to";
+    assert_contains(&again.err, words);
+    let found = ExperimentRecord::from_json(&text("record.json")).unwrap();
+    assert_eq!(found, record);
 }
 
 /// Operations in a histogram of a log.
 fn decode(packed: &str) -> u64 {
     use base64::Engine;
-    let bytes = base64::engine::general_purpose::STANDARD
-        .decode(packed)
-        .unwrap();
-    let histogram: hdrhistogram::Histogram<u64> = Deserializer::new()
-        .deserialize(&mut bytes.as_slice())
-        .unwrap();
+    use base64::engine::general_purpose::STANDARD;
+    let bytes = STANDARD.decode(packed).unwrap();
+    let histogram = Deserializer::new().deserialize(&mut bytes.as_slice());
+    let histogram: hdrhistogram::Histogram<u64> = histogram.unwrap();
     histogram.len()
 }
 
@@ -218,17 +182,9 @@ fn a_reader_that_goes_away_is_no_failure() {
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let output = laboratory
-            .command(arguments)
-            .stdout(writer)
-            .output()
-            .unwrap();
-        let err = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(
-            (output.status.code(), err.as_str()),
-            (Some(0), ""),
-            "{arguments:?}"
-        );
+        let output = laboratory.command(arguments).stdout(writer).output();
+        let Said { code, err, .. } = Said::of(output.unwrap());
+        assert_eq!((code, err.as_str()), (Some(0), ""), "{arguments:?}");
     }
 }
 
@@ -259,17 +215,12 @@ fn a_full_disk_under_the_output_is_said() {
         &["schema"],
         &["man"],
     ] {
-        let full = fs::OpenOptions::new()
-            .write(true)
-            .open("/dev/full")
-            .unwrap();
-        let output = laboratory.command(arguments).stdout(full).output().unwrap();
-        let err = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {err}");
-        assert!(
-            err.starts_with("plimsoll: ") && err.contains("No space left on device"),
-            "{err}"
-        );
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = laboratory.command(arguments).stdout(full).output();
+        let Said { code, err, .. } = Said::of(output.unwrap());
+        assert_eq!(code, Some(1), "{arguments:?}: {err}");
+        assert_starts(&err, "plimsoll: ");
+        assert_contains(&err, "No space left on device");
         assert_eq!(err.lines().count(), 1, "{err}");
     }
 }
@@ -297,10 +248,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 40, blocks: 1, seed: 1}";
         assert!(page.starts_with("Page: file:///"), "{out}");
         assert!(page_of(out).is_file());
         let begin = out.rfind("\n\n").unwrap();
-        assert!(
-            out[begin..].trim_start().starts_with("Workload c: one "),
-            "{out}"
-        );
+        assert_starts(out[begin..].trim_start(), "Workload c: one ");
     }
 }
 
@@ -321,9 +269,9 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 10, blocks: 1, seed: 1}}
 {threshold}"
         )
     };
-    laboratory.experiment(&text("first", ""));
+    laboratory.experiment(text("first", ""));
     let first = laboratory.record().id;
-    laboratory.experiment(&text("second", "thresholds: [throughput >= 1M]"));
+    laboratory.experiment(text("second", "thresholds: [throughput >= 1M]"));
     let list = laboratory.run(&["list"]).out;
     let row = |name: &str| {
         let mut lines = list.lines();
@@ -335,11 +283,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 10, blocks: 1, seed: 1}}
     for (name, id) in [("last~1", Some(&first)), ("last~2", None), ("last~x", None)] {
         let said = laboratory.run(&["report", name, "--json"]);
         match id {
-            Some(id) => assert!(
-                said.out.contains(&format!("\"id\": \"{id}\"")),
-                "{}",
-                said.out
-            ),
+            Some(id) => assert_contains(&said.out, &format!("\"id\": \"{id}\"")),
             None => assert_eq!(said.code, Some(1), "{said:?}"),
         }
     }
@@ -355,7 +299,7 @@ fn a_file_that_is_no_experiment_ends_as_other_bad_ones_do() {
         for command in ["plan", "run"] {
             let said = laboratory.run(&[command, file]);
             assert_eq!(said.code, Some(104), "{command} {file}: {said:?}");
-            assert!(said.err.contains(file), "{}", said.err);
+            assert_contains(&said.err, file);
         }
     }
     assert_eq!(laboratory.run(&["plan", "missing.yaml"]).code, Some(1));
@@ -365,7 +309,7 @@ fn a_file_that_is_no_experiment_ends_as_other_bad_ones_do() {
 fn a_manual_page_names_no_other() {
     let laboratory = Laboratory::new();
     let page = laboratory.run(&["man"]).out;
-    assert!(page.contains("plimsoll run"), "{page}");
+    assert_contains(&page, "plimsoll run");
     assert_eq!(page.matches("(1)").count(), 0, "{page}");
     laboratory.write("one.yaml", "plimsoll: 1\nname: one\nworkload: {records: 2, preset: c}\narms: {one: {engine: noop}}\nload: {closed: {threads: 1}}\n");
     let plan = laboratory.run(&["plan", "one.yaml"]).out;

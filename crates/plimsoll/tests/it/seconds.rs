@@ -2,6 +2,7 @@
 
 use crate::laboratory::Laboratory;
 use plimsoll_store::Store;
+use plimsoll_testing::{assert_contains, assert_starts};
 use serde_json::Value;
 
 /// Far more sessions are inside a call at the end of each second than come out of one soon after: the terminal, the report, the exported
@@ -9,16 +10,15 @@ use serde_json::Value;
 #[test]
 fn every_reader_has_the_same_throughput() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(
-        "
+    let text = "
 plimsoll: 1
 name: seconds
 workload: {records: 2, preset: c}
 arms: {one: {engine: simulated, servers: 10000, service_mean: 600ms}}
 load: {closed: {threads: 64}}
 load_phase: {threads: 2}
-measurement: {warm_up: 1s, duration: 4s, blocks: 1, seed: 1}",
-    );
+measurement: {warm_up: 1s, duration: 4s, blocks: 1, seed: 1}";
+    let said = laboratory.experiment(text);
     let record = laboratory.record();
     let point = &record.runs[0].points[0];
     let indices: Vec<u32> = point.slices.iter().map(|slice| slice.index).collect();
@@ -67,16 +67,15 @@ measurement: {warm_up: 1s, duration: 4s, blocks: 1, seed: 1}",
 #[test]
 fn a_thousand_sessions_of_an_open_loop_are_small() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(
-        "
+    let text = "
 plimsoll: 1
 name: memory
 workload: {records: 100, preset: a}
 arms: {one: {engine: noop}}
 load: {open: {rates: [1000], sessions: 1000}}
 load_phase: {threads: 2}
-measurement: {warm_up: 1s, duration: 2s, blocks: 1, seed: 1}",
-    );
+measurement: {warm_up: 1s, duration: 2s, blocks: 1, seed: 1}";
+    let said = laboratory.experiment(text);
     let record = laboratory.record();
     let slices = &record.runs[0].points[0].slices;
     let most = slices.iter().map(|slice| slice.worker.resident_bytes).max();
@@ -107,9 +106,6 @@ measurement: {warm_up: 0s, duration: 200ms, blocks: 2, seed: 1}";
         .lines()
         .find(|line| line.starts_with("measured  "));
     let line = line.unwrap_or_else(|| panic!("{}", after.out));
-    assert!(line.starts_with("measured  2 of 2 runs took "), "{line}");
-    assert!(
-        line.contains(&format!("in experiment {id}: all 2 about ")),
-        "{line}"
-    );
+    assert_starts(line, "measured  2 of 2 runs took ");
+    assert_contains(line, &format!("in experiment {id}: all 2 about "));
 }

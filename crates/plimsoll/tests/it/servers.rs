@@ -3,20 +3,19 @@
 mod events;
 mod replica_sets;
 
-use crate::laboratory::{
-    Laboratory, Mounted, Running, Said, is_root_or_skip, page_of, runs, send, wait_until,
-};
+use crate::laboratory::{Laboratory, Mounted, Running, Said, page_of, runs, send, wait_until};
 use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
-use plimsoll_record::{RunRecord, RunState, WarningId, figures};
+use plimsoll_record::{ExperimentRecord, RunRecord, RunState, WarningId, figures};
 use plimsoll_rig::{RigProcess, RigProgram};
 use plimsoll_runner::{Sizing, bytes_per_record};
 use plimsoll_telemetry::Host;
-use plimsoll_testing::{Need, has};
+use plimsoll_testing::servers::{Kind, Server, free_port};
+use plimsoll_testing::{Need, assert_contains, has, needs, this_test};
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -24,9 +23,12 @@ use std::time::Duration;
 /// Servers that speak MongoDB's protocol, by the names of their presets.
 const SERVERS: [&str; 2] = ["ferretdb", "mongod"];
 
-/// Whether a server is here; otherwise a test is left out with it.
-fn is_possible_or_skip(test: &str, server: &str) -> bool {
-    has(&format!("{test} with {server}"), &[Need::Server(server)])
+/// Each server with a laboratory of its own; a test is left out with those that are not here.
+fn servers_here() -> impl Iterator<Item = (&'static str, Laboratory)> {
+    let test = this_test();
+    let here = move |server: &&str| has(&format!("{test} with {server}"), &[Need::Server(server)]);
+    let servers = SERVERS.into_iter().filter(here);
+    servers.map(|server| (server, open_laboratory()))
 }
 
 /// A laboratory that the user of servers can reach.
@@ -51,15 +53,35 @@ fn run(laboratory: &Laboratory, arguments: &[&str]) -> Said {
         .envs(environment())
         .output()
         .unwrap();
-    Said {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    Said::of(output)
 }
 
-fn start(laboratory: &Laboratory, arguments: &[&str]) -> Running {
-    laboratory.start_with(arguments, environment())
+/// Starts an experiment of this text.
+fn start(laboratory: &Laboratory, text: String) -> Running {
+    laboratory.write("experiment.yaml", text);
+    laboratory.start_with(&["run", "experiment.yaml"], environment())
+}
+
+/// Runs an experiment of this text.
+fn run_text(laboratory: &Laboratory, text: String) -> (Said, ExperimentRecord) {
+    laboratory.write("experiment.yaml", text);
+    let said = run(laboratory, &["run", "experiment.yaml"]);
+    (said, laboratory.record())
+}
+
+/// The same, of one run, which finishes.
+fn finishes(laboratory: &Laboratory, text: String) -> ExperimentRecord {
+    let (said, record) = run_text(laboratory, text);
+    assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+    record
+}
+
+/// Runs an experiment whose first run fails, and returns why.
+fn fails(laboratory: &Laboratory, text: String) -> String {
+    laboratory.write("experiment.yaml", text);
+    let said = run(laboratory, &["run", "experiment.yaml", "--anyway"]);
+    assert_ne!(said.code, Some(0), "{said:?}");
+    failure(&laboratory.record().runs[0]).to_owned()
 }
 
 /// An experiment on a server, with what the arm says besides.
@@ -103,15 +125,8 @@ fn failure(run: &RunRecord) -> &str {
 
 #[test]
 fn a_run_on_a_server_of_its_own() {
-    for server in SERVERS {
-        if !is_possible_or_skip("a_run_on_a_server_of_its_own", server) {
-            continue;
-        }
-        let laboratory = open_laboratory();
-        laboratory.write("experiment.yaml", experiment(server, "", "1s", 1));
-        let said = run(&laboratory, &["run", "experiment.yaml"]);
-        let record = laboratory.record();
-        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+    for (server, laboratory) in servers_here() {
+        let record = finishes(&laboratory, experiment(server, "", "1s", 1));
         assert_eq!(record.runs[0].records_loaded, Some(2_000));
         was_served(&record.runs[0], server);
     }
@@ -119,15 +134,8 @@ fn a_run_on_a_server_of_its_own() {
 
 #[test]
 fn a_server_on_an_emulated_disk_under_limits() {
-    let test = "a_server_on_an_emulated_disk_under_limits";
-    if !has(test, &[Need::Root, Need::File("/dev/fuse")]) {
-        return;
-    }
-    for server in SERVERS {
-        if !is_possible_or_skip(test, server) {
-            continue;
-        }
-        let laboratory = open_laboratory();
+    needs!([Need::Root, Need::File("/dev/fuse")]);
+    for (server, laboratory) in servers_here() {
         // A mongod takes half of the memory for its cache, if it is not told how much.
         let cache = match server {
             "mongod" => ", cache_size: 256MiB",
@@ -135,10 +143,7 @@ fn a_server_on_an_emulated_disk_under_limits() {
         };
         let arm =
             format!("disk: {{capacity: 2GiB}}, filesystem: ext4, limits: {{memory: 1GiB}}{cache}");
-        laboratory.write("experiment.yaml", experiment(server, &arm, "1s", 1));
-        let said = run(&laboratory, &["run", "experiment.yaml"]);
-        let record = laboratory.record();
-        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+        let record = finishes(&laboratory, experiment(server, &arm, "1s", 1));
         was_served(&record.runs[0], server);
         let rig = record.runs[0].rig.as_ref().unwrap();
         assert_eq!(rig.limits.memory_bytes, Some(1 << 30));
@@ -152,20 +157,10 @@ fn a_server_on_an_emulated_disk_under_limits() {
 
 #[test]
 fn room_for_page_cache_beside_a_server() {
-    let test = "room_for_page_cache_beside_a_server";
-    if !has(test, &[Need::Root]) {
-        return;
-    }
-    for server in SERVERS {
-        if !is_possible_or_skip(test, server) {
-            continue;
-        }
-        let laboratory = open_laboratory();
+    needs!([Need::Root]);
+    for (server, laboratory) in servers_here() {
         let arm = "limits: {page_cache: 48MiB}";
-        laboratory.write("experiment.yaml", experiment(server, arm, "2s", 1));
-        let said = run(&laboratory, &["run", "experiment.yaml"]);
-        let record = laboratory.record();
-        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+        let record = finishes(&laboratory, experiment(server, arm, "2s", 1));
         let limits = &record.runs[0].rig.as_ref().unwrap().limits;
         assert_eq!(limits.page_cache_bytes, Some(48 << 20));
         let limit = limits.memory_bytes.unwrap();
@@ -180,14 +175,8 @@ fn room_for_page_cache_beside_a_server() {
 
 #[test]
 fn a_server_that_is_killed_fails_its_run_alone() {
-    let test = "a_server_that_is_killed_fails_its_run_alone";
-    for server in SERVERS {
-        if !is_possible_or_skip(test, server) {
-            continue;
-        }
-        let laboratory = open_laboratory();
-        laboratory.write("experiment.yaml", experiment(server, "", "4s", 2));
-        let mut running = start(&laboratory, &["run", "experiment.yaml"]);
+    for (server, laboratory) in servers_here() {
+        let mut running = start(&laboratory, experiment(server, "", "4s", 2));
         laboratory
             .wait_for_record(&mut running, |record| {
                 let points = record.runs.first().map_or(&[][..], |run| &run.points);
@@ -199,12 +188,8 @@ fn a_server_that_is_killed_fails_its_run_alone() {
         send(victim[0], Signal::KILL);
         let said = running.end();
         let record = laboratory.record();
-        let states = runs(&record);
-        assert_eq!(
-            states,
-            [("one", 0, 1, "failed"), ("one", 1, 1, "finished")],
-            "{said:?}"
-        );
+        let states = [("one", 0, 1, "failed"), ("one", 1, 1, "finished")];
+        assert_eq!(runs(&record), states, "{said:?}");
         let message = failure(&record.runs[0]);
         let words = format!("the server {server} is gone: it was killed (SIGKILL)");
         assert!(message.contains(&words), "{message}");
@@ -227,14 +212,8 @@ fn servers_of(laboratory: &Laboratory, server: &str) -> Vec<u32> {
 
 #[test]
 fn a_server_of_a_killed_runner_is_cleaned_away() {
-    let test = "a_server_of_a_killed_runner_is_cleaned_away";
-    for server in SERVERS {
-        if !is_possible_or_skip(test, server) {
-            continue;
-        }
-        let laboratory = open_laboratory();
-        laboratory.write("experiment.yaml", experiment(server, "", "600s", 1));
-        let mut running = start(&laboratory, &["run", "experiment.yaml"]);
+    for (server, laboratory) in servers_here() {
+        let mut running = start(&laboratory, experiment(server, "", "600s", 1));
         laboratory
             .wait_for_record(&mut running, |record| !record.runs.is_empty())
             .unwrap();
@@ -252,20 +231,12 @@ fn a_server_of_a_killed_runner_is_cleaned_away() {
 /// The disk is full from some moment of the load on: the run fails, and says why in the words of the server.
 #[test]
 fn a_full_disk_under_a_server() {
-    let test = "a_full_disk_under_a_server";
-    if !is_root_or_skip(test) {
-        return;
-    }
-    for server in SERVERS {
-        if !is_possible_or_skip(test, server) {
-            continue;
-        }
-        let laboratory = open_laboratory();
+    needs!([Need::Root]);
+    for (server, laboratory) in servers_here() {
         let _disk = Mounted::tmpfs(&laboratory.path("disk"), "400m");
         // Far more records than can be stored while the disk is being filled.
         let text = experiment(server, "directory: disk", "1s", 1).replace("2k", "20k");
-        laboratory.write("experiment.yaml", text);
-        let running = start(&laboratory, &["run", "experiment.yaml"]);
+        let running = start(&laboratory, text);
         wait_until("the server to be there", || {
             servers_of(&laboratory, server).len() == 1
         });
@@ -276,10 +247,8 @@ fn a_full_disk_under_a_server() {
         assert_ne!(said.code, Some(0), "{said:?}");
         let record = laboratory.record();
         let message = failure(&record.runs[0]);
-        assert!(
-            message.contains("full") || message.contains("space"),
-            "{message}"
-        );
+        let names_it = message.contains("full") || message.contains("space");
+        assert!(names_it, "{message}");
         // What the server says of it, to its client or in its log. The log lies on the same disk: when no whole line of it found room, the
         // program itself must have seen that the disk is full.
         let known = [
@@ -288,30 +257,22 @@ fn a_full_disk_under_a_server() {
             " is full; it said nothing",
             "as on a full disk",
         ];
-        assert!(
-            server != "mongod" || known.iter().any(|known| message.contains(known)),
-            "{message}"
-        );
+        let is_known = known.iter().any(|known| message.contains(known));
+        assert!(server != "mongod" || is_known, "{message}");
     }
 }
 
 /// A server that cannot even write why it ends: the program looks whether there was room.
 #[test]
 fn a_server_that_finds_its_disk_full_ends_with_that_reason() {
-    if !is_root_or_skip("a_server_that_finds_its_disk_full_ends_with_that_reason") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = open_laboratory();
     let _disk = Mounted::tmpfs(&laboratory.path("disk"), "400m");
     let words = "#!/bin/sh\ncat /dev/zero > filler 2>/dev/null\nexit 3\n";
     let greedy = laboratory.write("greedy", words);
     fs::set_permissions(&greedy, fs::Permissions::from_mode(0o755)).unwrap();
     let text = experiment("{program: ./greedy}", "directory: disk/data", "1s", 1);
-    laboratory.write("experiment.yaml", text.replace("2k", "1"));
-    let said = run(&laboratory, &["run", "experiment.yaml", "--anyway"]);
-    assert_ne!(said.code, Some(0), "{said:?}");
-    let record = laboratory.record();
-    let message = failure(&record.runs[0]);
+    let message = fails(&laboratory, text.replace("2k", "1"));
     let words = "it ended with exit code 3, and the disk of ";
     assert!(message.contains(words), "{message}");
     assert!(message.contains(" is full"), "{message}");
@@ -320,11 +281,7 @@ fn a_server_that_finds_its_disk_full_ends_with_that_reason() {
 /// What a record takes is measured on a server like the one of the arm.
 #[test]
 fn a_record_is_sized_on_a_server() {
-    for server in SERVERS {
-        if !is_possible_or_skip("a_record_is_sized_on_a_server", server) {
-            continue;
-        }
-        let laboratory = open_laboratory();
+    for (server, laboratory) in servers_here() {
         let text = experiment(server, "", "1s", 1);
         let surroundings = Surroundings {
             base_dir: &laboratory.path("."),
@@ -370,12 +327,10 @@ fn a_server_that_is_nowhere_stops_the_experiment_before_it_begins() {
     laboratory.write("experiment.yaml", text);
     let said = run(&laboratory, &["run", "experiment.yaml"]);
     assert_eq!(said.code, Some(1), "{said:?}");
-    for words in [
-        "there is no program plimsoll-has-no-such-server for the server mongod",
-        "`server: {program: /path/to/plimsoll-has-no-such-server}`",
-    ] {
-        assert!(said.err.contains(words), "{words} in {}", said.err);
-    }
+    let words = "there is no program plimsoll-has-no-such-server for the server mongod";
+    assert_contains(&said.err, words);
+    let advice = "`server: {program: /path/to/plimsoll-has-no-such-server}`";
+    assert_contains(&said.err, advice);
     assert!(laboratory.record_so_far().is_none());
 }
 
@@ -386,16 +341,9 @@ fn a_server_that_never_gets_ready_is_quoted() {
     let deaf = laboratory.write("deaf", "#!/bin/sh\necho I hear nothing\nexec sleep 1000\n");
     fs::set_permissions(&deaf, fs::Permissions::from_mode(0o755)).unwrap();
     let server = "{program: ./deaf, ready_within: 1s}";
-    laboratory.write("experiment.yaml", experiment(server, "", "1s", 1));
-    let said = run(&laboratory, &["run", "experiment.yaml"]);
-    let record = laboratory.record();
-    let message = failure(&record.runs[0]);
-    assert!(
-        message.contains("took no connection at mongodb://127.0.0.1:"),
-        "{message} {said:?}"
-    );
-    assert!(message.contains("I hear nothing"), "{message}");
-    assert_ne!(said.code, Some(0));
+    let message = fails(&laboratory, experiment(server, "", "1s", 1));
+    assert_contains(&message, "took no connection at mongodb://127.0.0.1:");
+    assert_contains(&message, "I hear nothing");
 }
 
 #[test]
@@ -406,10 +354,7 @@ fn passwords_reach_neither_store_nor_screen() {
     let text = experiment("mongod", arm, "1s", 1);
     laboratory.write("experiment.yaml", &text);
     let plan = run(&laboratory, &["plan", "experiment.yaml"]);
-    assert!(
-        plan.out.contains("mongodb://someone:***@127.0.0.1:1/"),
-        "{plan:?}"
-    );
+    assert_contains(&plan.out, "mongodb://someone:***@127.0.0.1:1/");
     let wrong = text
         .replace("mix", "mixx")
         .replace("preset: a", "preset: mongodb://a:geheim@b");
@@ -421,19 +366,13 @@ fn passwords_reach_neither_store_nor_screen() {
     assert!(!failure(&laboratory.record().runs[0]).is_empty());
     assert!(said.err.contains("run failed: "), "{said:?}");
     for said in [&plan, &wrong, &said] {
-        assert!(
-            !said.out.contains("geheim") && !said.err.contains("geheim"),
-            "{said:?}"
-        );
+        assert!(!format!("{said:?}").contains("geheim"), "{said:?}");
     }
     let mut files = vec![laboratory.path("data")];
     while let Some(path) = files.pop() {
         if path.is_dir() {
-            files.extend(
-                fs::read_dir(&path)
-                    .unwrap()
-                    .map(|entry| entry.unwrap().path()),
-            );
+            let entries = fs::read_dir(&path).unwrap();
+            files.extend(entries.map(|entry| entry.unwrap().path()));
             continue;
         }
         let bytes = fs::read(&path).unwrap();
@@ -442,40 +381,21 @@ fn passwords_reach_neither_store_nor_screen() {
     }
 }
 
-/// A server that the test started, on a port that it chose, gone when it is dropped.
-struct RunningServer {
+/// What an arm says to be measured on a server that runs at this port.
+fn existing(port: u16) -> String {
+    format!("uri: 'mongodb://127.0.0.1:{port}/', existing: drop")
+}
+
+/// A mongod that the test started, on a port that it chose, gone when it is dropped.
+struct RunningMongod {
     child: Child,
     port: u16,
 }
 
-impl RunningServer {
-    fn ferretdb(laboratory: &Laboratory) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = port.local_addr().unwrap().port();
-        let folder = laboratory.path("server");
-        fs::create_dir(&folder).unwrap();
-        let folder = folder.display();
-        let child = Command::new(plimsoll_testing::server("ferretdb").unwrap())
-            .args(["--handler=sqlite", "--telemetry=disable", "--debug-addr=-"])
-            .arg(format!("--sqlite-url=file:{folder}/"))
-            .arg(format!("--state-dir={folder}"))
-            .arg(format!("--listen-addr=127.0.0.1:{port}"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        wait_until("the server to answer", || {
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
-        Self { child, port }
-    }
-}
-
-impl RunningServer {
+impl RunningMongod {
     /// Also at a Unix socket in the same folder as its data, which every user may use.
-    fn mongod(laboratory: &Laboratory) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = port.local_addr().unwrap().port();
+    fn start(laboratory: &Laboratory) -> Self {
+        let port = free_port();
         let folder = laboratory.path("mongod");
         fs::create_dir(&folder).unwrap();
         let folder = folder.display();
@@ -499,7 +419,7 @@ impl RunningServer {
     }
 }
 
-impl Drop for RunningServer {
+impl Drop for RunningMongod {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -508,25 +428,14 @@ impl Drop for RunningServer {
 
 #[test]
 fn a_server_that_runs_by_itself_is_measured_by_its_uri() {
-    let test = "a_server_that_runs_by_itself_is_measured_by_its_uri";
-    if !is_possible_or_skip(test, "ferretdb") {
-        return;
-    }
+    needs!([Need::Server("ferretdb")]);
     let laboratory = open_laboratory();
-    let standing = RunningServer::ferretdb(&laboratory);
-    let arm = format!(
-        "uri: 'mongodb://127.0.0.1:{}/', existing: drop",
-        standing.port
-    );
-    let text = experiment("mongod", &arm, "1s", 2).replace(", server: mongod", "");
-    laboratory.write("experiment.yaml", text);
-    let said = run(&laboratory, &["run", "experiment.yaml"]);
-    let record = laboratory.record();
-    assert_eq!(
-        runs(&record),
-        [("one", 0, 1, "finished"), ("one", 1, 1, "finished")],
-        "{said:?}"
-    );
+    let standing = Server::start(Kind::FerretDb);
+    let text =
+        experiment("mongod", &existing(standing.port), "1s", 2).replace(", server: mongod", "");
+    let (said, record) = run_text(&laboratory, text);
+    let states = [("one", 0, 1, "finished"), ("one", 1, 1, "finished")];
+    assert_eq!(runs(&record), states, "{said:?}");
     for run in &record.runs {
         assert_eq!(run.records_loaded, Some(2_000));
         assert!(
@@ -542,12 +451,9 @@ fn a_server_that_runs_by_itself_is_measured_by_its_uri() {
 
 #[test]
 fn a_server_that_runs_is_measured_without_a_file() {
-    let test = "a_server_that_runs_is_measured_without_a_file";
-    if !is_possible_or_skip(test, "mongod") {
-        return;
-    }
+    needs!([Need::Server("mongod")]);
     let laboratory = open_laboratory();
-    let standing = RunningServer::mongod(&laboratory);
+    let standing = RunningMongod::start(&laboratory);
     let port = standing.port;
     let uri = format!("mongodb://127.0.0.1:{port}/?appName=secret");
     let quick = ["--duration", "200ms", "--warm-up", "0s", "--blocks", "1"];
@@ -577,12 +483,9 @@ fn a_server_that_runs_is_measured_without_a_file() {
 /// However it is reached, its CPU time, its memory and the disk of its data are known as those of a started one, and it is no foreign program.
 #[test]
 fn a_server_of_this_machine_has_figures_of_its_own() {
-    let test = "a_server_of_this_machine_has_figures_of_its_own";
-    if !is_possible_or_skip(test, "mongod") {
-        return;
-    }
+    needs!([Need::Server("mongod")]);
     let laboratory = open_laboratory();
-    let standing = RunningServer::mongod(&laboratory);
+    let standing = RunningMongod::start(&laboratory);
     let port = standing.port;
     let folder = laboratory.path("mongod");
     let socket = folder.join(format!("mongodb-{port}.sock"));
@@ -613,10 +516,8 @@ fn a_server_of_this_machine_has_figures_of_its_own() {
         };
         assert!(sum(figures::SERVER_CPU) > 0.0, "{uri}");
         assert!(sum(figures::SERVER_MEMORY) > 1e6, "{uri}");
-        let has_disk = points
-            .iter()
-            .flat_map(|point| &point.slices)
-            .any(|slice| slice.telemetry.contains_key(figures::DEVICE_WRITES));
+        let mut slices = points.iter().flat_map(|point| &point.slices);
+        let has_disk = slices.any(|slice| slice.telemetry.contains_key(figures::DEVICE_WRITES));
         assert_eq!(has_disk, device.is_some(), "{uri}");
         for end in points.iter().filter_map(|point| point.end.as_ref()) {
             let foreign = end.foreign.as_ref().unwrap();
@@ -629,21 +530,13 @@ fn a_server_of_this_machine_has_figures_of_its_own() {
 /// Operations that are due while the server stands still wait for it. That it did is marked, and a caution.
 #[test]
 fn a_server_that_stands_still_for_three_seconds_is_a_stall() {
-    let test = "a_server_that_stands_still_for_three_seconds_is_a_stall";
-    if !is_possible_or_skip(test, "mongod") {
-        return;
-    }
+    needs!([Need::Server("mongod")]);
     let laboratory = open_laboratory();
-    let standing = RunningServer::mongod(&laboratory);
-    let arm = format!(
-        "uri: 'mongodb://127.0.0.1:{}/', existing: drop",
-        standing.port
-    );
-    let text = experiment("mongod", &arm, "15s", 1)
+    let standing = RunningMongod::start(&laboratory);
+    let text = experiment("mongod", &existing(standing.port), "15s", 1)
         .replace(", server: mongod", "")
         .replace("closed: {threads: 2}", "open: {rates: [100], sessions: 4}");
-    laboratory.write("experiment.yaml", text);
-    let mut running = start(&laboratory, &["run", "experiment.yaml"]);
+    let mut running = start(&laboratory, text);
     let begun = laboratory.wait_for_record(&mut running, |record| {
         let points = record.runs.iter().flat_map(|run| &run.points);
         let mut measured = points.filter(|point| point.label.point.is_some());
@@ -663,17 +556,10 @@ fn a_server_that_stands_still_for_three_seconds_is_a_stall() {
     let analysis = plimsoll_judge::analyse(&record).unwrap();
     let point = &analysis.curves[0].points[0];
     let mut warnings = point.results[0].warnings.iter();
-    assert!(
-        warnings.any(|one| one.id == WarningId::Stall),
-        "{:?}",
-        point.results[0].warnings
-    );
+    let is_marked = warnings.any(|one| one.id == WarningId::Stall);
+    assert!(is_marked, "{:?}", point.results[0].warnings);
     let mut series = analysis.series.iter();
     let series = series.find(|series| series.point.is_some()).unwrap();
-    let mut stalls = series.stalls.iter();
-    assert!(
-        stalls.any(|(begin, end)| end - begin >= 1.5),
-        "{:?}",
-        series.stalls
-    );
+    let is_long = |(begin, end): &(f64, f64)| end - begin >= 1.5;
+    assert!(series.stalls.iter().any(is_long), "{:?}", series.stalls);
 }

@@ -4,6 +4,7 @@ use crate::laboratory::{Laboratory, Running, wait_until};
 use crate::stores::{TINY, with_a_record};
 use plimsoll_record::{RigRecord, TraceReference};
 use plimsoll_store::Store;
+use plimsoll_testing::assert_contains;
 use plimsoll_trace::{Head, Writer};
 use rustix::process::Signal;
 use std::fs;
@@ -53,12 +54,16 @@ impl Serving {
         }
     }
 
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        let patience = Some(Duration::from_secs(90));
+        stream.set_read_timeout(patience).unwrap();
+        stream
+    }
+
     /// Sends the lines of a head and reads to the end.
     fn send(&self, lines: &[&str]) -> (u16, String) {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(90)))
-            .unwrap();
+        let mut stream = self.connect();
         // At once: the server may close as soon as it has read enough to refuse.
         let head = format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n"));
         stream.write_all(head.as_bytes()).unwrap();
@@ -83,16 +88,9 @@ impl Serving {
 
     /// The lines of an event stream.
     fn events(&self, path: &str) -> impl Iterator<Item = String> + use<> {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(90)))
-            .unwrap();
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n",
-            self.address
-        )
-        .unwrap();
+        let mut stream = self.connect();
+        let host = self.address;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
         BufReader::new(stream).lines().map_while(Result::ok)
     }
 
@@ -133,11 +131,8 @@ fn the_pages_of_a_store() {
 fn a_place_without_a_store() {
     let laboratory = Laboratory::new();
     let serving = Serving::start(&laboratory, &[]);
-    assert!(
-        serving
-            .page("/")
-            .contains("plimsoll run studies/quickstart.yaml")
-    );
+    let advice = "plimsoll run studies/quickstart.yaml";
+    assert_contains(serving.page("/"), advice);
     assert!(!laboratory.store().exists());
     // What is run now appears without the server being started again, valid or not.
     let code = laboratory.experiment(TINY).code;
@@ -159,12 +154,10 @@ fn an_experiment_is_followed_to_its_end() {
     let path = format!("/experiment/{}/live", record.id);
     let (mut first, second) = (serving.events(&path), serving.events(&path));
     let live = serving.page(&format!("/experiment/{}", record.id));
-    assert!(live.contains(&format!("data-live=\"{path}\"")), "{live}");
+    assert_contains(&live, &format!("data-live=\"{path}\""));
     assert!(serving.page("/").contains("</span> running</span>"));
-    let snapshot = first
-        .find(|line| line.starts_with("event:"))
-        .expect("the first event");
-    assert_eq!(snapshot, "event: snapshot");
+    let snapshot = first.find(|line| line.starts_with("event:"));
+    assert_eq!(snapshot.unwrap(), "event: snapshot");
     for mut events in [
         Box::new(first) as Box<dyn Iterator<Item = String>>,
         Box::new(second),
@@ -177,7 +170,7 @@ fn an_experiment_is_followed_to_its_end() {
             line == "event: end"
         });
         assert!(ended, "{last}");
-        assert!(last.contains("\"runs_finished\":4,"), "{last}");
+        assert_contains(&last, "\"runs_finished\":4,");
     }
     assert!(matches!(run.end().code, Some(0 | 106)));
     let page = serving.page(&format!("/experiment/{}", record.id));
@@ -189,8 +182,7 @@ fn an_experiment_is_followed_to_its_end() {
 #[test]
 fn it_ends_while_somebody_looks_and_on_both_signals() {
     let laboratory = Laboratory::new();
-    laboratory.write("experiment.yaml", SHORT.replace("400ms", "60s"));
-    let mut run = laboratory.start(&["run", "experiment.yaml"]);
+    let mut run = laboratory.start_experiment(SHORT.replace("400ms", "60s"));
     let record = laboratory
         .wait_for_record(&mut run, |record| !record.runs.is_empty())
         .unwrap();
@@ -233,46 +225,36 @@ fn who_is_not_meant_is_refused() {
     let first = Serving::start(&laboratory, &[]);
     let taken = laboratory.run(&["serve", "--listen", &first.address.to_string()]);
     assert_eq!(taken.code, Some(1));
-    assert!(taken.err.contains("is taken"), "{}", taken.err);
+    assert_contains(&taken.err, "is taken");
     first.end();
 
     let foreign = laboratory.run(&["serve", "--listen", "203.0.113.7:0"]);
     assert_eq!(foreign.code, Some(1));
-    assert!(
-        foreign.err.contains("cannot listen on 203.0.113.7"),
-        "{}",
-        foreign.err
-    );
+    assert_contains(&foreign.err, "cannot listen on 203.0.113.7");
 
     let token = laboratory.write("token", "short");
     fs::set_permissions(token, fs::Permissions::from_mode(0o600)).unwrap();
     let unfit = laboratory.run(&["serve", "--listen", "0", "--token-file", "token"]);
     assert_eq!(unfit.code, Some(1));
-    assert!(unfit.err.contains("holds no token"), "{}", unfit.err);
+    assert_contains(&unfit.err, "holds no token");
 
     // With a token, also for others: one that they cannot read.
     let token = laboratory.write("token", "0123456789abcdef0123\n");
     fs::set_permissions(token, fs::Permissions::from_mode(0o644)).unwrap();
     let exposed = laboratory.run(&["serve", "--listen", "0", "--token-file", "token"]);
     assert_eq!(exposed.code, Some(1));
-    assert!(exposed.err.contains("`chmod 600 token`"), "{}", exposed.err);
+    assert_contains(&exposed.err, "`chmod 600 token`");
     let private = fs::Permissions::from_mode(0o600);
     fs::set_permissions(laboratory.path("token"), private).unwrap();
-    let serving = Serving::start(
-        &laboratory,
-        &["--token-file", "token", "--listen", "0.0.0.0:0"],
-    );
+    let arguments = ["--token-file", "token", "--listen", "0.0.0.0:0"];
+    let serving = Serving::start(&laboratory, &arguments);
     assert!(serving.url.ends_with("/?token=0123456789abcdef0123"));
     let page = format!("/experiment/{}", record.id);
     assert_eq!(serving.get(&page).0, 401);
     let host = format!("Host: {}", serving.address);
     let bearer = "Authorization: Bearer 0123456789abcdef0123";
-    assert_eq!(
-        serving
-            .send(&[&format!("GET {page} HTTP/1.1"), &host, bearer])
-            .0,
-        200
-    );
+    let get = format!("GET {page} HTTP/1.1");
+    assert_eq!(serving.send(&[&get, &host, bearer]).0, 200);
     serving.end();
 }
 
@@ -300,15 +282,14 @@ fn the_server_reaches_nothing_but_its_store() {
         });
         foreign.runs.push(run);
     }
-    Store::open(&laboratory.store())
-        .unwrap()
-        .import(foreign)
-        .unwrap();
+    let mut store = Store::open(&laboratory.store()).unwrap();
+    store.import(foreign).unwrap();
+    drop(store);
     let serving = Serving::start(&laboratory, &[]);
     let process = Path::new("/proc").join(serving.running.id().to_string());
     for thread in fs::read_dir(process.join("task")).unwrap() {
         let status = fs::read_to_string(thread.unwrap().path().join("status")).unwrap();
-        assert!(status.contains("NoNewPrivs:\t1"), "{status}");
+        assert_contains(&status, "NoNewPrivs:\t1");
     }
     // The run before them kept none.
     let file = |number: usize| {
@@ -323,7 +304,7 @@ fn the_server_reaches_nothing_but_its_store() {
         plimsoll_testing::skip("serving: a file beside the store", &said);
     } else {
         assert_eq!(status, 404, "{answer}");
-        assert!(answer.contains("beside the store"), "{answer}");
+        assert_contains(&answer, "beside the store");
     }
     serving.end();
 }
@@ -411,7 +392,7 @@ measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
     let shows = |what: &str, text: &str| assert!(!text.contains(SECRET), "{what}: {text}");
 
     // Mistakes are underlined in the text of the file.
-    let mistaken = laboratory.experiment(&text(&format!(
+    let mistaken = laboratory.experiment(text(&format!(
         "{{{slipped}one: {{engine: mongodb, uri: '{password}{all}', colour: red}}}}"
     )));
     assert_eq!(mistaken.code, Some(104), "{mistaken:?}");
@@ -425,7 +406,7 @@ measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
         assert!(said.out.contains("a7"), "{said:?}");
         shows("the plan", &format!("{said:?}"));
     }
-    let said = laboratory.experiment(&text(&format!(
+    let said = laboratory.experiment(text(&format!(
         "{{b: {{engine: mongodb, uri: '{password}'}}, c: {{engine: mongodb, uri: '{password}{all}'}},
          d: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?authMechanismProperties={SECRET}'}},
          e: {{engine: mongodb, uri: 'mongodb://127.0.0.1:9/?readPreference={SECRET}'}},

@@ -1,8 +1,9 @@
 //! Stores and records that cannot be used, and experiments that cannot be found.
 
-use crate::laboratory::{Laboratory, Mounted, finished, is_root_or_skip};
-use plimsoll_record::{ExperimentRecord, ExperimentState};
+use crate::laboratory::{Laboratory, Mounted, finished};
+use plimsoll_record::{ExperimentRecord, ExperimentState, RunRecord};
 use plimsoll_store::Store;
+use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs};
 use std::fs;
 
 /// Good on every machine: a generator that gets no processor for some hundredths of a second is still far from its limit, a fifth of the time.
@@ -33,12 +34,8 @@ pub fn with_a_record() -> (Laboratory, ExperimentRecord) {
 /// What is said of an attempt that must fail.
 fn refused(laboratory: &Laboratory, arguments: &[&str]) -> String {
     let said = laboratory.run(arguments);
-    assert_eq!(
-        (said.code, said.out.as_str()),
-        (Some(1), ""),
-        "{arguments:?}: {}",
-        said.err
-    );
+    let found = (said.code, said.out.as_str());
+    assert_eq!(found, (Some(1), ""), "{arguments:?}: {}", said.err);
     laboratory.plain(&said.err)
 }
 
@@ -49,16 +46,12 @@ fn places_that_are_no_store() {
     laboratory.write("letter.txt", "Dear store, ".repeat(20));
     let mut said = String::new();
     for store in [".", "letter.txt", "/proc/plimsoll.db", "/dev/null"] {
-        said.push_str(&refused(
-            &laboratory,
-            &["--store", store, "run", "experiment.yaml"],
-        ));
+        let run = ["--store", store, "run", "experiment.yaml"];
+        said.push_str(&refused(&laboratory, &run));
     }
     insta::assert_snapshot!(said);
-    assert_eq!(
-        fs::read_to_string(laboratory.path("letter.txt")).unwrap(),
-        "Dear store, ".repeat(20)
-    );
+    let found = fs::read_to_string(laboratory.path("letter.txt")).unwrap();
+    assert_eq!(found, "Dear store, ".repeat(20));
 }
 
 #[test]
@@ -117,10 +110,8 @@ fn record_files_that_cannot_be_used() {
     laboratory.write("good.json", &text);
     assert_eq!(laboratory.run(&["report", "good.json"]).code, Some(0));
 
-    laboratory.write(
-        "newer.json",
-        text.replace(&version, "\"plimsoll_record\":99"),
-    );
+    let newer = text.replace(&version, "\"plimsoll_record\":99");
+    laboratory.write("newer.json", newer);
     laboratory.write("other.json", "{\"a\": 1}");
     laboratory.write("binary.json", b"\xff\xfe");
     let mut said = String::new();
@@ -131,35 +122,24 @@ fn record_files_that_cannot_be_used() {
     // Where it ends depends on the record.
     laboratory.write("cut.json", &text[..text.len() / 2]);
     let cut = refused(&laboratory, &["report", "cut.json"]);
-    assert!(
-        cut.starts_with("plimsoll: cannot use cut.json: the record is damaged: EOF while parsing"),
-        "{cut}"
-    );
+    let words = "plimsoll: cannot use cut.json: the record is damaged: EOF while parsing";
+    assert_starts(&cut, words);
 }
 
 #[test]
 fn a_store_that_may_only_be_read() {
-    if !is_root_or_skip("stores::a_store_that_may_only_be_read") {
-        return;
-    }
+    needs!([Need::Root]);
     let (laboratory, record) = with_a_record();
     let mounted = Mounted::read_only(&laboratory.path("data/plimsoll"), &laboratory.path("still"));
     let store = laboratory.path("still/plimsoll.db");
     let store = store.to_str().unwrap();
-    insta::assert_snapshot!(refused(
-        &laboratory,
-        &["--store", store, "run", "experiment.yaml"]
-    ));
+    let run = ["--store", store, "run", "experiment.yaml"];
+    insta::assert_snapshot!(refused(&laboratory, &run));
     // Reading is possible; the page must go somewhere else.
     let page = laboratory.path("page.html");
-    let report = laboratory.run(&[
-        "--store",
-        store,
-        "report",
-        &record.id,
-        "--page",
-        page.to_str().unwrap(),
-    ]);
+    let to = ["--page", page.to_str().unwrap()];
+    let report = ["--store", store, "report", &record.id];
+    let report = laboratory.run(&[&report[..], &to].concat());
     assert_eq!(report.code, Some(0), "{report:?}");
     assert!(page.exists());
     drop(mounted);
@@ -167,40 +147,29 @@ fn a_store_that_may_only_be_read() {
 
 #[test]
 fn a_full_disk_under_the_store_loses_nothing_that_was_written() {
-    if !is_root_or_skip("stores::a_full_disk_under_the_store_loses_nothing_that_was_written") {
-        return;
-    }
+    needs!([Need::Root]);
     let laboratory = Laboratory::new();
     // Each of its 180 points has a slice with histograms.
-    laboratory.write(
-        "experiment.yaml",
-        "
+    let text = "
 plimsoll: 1
 name: full
 workload: {records: 2, mixes: [a, b, c, d, e, f]}
 arms: {one: {engine: simulated, service_mean: 100us}}
 load: {closed: {threads: 1}}
 measurement: {warm_up: 0s, duration: 60s, operations: 200, blocks: 30}
-",
-    );
+";
+    laboratory.write("experiment.yaml", text);
     let mounted = Mounted::tmpfs(&laboratory.path("small"), "300k");
-    let run = [
-        "--store",
-        "small/plimsoll.db",
-        "run",
-        "experiment.yaml",
-        "--page",
-        "page.html",
-    ];
+    let run = "--store small/plimsoll.db run experiment.yaml --page page.html";
+    let run: Vec<&str> = run.split(' ').collect();
     let said = laboratory.run(&run);
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.err.ends_with("plimsoll: no space left for the store small/plimsoll.db: make room and start again, what was written so far is kept\n"), "{}", said.err);
+    let words = "plimsoll: no space left for the store small/plimsoll.db: make room and start again, what was written so far is kept\n";
+    assert_ends(&said.err, words);
 
     let load = || {
-        Store::open_read_only(&laboratory.path("small/plimsoll.db"))
-            .unwrap()
-            .load("last")
-            .unwrap()
+        let store = Store::open_read_only(&laboratory.path("small/plimsoll.db"));
+        store.unwrap().load("last").unwrap()
     };
     let before = load();
     assert_eq!(before.state, ExperimentState::Unfinished);
@@ -208,25 +177,15 @@ measurement: {warm_up: 0s, duration: 60s, operations: 200, blocks: 30}
     mounted.grow("20m");
     let again = laboratory.run(&run);
     assert!(matches!(again.code, Some(0 | 106)), "{again:?}");
-    assert!(
-        again.err.contains(&format!(
-            "goes on: {} of 30 runs are there",
-            finished(&before)
-        )),
-        "{}",
-        again.err
+    assert_contains(
+        &again.err,
+        &format!("goes on: {} of 30 runs are there", finished(&before)),
     );
     let after = load();
-    assert_eq!(
-        (after.state, finished(&after)),
-        (ExperimentState::Finished, 30)
-    );
-    let kept: Vec<_> = before
-        .runs
-        .iter()
-        .filter(|run| crate::laboratory::state(run) == "finished")
-        .collect();
-    for run in kept {
+    assert_eq!(after.state, ExperimentState::Finished);
+    assert_eq!(finished(&after), 30);
+    let is_kept = |run: &&RunRecord| crate::laboratory::state(run) == "finished";
+    for run in before.runs.iter().filter(is_kept) {
         assert!(after.runs.contains(run));
     }
     drop(mounted);

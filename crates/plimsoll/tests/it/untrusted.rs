@@ -1,8 +1,9 @@
 //! Files that another user of the machine, or the author of a record, may have placed: nothing is written elsewhere, nothing keeps the program waiting,
 //! and what is kept is for its owner alone.
 
-use crate::laboratory::{Laboratory, is_root_or_skip, page_of};
+use crate::laboratory::{Laboratory, page_of};
 use crate::stores::with_a_record;
+use plimsoll_testing::{Need, assert_contains, needs};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -22,20 +23,19 @@ fn what_is_kept_is_for_its_owner_alone() {
     let page = page_of(&laboratory.run(&["report", "last"]).out);
     let store = laboratory.store();
     let pages = page.parent().unwrap();
-    assert_eq!(
-        (mode(&store), mode(&page), mode(pages)),
-        (0o600, 0o600, 0o700)
-    );
+    let are_private = || {
+        assert_eq!(mode(&store), 0o600);
+        assert_eq!(mode(&page), 0o600);
+        assert_eq!(mode(pages), 0o700);
+    };
+    are_private();
     // As earlier versions left them.
     let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     set(&store, 0o644);
     set(&page, 0o644);
     set(pages, 0o755);
     laboratory.run(&["report", "last"]);
-    assert_eq!(
-        (mode(&store), mode(&page), mode(pages)),
-        (0o600, 0o600, 0o700)
-    );
+    are_private();
     // What the user asks for follows the user's umask, which lets others read.
     laboratory.run(&["report", "last", "--page", "page.html"]);
     assert_eq!(mode(&laboratory.path("page.html")) | 0o022, 0o666);
@@ -68,21 +68,18 @@ fn pages_are_not_written_through_a_link() {
 /// Only root can be another user's victim here.
 #[test]
 fn root_writes_nothing_beside_the_store_of_another_user() {
-    if !is_root_or_skip("untrusted::root_writes_nothing_beside_the_store_of_another_user") {
-        return;
-    }
+    needs!([Need::Root]);
     let (laboratory, _) = with_a_record();
     let folder = laboratory.store().parent().unwrap().to_owned();
     fs::remove_dir_all(folder.join("pages")).unwrap();
     chown(&folder, Some(SOMEBODY), None).unwrap();
     let owner = "data/plimsoll belongs to user 65534: run plimsoll as that user";
-    let said = laboratory.run(&["report", "last"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.err.contains(owner), "{}", said.err);
-    assert!(!folder.join("pages").exists());
-    let said = laboratory.run(&["run", "experiment.yaml"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.err.contains(owner), "{}", said.err);
+    for arguments in [["report", "last"], ["run", "experiment.yaml"]] {
+        let said = laboratory.run(&arguments);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_contains(&said.err, owner);
+        assert!(!folder.join("pages").exists());
+    }
     // Reading is harmless.
     let said = laboratory.run(&["report", "last", "--page", "page.html"]);
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -121,10 +118,8 @@ fn no_file_keeps_the_program_waiting() {
         ),
     ] {
         let said = laboratory.run(arguments);
-        assert!(
-            !matches!(said.code, None | Some(0)),
-            "{arguments:?}: {said:?}"
-        );
+        let has_failed = !matches!(said.code, None | Some(0));
+        assert!(has_failed, "{arguments:?}: {said:?}");
         assert!(said.err.contains(told), "{arguments:?}: {}", said.err);
     }
 }
@@ -146,11 +141,9 @@ measurement: {warm_up: 0s, duration: 20ms, blocks: 1}
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    plan.stdin
-        .take()
-        .unwrap()
-        .write_all(text.as_bytes())
-        .unwrap();
+    let mut input = plan.stdin.take().unwrap();
+    input.write_all(text.as_bytes()).unwrap();
+    drop(input);
     let output = plan.wait_with_output().unwrap();
     assert!(output.status.success());
     assert!(String::from_utf8(output.stdout).unwrap().contains("piped"));
@@ -161,22 +154,13 @@ const OBEYED: &str = "\u{1b}]0;owned\u{7}\u{1b}[7m\u{1b}[2J\r\u{9b}2J\u{8}\u{7f}
 
 /// Fails where a text has anything but our own colours that a terminal would obey.
 fn assert_harmless(said: &str, of: &str) {
-    let ours = [
-        "\u{1b}[0m",
-        "\u{1b}[1m",
-        "\u{1b}[2m",
-        "\u{1b}[4m",
-        "\u{1b}[39m",
-        "\u{1b}[24m",
-    ];
     let mut plain = said.to_owned();
-    for style in ours {
-        plain = plain.replace(style, "");
+    for style in [0, 1, 2, 4, 24, 39] {
+        plain = plain.replace(&format!("\u{1b}[{style}m"), "");
     }
     for colour in (31..38).chain(91..98) {
-        plain = plain.replace(&format!("\u{1b}[{colour}m"), "");
-        for more in ["1", "4", "1;4"] {
-            plain = plain.replace(&format!("\u{1b}[{colour};{more}m"), "");
+        for more in ["", ";1", ";4", ";1;4"] {
+            plain = plain.replace(&format!("\u{1b}[{colour}{more}m"), "");
         }
     }
     let obeyed = |c: &char| (c.is_control() && !matches!(c, '\n' | '\t')) || *c == '\u{202e}';
@@ -245,10 +229,9 @@ fn no_terminal_obeys_a_record() {
     laboratory.write("hostile.json", hostile.to_string());
     let named = plimsoll_record::ExperimentRecord::from_json(&hostile.to_string()).unwrap();
     let name = named.name.clone();
-    plimsoll_store::Store::open(&laboratory.store())
-        .unwrap()
-        .import(named)
-        .unwrap();
+    let mut store = plimsoll_store::Store::open(&laboratory.store()).unwrap();
+    store.import(named).unwrap();
+    drop(store);
     for arguments in [
         &["report", "hostile.json", "--page", "page.html"][..],
         &["compare", "hostile.json"],
@@ -267,16 +250,9 @@ fn no_terminal_obeys_a_record() {
     let (code, json) = coloured(&laboratory, &["list", "--json"]);
     assert_eq!(code, Some(0));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let names: Vec<&serde_json::Value> = json
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| &one["name"])
-        .collect();
-    assert!(
-        names.contains(&&name.clone().into()),
-        "JSON keeps every name: {names:?}"
-    );
+    let mut names = json.as_array().unwrap().iter().map(|one| &one["name"]);
+    let is_kept = names.any(|one| *one == name.as_str());
+    assert!(is_kept, "JSON keeps every name: {json}");
 }
 
 #[test]
@@ -286,10 +262,8 @@ fn no_terminal_obeys_a_file_a_path_or_a_message() {
     fs::create_dir(laboratory.path(&folder)).unwrap();
     let file = |name: &str| format!("{folder}/{name}");
     let quoted = serde_json::to_string(OBEYED).unwrap();
-    laboratory.write(
-        &file("good.yaml"),
-        format!(
-            "
+    let good = format!(
+        "
 plimsoll: 1
 name: {quoted}
 question: {quoted}
@@ -298,28 +272,39 @@ arms: {{{quoted}: {{engine: noop}}, other: {{engine: noop}}}}
 load: {{closed: {{threads: 1}}}}
 measurement: {{warm_up: 0s, duration: 20ms, blocks: 1}}
 "
+    );
+    laboratory.write(&file("good.yaml"), good);
+    for (name, text) in [
+        (
+            "wrong.yaml",
+            format!(
+                "plimsoll: 1\n{quoted}: 1\nname: {quoted}\narms: {{a: {{engine: {quoted}}}}}\n# {OBEYED}"
+            ),
         ),
-    );
-    laboratory.write(&file("wrong.yaml"), format!("plimsoll: 1\n{quoted}: 1\nname: {quoted}\narms: {{a: {{engine: {quoted}}}}}\n# {OBEYED}"));
-    laboratory.write(&file("broken.yaml"), format!("plimsoll: [1\n{OBEYED}"));
-    laboratory.write(
-        &file("broken.json"),
-        format!("{{\"plimsoll_record\": 1, {quoted}: {quoted}}}"),
-    );
-    laboratory.write(
-        &file("unknown.json"),
-        format!("{{\"plimsoll_record\": {quoted}}}"),
-    );
-    laboratory.write(&file("output"), format!("{OBEYED} is no output"));
-    laboratory.write(&file("ycsb"), format!("workload=x\nrecordcount=10\noperationcount=1\nlabel={OBEYED}\n{OBEYED}=1\nbasicdb.verbose=true\ntable={OBEYED}\n"));
-    laboratory.write(
-        &file("wrong"),
-        format!("workload={OBEYED}\nrecordcount={OBEYED}\n"),
-    );
-    laboratory.write(
-        &file("law"),
-        format!("requestdistribution={OBEYED}\nrecordcount=1\n"),
-    );
+        ("broken.yaml", format!("plimsoll: [1\n{OBEYED}")),
+        (
+            "broken.json",
+            format!("{{\"plimsoll_record\": 1, {quoted}: {quoted}}}"),
+        ),
+        ("unknown.json", format!("{{\"plimsoll_record\": {quoted}}}")),
+        ("output", format!("{OBEYED} is no output")),
+        (
+            "ycsb",
+            format!(
+                "workload=x\nrecordcount=10\noperationcount=1\nlabel={OBEYED}\n{OBEYED}=1\nbasicdb.verbose=true\ntable={OBEYED}\n"
+            ),
+        ),
+        (
+            "wrong",
+            format!("workload={OBEYED}\nrecordcount={OBEYED}\n"),
+        ),
+        (
+            "law",
+            format!("requestdistribution={OBEYED}\nrecordcount=1\n"),
+        ),
+    ] {
+        laboratory.write(&file(name), text);
+    }
     let store = file("no.db");
     for arguments in [
         &["plan", &file("good.yaml")][..],

@@ -2,6 +2,7 @@
 
 use crate::laboratory::{Laboratory, Said, count, finished, page_of, runs};
 use plimsoll_record::{ExperimentRecord, ExperimentState, PointRecord, Status};
+use plimsoll_testing::assert_contains;
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -10,11 +11,8 @@ fn expect_whole(laboratory: &Laboratory, said: &Said, runs: usize) -> Experiment
     let record = laboratory.record();
     let Said { code, out, err } = said;
     assert_eq!(record.state, ExperimentState::Finished, "{err}");
-    assert_eq!(
-        (record.runs.len(), finished(&record)),
-        (runs, runs),
-        "{err}"
-    );
+    let found = (record.runs.len(), finished(&record));
+    assert_eq!(found, (runs, runs), "{err}");
     assert!(record.ended_at.is_some());
     for run in &record.runs {
         assert_eq!(run.attempt, 1);
@@ -26,41 +24,26 @@ fn expect_whole(laboratory: &Laboratory, said: &Said, runs: usize) -> Experiment
         }
     }
 
-    assert!(
-        out.contains(&record.id),
-        "the summary is on the standard output: {out}"
-    );
+    // The summary is on the standard output.
+    assert_contains(out, &record.id);
     let page = fs::read_to_string(page_of(out)).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
     // Its one script is the one that its policy lets run; all others are data.
-    assert!(page.contains(&plimsoll_page::shell::policy(
-        plimsoll_page::shell::Place::File
-    )));
+    let policy = plimsoll_page::shell::policy(plimsoll_page::shell::Place::File);
+    assert!(page.contains(&policy));
     assert_eq!(page.matches("<script>").count(), 1);
     for data in page.split("<script ").skip(1) {
         let attributes = data.split('>').next().unwrap_or_default();
-        assert!(attributes.contains("type=\"application/"), "{attributes}");
+        assert_contains(attributes, "type=\"application/");
     }
-    for outside in [
-        "src=\"http",
-        "href=\"http",
-        "url(http",
-        "@import",
-        "<link",
-        "<iframe",
-    ] {
+    for outside in "src=\"http href=\"http url(http @import <link <iframe".split(' ') {
         assert!(!page.contains(outside), "the page has {outside}");
     }
     assert!(page.contains(&record.id));
 
-    assert!(
-        err.contains(&format!("experiment {} ({})", record.name, record.id)),
-        "{err}"
-    );
-    assert!(
-        !err.contains("panicked") && !out.contains("left"),
-        "talk is on the standard error"
-    );
+    assert_contains(err, &format!("experiment {} ({})", record.name, record.id));
+    // Talk is on the standard error.
+    assert!(!err.contains("panicked") && !out.contains("left"));
     // A report is made from the record alone, so it must come to the same.
     let again = laboratory.run(&["report", &record.id]);
     assert_eq!((again.code, &again.out), (*code, out));
@@ -89,8 +72,7 @@ fn kinds_of(mix: &str) -> &'static [&'static str] {
 #[test]
 fn every_workload_on_embedded_wiredtiger() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(
-        "
+    let text = "
 plimsoll: 1
 name: every-workload
 workload: {records: 1k, mixes: [a, b, c, d, e, f], data_integrity: true}
@@ -98,8 +80,8 @@ defaults: {engine: wiredtiger}
 arms: {small: {cache_size: 10MiB}, large: {cache_size: 64MiB}}
 load: {closed: {threads: [1, 3]}}
 measurement: {warm_up: 0s, duration: 60s, operations: 400, blocks: 1}
-",
-    );
+";
+    let said = laboratory.experiment(text);
     // Whether points of a few milliseconds pass the gates is the machine's affair; no run may fail.
     assert!(matches!(said.code, Some(0 | 106)), "{said:?}");
     let record = expect_whole(&laboratory, &said, 2);
@@ -130,15 +112,12 @@ measurement: {warm_up: 0s, duration: 60s, operations: 400, blocks: 1}
             assert_eq!(kinds, expected, "{mix}");
             let counted = |operation| count(&point.slices, operation, Status::Ok);
             let whole = counted("read-modify-write");
-            let sum =
-                counted("read") + counted("update") + counted("insert") + counted("scan") - whole;
+            let parts = ["read", "update", "insert", "scan"].map(counted);
+            let sum = parts.iter().sum::<u64>() - whole;
             assert_eq!(sum, done, "{mix}: the parts make the whole");
             if mix != "e" {
-                assert_eq!(
-                    counted("verify"),
-                    counted("read"),
-                    "{mix}: every read is verified"
-                );
+                let found = counted("verify");
+                assert_eq!(found, counted("read"), "{mix}: every read is verified");
             }
         }
     }
@@ -149,8 +128,7 @@ measurement: {warm_up: 0s, duration: 60s, operations: 400, blocks: 1}
 #[test]
 fn a_closed_loop_that_must_be_good() {
     let laboratory = Laboratory::new();
-    let said = laboratory.experiment(
-        "
+    let text = "
 plimsoll: 1
 name: closed
 question: Does it work?
@@ -159,8 +137,8 @@ arms: {one: {engine: simulated, service: constant, service_mean: 20ms, servers: 
 load: {closed: {threads: 2}}
 measurement: {warm_up: 0s, duration: 60s, operations: 20, blocks: 2}
 thresholds: [errors <= 0, throughput >= 0.001/s]
-",
-    );
+";
+    let said = laboratory.experiment(text);
     assert_eq!(said.code, Some(0), "{said:?}");
     let record = expect_whole(&laboratory, &said, 2);
     assert_eq!(record.question.as_deref(), Some("Does it work?"));
@@ -171,10 +149,8 @@ thresholds: [errors <= 0, throughput >= 0.001/s]
         assert!((20..22).contains(&units(point)));
         for part in point.slices.iter().flat_map(|slice| &slice.operations) {
             let least = part.latencies.service.min_ns().unwrap();
-            assert!(
-                least >= 19_900_000,
-                "no service is shorter than the law's 20 ms: {least}"
-            );
+            // No service is shorter than the law's 20 ms.
+            assert!(least >= 19_900_000, "{least}");
         }
     }
 }
@@ -203,7 +179,7 @@ fn open_loops_and_stages_count_what_was_due() {
         ),
     ] {
         let laboratory = Laboratory::new();
-        let said = laboratory.experiment(&format!(
+        let said = laboratory.experiment(format!(
             "
 plimsoll: 1
 name: open

@@ -158,6 +158,7 @@ impl fmt::Debug for Token {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use plimsoll_testing::assert_contains;
     use rustix::fs::{CWD, Uid, chmod, chown, mknodat};
 
     /// Takes everybody else's rights away.
@@ -197,7 +198,7 @@ pub(crate) mod tests {
         std::fs::write(&path, "x".repeat(LONGEST + 1)).unwrap();
         assert!(Token::read(&path).is_err());
         let missing = Token::read(&folder.path().join("none")).unwrap_err();
-        assert!(missing.to_string().contains("none"), "{missing}");
+        assert_contains(&missing, "none");
     }
 
     /// It was taken whoever could read it, and a pipe in its place kept the program waiting for ever.
@@ -211,10 +212,7 @@ pub(crate) mod tests {
             let refused = Token::read(&path).unwrap_err();
             assert!(matches!(refused, TokenError::Exposed { .. }), "{mode:o}");
             let said = refused.to_string();
-            assert!(
-                said.contains(&format!("`chmod 600 {}`", path.display())),
-                "{said}"
-            );
+            assert_contains(&said, &format!("`chmod 600 {}`", path.display()));
         }
         for mode in [0o600, 0o400] {
             chmod(&path, Mode::from_raw_mode(mode)).unwrap();

@@ -5,9 +5,10 @@ use axum::http::{Request, StatusCode, header};
 use futures_util::{StreamExt, stream};
 use plimsoll_record::{
     Completed, Disturbance, EventRecord, Histogram, Latencies, LoadKind, Operation, OperationSlice,
-    PointEnd, PointLabel, RunState, Slice, Status, WorkerUse,
+    PointEnd, PointLabel, RunState, Slice, Status,
 };
-use plimsoll_store::Store;
+use plimsoll_store::{PointId, RunId, Store};
+use plimsoll_testing::{assert_contains, assert_ends};
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -23,6 +24,11 @@ fn label() -> PointLabel {
         },
         trial: None,
     }
+}
+
+fn begin_point(writer: &mut Store, run: RunId, warm_up_ns: u64) -> PointId {
+    let begun = writer.begin_point(run, &label(), warm_up_ns, "2026-11-21T03:44:02Z");
+    begun.unwrap()
 }
 
 /// A second with so many reads of a millisecond each.
@@ -46,8 +52,7 @@ fn slice(index: u32, reads: u64, warm_up: bool) -> Slice {
                 open: None,
             },
         }],
-        worker: WorkerUse::default(),
-        telemetry: Default::default(),
+        ..Slice::default()
     }
 }
 
@@ -59,20 +64,15 @@ struct Events {
 
 impl Events {
     async fn of(place: &Place, id: &str) -> Self {
-        let mut request = Request::get(format!("/experiment/{id}/live"))
+        let request = Request::get(format!("/experiment/{id}/live"))
             .header(header::HOST, "127.0.0.1")
-            .body(Body::empty())
-            .unwrap();
-        let here: std::net::IpAddr = [127, 0, 0, 1].into();
-        request
-            .extensions_mut()
-            .insert(crate::access::TakenAt(here));
+            .extension(crate::access::TakenAt([127, 0, 0, 1].into()))
+            .body(Body::empty());
+        let request = request.unwrap();
         let response = place.router.clone().oneshot(request).await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
-        assert_eq!(
-            response.headers()[header::CONTENT_TYPE],
-            "text/event-stream"
-        );
+        let kind = &response.headers()[header::CONTENT_TYPE];
+        assert_eq!(kind, "text/event-stream");
         Self {
             body: response.into_body().into_data_stream(),
             rest: String::new(),
@@ -119,27 +119,19 @@ async fn a_run_is_followed_from_its_begin_to_its_end() {
     let (name, whole) = events.next().await.unwrap();
     assert_eq!(name, "snapshot");
     assert_eq!(whole["arms"], serde_json::json!(["small", "large"]));
-    assert_eq!(
-        (&whole["runs_planned"], &whole["now"]),
-        (&4.into(), &Value::Null)
-    );
+    assert_eq!(whole["runs_planned"], 4);
+    assert_eq!(whole["now"], Value::Null);
     assert!(whole["left_seconds"].as_f64().unwrap() > 0.0);
 
     let mut head = run("large", 0);
     let key = writer.begin_run("9b2c", &head).unwrap();
     let begun = events.until(|_, data| !data["runs"].is_null()).await;
-    assert_eq!(
-        begun["runs"][0],
-        serde_json::json!({"block": 0, "arm": 1, "state": "going"})
-    );
-    assert_eq!(
-        (&begun["now"]["run"], &begun["now"]["phase"]),
-        (&2.into(), &"prepare".into())
-    );
+    let going = serde_json::json!({"block": 0, "arm": 1, "state": "going"});
+    assert_eq!(begun["runs"][0], going);
+    assert_eq!(begun["now"]["run"], 2);
+    assert_eq!(begun["now"]["phase"], "prepare");
 
-    let point = writer
-        .begin_point(key, &label(), 1_000_000_000, "2026-11-21T03:44:02Z")
-        .unwrap();
+    let point = begin_point(&mut writer, key, 1_000_000_000);
     writer.add_slice(point, &slice(0, 500, true)).unwrap();
     let warm = events.until(|_, data| !data["seconds"].is_null()).await;
     assert_eq!(warm["seconds"][0]["phase"], "warm up");
@@ -147,10 +139,8 @@ async fn a_run_is_followed_from_its_begin_to_its_end() {
     writer.add_slice(point, &slice(1, 1_000, false)).unwrap();
     let measured = events.until(|_, data| !data["points"].is_null()).await;
     let result = &measured["points"][0];
-    assert_eq!(
-        (&result["load"], &result["rate"]),
-        (&8.0.into(), &1_000.0.into())
-    );
+    assert_eq!(result["load"], 8.0);
+    assert_eq!(result["rate"], 1_000.0);
     let second = measured["seconds"][0].clone();
     assert_eq!(measured["now"]["second"], 1.0);
 
@@ -171,10 +161,8 @@ async fn a_run_is_followed_from_its_begin_to_its_end() {
     // Who comes now hears all of it, from the same follower.
     let mut late = Events::of(&place, "9b2c").await;
     let (name, whole) = late.next().await.unwrap();
-    assert_eq!(
-        (name.as_str(), &whole["runs_finished"]),
-        ("snapshot", &1.into())
-    );
+    assert_eq!(name, "snapshot");
+    assert_eq!(whole["runs_finished"], 1);
     assert_eq!(whole["seconds"].as_array().unwrap().len(), 2);
     assert_eq!(whole["points"].as_array().unwrap().len(), 1);
     assert_eq!(place.app.hub.followed(), 1);
@@ -226,19 +214,14 @@ async fn streams_end_with_the_server_and_with_the_experiment() {
 async fn an_end_that_came_before_the_snapshot_is_told() {
     let place = place();
     place.store().import(experiment("over")).unwrap();
-    let mut looking = place
-        .app
-        .hub
-        .look("over")
-        .unwrap_or_else(|_| panic!("it is there"));
+    let looking = place.app.hub.look("over");
+    let mut looking = looking.unwrap_or_else(|_| panic!("it is there"));
     while place.app.hub.followed() > 0 || looking.updates.len() < 2 {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     assert!(looking.snapshot().unwrap().1);
-    let events = stream::unfold(
-        super::Stage::Begin(looking, place.app.closing.clone()),
-        super::next,
-    );
+    let begin = super::Stage::Begin(looking, place.app.closing.clone());
+    let events = stream::unfold(begin, super::next);
     assert_eq!(events.count().await, 2);
 }
 
@@ -268,35 +251,21 @@ async fn metrics_tell_the_latest_slice_of_what_goes_on() {
     writer.import(experiment("over")).unwrap();
     writer.begin(&experiment("9b2c")).unwrap();
     let key = writer.begin_run("9b2c", &run("large", 0)).unwrap();
-    let point = writer
-        .begin_point(key, &label(), 0, "2026-11-21T03:44:02Z")
-        .unwrap();
+    let point = begin_point(&mut writer, key, 0);
     writer.add_slice(point, &slice(0, 500, false)).unwrap();
     let first = place.get("/metrics").await;
-    assert!(
-        first.headers[header::CONTENT_TYPE]
-            .to_str()
-            .unwrap()
-            .contains("openmetrics")
-    );
+    let kind = first.headers[header::CONTENT_TYPE].to_str().unwrap();
+    assert_contains(kind, "openmetrics");
     let labels = "experiment=\"cache size 9b2c\",id=\"9b2c\",arm=\"large\",mix=\"A\",load=\"8 threads\",block=\"0\"";
     let throughput = |value| format!("throughput_operations_per_second{{{labels}}} {value}");
-    assert!(first.text.contains(&throughput("500.0")), "{}", first.text);
+    assert_contains(&first.text, &throughput("500.0"));
     assert!(!first.text.contains("over"));
     let mut failed = slice(1, 700, false);
     failed.completed.error = 3;
     writer.add_slice(point, &failed).unwrap();
     let second = place.get("/metrics").await;
-    assert!(
-        second.text.contains(&throughput("700.0")),
-        "{}",
-        second.text
-    );
-    assert!(
-        second.text.contains(&format!("errors_total{{{labels}}} 3")),
-        "{}",
-        second.text
-    );
+    assert_contains(&second.text, &throughput("700.0"));
+    assert_contains(&second.text, &format!("errors_total{{{labels}}} 3"));
     drop(writer);
     assert_eq!(place.get("/metrics").await.text, "# EOF\n");
 }
@@ -317,9 +286,7 @@ async fn points_of_a_run_that_failed_are_taken_back() {
     let mut events = Events::of(&place, "9b2c").await;
     let mut head = run("small", 0);
     let key = writer.begin_run("9b2c", &head).unwrap();
-    let point = writer
-        .begin_point(key, &label(), 0, "2026-11-21T03:44:02Z")
-        .unwrap();
+    let point = begin_point(&mut writer, key, 0);
     writer.add_slice(point, &slice(0, 500, false)).unwrap();
     let told = events.until(|_, data| !data["points"].is_null()).await;
     head.state = RunState::Failed {
@@ -329,10 +296,8 @@ async fn points_of_a_run_that_failed_are_taken_back() {
     let taken_back = events.until(|_, data| !data["dropped"].is_null()).await;
     assert_eq!(taken_back["dropped"][0], told["points"][0]["key"]);
     assert_eq!(taken_back["runs"][0]["state"], "failed");
-    assert_eq!(
-        (&taken_back["runs_failed"], &taken_back["now"]),
-        (&1.into(), &Value::Null)
-    );
+    assert_eq!(taken_back["runs_failed"], 1);
+    assert_eq!(taken_back["now"], Value::Null);
     // Who comes later never hears of them.
     let whole = picture(&writer, "9b2c");
     assert!(whole["points"].is_null());
@@ -344,10 +309,8 @@ async fn points_of_a_run_that_failed_are_taken_back() {
     again.ended_at = Some("2026-11-21T03:45:09Z".to_owned());
     writer.update_run(key, &again).unwrap();
     let whole = picture(&writer, "9b2c");
-    assert_eq!(
-        (&whole["runs_finished"], &whole["runs_failed"]),
-        (&1.into(), &0.into())
-    );
+    assert_eq!(whole["runs_finished"], 1);
+    assert_eq!(whole["runs_failed"], 0);
     assert_eq!(whole["runs"].as_array().unwrap().len(), 1);
     assert_eq!(whole["runs"][0]["state"], "finished");
 }
@@ -361,9 +324,7 @@ async fn events_are_marked_when_due_and_set_right_when_done() {
     head.plan["events"] = serde_json::json!([{"at_ns": 1_500_000_000_u64, "act": kill}]);
     writer.begin(&head).unwrap();
     let key = writer.begin_run("9b2c", &run("small", 0)).unwrap();
-    let point = writer
-        .begin_point(key, &label(), 1_000_000_000, "2026-11-21T03:44:02Z")
-        .unwrap();
+    let point = begin_point(&mut writer, key, 1_000_000_000);
     writer.add_slice(point, &slice(0, 500, true)).unwrap();
     writer.add_slice(point, &slice(1, 500, false)).unwrap();
     assert!(picture(&writer, "9b2c")["events"].is_null(), "not due yet");
@@ -395,13 +356,11 @@ async fn events_are_marked_when_due_and_set_right_when_done() {
     writer.end_point(point, &end).unwrap();
     let over = events.until(|_, data| !data["events"].is_null()).await;
     let exact = &over["events"][0];
-    assert_eq!(
-        (&exact["point"], &exact["event"]),
-        (&mark["point"], &mark["event"])
-    );
+    assert_eq!(exact["point"], mark["point"]);
+    assert_eq!(exact["event"], mark["event"]);
     assert_eq!(exact["at"], begun + 2.6);
     let words = exact["words"].as_str().unwrap();
-    assert!(words.ends_with("is killed (127.0.0.1:27018)"), "{words}");
+    assert_ends(words, "is killed (127.0.0.1:27018)");
     let whole = picture(&writer, "9b2c");
     assert_eq!(whole["events"].as_array().unwrap().len(), 1);
 }

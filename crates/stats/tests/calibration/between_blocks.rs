@@ -4,7 +4,8 @@ use plimsoll_stats::{Comparison, spread, visible_with_spread};
 
 use crate::comparing::excludes_zero;
 use crate::simulate::Source;
-use crate::study::{Promise, Study};
+use crate::study::{Promise, Studies, Study};
+use Promise::{AtMost, Exactly};
 
 const REPEATS: usize = 4000;
 const NOISE: f64 = 0.03;
@@ -19,36 +20,28 @@ fn holds(mut value: impl FnMut() -> f64, truth: f64) -> Option<bool> {
 }
 
 pub fn studies() -> Vec<Study> {
-    let mut studies = Vec::new();
-    let mut source = Source::new(91);
-    studies.push(Study::new(
-        "8 blocks of one arm, 3 % noise",
-        "interval of the spread holds the truth, 95 %",
-        Promise::Exactly(0.95),
-        REPEATS,
-        || holds(|| NOISE * source.normal(), NOISE),
-    ));
+    let mut studies = Studies::repeated(REPEATS);
+    let simulated = "8 blocks of one arm, 3 % noise";
+    let counted = "interval of the spread holds the truth, 95 %";
+    studies.add(91, simulated, counted, Exactly(0.95), |source| {
+        holds(|| NOISE * source.normal(), NOISE)
+    });
     // The interval depends on the normal law. Without a stall among the 8, which happens with 0.9⁸ = 43 %, it cannot know of any.
     let share = 1.0 / ONE_IN;
     let of_stalls = share * (1.0 - share) * 0.5_f64.ln().powi(2);
-    let mut source = Source::new(92);
-    studies.push(Study::new(
-        "8 blocks of one arm, one run in ten stalls to half",
-        "interval of the spread holds the truth, 95 %",
-        Promise::AtMost(0.57),
-        REPEATS,
-        || {
-            let mut value = || {
-                let stall = if source.chance(share) {
-                    0.5_f64.ln()
-                } else {
-                    0.0
-                };
-                NOISE * source.normal() + stall
+    let simulated = "8 blocks of one arm, one run in ten stalls to half";
+    let counted = "interval of the spread holds the truth, 95 %";
+    studies.add(92, simulated, counted, AtMost(0.57), |source| {
+        let mut value = || {
+            let stall = if source.chance(share) {
+                0.5_f64.ln()
+            } else {
+                0.0
             };
-            holds(&mut value, (NOISE * NOISE + of_stalls).sqrt())
-        },
-    ));
+            NOISE * source.normal() + stall
+        };
+        holds(&mut value, (NOISE * NOISE + of_stalls).sqrt())
+    });
     // What a spread says could be seen is what a comparison of two arms that vary so much shows about four times in five.
     for (seed, blocks) in [(93, 6_u8), (94, 8), (95, 20)] {
         let visible =
@@ -59,7 +52,7 @@ pub fn studies() -> Vec<Study> {
                 .map(|_| ratio * (NOISE * source.normal()).exp())
                 .collect()
         };
-        studies.push(Study::new(
+        studies.all.push(Study::new(
             &format!("{blocks} blocks, 3 % noise, true difference = what that spread would show"),
             "difference shown",
             Promise::Between(0.74, 0.88),
@@ -71,5 +64,5 @@ pub fn studies() -> Vec<Study> {
             },
         ));
     }
-    studies
+    studies.all
 }

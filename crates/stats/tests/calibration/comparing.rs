@@ -3,44 +3,48 @@
 use plimsoll_stats::{Comparison, Observation, blocks_needed};
 
 use crate::simulate::Source;
-use crate::study::{Promise, Study};
+use crate::study::{Promise, Studies, Study};
+use Promise::{AtLeast, AtMost, Between, Exactly};
 
 const REPEATS: usize = 4000;
 
 /// Runs of two equal arms with a relative noise of 3 % each, times `ratio` for B.
 fn paired(source: &mut Source, blocks: usize, ratio: f64) -> Comparison {
-    let a: Vec<f64> = (0..blocks)
-        .map(|_| (0.03 * source.normal()).exp())
-        .collect();
-    let b: Vec<f64> = (0..blocks)
-        .map(|_| ratio * (0.03 * source.normal()).exp())
-        .collect();
+    let (a, b) = (runs(source, blocks, 1.0), runs(source, blocks, ratio));
     Comparison::paired(&a, &b).expect("simulated runs are positive")
+}
+
+/// Runs with a relative noise of 3 % each.
+fn runs(source: &mut Source, count: usize, ratio: f64) -> Vec<f64> {
+    let noisy = (0..count).map(|_| ratio * (0.03 * source.normal()).exp());
+    noisy.collect()
+}
+
+/// 16 runs on a machine that wanders by 5 %.
+fn wandering(source: &mut Source) -> Vec<f64> {
+    let wander = source.autoregressive(0.9, 16);
+    wander.iter().map(|x| (0.05 * x).exp()).collect()
+}
+
+/// Two arms of 8 runs, rounded to 2 %.
+fn rounded(source: &mut Source) -> [Vec<f64>; 2] {
+    let rounded = |value: f64| (value * 50.0).round() / 50.0;
+    [(); 2].map(|()| runs(source, 8, 1.0).into_iter().map(rounded).collect())
 }
 
 /// Chance that a paired interval asked for 95 % misses: what the ranks can attain.
 fn level(blocks: usize) -> f64 {
-    1.0 - paired(&mut Source::new(0), blocks, 1.0)
-        .change(0.95)
-        .expect("95 % is valid")
-        .interval
-        .confidence
+    let change = paired(&mut Source::new(0), blocks, 1.0).change(0.95);
+    1.0 - change.expect("95 % is valid").interval.confidence
 }
 
 pub fn excludes_zero(comparison: &Comparison) -> bool {
-    !comparison
-        .change(0.95)
-        .expect("95 % is valid")
-        .interval
-        .contains(0.0)
+    !covers(comparison, 0.0)
 }
 
 fn covers(comparison: &Comparison, truth: f64) -> bool {
-    comparison
-        .change(0.95)
-        .expect("95 % is valid")
-        .interval
-        .contains(truth)
+    let change = comparison.change(0.95).expect("95 % is valid");
+    change.interval.contains(truth)
 }
 
 /// Response times of two arms with a relative noise of 3 % each, times `ratio` for B, of which those above `limit` are only known to lie there.
@@ -92,174 +96,109 @@ fn drifting(source: &mut Source) -> Vec<f64> {
 pub fn studies() -> Vec<Study> {
     let false_alarm = "“different” for equal arms, 95 %";
     let coverage = "interval holds the truth, 95 %";
-    let mut studies = Vec::new();
+    let mut studies = Studies::repeated(REPEATS);
     for (blocks, simulated) in [
         (6, "6 blocks, 3 % noise"),
         (8, "8 blocks, 3 % noise"),
         (20, "20 blocks, 3 % noise"),
         (25, "25 blocks (normal approximation), 3 % noise"),
     ] {
-        let mut source = Source::new(100 + blocks as u64);
-        let promise = Promise::Exactly(level(blocks));
-        studies.push(Study::new(simulated, false_alarm, promise, REPEATS, || {
-            Some(excludes_zero(&paired(&mut source, blocks, 1.0)))
-        }));
+        let promise = Exactly(level(blocks));
+        studies.add(
+            100 + blocks as u64,
+            simulated,
+            false_alarm,
+            promise,
+            |source| Some(excludes_zero(&paired(source, blocks, 1.0))),
+        );
     }
 
-    let mut source = Source::new(201);
-    let covered = Promise::Exactly(1.0 - level(8));
-    studies.push(Study::new(
-        "8 blocks, B 5 % faster, 3 % noise",
-        coverage,
-        covered,
-        REPEATS,
-        || Some(covers(&paired(&mut source, 8, 1.05), 0.05)),
-    ));
-    let mut source = Source::new(202);
-    studies.push(Study::new(
-        "8 blocks, B 5 % faster, noise without variance (t, 2 degrees)",
-        coverage,
-        covered,
-        REPEATS,
-        || {
-            let a: Vec<f64> = (0..8).map(|_| (0.03 * source.wild()).exp()).collect();
-            let b: Vec<f64> = (0..8)
-                .map(|_| 1.05 * (0.03 * source.wild()).exp())
-                .collect();
-            Some(covers(&Comparison::paired(&a, &b).expect("positive"), 0.05))
-        },
-    ));
-    let mut source = Source::new(203);
-    studies.push(Study::new(
-        "8 blocks, B 5 % faster, one run in ten stalls to half",
-        coverage,
-        covered,
-        REPEATS,
-        || {
-            let mut run = |ratio: f64| {
-                let stall = if source.chance(0.1) { 0.5 } else { 1.0 };
-                ratio * stall * (0.03 * source.normal()).exp()
-            };
-            let (a, b): (Vec<f64>, Vec<f64>) = (0..8).map(|_| (run(1.0), run(1.05))).unzip();
-            Some(covers(&Comparison::paired(&a, &b).expect("positive"), 0.05))
-        },
-    ));
+    let covered = Exactly(1.0 - level(8));
+    let simulated = "8 blocks, B 5 % faster, 3 % noise";
+    studies.add(201, simulated, coverage, covered, |source| {
+        Some(covers(&paired(source, 8, 1.05), 0.05))
+    });
+    let simulated = "8 blocks, B 5 % faster, noise without variance (t, 2 degrees)";
+    studies.add(202, simulated, coverage, covered, |source| {
+        let a: Vec<f64> = (0..8).map(|_| (0.03 * source.wild()).exp()).collect();
+        let b: Vec<f64> = (0..8)
+            .map(|_| 1.05 * (0.03 * source.wild()).exp())
+            .collect();
+        Some(covers(&Comparison::paired(&a, &b).expect("positive"), 0.05))
+    });
+    let simulated = "8 blocks, B 5 % faster, one run in ten stalls to half";
+    studies.add(203, simulated, coverage, covered, |source| {
+        let mut run = |ratio: f64| {
+            let stall = if source.chance(0.1) { 0.5 } else { 1.0 };
+            ratio * stall * (0.03 * source.normal()).exp()
+        };
+        let (a, b): (Vec<f64>, Vec<f64>) = (0..8).map(|_| (run(1.0), run(1.05))).unzip();
+        Some(covers(&Comparison::paired(&a, &b).expect("positive"), 0.05))
+    });
 
-    let unchanged = Promise::Exactly(level(8));
-    let mut source = Source::new(301);
-    studies.push(Study::new(
-        "8 shuffled blocks, 6 % drift over the experiment",
-        false_alarm,
-        unchanged,
-        REPEATS,
-        || {
-            let runs = drifting(&mut source);
-            Some(excludes_zero(&shuffled(&mut source, &runs)))
-        },
-    ));
-    let mut source = Source::new(302);
+    let unchanged = Exactly(level(8));
+    let simulated = "8 shuffled blocks, 6 % drift over the experiment";
+    studies.add(301, simulated, false_alarm, unchanged, |source| {
+        let runs = drifting(source);
+        Some(excludes_zero(&shuffled(source, &runs)))
+    });
     // Not a promise of the method but of its misuse: this is why arms are shuffled.
-    studies.push(Study::new(
-        "the same, but all of A before all of B",
-        false_alarm,
-        Promise::AtLeast(0.15),
-        REPEATS,
-        || Some(excludes_zero(&one_after_the_other(&drifting(&mut source)))),
-    ));
-    let mut source = Source::new(303);
-    studies.push(Study::new(
-        "8 shuffled blocks, machine wanders (AR 0.9 from run to run, 5 %)",
-        false_alarm,
-        unchanged,
-        REPEATS,
-        || {
-            let runs: Vec<f64> = source
-                .autoregressive(0.9, 16)
-                .iter()
-                .map(|x| (0.05 * x).exp())
-                .collect();
-            Some(excludes_zero(&shuffled(&mut source, &runs)))
-        },
-    ));
-    let mut source = Source::new(304);
-    studies.push(Study::new(
-        "the same, but all of A before all of B",
-        false_alarm,
-        Promise::AtLeast(0.15),
-        REPEATS,
-        || {
-            let runs: Vec<f64> = source
-                .autoregressive(0.9, 16)
-                .iter()
-                .map(|x| (0.05 * x).exp())
-                .collect();
-            Some(excludes_zero(&one_after_the_other(&runs)))
-        },
-    ));
+    let simulated = "the same, but all of A before all of B";
+    studies.add(302, simulated, false_alarm, AtLeast(0.15), |source| {
+        Some(excludes_zero(&one_after_the_other(&drifting(source))))
+    });
+    let simulated = "8 shuffled blocks, machine wanders (AR 0.9 from run to run, 5 %)";
+    studies.add(303, simulated, false_alarm, unchanged, |source| {
+        let runs = wandering(source);
+        Some(excludes_zero(&shuffled(source, &runs)))
+    });
+    let simulated = "the same, but all of A before all of B";
+    studies.add(304, simulated, false_alarm, AtLeast(0.15), |source| {
+        let runs = wandering(source);
+        Some(excludes_zero(&one_after_the_other(&runs)))
+    });
 
     let cut_off = "8 blocks, equal arms, each run of B above +1 % cut off there";
-    let mut source = Source::new(305);
-    studies.push(Study::new(
-        cut_off,
-        false_alarm,
-        Promise::AtMost(level(8)),
-        REPEATS,
-        || Some(excludes_zero(&cut_off_above(&mut source, 8, 1.0, 1.01))),
-    ));
-    let mut source = Source::new(306);
+    studies.add(305, cut_off, false_alarm, AtMost(level(8)), |source| {
+        Some(excludes_zero(&cut_off_above(source, 8, 1.0, 1.01)))
+    });
     // Again a misuse: why a value that was cut off is not left out.
-    studies.push(Study::new(
-        "the same, 20 blocks, but pairs with a run that was cut off left out",
-        false_alarm,
-        Promise::AtLeast(0.15),
-        REPEATS,
-        || {
-            let kept: Vec<(f64, f64)> = (0..20)
-                .map(|_| {
-                    let mut run = || (0.03 * source.normal()).exp();
-                    (run(), run())
-                })
-                .filter(|(_, b)| *b <= 1.01)
-                .collect();
-            let (a, b): (Vec<f64>, Vec<f64>) = kept.into_iter().unzip();
-            Some(excludes_zero(&Comparison::paired(&a, &b).ok()?))
-        },
-    ));
-    let mut source = Source::new(307);
-    studies.push(Study::new(
-        "20 blocks, B 10 % slower, each run of B above +13 % cut off there",
+    let simulated = "the same, 20 blocks, but pairs with a run that was cut off left out";
+    studies.add(306, simulated, false_alarm, AtLeast(0.15), |source| {
+        let kept: Vec<(f64, f64)> = (0..20)
+            .map(|_| {
+                let mut run = || (0.03 * source.normal()).exp();
+                (run(), run())
+            })
+            .filter(|(_, b)| *b <= 1.01)
+            .collect();
+        let (a, b): (Vec<f64>, Vec<f64>) = kept.into_iter().unzip();
+        Some(excludes_zero(&Comparison::paired(&a, &b).ok()?))
+    });
+    let simulated = "20 blocks, B 10 % slower, each run of B above +13 % cut off there";
+    studies.add(
+        307,
+        simulated,
         coverage,
-        Promise::AtLeast(1.0 - level(20)),
-        REPEATS,
-        || Some(covers(&cut_off_above(&mut source, 20, 1.1, 1.13), 0.1)),
-    ));
-    let mut source = Source::new(308);
-    studies.push(Study::new(
-        "the same",
-        "difference shown",
-        Promise::AtLeast(0.95),
-        REPEATS,
-        || Some(excludes_zero(&cut_off_above(&mut source, 20, 1.1, 1.13))),
-    ));
+        AtLeast(1.0 - level(20)),
+        |source| Some(covers(&cut_off_above(source, 20, 1.1, 1.13), 0.1)),
+    );
+    let simulated = "the same";
+    let counted = "difference shown";
+    studies.add(308, simulated, counted, AtLeast(0.95), |source| {
+        Some(excludes_zero(&cut_off_above(source, 20, 1.1, 1.13)))
+    });
 
-    let rounded = |value: f64| (value * 50.0).round() / 50.0;
-    let mut source = Source::new(401);
-    studies.push(Study::new(
-        "8 blocks, 3 % noise, values rounded to 2 % (many ties)",
-        false_alarm,
-        Promise::AtMost(level(8)),
-        REPEATS,
-        || {
-            let mut runs = || -> Vec<f64> {
-                (0..8)
-                    .map(|_| rounded((0.03 * source.normal()).exp()))
-                    .collect()
-            };
-            Some(excludes_zero(
-                &Comparison::paired(&runs(), &runs()).expect("positive"),
-            ))
-        },
-    ));
+    let simulated = "8 blocks, 3 % noise, values rounded to 2 % (many ties)";
+    let promise = AtMost(level(8));
+    studies.add(401, simulated, false_alarm, promise, |source| {
+        let [a, b] = rounded(source);
+        Some(excludes_zero(
+            &Comparison::paired(&a, &b).expect("positive"),
+        ))
+    });
+    let unpaired =
+        |a: &[f64], b: &[f64]| excludes_zero(&Comparison::unpaired(a, b).expect("positive"));
     let unpaired_level = {
         let runs: Vec<f64> = (1..=8).map(f64::from).collect();
         let attained = Comparison::unpaired(&runs, &runs)
@@ -268,52 +207,22 @@ pub fn studies() -> Vec<Study> {
             .expect("95 % is valid");
         1.0 - attained.interval.confidence
     };
-    let mut source = Source::new(402);
-    studies.push(Study::new(
-        "unpaired, 8 and 8 runs, 3 % noise",
-        false_alarm,
-        Promise::Exactly(unpaired_level),
-        REPEATS,
-        || {
-            let mut runs =
-                || -> Vec<f64> { (0..8).map(|_| (0.03 * source.normal()).exp()).collect() };
-            Some(excludes_zero(
-                &Comparison::unpaired(&runs(), &runs()).expect("positive"),
-            ))
-        },
-    ));
-    let mut source = Source::new(403);
-    studies.push(Study::new(
-        "unpaired, 8 and 8 runs, rounded to 2 %",
-        false_alarm,
-        Promise::AtMost(unpaired_level),
-        REPEATS,
-        || {
-            let mut runs = || -> Vec<f64> {
-                (0..8)
-                    .map(|_| rounded((0.03 * source.normal()).exp()))
-                    .collect()
-            };
-            Some(excludes_zero(
-                &Comparison::unpaired(&runs(), &runs()).expect("positive"),
-            ))
-        },
-    ));
-    let mut source = Source::new(404);
-    studies.push(Study::new(
-        "unpaired, 30 and 12 runs (normal approximation)",
-        false_alarm,
-        Promise::Between(0.045, 0.05),
-        REPEATS,
-        || {
-            let mut runs = |count: usize| -> Vec<f64> {
-                (0..count).map(|_| (0.03 * source.normal()).exp()).collect()
-            };
-            Some(excludes_zero(
-                &Comparison::unpaired(&runs(30), &runs(12)).expect("positive"),
-            ))
-        },
-    ));
+    let simulated = "unpaired, 8 and 8 runs, 3 % noise";
+    let promise = Exactly(unpaired_level);
+    studies.add(402, simulated, false_alarm, promise, |source| {
+        Some(unpaired(&runs(source, 8, 1.0), &runs(source, 8, 1.0)))
+    });
+    let simulated = "unpaired, 8 and 8 runs, rounded to 2 %";
+    let promise = AtMost(unpaired_level);
+    studies.add(403, simulated, false_alarm, promise, |source| {
+        let [a, b] = rounded(source);
+        Some(unpaired(&a, &b))
+    });
+    let simulated = "unpaired, 30 and 12 runs (normal approximation)";
+    let promise = Between(0.045, 0.05);
+    studies.add(404, simulated, false_alarm, promise, |source| {
+        Some(unpaired(&runs(source, 30, 1.0), &runs(source, 12, 1.0)))
+    });
 
     for (blocks, simulated) in [
         (6, "6 blocks, true difference = mean smallest visible one"),
@@ -321,42 +230,29 @@ pub fn studies() -> Vec<Study> {
         (20, "20 blocks, true difference = mean smallest visible one"),
     ] {
         let mut source = Source::new(500 + blocks as u64);
-        let visible: f64 = (0..1000)
-            .map(|_| {
-                paired(&mut source, blocks, 1.0)
-                    .smallest_visible_change(0.95)
-                    .expect("95 % is valid")
-                    .expect("enough blocks")
-            })
-            .sum::<f64>()
-            / 1000.0;
-        studies.push(Study::new(
+        let visible = (0..1000).map(|_| {
+            let visible = paired(&mut source, blocks, 1.0).smallest_visible_change(0.95);
+            visible.expect("95 % is valid").expect("enough blocks")
+        });
+        let visible = visible.sum::<f64>() / 1000.0;
+        studies.all.push(Study::new(
             simulated,
             "difference shown",
-            Promise::Between(0.78, 0.86),
+            Between(0.78, 0.86),
             REPEATS,
             || Some(excludes_zero(&paired(&mut source, blocks, 1.0 + visible))),
         ));
     }
 
-    let mut source = Source::new(601);
-    studies.push(Study::new(
-        "blocks from a pilot of 5, target ± 3 %",
-        "half-width is at most 3 %",
-        Promise::Between(0.35, 0.65),
-        2000,
-        || {
-            let mut runs = |count: usize| -> Vec<f64> {
-                (0..count).map(|_| (0.03 * source.normal()).exp()).collect()
-            };
-            let blocks = blocks_needed(&runs(5), &runs(5), 0.03, 0.95).expect("valid pilot");
-            let interval = Comparison::paired(&runs(blocks), &runs(blocks))
-                .expect("positive")
-                .ln_ratio(0.95)
-                .expect("valid")
-                .interval;
-            Some(interval.upper - interval.lower <= 2.0 * 0.03_f64.ln_1p())
-        },
-    ));
-    studies
+    let simulated = "blocks from a pilot of 5, target ± 3 %";
+    let counted = "half-width is at most 3 %";
+    studies.repeats = 2000;
+    studies.add(601, simulated, counted, Between(0.35, 0.65), |source| {
+        let (a, b) = (runs(source, 5, 1.0), runs(source, 5, 1.0));
+        let blocks = blocks_needed(&a, &b, 0.03, 0.95).expect("valid pilot");
+        let ratio = paired(source, blocks, 1.0).ln_ratio(0.95).expect("valid");
+        let interval = ratio.interval;
+        Some(interval.upper - interval.lower <= 2.0 * 0.03_f64.ln_1p())
+    });
+    studies.all
 }

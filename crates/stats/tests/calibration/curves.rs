@@ -5,7 +5,8 @@ use plimsoll_stats::{
 };
 
 use crate::simulate::Source;
-use crate::study::{Promise, Study};
+use crate::study::{Promise, Studies, Study};
+use Promise::AtLeast;
 
 const SESSIONS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 const SIGMA: f64 = 0.03;
@@ -47,7 +48,7 @@ fn peak_sessions(fit: &Scalability) -> f64 {
 }
 
 pub fn studies() -> Vec<Study> {
-    let mut studies = Vec::new();
+    let mut studies = Studies::repeated(1000);
     let noiseless: Vec<(f64, f64)> = SESSIONS.iter().map(|&n| (n, law(n))).collect();
     for (method, simulated) in [
         (KneeMethod::Power, "knee by power, 8 blocks, 10 % noise"),
@@ -57,20 +58,14 @@ pub fn studies() -> Vec<Study> {
             .expect("valid curve")
             .expect("the law has a knee")
             .load;
-        let mut source = Source::new(31);
-        studies.push(Study::new(
-            simulated,
-            "interval holds the knee of the law, 95 %",
-            Promise::AtLeast(0.95),
-            1000,
-            || {
-                let blocks: Vec<_> = (0..8).map(|_| curve(&sweep(&mut source, 0.1))).collect();
-                let found = knee(&blocks, method, 0.95)
-                    .expect("valid curves")
-                    .expect("noise leaves a knee");
-                Some(found.interval.contains(truth))
-            },
-        ));
+        let counted = "interval holds the knee of the law, 95 %";
+        studies.add(31, simulated, counted, AtLeast(0.95), |source| {
+            let blocks: Vec<_> = (0..8).map(|_| curve(&sweep(source, 0.1))).collect();
+            let found = knee(&blocks, method, 0.95)
+                .expect("valid curves")
+                .expect("noise leaves a knee");
+            Some(found.interval.contains(truth))
+        });
     }
     // Throughput that grows with the sessions up to 16 of them and not at all from there on.
     let corner = |sessions: f64| 1000.0 * sessions.min(16.0);
@@ -84,51 +79,36 @@ pub fn studies() -> Vec<Study> {
             "knee by Kneedle of a curve with a corner, one block, 3 % noise",
         ),
     ] {
-        let mut source = Source::new(34);
-        studies.push(Study::new(
-            simulated,
-            "within one step of the corner",
-            Promise::AtLeast(0.95),
-            1000,
-            || {
-                let block: Vec<(f64, f64)> = SESSIONS
-                    .iter()
-                    .map(|&n| (n, corner(n) * (0.03 * source.normal()).exp()))
-                    .collect();
-                let found = knee(&[curve(&block)], method, 0.95).expect("valid curve");
-                Some(found.is_some_and(|found| (8.0..=32.0).contains(&found.load)))
-            },
-        ));
+        let counted = "within one step of the corner";
+        studies.add(34, simulated, counted, AtLeast(0.95), |source| {
+            let block: Vec<(f64, f64)> = SESSIONS
+                .iter()
+                .map(|&n| (n, corner(n) * (0.03 * source.normal()).exp()))
+                .collect();
+            let found = knee(&[curve(&block)], method, 0.95).expect("valid curve");
+            Some(found.is_some_and(|found| (8.0..=32.0).contains(&found.load)))
+        });
     }
     let truth = ((1.0 - SIGMA) / KAPPA).sqrt();
-    let mut source = Source::new(32);
-    studies.push(Study::new(
-        "N* of each of 8 blocks, 3 % noise",
-        "interval of the median holds the truth, 95 %",
-        Promise::AtLeast(0.95),
-        500,
-        || {
-            let peaks: Vec<f64> = (0..8)
-                .map(|_| peak_sessions(&fit(sweep(&mut source, 0.03).into_iter())))
-                .collect();
-            Some(
-                median_interval(&peaks, 0.95)
-                    .expect("finite")
-                    .interval
-                    .contains(truth),
-            )
-        },
-    ));
-    let mut source = Source::new(33);
-    studies.push(Study::new(
-        "one fit over 8 blocks, 3 % noise",
-        "N* within 5 % of the truth",
-        Promise::AtLeast(0.95),
-        500,
-        || {
-            let all: Vec<(f64, f64)> = (0..8).flat_map(|_| sweep(&mut source, 0.03)).collect();
-            Some((peak_sessions(&fit(all.into_iter())) / truth - 1.0).abs() < 0.05)
-        },
-    ));
-    studies
+    let simulated = "N* of each of 8 blocks, 3 % noise";
+    let counted = "interval of the median holds the truth, 95 %";
+    studies.repeats = 500;
+    studies.add(32, simulated, counted, AtLeast(0.95), |source| {
+        let peaks: Vec<f64> = (0..8)
+            .map(|_| peak_sessions(&fit(sweep(source, 0.03).into_iter())))
+            .collect();
+        Some(
+            median_interval(&peaks, 0.95)
+                .expect("finite")
+                .interval
+                .contains(truth),
+        )
+    });
+    let simulated = "one fit over 8 blocks, 3 % noise";
+    let counted = "N* within 5 % of the truth";
+    studies.add(33, simulated, counted, AtLeast(0.95), |source| {
+        let all: Vec<(f64, f64)> = (0..8).flat_map(|_| sweep(source, 0.03)).collect();
+        Some((peak_sessions(&fit(all.into_iter())) / truth - 1.0).abs() < 0.05)
+    });
+    studies.all
 }

@@ -3,7 +3,8 @@
 use plimsoll_stats::{Comparison, Direction, Rule, Verdict, judge, judge_together};
 
 use crate::simulate::Source;
-use crate::study::{Promise, Study};
+use crate::study::{Promise, Studies, Study};
+use Promise::{AtLeast, AtMost};
 
 const REPEATS: usize = 4000;
 
@@ -47,7 +48,7 @@ pub fn studies() -> Vec<Study> {
             "“inconclusive”",
             0.05,
             1.0,
-            Promise::AtLeast(0.9),
+            AtLeast(0.9),
             &[Inconclusive],
         ),
         (
@@ -55,7 +56,7 @@ pub fn studies() -> Vec<Study> {
             "“equivalent”",
             0.01,
             1.0,
-            Promise::AtLeast(0.9),
+            AtLeast(0.9),
             &[Equivalent],
         ),
         (
@@ -63,7 +64,7 @@ pub fn studies() -> Vec<Study> {
             "“better”",
             0.05,
             0.99,
-            Promise::AtMost(one_side),
+            AtMost(one_side),
             &[Better],
         ),
         (
@@ -71,7 +72,7 @@ pub fn studies() -> Vec<Study> {
             "“equivalent”",
             0.01,
             1.03,
-            Promise::AtMost(one_side),
+            AtMost(one_side),
             &[Equivalent],
         ),
         (
@@ -79,7 +80,7 @@ pub fn studies() -> Vec<Study> {
             "“better”",
             0.01,
             1.06,
-            Promise::AtLeast(0.99),
+            AtLeast(0.99),
             &[Better],
         ),
         (
@@ -87,7 +88,7 @@ pub fn studies() -> Vec<Study> {
             "“better”",
             0.03,
             1.06,
-            Promise::AtLeast(0.8),
+            AtLeast(0.8),
             &[Better],
         ),
         (
@@ -95,59 +96,48 @@ pub fn studies() -> Vec<Study> {
             "“better”",
             0.01,
             1.015,
-            Promise::AtMost(0.05),
+            AtMost(0.05),
             &[Better],
         ),
     ];
-    let mut studies = Vec::new();
+    let mut studies = Studies::repeated(REPEATS);
     for (seed, (simulated, counted, noise, ratio, promise, words)) in cases.into_iter().enumerate()
     {
-        let mut source = Source::new(700 + seed as u64);
-        studies.push(Study::new(simulated, counted, promise, REPEATS, || {
-            Some(words.contains(&word(&mut source, noise, ratio)))
-        }));
+        studies.add(700 + seed as u64, simulated, counted, promise, |source| {
+            Some(words.contains(&word(source, noise, ratio)))
+        });
     }
 
-    let mut source = Source::new(7);
     let any_difference = Rule::new(Direction::HigherIsBetter, 0.0).expect("zero is a valid margin");
-    studies.push(Study::new(
-        "3 primary metrics, 10 blocks, equal arms, no margin",
-        "any “better” or “worse”",
-        Promise::AtMost(0.05),
-        REPEATS,
-        || {
-            let metrics: Vec<Comparison> = (0..3)
-                .map(|_| {
-                    let b: Vec<f64> = (0..10).map(|_| (0.01 * source.normal()).exp()).collect();
-                    Comparison::paired(&[1.0; 10], &b).expect("positive")
-                })
-                .collect();
-            let together: Vec<_> = metrics
-                .iter()
-                .map(|metric| (metric, any_difference))
-                .collect();
-            let judged = judge_together(&together, 0.95).expect("95 % is valid");
-            Some(
-                judged
-                    .iter()
-                    .any(|judgement| matches!(judgement.verdict, Better | Worse)),
-            )
-        },
-    ));
-    let mut source = Source::new(8);
-    studies.push(Study::new(
-        "the same, but each judged alone",
-        "any “better” or “worse”",
-        Promise::AtLeast(0.11),
-        REPEATS,
-        || {
-            Some((0..3).any(|_| {
+    let simulated = "3 primary metrics, 10 blocks, equal arms, no margin";
+    let counted = "any “better” or “worse”";
+    studies.add(7, simulated, counted, AtMost(0.05), |source| {
+        let metrics: Vec<Comparison> = (0..3)
+            .map(|_| {
                 let b: Vec<f64> = (0..10).map(|_| (0.01 * source.normal()).exp()).collect();
-                let comparison = Comparison::paired(&[1.0; 10], &b).expect("positive");
-                let judgement = judge(&comparison, any_difference, 0.95).expect("95 % is valid");
-                matches!(judgement.verdict, Better | Worse)
-            }))
-        },
-    ));
-    studies
+                Comparison::paired(&[1.0; 10], &b).expect("positive")
+            })
+            .collect();
+        let together: Vec<_> = metrics
+            .iter()
+            .map(|metric| (metric, any_difference))
+            .collect();
+        let judged = judge_together(&together, 0.95).expect("95 % is valid");
+        Some(
+            judged
+                .iter()
+                .any(|judgement| matches!(judgement.verdict, Better | Worse)),
+        )
+    });
+    let simulated = "the same, but each judged alone";
+    let counted = "any “better” or “worse”";
+    studies.add(8, simulated, counted, AtLeast(0.11), |source| {
+        Some((0..3).any(|_| {
+            let b: Vec<f64> = (0..10).map(|_| (0.01 * source.normal()).exp()).collect();
+            let comparison = Comparison::paired(&[1.0; 10], &b).expect("positive");
+            let judgement = judge(&comparison, any_difference, 0.95).expect("95 % is valid");
+            matches!(judgement.verdict, Better | Worse)
+        }))
+    });
+    studies.all
 }

@@ -3,7 +3,8 @@
 use plimsoll_stats::{ChangeRule, Line, LineGoal, LineSearch, LineStep, LineTrial, change_points};
 
 use crate::simulate::Source;
-use crate::study::{Promise, Study};
+use crate::study::{Promise, Studies, Study};
+use Promise::{AtLeast, AtMost, Between};
 
 const TRUTH: f64 = 7_350.0;
 const LINES: usize = 500;
@@ -111,7 +112,6 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    use Promise::{AtLeast, Between};
     let case = |simulated, seed, varies, holds, narrow, most| Case {
         simulated,
         seed,
@@ -215,42 +215,32 @@ fn lines(studies: &mut Vec<Study>) {
 }
 
 pub fn studies() -> Vec<Study> {
-    let mut studies = Vec::new();
-    lines(&mut studies);
-    let mut source = Source::new(72);
-    studies.push(Study::new(
-        "40 results without a change, 2 % noise",
-        "a change is found",
-        Promise::AtMost(0.01),
-        2000,
-        || Some(!changes(&mut source, 40, None).is_empty()),
-    ));
-    let mut source = Source::new(78);
+    let mut studies = Studies::repeated(1000);
+    lines(&mut studies.all);
+    let simulated = "40 results without a change, 2 % noise";
+    let counted = "a change is found";
+    studies.repeats = 2000;
+    studies.add(72, simulated, counted, AtMost(0.01), |source| {
+        Some(!changes(source, 40, None).is_empty())
+    });
     // Results that remember the one before are no independent ones, and the test takes their wandering for changes.
-    studies.push(Study::new(
-        "40 results without a change, 2 % noise, half of it stays until the next (AR 0.5)",
-        "a change is found",
-        Promise::AtMost(0.1),
-        1000,
-        || {
-            let wander = source.autoregressive(0.5, 40);
-            let results: Vec<f64> = wander.iter().map(|x| 1000.0 * (0.02 * x).exp()).collect();
-            let found = change_points(&results, ChangeRule::default()).expect("positive");
-            Some(!found.is_empty())
-        },
-    ));
-    let mut source = Source::new(73);
-    studies.push(Study::new(
-        "a fall by 6 % after 20 of 40 results, 2 % noise",
-        "exactly one change is found, within 2 results of its place",
-        Promise::AtLeast(0.9),
-        1000,
-        || {
-            let found = changes(&mut source, 40, Some((20, 0.94)));
-            Some(found.len() == 1 && found[0].abs_diff(20) <= 2)
-        },
-    ));
-    studies
+    let simulated =
+        "40 results without a change, 2 % noise, half of it stays until the next (AR 0.5)";
+    let counted = "a change is found";
+    studies.repeats = 1000;
+    studies.add(78, simulated, counted, AtMost(0.1), |source| {
+        let wander = source.autoregressive(0.5, 40);
+        let results: Vec<f64> = wander.iter().map(|x| 1000.0 * (0.02 * x).exp()).collect();
+        let found = change_points(&results, ChangeRule::default()).expect("positive");
+        Some(!found.is_empty())
+    });
+    let simulated = "a fall by 6 % after 20 of 40 results, 2 % noise";
+    let counted = "exactly one change is found, within 2 results of its place";
+    studies.add(73, simulated, counted, AtLeast(0.9), |source| {
+        let found = changes(source, 40, Some((20, 0.94)));
+        Some(found.len() == 1 && found[0].abs_diff(20) <= 2)
+    });
+    studies.all
 }
 
 fn changes(source: &mut Source, length: usize, step: Option<(usize, f64)>) -> Vec<usize> {
@@ -263,9 +253,6 @@ fn changes(source: &mut Source, length: usize, step: Option<(usize, f64)>) -> Ve
             1000.0 * level * (0.02 * source.normal()).exp()
         })
         .collect();
-    change_points(&results, ChangeRule::default())
-        .expect("positive")
-        .iter()
-        .map(|change| change.index)
-        .collect()
+    let found = change_points(&results, ChangeRule::default()).expect("positive");
+    found.iter().map(|change| change.index).collect()
 }

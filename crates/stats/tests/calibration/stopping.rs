@@ -3,7 +3,8 @@
 use plimsoll_stats::{Comparison, Interval, is_enough, looks};
 
 use crate::simulate::Source;
-use crate::study::{Promise, Study};
+use crate::study::{Promise, Studies, Study};
+use Promise::{AtLeast, AtMost};
 
 const REPEATS: usize = 1000;
 const MOST: u32 = 33;
@@ -80,7 +81,7 @@ fn stopped(source: &mut Source, noise: Noise, ratio: f64, stop: Stop) -> (Interv
 }
 
 pub fn studies() -> Vec<Study> {
-    let mut studies = Vec::new();
+    let mut studies = Studies::repeated(REPEATS);
     for (name, seed, noise) in [
         (
             "looks at 6 to 33 blocks for ± 3 %, 3 % noise",
@@ -103,52 +104,37 @@ pub fn studies() -> Vec<Study> {
             Noise::Drift,
         ),
     ] {
-        let mut source = Source::new(seed);
         let promise = Promise::Between(0.93, 0.97);
-        studies.push(Study::new(
-            &format!("{name}, B 5 % faster"),
-            "interval at the end holds the truth, 95 %",
-            promise,
-            REPEATS,
-            || {
-                let (interval, _) = stopped(&mut source, noise, 1.05, Stop::Narrow);
-                Some(interval.contains(1.05_f64.ln()))
-            },
-        ));
-        let mut source = Source::new(100 + seed);
-        studies.push(Study::new(
-            &format!("{name}, equal arms"),
-            "“different”",
-            Promise::AtMost(0.07),
-            REPEATS,
-            || {
-                let (interval, _) = stopped(&mut source, noise, 1.0, Stop::Narrow);
-                Some(!interval.contains(0.0))
-            },
-        ));
+        let simulated = &format!("{name}, B 5 % faster");
+        let counted = "interval at the end holds the truth, 95 %";
+        studies.add(seed, simulated, counted, promise, |source| {
+            let (interval, _) = stopped(source, noise, 1.05, Stop::Narrow);
+            Some(interval.contains(1.05_f64.ln()))
+        });
+        let simulated = &format!("{name}, equal arms");
+        let counted = "“different”";
+        studies.add(100 + seed, simulated, counted, AtMost(0.07), |source| {
+            let (interval, _) = stopped(source, noise, 1.0, Stop::Narrow);
+            Some(!interval.contains(0.0))
+        });
     }
     let mut source = Source::new(45);
     let blocks: f64 = (0..REPEATS)
         .map(|_| f64::from(stopped(&mut source, Noise::Independent, 1.0, Stop::Narrow).1))
         .sum();
-    studies.push(Study::mean(
+    studies.all.push(Study::mean(
         "looks at 6 to 33 blocks for ± 3 %, 3 % noise",
         "blocks until the end, on average",
         25.0,
         blocks / REPEATS as f64,
         REPEATS,
     ));
-    let mut source = Source::new(46);
     // What looking does when it looks at the wrong thing.
-    studies.push(Study::new(
-        "the same, but stopped when the arms differ, equal arms",
-        "“different”",
-        Promise::AtLeast(0.1),
-        REPEATS,
-        || {
-            let (interval, _) = stopped(&mut source, Noise::Independent, 1.0, Stop::Different);
-            Some(!interval.contains(0.0))
-        },
-    ));
-    studies
+    let simulated = "the same, but stopped when the arms differ, equal arms";
+    let counted = "“different”";
+    studies.add(46, simulated, counted, AtLeast(0.1), |source| {
+        let (interval, _) = stopped(source, Noise::Independent, 1.0, Stop::Different);
+        Some(!interval.contains(0.0))
+    });
+    studies.all
 }

@@ -1,5 +1,7 @@
 //! One simulation, repeated, and what it had to show.
 
+use crate::simulate::Source;
+
 /// The share that a method promises, before allowing for chance.
 #[derive(Clone, Copy)]
 pub enum Promise {
@@ -27,6 +29,35 @@ pub struct Study {
     counted: String,
     found: Found,
     repeats: usize,
+}
+
+/// The studies of a chapter.
+pub struct Studies {
+    pub all: Vec<Study>,
+    /// How often the next ones are repeated.
+    pub repeats: usize,
+}
+
+impl Studies {
+    pub fn repeated(repeats: usize) -> Self {
+        let all = Vec::new();
+        Self { all, repeats }
+    }
+
+    /// Adds what a simulation shows that is repeated with draws from one seed.
+    pub fn add(
+        &mut self,
+        seed: u64,
+        simulated: &str,
+        counted: &str,
+        promise: Promise,
+        mut trial: impl FnMut(&mut Source) -> Option<bool>,
+    ) {
+        let mut source = Source::new(seed);
+        let trial = || trial(&mut source);
+        let study = Study::new(simulated, counted, promise, self.repeats, trial);
+        self.all.push(study);
+    }
 }
 
 impl Study {

@@ -3,7 +3,8 @@
 use plimsoll_stats::{Scale, Signal, WarmUp, mean, mser5, warm_up};
 
 use crate::simulate::Source;
-use crate::study::{Promise, Study};
+use crate::study::{Promise, Studies, Study};
+use Promise::{AtLeast, AtMost, Between};
 
 const REPEATS: usize = 1000;
 
@@ -34,47 +35,39 @@ fn is_steady(found: WarmUp) -> bool {
 
 pub fn studies() -> Vec<Study> {
     let not_steady = "“not steady”";
-    let mut studies = Vec::new();
+    let mut studies = Studies::repeated(REPEATS);
     for (count, noise, simulated) in [
         (20, 0.05, "steady, 20 s, 5 % noise (AR 0.5)"),
         (60, 0.05, "steady, 60 s, 5 % noise (AR 0.5)"),
         (60, 0.15, "steady, 60 s, 15 % noise (AR 0.5)"),
         (300, 0.05, "steady, 300 s, 5 % noise (AR 0.5)"),
     ] {
-        let mut source = Source::new(count as u64 + (noise * 100.0) as u64);
-        studies.push(Study::new(
+        studies.add(
+            count as u64 + (noise * 100.0) as u64,
             simulated,
             not_steady,
-            Promise::AtMost(0.05),
-            REPEATS,
-            || {
-                Some(!is_steady(found(&series(
-                    &mut source,
-                    noise,
-                    count,
-                    |_| 1.0,
-                ))))
-            },
-        ));
+            AtMost(0.05),
+            |source| Some(!is_steady(found(&series(source, noise, count, |_| 1.0)))),
+        );
     }
     for (count, simulated, share) in [
         (20, "steady, 20 s, 5 % noise (AR 0.5)", 0.42),
         (60, "steady, 60 s, 5 % noise (AR 0.5)", 0.086),
     ] {
-        let mut source = Source::new(900 + count as u64);
         // What the border alone would cry: the reason for asking for a drift as well.
-        studies.push(Study::new(
+        let counted = "MSER-5 alone at its border";
+        studies.add(
+            900 + count as u64,
             simulated,
-            "MSER-5 alone at its border",
-            Promise::Between(share - 0.03, share + 0.03),
-            REPEATS,
-            || {
-                let at_border = mser5(&series(&mut source, 0.05, count, |_| 1.0))
+            counted,
+            Between(share - 0.03, share + 0.03),
+            |source| {
+                let at_border = mser5(&series(source, 0.05, count, |_| 1.0))
                     .expect("long enough")
                     .at_border;
                 Some(at_border)
             },
-        ));
+        );
     }
     let settling = |slice: f64| 1.0 - 0.5 * (-slice / 8.0).exp();
     let close = |values: &[f64]| (mean(values).expect("not empty") / 1000.0 - 1.0).abs() < 0.02;
@@ -90,64 +83,37 @@ pub fn studies() -> Vec<Study> {
             0.99,
         ),
     ] {
-        let mut source = Source::new(11);
-        studies.push(Study::new(
-            simulated,
-            "mean of the steady rest within 2 %",
-            Promise::AtLeast(least),
-            REPEATS,
-            || {
-                let samples = series(&mut source, 0.03, count, settling);
-                match found(&samples) {
-                    WarmUp::Steady { cut } => Some(close(&samples[cut..])),
-                    _ => None,
-                }
-            },
-        ));
+        let counted = "mean of the steady rest within 2 %";
+        studies.add(11, simulated, counted, AtLeast(least), |source| {
+            let samples = series(source, 0.03, count, settling);
+            match found(&samples) {
+                WarmUp::Steady { cut } => Some(close(&samples[cut..])),
+                _ => None,
+            }
+        });
     }
-    let mut source = Source::new(12);
-    studies.push(Study::new(
-        "60 s of the same, nothing cut",
-        "mean within 2 %",
-        Promise::AtMost(0.01),
-        REPEATS,
-        || Some(close(&series(&mut source, 0.03, 60, settling))),
-    ));
-    let mut source = Source::new(13);
-    studies.push(Study::new(
-        "60 s, loses 20 % from start to end, 5 % noise",
-        not_steady,
-        Promise::AtLeast(0.6),
-        REPEATS,
-        || {
-            Some(!is_steady(found(&series(&mut source, 0.05, 60, |slice| {
-                1.0 - 0.2 * slice / 60.0
-            }))))
-        },
-    ));
-    let mut source = Source::new(14);
-    studies.push(Study::new(
-        "60 s, loses 10 % from start to end, 5 % noise",
-        not_steady,
-        Promise::Between(0.2, 0.5),
-        REPEATS,
-        || {
-            Some(!is_steady(found(&series(&mut source, 0.05, 60, |slice| {
-                1.0 - 0.1 * slice / 60.0
-            }))))
-        },
-    ));
-    let mut source = Source::new(15);
-    studies.push(Study::new(
-        "60 s, still settling at the end (time constant 40 s), 3 % noise",
-        not_steady,
-        Promise::AtLeast(0.95),
-        REPEATS,
-        || {
-            Some(!is_steady(found(&series(&mut source, 0.03, 60, |slice| {
-                1.0 - 0.5 * (-slice / 40.0).exp()
-            }))))
-        },
-    ));
-    studies
+    let simulated = "60 s of the same, nothing cut";
+    let counted = "mean within 2 %";
+    studies.add(12, simulated, counted, AtMost(0.01), |source| {
+        Some(close(&series(source, 0.03, 60, settling)))
+    });
+    let simulated = "60 s, loses 20 % from start to end, 5 % noise";
+    studies.add(13, simulated, not_steady, AtLeast(0.6), |source| {
+        Some(!is_steady(found(&series(source, 0.05, 60, |slice| {
+            1.0 - 0.2 * slice / 60.0
+        }))))
+    });
+    let simulated = "60 s, loses 10 % from start to end, 5 % noise";
+    studies.add(14, simulated, not_steady, Between(0.2, 0.5), |source| {
+        Some(!is_steady(found(&series(source, 0.05, 60, |slice| {
+            1.0 - 0.1 * slice / 60.0
+        }))))
+    });
+    let simulated = "60 s, still settling at the end (time constant 40 s), 3 % noise";
+    studies.add(15, simulated, not_steady, AtLeast(0.95), |source| {
+        Some(!is_steady(found(&series(source, 0.03, 60, |slice| {
+            1.0 - 0.5 * (-slice / 40.0).exp()
+        }))))
+    });
+    studies.all
 }

@@ -7,7 +7,8 @@ use plimsoll_stats::{
 
 use crate::comparing::excludes_zero;
 use crate::simulate::Source;
-use crate::study::{Promise, Study};
+use crate::study::{Promise, Studies, Study};
+use Promise::{AtMost, Between, Exactly};
 
 /// One run: 60 seconds that begin slowly, remember each other by half, and share what differs from run to run. The mean after the warm-up.
 fn run(source: &mut Source, machine: f64) -> f64 {
@@ -65,33 +66,30 @@ fn probe_tasks(source: &mut Source, noise: f64, slower: f64) -> Vec<f64> {
 }
 
 pub fn studies() -> Vec<Study> {
-    let mut studies = Vec::new();
-    let mut source = Source::new(81);
-    studies.push(Study::new(
-        "whole experiments of an arm against itself: 8 shuffled blocks, warm-up, AR 0.5 within runs, 2 % from run to run, 4 % drift",
-        "“better” or “worse”",
-        Promise::AtMost(0.05),
-        400,
-        || Some(matches!(against_itself(&mut source), Verdict::Better | Verdict::Worse)),
-    ));
+    let mut studies = Studies::repeated(2000);
+    let simulated = "whole experiments of an arm against itself: 8 shuffled blocks, warm-up, AR 0.5 within runs, 2 % from run to run, 4 % drift";
+    let counted = "“better” or “worse”";
+    studies.repeats = 400;
+    studies.add(81, simulated, counted, AtMost(0.05), |source| {
+        Some(matches!(
+            against_itself(source),
+            Verdict::Better | Verdict::Worse
+        ))
+    });
     // 3 % for each run are 4.2 % for a difference and 1.5 % for the mean of 8, so that ln 1.05 lies 3.25 standard errors out. With the 96.1 % that 8 blocks attain it
     // is shown from t(0.9805, 7) = 2.53 on, and what is left, 0.72, is exceeded with the probability T₇(0.72) = 75 %.
-    let mut source = Source::new(82);
-    studies.push(Study::new(
-        "8 blocks, 3 % noise, B 5 % faster (75 % is predicted)",
-        "difference shown",
-        Promise::Between(0.7, 0.8),
-        4000,
-        || {
-            let mut runs = |ratio: f64| -> Vec<f64> {
-                (0..8)
-                    .map(|_| ratio * (0.03 * source.normal()).exp())
-                    .collect()
-            };
-            let comparison = Comparison::paired(&runs(1.0), &runs(1.05)).expect("positive");
-            Some(excludes_zero(&comparison))
-        },
-    ));
+    let simulated = "8 blocks, 3 % noise, B 5 % faster (75 % is predicted)";
+    let counted = "difference shown";
+    studies.repeats = 4000;
+    studies.add(82, simulated, counted, Between(0.7, 0.8), |source| {
+        let mut runs = |ratio: f64| -> Vec<f64> {
+            (0..8)
+                .map(|_| ratio * (0.03 * source.normal()).exp())
+                .collect()
+        };
+        let comparison = Comparison::paired(&runs(1.0), &runs(1.05)).expect("positive");
+        Some(excludes_zero(&comparison))
+    });
     for (simulated, seed, noise, slower, counted, promise) in [
         (
             "probe tasks of 8 blocks on a steady machine, 1 % noise",
@@ -99,7 +97,7 @@ pub fn studies() -> Vec<Study> {
             0.01,
             0.0,
             "a block is marked",
-            Promise::AtMost(0.01),
+            AtMost(0.01),
         ),
         (
             "probe tasks of 8 blocks on a restless machine, 5 % noise",
@@ -118,19 +116,20 @@ pub fn studies() -> Vec<Study> {
             Promise::AtLeast(0.99),
         ),
     ] {
-        let mut source = Source::new(seed);
-        studies.push(Study::new(simulated, counted, promise, 2000, || {
-            Some(is_marked(&probe_tasks(&mut source, noise, slower)))
-        }));
+        studies.repeats = 2000;
+        studies.add(seed, simulated, counted, promise, |source| {
+            Some(is_marked(&probe_tasks(source, noise, slower)))
+        });
     }
-    let mut source = Source::new(86);
     // Cost is the price over the rate, block by block, so that its interval is the rate's turned round. 1 an hour at 5,000 op/s: 0.0556 for a million.
-    studies.push(Study::new(
-        "cost of a million operations over 8 blocks, 3 % noise",
-        "interval holds the truth, 95 %",
-        Promise::Exactly(1.0 - 10.0 / 256.0),
-        2000,
-        || {
+    let simulated = "cost of a million operations over 8 blocks, 3 % noise";
+    let counted = "interval holds the truth, 95 %";
+    studies.add(
+        86,
+        simulated,
+        counted,
+        Exactly(1.0 - 10.0 / 256.0),
+        |source| {
             let costs: Vec<f64> = (0..8)
                 .map(|_| 5000.0 * (0.03 * source.normal()).exp())
                 .map(|rate| (1e6 / (rate * 3600.0)).ln())
@@ -138,6 +137,6 @@ pub fn studies() -> Vec<Study> {
             let interval = hodges_lehmann(&costs, 0.95).expect("finite").interval;
             Some(interval.contains((1e6 / (5000.0_f64 * 3600.0)).ln()))
         },
-    ));
-    studies
+    );
+    studies.all
 }

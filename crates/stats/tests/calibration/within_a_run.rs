@@ -3,7 +3,8 @@
 use plimsoll_stats::{SliceCount, batch_means, mean, percentile_interval, standard_deviation};
 
 use crate::simulate::Source;
-use crate::study::{Promise, Study};
+use crate::study::{Promise, Studies, Study};
+use Promise::{AtMost, Between};
 
 /// A stall begins in one slice of fifty and lasts three on average.
 const STALL: (f64, f64) = (0.02, 1.0 / 3.0);
@@ -23,70 +24,51 @@ fn batches_hold(series: &[f64], truth: f64) -> Option<bool> {
 
 pub fn studies() -> Vec<Study> {
     let holds = "interval holds the truth, 95 %";
-    let mut studies = Vec::new();
+    let mut studies = Studies::repeated(1000);
     for (memory, count, low, simulated) in [
         (0.0, 300, 0.94, "mean, 300 s, independent slices"),
         (0.5, 300, 0.92, "mean, 300 s, AR 0.5"),
         (0.8, 1200, 0.92, "mean, 1200 s, AR 0.8"),
     ] {
-        let mut source = Source::new(count as u64 + (memory * 10.0) as u64);
-        studies.push(Study::new(
+        studies.add(
+            count as u64 + (memory * 10.0) as u64,
             simulated,
             holds,
-            Promise::Between(low, 0.95),
-            1000,
-            || batches_hold(&source.autoregressive(memory, count), 0.0),
-        ));
+            Between(low, 0.95),
+            |source| batches_hold(&source.autoregressive(memory, count), 0.0),
+        );
     }
-    let mut source = Source::new(21);
-    studies.push(Study::new(
-        "mean, 300 s, AR 0.8: the few runs not refused as too short",
-        holds,
-        Promise::Between(0.8, 0.95),
-        1000,
-        || batches_hold(&source.autoregressive(0.8, 300), 0.0),
-    ));
-    let mut source = Source::new(22);
-    studies.push(Study::new(
-        "mean, 1200 s, AR 0.8, taken as independent slices",
-        holds,
-        Promise::AtMost(0.55),
-        1000,
-        || Some(naive_holds(&source.autoregressive(0.8, 1200), 0.0)),
-    ));
-    let mut source = Source::new(23);
-    studies.push(Study::new(
-        "mean, 600 s, stalls of 3 s to a tenth of the throughput",
-        holds,
-        Promise::Between(0.87, 0.95),
-        1000,
-        || {
-            let stalled = source.stalled(STALL.0, STALL.1, 600);
-            let series: Vec<f64> = stalled
-                .iter()
-                .map(|&stall| if stall { 0.1 } else { 1.0 } + 0.03 * source.normal())
-                .collect();
-            batches_hold(&series, 1.0 - 0.9 * IN_STALL)
-        },
-    ));
+    let simulated = "mean, 300 s, AR 0.8: the few runs not refused as too short";
+    studies.add(21, simulated, holds, Between(0.8, 0.95), |source| {
+        batches_hold(&source.autoregressive(0.8, 300), 0.0)
+    });
+    let simulated = "mean, 1200 s, AR 0.8, taken as independent slices";
+    studies.add(22, simulated, holds, AtMost(0.55), |source| {
+        Some(naive_holds(&source.autoregressive(0.8, 1200), 0.0))
+    });
+    let simulated = "mean, 600 s, stalls of 3 s to a tenth of the throughput";
+    studies.add(23, simulated, holds, Between(0.87, 0.95), |source| {
+        let stalled = source.stalled(STALL.0, STALL.1, 600);
+        let series: Vec<f64> = stalled
+            .iter()
+            .map(|&stall| if stall { 0.1 } else { 1.0 } + 0.03 * source.normal())
+            .collect();
+        batches_hold(&series, 1.0 - 0.9 * IN_STALL)
+    });
     for (taken_as_independent, simulated, promise) in [
-        (
-            false,
-            "p99, 600 s, stalls of 3 s",
-            Promise::Between(0.87, 0.95),
-        ),
+        (false, "p99, 600 s, stalls of 3 s", Between(0.87, 0.95)),
         (
             true,
             "the same, operations taken as independent",
-            Promise::AtMost(0.4),
+            AtMost(0.4),
         ),
     ] {
-        let mut source = Source::new(24);
-        studies.push(Study::new(simulated, holds, promise, 300, || {
-            p99_holds(&mut source, taken_as_independent)
-        }));
+        studies.repeats = 300;
+        studies.add(24, simulated, holds, promise, |source| {
+            p99_holds(source, taken_as_independent)
+        });
     }
-    studies
+    studies.all
 }
 
 /// 600 slices of 40 operations; in a stall three of ten take Exp(1) longer. p99 is compared with its exact value.

@@ -1,17 +1,18 @@
 //! Finding experiments again.
 
 use crate::sample;
+use crate::site::Site;
 use plimsoll_record::{ExperimentRecord, ExperimentState, RunState};
 use plimsoll_store::{Filter, Store, StoreError};
+use plimsoll_testing::assert_err;
 use tempfile::TempDir;
 
 fn store_with(records: Vec<ExperimentRecord>) -> (TempDir, Store) {
-    let directory = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&directory.path().join("plimsoll.db")).unwrap();
+    let (Site { folder, .. }, mut store) = Site::with_store();
     for record in records {
         store.import(record).unwrap();
     }
-    (directory, store)
+    (folder, store)
 }
 
 fn named(id: &str, name: &str, started_at: &str) -> ExperimentRecord {
@@ -22,6 +23,11 @@ fn named(id: &str, name: &str, started_at: &str) -> ExperimentRecord {
     }
 }
 
+fn ids(store: &Store, filter: &Filter) -> Vec<String> {
+    let listed = store.list(filter).unwrap().into_iter();
+    listed.map(|summary| summary.id).collect()
+}
+
 #[test]
 fn the_latest_is_listed_first() {
     let (_directory, store) = store_with(vec![
@@ -29,13 +35,7 @@ fn the_latest_is_listed_first() {
         named("c", "three", "2026-03-01T00:00:00Z"),
         named("a", "one", "2026-01-01T00:00:00Z"),
     ]);
-    let ids: Vec<String> = store
-        .list(&Filter::default())
-        .unwrap()
-        .into_iter()
-        .map(|summary| summary.id)
-        .collect();
-    assert_eq!(ids, ["c", "b", "a"]);
+    assert_eq!(ids(&store, &Filter::default()), ["c", "b", "a"]);
     assert_eq!(store.load("last").unwrap().id, "c");
 }
 
@@ -48,17 +48,9 @@ fn a_list_can_be_narrowed() {
         named("b", "one", "2026-02-01T00:00:00Z"),
         named("c", "two", "2026-03-01T00:00:00Z"),
     ]);
-    let ids = |name: Option<&str>, state| -> Vec<String> {
-        let filter = Filter {
-            name: name.map(str::to_owned),
-            state,
-        };
-        store
-            .list(&filter)
-            .unwrap()
-            .into_iter()
-            .map(|summary| summary.id)
-            .collect()
+    let ids = |name: Option<&str>, state| {
+        let name = name.map(str::to_owned);
+        ids(&store, &Filter { name, state })
     };
     assert_eq!(ids(Some("one"), None), ["b", "a"]);
     assert_eq!(ids(None, Some(ExperimentState::Finished)), ["a"]);
@@ -69,27 +61,16 @@ fn a_list_can_be_narrowed() {
 #[test]
 fn a_summary_counts_what_is_done() {
     let mut record = sample::experiment("a");
+    let failed = RunState::Failed {
+        message: String::new(),
+    };
     for (arm, block, attempt, state) in [
         ("small", 0, 1, RunState::Interrupted),
         ("small", 0, 2, RunState::Finished),
         ("large", 0, 1, RunState::Finished),
         // One attempt that failed where another one is finished, and one where none is.
-        (
-            "large",
-            0,
-            2,
-            RunState::Failed {
-                message: String::new(),
-            },
-        ),
-        (
-            "large",
-            1,
-            1,
-            RunState::Failed {
-                message: String::new(),
-            },
-        ),
+        ("large", 0, 2, failed.clone()),
+        ("large", 1, 1, failed),
     ] {
         let mut run = sample::run(arm, block);
         run.attempt = attempt;
@@ -98,20 +79,12 @@ fn a_summary_counts_what_is_done() {
     }
     let (_directory, store) = store_with(vec![record]);
     let summary = store.list(&Filter::default()).unwrap().remove(0);
-    assert_eq!(
-        (
-            summary.runs_finished,
-            summary.runs_failed,
-            summary.runs_planned
-        ),
-        (2, 1, 4)
-    );
+    let (finished, failed) = (summary.runs_finished, summary.runs_failed);
+    assert_eq!((finished, failed, summary.runs_planned), (2, 1, 4));
     assert_eq!(summary.arms, ["small", "large"]);
     assert!(!summary.running);
-    assert_eq!(
-        summary.question.as_deref(),
-        Some("does a larger cache pay?")
-    );
+    let question = summary.question.as_deref();
+    assert_eq!(question, Some("does a larger cache pay?"));
 }
 
 #[test]
@@ -121,26 +94,16 @@ fn an_experiment_is_found_by_id_start_of_id_and_name() {
         named("ab34", "one", "2026-02-01T00:00:00Z"),
         named("cd", "ab12", "2026-03-01T00:00:00Z"),
     ]);
-    assert_eq!(store.load("ab3").unwrap().id, "ab34");
-    assert_eq!(
-        store.load("one").unwrap().id,
-        "ab34",
-        "the later one of that name"
-    );
-    assert_eq!(
-        store.load("ab12").unwrap().id,
-        "ab12",
-        "an id goes before a name"
-    );
+    // The later one of that name, and an id before a name.
+    for (asked, id) in [("ab3", "ab34"), ("one", "ab34"), ("ab12", "ab12")] {
+        assert_eq!(store.load(asked).unwrap().id, id, "{asked}");
+    }
     match store.load("ab").unwrap_err() {
         StoreError::Ambiguous { ids, .. } => assert_eq!(ids, ["ab12", "ab34"]),
         other => panic!("{other}"),
     }
     for nothing in ["", "xy", "ab125", "%", "a_12"] {
-        assert!(
-            matches!(store.load(nothing), Err(StoreError::Unknown { .. })),
-            "{nothing}"
-        );
+        assert_err!(store.load(nothing), StoreError::Unknown { .. });
     }
 }
 
@@ -155,11 +118,8 @@ fn only_the_same_plan_on_the_same_machine_is_resumed() {
     let wanted = sample::experiment("wanted");
     let fingerprint = wanted.machine.fingerprint();
     let (_directory, store) = store_with(vec![finished, wanted, elsewhere, changed]);
-    let found = store
-        .find_unfinished("91a4", &fingerprint)
-        .unwrap()
-        .unwrap();
-    assert_eq!(found.id, "wanted");
+    let found = store.find_unfinished("91a4", &fingerprint).unwrap();
+    assert_eq!(found.unwrap().id, "wanted");
     assert_eq!(store.find_unfinished("1111", &fingerprint).unwrap(), None);
 }
 
@@ -169,14 +129,8 @@ fn deleting_one_experiment_keeps_the_others_and_gives_the_space_back() {
         sample::whole_experiment("small"),
         sample::whole_experiment("kept"),
     ]);
-    let size = || {
-        directory
-            .path()
-            .join("plimsoll.db")
-            .metadata()
-            .unwrap()
-            .len()
-    };
+    let path = directory.path().join("plimsoll.db");
+    let size = || path.metadata().unwrap().len();
     let before = size();
     let mut large = sample::whole_experiment("large");
     let slices =
@@ -188,12 +142,7 @@ fn deleting_one_experiment_keeps_the_others_and_gives_the_space_back() {
     store.delete("small").unwrap();
     assert!(size() <= before, "{} > {before}", size());
     assert_eq!(store.list(&Filter::default()).unwrap().len(), 1);
-    assert_eq!(
-        store.load("kept").unwrap(),
-        sample::merged(&sample::whole_experiment("kept"))
-    );
-    assert!(matches!(
-        store.delete("large"),
-        Err(StoreError::Unknown { .. })
-    ));
+    let kept = sample::merged(&sample::whole_experiment("kept"));
+    assert_eq!(store.load("kept").unwrap(), kept);
+    assert_err!(store.delete("large"), StoreError::Unknown { .. });
 }

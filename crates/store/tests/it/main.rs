@@ -10,3 +10,4 @@ mod other_users;
 mod refusals;
 mod round_trip;
 mod sample;
+mod site;

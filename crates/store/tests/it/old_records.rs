@@ -3,6 +3,7 @@
 use crate::sample;
 use plimsoll_record::{ExperimentRecord, RECORD_VERSION, RunState};
 use plimsoll_store::Store;
+use plimsoll_testing::assert_contains;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -33,19 +34,16 @@ fn records_of_every_version_load() {
         let first = &finished.points[0].slices[0];
         assert_eq!(first.completed.ok, 3, "two in time and one late");
         let reads = &first.operations[0].latencies.service;
-        assert_eq!(
-            (reads.min_ns(), reads.count_above(1_000_000)),
-            (Some(1_000), 1)
-        );
+        assert_eq!(reads.min_ns(), Some(1_000));
+        assert_eq!(reads.count_above(1_000_000), 1);
         assert_eq!(first.telemetry["reads"], 1.0 / 3.0);
-        assert_eq!(
-            finished.points[0].end.as_ref().unwrap().busy_ns,
-            31_000_000_000
-        );
+        let end = finished.points[0].end.as_ref().unwrap();
+        assert_eq!(end.busy_ns, 31_000_000_000);
         assert!(finished.points[1].end.is_none());
-        assert!(
-            matches!(&failed.state, RunState::Failed { message } if message.contains("library"))
-        );
+        match &failed.state {
+            RunState::Failed { message } => assert_contains(message, "library"),
+            other => panic!("{other:?}"),
+        }
     }
 }
 
@@ -56,10 +54,8 @@ fn records_of_every_version_load() {
 fn write_the_records_of_this_version() {
     let stem = folder().join(format!("v{RECORD_VERSION}"));
     let (text, database) = (stem.with_extension("json"), stem.with_extension("db"));
-    assert!(
-        !text.exists() && !database.exists(),
-        "the files of this version exist"
-    );
+    let exist = text.exists() || database.exists();
+    assert!(!exist, "the files of this version exist");
     let record = sample::whole_experiment("01d1dea5");
     fs::write(text, record.to_json()).unwrap();
     let directory = tempfile::tempdir().unwrap();

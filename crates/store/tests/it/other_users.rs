@@ -5,7 +5,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use nix::unistd::geteuid;
 use plimsoll_store::{Filter, Store, StoreError};
-use plimsoll_testing::{Need, has};
+use plimsoll_testing::{Need, assert_contains, has, this_test};
 use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 use std::fs::{self, File, Permissions};
@@ -17,8 +17,7 @@ const SOMEBODY: u32 = 65_534;
 
 /// Does something as another user, on a thread of its own: only the thread becomes that user. Nothing where this process is not root.
 pub fn as_somebody_else<T: Send>(what: impl FnOnce() -> T + Send) -> Option<T> {
-    let test = std::thread::current();
-    if !has(test.name().unwrap_or("a test"), &[Need::Root]) {
+    if !has(&this_test(), &[Need::Root]) {
         return None;
     }
     std::thread::scope(|scope| {
@@ -127,19 +126,13 @@ fn a_lock_file_that_is_no_file_of_ours_is_refused() {
     let lock = directory.path().join("plimsoll.db-lock");
     nix::unistd::mkfifo(&lock, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let refused = Store::open(&path).unwrap_err().to_string();
-    assert!(
-        refused.contains("is a FIFO, not a regular file"),
-        "{refused}"
-    );
+    assert_contains(&refused, "is a FIFO, not a regular file");
     fs::remove_file(&lock).unwrap();
     if geteuid().is_root() {
         fs::write(&lock, "").unwrap();
         chown(&lock, Some(SOMEBODY), None).unwrap();
         let refused = Store::open(&path).unwrap_err().to_string();
-        assert!(
-            refused.contains("plimsoll.db-lock belongs to user 65534"),
-            "{refused}"
-        );
+        assert_contains(&refused, "plimsoll.db-lock belongs to user 65534");
     }
 }
 
@@ -160,19 +153,15 @@ fn root_reads_the_store_of_a_user_and_writes_nothing_there() {
         return;
     }
     let names = || {
-        let mut names: Vec<_> = fs::read_dir(&folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name())
-            .collect();
+        let files = fs::read_dir(&folder).unwrap();
+        let mut names: Vec<_> = files.map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         names
     };
     let before = names();
     let refused = Store::open(&path).unwrap_err().to_string();
-    assert!(
-        refused.contains("home belongs to user 65534: run plimsoll as that user"),
-        "{refused}"
-    );
+    let words = "home belongs to user 65534: run plimsoll as that user";
+    assert_contains(&refused, words);
     let reader = Store::open_read_only(&path).unwrap();
     assert_eq!(reader.load("one").unwrap().id, "one");
     assert_eq!(names(), before);

@@ -1,10 +1,12 @@
 //! What is written comes back.
 
 use crate::sample;
+use crate::site::Site;
 use plimsoll_record::{
     Calibration, DiskSpec, ExperimentRecord, FioResult, PointRecord, RunRecord, RunState,
 };
 use plimsoll_store::{PointId, RunId, Store, StoreError};
+use plimsoll_testing::assert_err;
 use proptest::prelude::*;
 
 /// Something that happens to one of two experiments that are written into the same store in turn.
@@ -95,22 +97,17 @@ impl Written {
                     return;
                 }
                 let load = sample::point(None);
-                self.point = Some(
-                    store
-                        .begin_load(id, &load.label, load.warm_up_ns, &load.started_at)
-                        .unwrap(),
-                );
+                let begun = store.begin_load(id, &load.label, load.warm_up_ns, &load.started_at);
+                self.point = Some(begun.unwrap());
                 self.point_is_load = true;
                 self.record.runs.last_mut().unwrap().load = Some(load);
             }
             (Step::BeginPoint, Some(id), _) => {
                 let run = self.record.runs.last_mut().unwrap();
                 let point = sample::point(Some(run.points.len() as u32));
-                self.point = Some(
-                    store
-                        .begin_point(id, &point.label, point.warm_up_ns, &point.started_at)
-                        .unwrap(),
-                );
+                let begun =
+                    store.begin_point(id, &point.label, point.warm_up_ns, &point.started_at);
+                self.point = Some(begun.unwrap());
                 self.point_is_load = false;
                 run.points.push(point);
             }
@@ -176,8 +173,7 @@ fn a_record_survives_export_and_import() {
 
 #[test]
 fn a_finished_experiment_says_so() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&directory.path().join("plimsoll.db")).unwrap();
+    let (_site, mut store) = Site::with_store();
     let id = store.begin(&sample::experiment("")).unwrap();
     store.finish(&id, "2026-11-21T04:00:00Z").unwrap();
     let record = store.load(&id).unwrap();
@@ -188,47 +184,37 @@ fn a_finished_experiment_says_so() {
 
 #[test]
 fn an_import_that_fails_leaves_nothing_behind() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&directory.path().join("plimsoll.db")).unwrap();
+    let (_site, mut store) = Site::with_store();
     let mut record = sample::whole_experiment("twice");
     record.runs.push(record.runs[0].clone());
-    let error = store.import(record).unwrap_err();
-    assert!(
-        matches!(
-            error,
-            StoreError::RunTaken {
-                block: 0,
-                attempt: 1,
-                ..
-            }
-        ),
-        "{error}"
+    assert_err!(
+        store.import(record),
+        StoreError::RunTaken {
+            block: 0,
+            attempt: 1,
+            ..
+        }
     );
-    assert!(matches!(
-        store.load("twice"),
-        Err(StoreError::Unknown { .. })
-    ));
+    assert_err!(store.load("twice"), StoreError::Unknown { .. });
 }
 
 #[test]
 fn an_id_is_given_once() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&directory.path().join("plimsoll.db")).unwrap();
+    let (_site, mut store) = Site::with_store();
     store.begin(&sample::experiment("mine")).unwrap();
-    assert!(matches!(
+    assert_err!(
         store.begin(&sample::experiment("mine")),
-        Err(StoreError::IdTaken { .. })
-    ));
-    assert!(matches!(
+        StoreError::IdTaken { .. }
+    );
+    assert_err!(
         store.import(sample::whole_experiment("mine")),
-        Err(StoreError::IdTaken { .. })
-    ));
+        StoreError::IdTaken { .. }
+    );
 }
 
 #[test]
 fn what_fio_found_is_kept_with_its_experiment() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&directory.path().join("results.db")).unwrap();
+    let (site, mut store) = Site::with_store();
     let id = store.begin(&sample::experiment("")).unwrap();
     let calibration = Calibration {
         disk: DiskSpec::unlimited(1 << 30),
@@ -247,10 +233,7 @@ fn what_fio_found_is_kept_with_its_experiment() {
     assert_eq!(store.load(&id).unwrap().calibrations, kept);
     drop(store);
     // Who does not work on the experiment may not add to it.
-    let mut other = Store::open(&directory.path().join("results.db")).unwrap();
-    let refused = other.add_calibration(&id, &calibration).unwrap_err();
-    assert!(
-        matches!(refused, StoreError::NotClaimed { .. }),
-        "{refused}"
-    );
+    let mut other = site.open();
+    let refused = other.add_calibration(&id, &calibration);
+    assert_err!(refused, StoreError::NotClaimed { .. });
 }

@@ -2,9 +2,9 @@
 
 use plimsoll_record::{
     Acknowledged, Completed, Disturbance, EngineDescription, ErrorSample, EventRecord,
-    ExperimentRecord, ExperimentState, Histogram, Latencies, LoadKind, Machine, NotedOperation,
-    OpenLatencies, Operation, OperationSlice, PointEnd, PointLabel, PointRecord, Program,
-    RECORD_VERSION, RunRecord, RunState, Slice, Status, Storage, Warning, WarningId, WorkerUse,
+    ExperimentRecord, Histogram, Latencies, LoadKind, Machine, NotedOperation, OpenLatencies,
+    Operation, OperationSlice, PointEnd, PointLabel, PointRecord, Program, RECORD_VERSION,
+    RunRecord, RunState, Slice, Status, Storage, Warning, WarningId, WorkerUse,
 };
 use std::collections::BTreeMap;
 
@@ -15,7 +15,6 @@ pub fn experiment(id: &str) -> ExperimentRecord {
         id: id.to_owned(),
         name: "cache size".to_owned(),
         question: Some("does a larger cache pay?".to_owned()),
-        state: ExperimentState::Unfinished,
         file_text: "plimsoll: 1\nname: cache size\n".to_owned(),
         file_hash: "f11e".to_owned(),
         plan_hash: "91a4".to_owned(),
@@ -38,9 +37,7 @@ pub fn experiment(id: &str) -> ExperimentRecord {
         },
         command: "plimsoll run cache.yaml".to_owned(),
         started_at: "2026-11-21T03:44:00Z".to_owned(),
-        ended_at: None,
-        calibrations: Vec::new(),
-        runs: Vec::new(),
+        ..ExperimentRecord::default()
     }
 }
 
@@ -51,20 +48,9 @@ pub fn run(arm: &str, block: u32) -> RunRecord {
         arm: arm.to_owned(),
         position: 1,
         attempt: 1,
-        state: RunState::Started,
         seed: 7 + u64::from(block),
         started_at: "2026-11-21T03:44:01Z".to_owned(),
-        ended_at: None,
-        engine: None,
-        machine: Machine::default(),
-        storage: None,
-        records_loaded: None,
-        data_bytes: None,
-        rig: None,
-        load: None,
-        points: Vec::new(),
-        probe_tasks: Vec::new(),
-        warnings: Vec::new(),
+        ..RunRecord::default()
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
-use crate::laboratory::{LoopDevice, is_root_or_skip};
+use crate::laboratory::{LOOPS, LoopDevice};
+use plimsoll_testing::{assert_contains, needs};
 use std::os::unix::fs::symlink;
 
 fn said(result: Result<Device, TestbedError>) -> String {
@@ -10,13 +11,10 @@ fn said(result: Result<Device, TestbedError>) -> String {
 fn only_stable_names_are_taken() {
     for name in ["/dev/sda", "disk", "/dev/disk/by-id/../../sda", "/dev/disk"] {
         let error = resolve(Path::new(name)).unwrap_err().to_string();
-        assert!(
-            error.contains("is not touched: it is no stable name"),
-            "{error}"
-        );
+        assert_contains(&error, "is not touched: it is no stable name");
     }
     let error = resolve(Path::new("/dev/disk/by-id/nothing-of-this-name")).unwrap_err();
-    assert!(error.to_string().contains("cannot be found"), "{error}");
+    assert_contains(&error, "cannot be found");
 }
 
 #[test]
@@ -27,17 +25,13 @@ fn a_file_is_no_device() {
     let link = folder.path().join("link");
     symlink(&file, &link).unwrap();
     let error = said(check(&link, &file, &Tools::of("test")));
-    assert_eq!(
-        error,
-        format!("{} is not touched: it is no block device", link.display())
-    );
+    let expected = format!("{} is not touched: it is no block device", link.display());
+    assert_eq!(error, expected);
 }
 
 #[test]
 fn a_device_is_refused_when_anything_but_a_filesystem_could_be_lost() {
-    if !is_root_or_skip("a_device_is_refused_when_anything_but_a_filesystem_could_be_lost") {
-        return;
-    }
+    needs!(LOOPS);
     let tools = Tools::of("test");
     let folder = tempfile::tempdir().unwrap();
     let device = LoopDevice::new(folder.path(), "disk", 64 << 20);
@@ -63,14 +57,12 @@ fn a_device_is_refused_when_anything_but_a_filesystem_could_be_lost() {
         .unwrap();
     let error = said(check(named, &path, &tools));
     rustix::mount::unmount(&point, rustix::mount::UnmountFlags::DETACH).unwrap();
-    assert!(
-        error.contains("is mounted at") && error.contains("unmount it first"),
-        "{error}"
-    );
+    assert_contains(&error, "is mounted at");
+    assert_contains(&error, "unmount it first");
 
     run("mkswap", &["-f"]);
     let error = said(check(named, &path, &tools));
-    assert!(error.contains("holds swap"), "{error}");
+    assert_contains(&error, "holds swap");
 
     // A partition table as old disks have it: its signature and one entry.
     let mut table = vec![0_u8; 4096];
@@ -79,13 +71,13 @@ fn a_device_is_refused_when_anything_but_a_filesystem_could_be_lost() {
     run("wipefs", &["--all", "--quiet"]);
     fs::write(&path, &table).unwrap();
     let error = said(check(named, &path, &tools));
-    assert!(error.contains("partition"), "{error}");
+    assert_contains(&error, "partition");
 
     run("wipefs", &["--all", "--quiet"]);
     let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
     let held = rustix::fs::open(&path, flags, Mode::empty()).unwrap();
     let error = said(check(named, &path, &tools));
-    assert!(error.contains("is in use"), "{error}");
+    assert_contains(&error, "is in use");
     drop(held);
     // A program that another test starts at this moment holds what is open here until it is on its own.
     let longest = std::time::Duration::from_secs(10);

@@ -1,7 +1,8 @@
 use super::*;
-use crate::laboratory::is_root_or_skip;
+use crate::laboratory::LOOPS;
 use crate::processes::started_ticks;
 use crate::{Journal, abandoned};
+use plimsoll_testing::needs;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 
@@ -16,9 +17,7 @@ fn limits() -> LimitsSpec {
 
 #[test]
 fn a_group_that_took_the_place_of_ours_is_left_alone() {
-    if !is_root_or_skip("a_group_that_took_the_place_of_ours_is_left_alone") {
-        return;
-    }
+    needs!(LOOPS);
     let state = tempfile::tempdir().unwrap();
     let journal = Journal::open(state.path(), "a test").unwrap();
     let made = RigParts::new(&journal);
@@ -40,9 +39,7 @@ fn a_group_that_took_the_place_of_ours_is_left_alone() {
 
 #[test]
 fn the_processes_in_an_abandoned_group_are_ended_with_it() {
-    if !is_root_or_skip("the_processes_in_an_abandoned_group_are_ended_with_it") {
-        return;
-    }
+    needs!(LOOPS);
     let state = tempfile::tempdir().unwrap();
     let journal = Journal::open(state.path(), "a test").unwrap();
     let made = RigParts::new(&journal);
@@ -78,9 +75,7 @@ fn the_processes_in_an_abandoned_group_are_ended_with_it() {
 #[test]
 fn memory_is_sized_by_what_the_processes_take_then() {
     const MIB: u64 = 1 << 20;
-    if !is_root_or_skip("memory_is_sized_by_what_the_processes_take_then") {
-        return;
-    }
+    needs!(LOOPS);
     let state = tempfile::tempdir().unwrap();
     let journal = Journal::open(state.path(), "a test").unwrap();
     let made = RigParts::new(&journal);

@@ -82,11 +82,8 @@ mod tests {
         assert!(!end(child.id(), started, || false));
         assert_eq!(started_ticks(child.id()), Some(started), "it lives");
         assert!(end(child.id(), started, || true));
-        assert_eq!(
-            started_ticks(child.id()),
-            None,
-            "ended, though not yet reaped"
-        );
+        let found = started_ticks(child.id());
+        assert_eq!(found, None, "ended, though not yet reaped");
         child.wait().unwrap();
     }
 }

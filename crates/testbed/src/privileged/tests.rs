@@ -4,12 +4,13 @@ use super::HeldDirectory;
 use super::group;
 use super::held::new_directory_in;
 use super::removal::remove_abandoned;
-use crate::laboratory::{Tmpfs, is_root_or_skip};
+use crate::laboratory::{LOOPS, Tmpfs};
 use crate::processes::started_ticks;
 use crate::step::{Making, MountedFrom, Step};
 use crate::tools::Tools;
 use crate::undo::{Undone, undo};
 use crate::{DataDirectory, Journal, TestbedError, abandoned};
+use plimsoll_testing::{assert_contains, needs};
 use std::fs::{self, Permissions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -85,11 +86,18 @@ fn is_untrusted(outcome: &Result<impl std::fmt::Debug, TestbedError>, path: &Pat
     matches!(outcome, Err(TestbedError::Untrusted { path: found, .. }) if found == path)
 }
 
+/// Fails unless it was left as foreign, with this reason.
+#[track_caller]
+fn is_foreign(undone: Result<Undone, TestbedError>, reason: &str) {
+    match undone.unwrap() {
+        Undone::Foreign(note) => assert_contains(note, reason),
+        other => panic!("{other:?} in place of: {reason}"),
+    }
+}
+
 #[test]
 fn a_forged_marker_removes_nothing() {
-    if !is_root_or_skip("a_forged_marker_removes_nothing") {
-        return;
-    }
+    needs!(LOOPS);
     let machine = Machine::new();
     let precious = machine.path("precious");
     let marker = forge_marker(&precious);
@@ -97,58 +105,31 @@ fn a_forged_marker_removes_nothing() {
     let named = machine.path("plimsoll-e-r");
     fs::rename(&precious, &named).unwrap();
     let marker = named.join(marker.file_name().unwrap());
-    for (what, owner, rights, reason) in [
-        (
-            "writable for all",
-            0,
-            0o777,
-            "can be changed by other users",
-        ),
-        (
-            "writable for a group",
-            0,
-            0o775,
-            "can be changed by other users",
-        ),
-        (
-            "of another user",
-            ATTACKER,
-            0o700,
-            "is owned by another user",
-        ),
+    let changed = "can be changed by other users";
+    for (owner, rights, reason) in [
+        (0, 0o777, changed),
+        (0, 0o775, changed),
+        (ATTACKER, 0o700, "is owned by another user"),
     ] {
         chown(&named, Some(owner), Some(ATTACKER)).unwrap();
         mode(&named, rights);
-        let left = remove_abandoned(&named, None).unwrap();
-        assert!(
-            matches!(&left, Undone::Foreign(note) if note.contains(reason)),
-            "{what}: {left:?}"
-        );
+        is_foreign(remove_abandoned(&named, None), reason);
     }
     chown(&named, Some(0), Some(0)).unwrap();
     mode(&named, 0o700);
     give_away(&marker);
-    let left = remove_abandoned(&named, None).unwrap();
-    assert!(
-        matches!(&left, Undone::Foreign(note) if note.contains("has a marker that another user could have written")),
-        "{left:?}"
-    );
+    let reason = "has a marker that another user could have written";
+    is_foreign(remove_abandoned(&named, None), reason);
     // And where all else is right, the journal must have the same inode.
     chown(&marker, Some(0), Some(0)).unwrap();
     mode(&marker, 0o600);
     let inode = named.metadata().unwrap().ino();
-    let left = remove_abandoned(&named, Some(inode + 1)).unwrap();
-    assert!(
-        matches!(&left, Undone::Foreign(note) if note.contains("is another directory now")),
-        "{left:?}"
-    );
+    let left = remove_abandoned(&named, Some(inode + 1));
+    is_foreign(left, "is another directory now");
     let other = machine.path("other-name");
     fs::rename(&named, &other).unwrap();
-    let left = remove_abandoned(&other, None).unwrap();
-    assert!(
-        matches!(&left, Undone::Foreign(note) if note.contains("has no name of ours")),
-        "{left:?}"
-    );
+    let reason = "has no name of ours";
+    is_foreign(remove_abandoned(&other, None), reason);
     fs::rename(&other, &precious).unwrap();
     mode(&precious, 0o777);
     machine.check();
@@ -156,9 +137,7 @@ fn a_forged_marker_removes_nothing() {
 
 #[test]
 fn a_place_that_another_user_made_first_is_refused() {
-    if !is_root_or_skip("a_place_that_another_user_made_first_is_refused") {
-        return;
-    }
+    needs!(LOOPS);
     let machine = Machine::new();
     let journal = machine.journal();
     let create = |parent: &Path| DataDirectory::create(&journal, parent, "e", "r");
@@ -187,19 +166,15 @@ fn a_place_that_another_user_made_first_is_refused() {
     mode(&shared, 0o770);
     assert!(is_untrusted(&create(&shared.join("data")), &shared));
     // By way of `..` as well.
-    assert!(is_untrusted(
-        &create(&squatted.join("../../state")),
-        &squatted
-    ));
+    let roundabout = squatted.join("../../state");
+    assert!(is_untrusted(&create(&roundabout), &squatted));
 
     // A place of our own in a sticky one, by a link of our own, is right.
     symlink(machine.path("var-tmp/ours"), machine.path("to-ours")).unwrap();
     fs::create_dir(machine.path("var-tmp/ours")).unwrap();
     let made = create(&machine.path("to-ours/data")).unwrap();
-    assert!(
-        made.path()
-            .starts_with(machine.path("var-tmp/ours").canonicalize().unwrap())
-    );
+    let ours = machine.path("var-tmp/ours").canonicalize().unwrap();
+    assert!(made.path().starts_with(ours));
     made.remove().unwrap();
     machine.check();
 }
@@ -210,12 +185,7 @@ fn a_path_with_too_many_links_has_an_end() {
     symlink("b", folder.path().join("a")).unwrap();
     symlink("a", folder.path().join("b")).unwrap();
     let error = HeldDirectory::make(&folder.path().join("a")).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("Too many levels of symbolic links"),
-        "{error}"
-    );
+    assert_contains(&error, "Too many levels of symbolic links");
 }
 
 /// The directory is held: whatever becomes of its name, what is made is made in it.
@@ -234,10 +204,8 @@ fn what_takes_the_place_of_a_held_directory_gets_nothing() {
     directory.open_to_pass().unwrap();
     let (_, run) = directory.make("run").unwrap();
     let found = fs::read_link(format!("/proc/self/fd/{}", run.as_raw_fd())).unwrap();
-    assert_eq!(
-        found,
-        folder.path().canonicalize().unwrap().join("aside/run")
-    );
+    let aside = folder.path().canonicalize().unwrap().join("aside/run");
+    assert_eq!(found, aside);
     let after = precious.metadata().unwrap();
     assert_eq!((after.mode(), after.uid()), (before.mode(), before.uid()));
     assert_eq!(fs::read_dir(&precious).unwrap().count(), 0);
@@ -274,9 +242,7 @@ fn with_journal(machine: &Machine, name: &str, make: impl FnOnce(&Path)) -> Path
 
 #[test]
 fn a_journal_that_is_no_plain_file_of_ours_is_not_read() {
-    if !is_root_or_skip("a_journal_that_is_no_plain_file_of_ours_is_not_read") {
-        return;
-    }
+    needs!(LOOPS);
     let machine = Machine::new();
     let target = machine.path("precious/target");
     fs::write(&target, "unfinished").unwrap();
@@ -315,9 +281,7 @@ fn a_journal_that_is_no_plain_file_of_ours_is_not_read() {
 
 #[test]
 fn journals_in_a_place_of_another_user_are_not_read() {
-    if !is_root_or_skip("journals_in_a_place_of_another_user_are_not_read") {
-        return;
-    }
+    needs!(LOOPS);
     let machine = Machine::new();
     let home = machine.of_attacker("home");
     let state = with_journal(&machine, "home/state", |path| fs::write(path, "").unwrap());
@@ -332,12 +296,8 @@ fn whoever_only_looks_at_journals_writes_nothing() {
     let journals = state.join("journal");
     let journal = Journal::open(state, "a test").unwrap();
     let directory = DataDirectory::create(&journal, &state.join("data"), "e", "r").unwrap();
-    let path = fs::read_dir(&journals)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let mut entries = fs::read_dir(&journals).unwrap();
+    let path = entries.next().unwrap().unwrap().path();
     // As programs leave them that are killed: one with a line that was cut off, one with nothing in it, one without a name.
     let mut text = fs::read_to_string(&path).unwrap();
     drop((directory, journal));
@@ -353,19 +313,11 @@ fn whoever_only_looks_at_journals_writes_nothing() {
         mode(&journals.join(name), 0o600);
     }
     let found = abandoned(state).unwrap();
-    assert_eq!(
-        found
-            .iter()
-            .map(|left| left.describe().len())
-            .sum::<usize>(),
-        1
-    );
+    let steps = found.iter().map(|left| left.describe().len());
+    assert_eq!(steps.sum::<usize>(), 1);
     for (name, text) in files {
-        assert_eq!(
-            fs::read_to_string(journals.join(name)).unwrap(),
-            text,
-            "{name}"
-        );
+        let kept = fs::read_to_string(journals.join(name)).unwrap();
+        assert_eq!(kept, text, "{name}");
     }
     for left in &found {
         left.undo(&mut |_| {}).unwrap();
@@ -396,16 +348,9 @@ fn a_process_without_our_mark_is_not_killed() {
 
 #[test]
 fn a_mount_outside_of_our_directories_is_not_taken_away() {
-    if !is_root_or_skip("a_mount_outside_of_our_directories_is_not_taken_away") {
-        return;
-    }
+    needs!(LOOPS);
     let machine = Machine::new();
-    let theirs = Tmpfs::new(
-        &machine
-            .path("theirs")
-            .canonicalize()
-            .unwrap_or(machine.path("theirs")),
-    );
+    let theirs = Tmpfs::new(&machine.path("theirs"));
     fs::write(theirs.0.join("letter"), "dear").unwrap();
     let undone = undo_step(Step::Mount {
         mount_point: theirs.0.clone(),
@@ -424,9 +369,7 @@ fn a_directory_that_is_no_control_group_is_not_removed() {
     let path = folder.path().join("plimsoll-0011223344556677-1");
     fs::create_dir(&path).unwrap();
     let undone = undo_step(Step::Group { path: path.clone() });
-    assert!(
-        matches!(undone.unwrap(), Undone::Foreign(note) if note.contains("is in no filesystem of control groups"))
-    );
+    is_foreign(undone, "is in no filesystem of control groups");
     assert!(path.exists());
     assert!(group::write(&path.join("cgroup.procs"), "1").is_err());
     assert!(!path.join("cgroup.procs").exists());

@@ -1,66 +1,25 @@
 use super::*;
-use crate::laboratory::{LoopDevice, Tmpfs, is_root_or_skip};
+use crate::laboratory::{LOOPS, LoopDevice, Site, Tmpfs};
 use crate::{TestbedError, abandoned};
 use plimsoll_record::{FilesystemKind, LimitsSpec};
+use plimsoll_testing::{assert_contains, assert_starts, needs};
 use std::process::{Child, Command, Stdio};
 
-/// Where a rig is made in a test, and its journal.
-struct Site {
-    folder: tempfile::TempDir,
-    journal: Journal,
-}
-
 impl Site {
-    fn new() -> Self {
-        let folder = crate::laboratory::passable_folder();
-        let journal = Journal::open(&folder.path().join("state"), "a test").unwrap();
-        Self { folder, journal }
+    /// A directory without disk and limits, for so much data.
+    fn plain(&mut self, needs_bytes: u64) -> Result<Rig, TestbedError> {
+        self.with_order(&RigSpec::default(), needs_bytes, Rig::build)
     }
 
-    fn state(&self) -> PathBuf {
-        self.folder.path().join("state")
-    }
-
-    fn parent(&self) -> PathBuf {
-        self.folder.path().join("data")
-    }
-
-    fn with_order<T>(
-        &mut self,
-        spec: &RigSpec,
-        needs_bytes: u64,
-        work: impl FnOnce(&RigOrder<'_>, &mut Journal) -> T,
-    ) -> T {
-        let parent = self.parent();
-        let daemon = DaemonProgram {
-            path: "/nonexistent".into(),
-            arguments: Vec::new(),
-        };
-        let order = RigOrder {
-            spec,
-            parent: &parent,
-            owner: "e",
-            label: "a run",
-            needs_bytes,
-            daemon: &daemon,
-        };
-        work(&order, &mut self.journal)
-    }
-
-    fn on(&mut self, device: &LoopDevice, spec: &RigSpec) -> Result<Rig, TestbedError> {
+    fn on(&mut self, device: &LoopDevice, spec: &RigSpec) -> Rig {
         let device = Device {
             path: device.path(),
             name: device.name.clone(),
             bytes: 512 << 20,
         };
-        self.with_order(spec, 1 << 20, |order, journal| {
-            Rig::on_device(order, &device, journal)
-        })
-    }
-
-    /// What is left of the data directories.
-    fn left(&self) -> usize {
-        std::fs::read_dir(self.parent()).map_or(0, Iterator::count)
+        let build =
+            |order: &RigOrder<'_>, journal: &mut Journal| Rig::on_device(order, &device, journal);
+        self.with_order(spec, 1 << 20, build).unwrap()
     }
 }
 
@@ -116,7 +75,7 @@ impl Drop for Running {
 #[test]
 fn a_plain_directory_is_a_rig_too() {
     let mut site = Site::new();
-    let rig = site.with_order(&RigSpec::default(), 1, Rig::build).unwrap();
+    let rig = site.plain(1).unwrap();
     assert!(rig.data_directory().is_dir());
     assert_eq!(rig.mount_point(), None);
     assert_eq!(rig.device(), None);
@@ -127,13 +86,10 @@ fn a_plain_directory_is_a_rig_too() {
     torn_down.remove(&mut site.journal).unwrap();
     assert_eq!(site.left(), 0);
 
-    drop(site.with_order(&RigSpec::default(), 1, Rig::build).unwrap());
+    drop(site.plain(1).unwrap());
     assert_eq!(site.left(), 0);
-    let error = site.with_order(&RigSpec::default(), u64::MAX, Rig::build);
-    assert!(matches!(
-        error.unwrap_err(),
-        TestbedError::NotEnoughSpace { .. }
-    ));
+    let error = site.plain(u64::MAX).unwrap_err();
+    assert!(matches!(error, TestbedError::NotEnoughSpace { .. }));
 }
 
 #[test]
@@ -142,8 +98,8 @@ fn what_is_in_the_way_is_not_ours_to_undo() {
     let theirs = site.parent().join("plimsoll-e-a-run");
     std::fs::create_dir_all(&theirs).unwrap();
     std::fs::write(theirs.join("letter"), "dear").unwrap();
-    let error = site.with_order(&RigSpec::default(), 1, Rig::build);
-    assert!(matches!(error.unwrap_err(), TestbedError::InTheWay { .. }));
+    let error = site.plain(1).unwrap_err();
+    assert!(matches!(error, TestbedError::InTheWay { .. }));
     let state = site.state();
     drop(site.journal);
     assert!(abandoned(&state).unwrap().is_empty());
@@ -152,13 +108,11 @@ fn what_is_in_the_way_is_not_ours_to_undo() {
 
 #[test]
 fn each_filesystem_is_made_mounted_and_gone() {
-    if !is_root_or_skip("each_filesystem_is_made_mounted_and_gone") {
-        return;
-    }
+    needs!(LOOPS);
     for kind in FilesystemKind::ALL {
         let mut site = Site::new();
         let device = LoopDevice::new(site.folder.path(), "disk", 512 << 20);
-        let rig = site.on(&device, &filesystem(kind, &["noatime"])).unwrap();
+        let rig = site.on(&device, &filesystem(kind, &["noatime"]));
         let point = rig.mount_point().unwrap().to_owned();
         let mounted = mounts::at(&point).unwrap().unwrap();
         assert_eq!(mounted.kind, kind.name());
@@ -166,13 +120,8 @@ fn each_filesystem_is_made_mounted_and_gone() {
         rig.is_sound().unwrap();
 
         let record = rig.record();
-        let options = record.mount_options.unwrap();
-        assert!(options.contains("noatime"), "{options}");
-        let command = record.mkfs.unwrap();
-        assert!(
-            command.starts_with(&format!("mkfs.{}", kind.name())),
-            "{command}"
-        );
+        assert_contains(record.mount_options.unwrap(), "noatime");
+        assert_starts(record.mkfs.unwrap(), &format!("mkfs.{}", kind.name()));
         assert!(!record.mkfs_version.unwrap().is_empty());
         assert_eq!(record.device.unwrap(), device.path().to_str().unwrap());
         assert_eq!(rig.device(), Some(device.name.as_str()));
@@ -185,7 +134,7 @@ fn each_filesystem_is_made_mounted_and_gone() {
         assert!(device.is_attached(), "the device is not ours");
 
         // Once more, over the filesystem that is there now, and undone by dropping.
-        drop(site.on(&device, &filesystem(kind, &[])).unwrap());
+        drop(site.on(&device, &filesystem(kind, &[])));
         assert_eq!(mounts::at(&point).unwrap(), None);
         assert_eq!(site.left(), 0);
     }
@@ -193,37 +142,23 @@ fn each_filesystem_is_made_mounted_and_gone() {
 
 #[test]
 fn a_mount_that_vanishes_is_noticed_and_a_foreign_one_in_its_place_is_left_alone() {
-    if !is_root_or_skip("a_mount_that_vanishes") {
-        return;
-    }
+    needs!(LOOPS);
     let mut site = Site::new();
     let device = LoopDevice::new(site.folder.path(), "disk", 64 << 20);
-    let rig = site
-        .on(&device, &filesystem(FilesystemKind::Ext4, &[]))
-        .unwrap();
+    let rig = site.on(&device, &filesystem(FilesystemKind::Ext4, &[]));
     let point = rig.mount_point().unwrap().to_owned();
     assert!(crate::privileged::unmount::unmount(&point, false).unwrap());
-    let error = rig.is_sound().unwrap_err();
-    assert!(
-        error.to_string().starts_with("the mount vanished"),
-        "{error}"
-    );
+    assert_starts(rig.is_sound().unwrap_err(), "the mount vanished");
 
     let theirs = Tmpfs::new(&point);
     std::fs::write(point.join("letter"), "dear").unwrap();
     rig.is_sound().unwrap_err();
     let torn_down = rig.tear_down(&mut site.journal).unwrap();
-    assert!(
-        torn_down.notes[0].contains("not ours; it is left alone"),
-        "{:?}",
-        torn_down.notes
-    );
+    assert_contains(&torn_down.notes[0], "not ours; it is left alone");
     let error = torn_down.remove(&mut site.journal).unwrap_err();
     assert!(matches!(error, TestbedError::NotRemoved { .. }), "{error}");
-    assert_eq!(
-        std::fs::read_to_string(point.join("letter")).unwrap(),
-        "dear"
-    );
+    let letter = std::fs::read_to_string(point.join("letter")).unwrap();
+    assert_eq!(letter, "dear");
     // What could not be removed is in the journal, for when it can be.
     drop(theirs);
     let state = site.state();
@@ -231,11 +166,7 @@ fn a_mount_that_vanishes_is_noticed_and_a_foreign_one_in_its_place_is_left_alone
     drop(site.journal);
     let found = abandoned(&state).unwrap();
     assert_eq!(found.len(), 1);
-    assert!(
-        found[0].describe()[0].starts_with("the data directory"),
-        "{:?}",
-        found[0].describe()
-    );
+    assert_starts(&found[0].describe()[0], "the data directory");
     found[0].undo(&mut |_| {}).unwrap();
     assert_eq!(std::fs::read_dir(parent).unwrap().count(), 0);
     drop(found);
@@ -244,57 +175,39 @@ fn a_mount_that_vanishes_is_noticed_and_a_foreign_one_in_its_place_is_left_alone
 
 #[test]
 fn a_filesystem_that_somebody_uses_is_out_of_sight() {
-    if !is_root_or_skip("a_filesystem_that_somebody_uses_is_out_of_sight") {
-        return;
-    }
+    needs!(LOOPS);
     let mut site = Site::new();
     let device = LoopDevice::new(site.folder.path(), "disk", 64 << 20);
-    let rig = site
-        .on(&device, &filesystem(FilesystemKind::Ext4, &[]))
-        .unwrap();
+    let rig = site.on(&device, &filesystem(FilesystemKind::Ext4, &[]));
     let point = rig.mount_point().unwrap().to_owned();
     let kept = std::fs::File::create(rig.data_directory().join("kept")).unwrap();
-    let torn_down = rig.tear_down(&mut site.journal).unwrap();
-    assert!(
-        torn_down.notes[0].contains("still in use by a program"),
-        "{:?}",
-        torn_down.notes
-    );
+    let notes = site.undo(rig);
+    assert_contains(&notes[0], "still in use by a program");
     assert_eq!(mounts::at(&point).unwrap(), None);
-    torn_down.remove(&mut site.journal).unwrap();
     assert_eq!(site.left(), 0);
     drop(kept);
 }
 
 #[test]
 fn a_disk_that_fills_up_is_an_error_of_the_writer_and_undone_like_any_other() {
-    if !is_root_or_skip("a_disk_that_fills_up") {
-        return;
-    }
+    needs!(LOOPS);
     let mut site = Site::new();
     let device = LoopDevice::new(site.folder.path(), "disk", 32 << 20);
-    let rig = site
-        .on(&device, &filesystem(FilesystemKind::Ext4, &[]))
-        .unwrap();
+    let rig = site.on(&device, &filesystem(FilesystemKind::Ext4, &[]));
     let zeros = vec![0; 64 << 20];
     let error = std::fs::write(rig.data_directory().join("too-much"), &zeros).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
-    let torn_down = rig.tear_down(&mut site.journal).unwrap();
-    assert_eq!(torn_down.notes, [""; 0]);
-    torn_down.remove(&mut site.journal).unwrap();
+    assert_eq!(site.undo(rig), [""; 0]);
     assert_eq!(site.left(), 0);
 }
 
 #[test]
 fn memory_bounds_a_process_with_its_page_cache() {
-    if !is_root_or_skip("memory_bounds_a_process_with_its_page_cache") {
-        return;
-    }
+    needs!(LOOPS);
     let limit = 32 << 20;
     let mut site = Site::new();
-    let rig = site
-        .with_order(&limits(Some(limit), Some(0.5), &[0]), 1, Rig::build)
-        .unwrap();
+    let spec = limits(Some(limit), Some(0.5), &[0]);
+    let rig = site.build(&spec).unwrap();
     assert_eq!(rig.record().limits.memory_bytes, Some(limit));
     assert_eq!(rig.record().limits.cpus, Some(0.5));
     assert_eq!(rig.record().limits.pin, [0]);
@@ -306,15 +219,12 @@ fn memory_bounds_a_process_with_its_page_cache() {
     rustix::fs::fadvise(&opened, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     drop(opened);
 
-    let script = format!(
-        "read go; cat '{file}' '{file}' >/dev/null; read end",
-        file = file.display()
-    );
-    let reader = Running::marked(&script, &rig.mark());
+    let file = file.display();
+    let script = format!("read go; cat '{file}' '{file}' >/dev/null; read end");
+    let mut reader = Running::marked(&script, &rig.mark());
     rig.admit(reader.0.id()).unwrap();
     let group = rig.group().unwrap().clone();
     let memory = group.memory.unwrap();
-    let mut reader = reader;
     use std::io::Write;
     reader.0.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
     let (usage, highest) = if group.version == 1 {
@@ -326,9 +236,8 @@ fn memory_bounds_a_process_with_its_page_cache() {
         let text = std::fs::read_to_string(memory.join(name)).unwrap();
         text.trim().parse().unwrap()
     };
-    let filled = crate::wait::until(std::time::Duration::from_secs(60), || {
-        read(usage) > limit / 2
-    });
+    let is_filled = || read(usage) > limit / 2;
+    let filled = crate::wait::until(std::time::Duration::from_secs(60), is_filled);
     assert!(filled, "the page cache counts: {} bytes", read(usage));
     assert!(read(highest) <= limit, "{} bytes", read(highest));
 
@@ -342,7 +251,7 @@ fn memory_bounds_a_process_with_its_page_cache() {
 #[test]
 fn a_process_that_is_gone_is_not_admitted() {
     let mut site = Site::new();
-    let rig = site.with_order(&RigSpec::default(), 1, Rig::build).unwrap();
+    let rig = site.plain(1).unwrap();
     let mut child = Running::shell("exit");
     child.0.wait().unwrap();
     let error = rig.admit(child.0.id()).unwrap_err();

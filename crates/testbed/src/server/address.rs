@@ -128,14 +128,10 @@ mod tests {
             members: "127.0.0.1:4711,127.0.0.1:4712",
             plimsoll: Path::new("/p"),
         };
-        assert_eq!(
-            places.filled("--x={data}/{run}:{port} {log} {\"a\": {other}}"),
-            "--x=/d//r:4711 /l {\"a\": {other}}"
-        );
-        assert_eq!(
-            places.filled("{plimsoll} {members}"),
-            "/p 127.0.0.1:4711,127.0.0.1:4712"
-        );
+        let found = places.filled("--x={data}/{run}:{port} {log} {\"a\": {other}}");
+        assert_eq!(found, "--x=/d//r:4711 /l {\"a\": {other}}");
+        let expected = "/p 127.0.0.1:4711,127.0.0.1:4712";
+        assert_eq!(places.filled("{plimsoll} {members}"), expected);
     }
 
     #[test]
@@ -147,14 +143,10 @@ mod tests {
     #[test]
     fn the_socket_of_a_uri_is_found() {
         let socket = |text| socket_address(text).map(|socket| socket.to_string());
-        assert_eq!(
-            socket("mongodb://127.0.0.1:4711/?a=b"),
-            Some("127.0.0.1:4711".into())
-        );
-        assert_eq!(
-            socket("x://user:word@127.0.0.1:1"),
-            Some("127.0.0.1:1".into())
-        );
+        let found = socket("mongodb://127.0.0.1:4711/?a=b");
+        assert_eq!(found, Some("127.0.0.1:4711".into()));
+        let found = socket("x://user:word@127.0.0.1:1");
+        assert_eq!(found, Some("127.0.0.1:1".into()));
         assert_eq!(socket("127.0.0.1:80"), Some("127.0.0.1:80".into()));
         assert_eq!(socket("mongodb://%2Ftmp%2Fa.sock/"), None);
     }

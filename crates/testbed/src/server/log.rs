@@ -432,10 +432,8 @@ mod tests {
             assert!(is_spelled || words == line[..length], "{words}");
         }
         let cut = line.find(" to write").unwrap();
-        assert_eq!(
-            read(&line[..cut]).1,
-            r#"error 28: WiredTiger error message: at "a": failed"#
-        );
+        let expected = r#"error 28: WiredTiger error message: at "a": failed"#;
+        assert_eq!(read(&line[..cut]).1, expected);
     }
 
     /// Of the log of a mongod 6.0.5 whose disk was full: what it wrote, without most of what it said at its start and of its stack.

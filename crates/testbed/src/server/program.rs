@@ -174,9 +174,7 @@ mod tests {
     #[test]
     fn a_command_can_be_typed_again() {
         let words = ["--a=b".to_owned(), "two words".into(), "it's".into()];
-        assert_eq!(
-            command_line(Path::new("/bin/x"), &words),
-            r"/bin/x --a=b 'two words' 'it'\''s'"
-        );
+        let expected = r"/bin/x --a=b 'two words' 'it'\''s'";
+        assert_eq!(command_line(Path::new("/bin/x"), &words), expected);
     }
 }

@@ -1,8 +1,8 @@
 use super::*;
-use crate::{Journal, Rig, RigOrder, abandoned};
-use plimsoll_disk::DaemonProgram;
+use crate::laboratory::Site;
+use crate::{Rig, abandoned};
 use plimsoll_record::{RigSpec, Role, RoleCommands};
-use plimsoll_testing::{Need, has};
+use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs};
 use std::io::Read;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
@@ -42,55 +42,32 @@ fn spec(arguments: &[&str]) -> ServerSpec {
     }
 }
 
-fn is_possible_or_skip(test: &str) -> bool {
-    has(test, &[Need::Program(PYTHON)])
-}
-
-struct Site {
-    folder: tempfile::TempDir,
-    journal: Journal,
-}
-
 impl Site {
-    fn new() -> Self {
-        let folder = crate::laboratory::passable_folder();
-        let journal = Journal::open(&folder.path().join("state"), "a test").unwrap();
-        Self { folder, journal }
-    }
-
-    fn state(&self) -> PathBuf {
-        self.folder.path().join("state")
-    }
-
-    fn rig(&mut self, server: ServerSpec) -> Result<Rig, TestbedError> {
-        let rig = RigSpec {
-            server: Some(server),
+    fn serve(&mut self, server: ServerSpec) -> Result<Rig, TestbedError> {
+        let server = Some(server);
+        self.build(&RigSpec {
+            server,
             ..RigSpec::default()
-        };
-        self.rig_of(&rig)
+        })
     }
 
-    fn rig_of(&mut self, spec: &RigSpec) -> Result<Rig, TestbedError> {
-        let daemon = DaemonProgram {
-            path: "/nonexistent".into(),
-            arguments: Vec::new(),
-        };
-        let order = RigOrder {
-            spec,
-            parent: &self.folder.path().join("data"),
-            owner: "e",
-            label: "a run",
-            needs_bytes: 1 << 20,
-            daemon: &daemon,
-        };
-        Rig::build(&order, &mut self.journal)
+    /// Why a server cannot be made.
+    fn refuses(&mut self, server: ServerSpec) -> String {
+        self.serve(server).unwrap_err().to_string()
     }
+}
 
-    fn nothing_is_left(&self) {
-        assert!(abandoned(&self.state()).unwrap().is_empty());
-        let data = self.folder.path().join("data");
-        assert_eq!(std::fs::read_dir(data).unwrap().count(), 0);
+fn all_ended(processes: &[u32]) {
+    for process in processes {
+        assert_eq!(started_ticks(*process), None);
     }
+}
+
+/// Kills a process and waits until it is gone.
+fn kill(process: u32) {
+    let pid = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, Signal::KILL).unwrap();
+    assert!(until(Duration::from_secs(10), || started_ticks(process).is_none()));
 }
 
 fn fetch(address: &str) -> String {
@@ -110,11 +87,9 @@ fn user_of(process: u32) -> u32 {
 
 #[test]
 fn a_server_serves_its_data_and_ends() {
-    if !is_possible_or_skip("a_server_serves_its_data_and_ends") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
-    let mut rig = site.rig(http()).unwrap();
+    let mut rig = site.serve(http()).unwrap();
     std::fs::write(rig.data_directory().join("record"), "of the engine").unwrap();
     let (address, processes) = rig.server().unwrap();
     let process = processes[0];
@@ -142,150 +117,92 @@ fn a_server_serves_its_data_and_ends() {
     }
     let record = rig.record().server.unwrap();
     assert!(record.version.unwrap().starts_with("Python "));
-    assert!(
-        record.command.contains("-m http.server"),
-        "{}",
-        record.command
-    );
+    assert_contains(&record.command, "-m http.server");
     assert_eq!(record.user.is_some(), is_root);
     rig.is_sound().unwrap();
     rig.stop_server().unwrap();
     assert_eq!(started_ticks(process), None);
     let log = std::fs::read_to_string(&rig.server_logs()[0]).unwrap();
-    assert!(log.contains("GET /record"), "{log}");
-    let torn_down = rig.tear_down(&mut site.journal).unwrap();
-    assert!(torn_down.notes.is_empty(), "{:?}", torn_down.notes);
-    torn_down.remove(&mut site.journal).unwrap();
+    assert_contains(&log, "GET /record");
+    assert_eq!(site.undo(rig), [""; 0]);
     site.nothing_is_left();
 }
 
 #[test]
 fn a_server_that_is_killed_is_missed_with_its_last_words() {
-    if !is_possible_or_skip("a_server_that_is_killed_is_missed_with_its_last_words") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
-    let mut rig = site.rig(http()).unwrap();
+    let mut rig = site.serve(http()).unwrap();
     let (address, processes) = rig.server().unwrap();
-    let process = processes[0];
     fetch(address);
-    let pid = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
-    rustix::process::kill_process(pid, Signal::KILL).unwrap();
-    assert!(until(Duration::from_secs(10), || started_ticks(process).is_none()));
+    kill(processes[0]);
     let message = rig.is_sound().unwrap_err().to_string();
-    assert!(
-        message.starts_with("the server a server is gone: it was killed (SIGKILL)"),
-        "{message}"
-    );
-    assert!(
-        message.contains("its last words: ") && message.contains("GET /record"),
-        "{message}"
-    );
-    assert!(matches!(
-        rig.stop_server(),
-        Err(TestbedError::ServerDied { .. })
-    ));
-    rig.tear_down(&mut site.journal)
-        .unwrap()
-        .remove(&mut site.journal)
-        .unwrap();
+    let begins = "the server a server is gone: it was killed (SIGKILL)";
+    assert_starts(&message, begins);
+    assert_contains(&message, "its last words: ");
+    assert_contains(&message, "GET /record");
+    let stopped = rig.stop_server();
+    assert!(matches!(stopped, Err(TestbedError::ServerDied { .. })));
+    site.undo(rig);
     site.nothing_is_left();
 }
 
 #[test]
 fn a_server_of_a_program_that_is_gone_is_found_and_ended() {
-    if !is_possible_or_skip("a_server_of_a_program_that_is_gone_is_found_and_ended") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
-    let rig = site.rig(three()).unwrap();
+    let rig = site.serve(three()).unwrap();
     let processes = rig.server().unwrap().1;
-    assert!(
-        processes
-            .iter()
-            .all(|process| started_ticks(*process).is_some())
-    );
+    let is_alive = |process: &u32| started_ticks(*process).is_some();
+    assert!(processes.iter().all(is_alive));
     // A copy of the journal is nobody's, as if this program were gone.
     let journals = site.state().join("journal");
-    let journal = std::fs::read_dir(&journals)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap();
+    let mut entries = std::fs::read_dir(&journals).unwrap();
+    let journal = entries.next().unwrap().unwrap();
     std::fs::copy(journal.path(), journals.join("copy.ndjson")).unwrap();
     let left = abandoned(&site.state()).unwrap();
     assert_eq!(left.len(), 1);
     for left in left {
-        assert!(
-            left.describe()
-                .iter()
-                .any(|line| line.contains("the server a server"))
-        );
+        assert_contains(left.describe().join("\n"), "the server a server");
         // The data directory has an owner who lives.
         let _ = left.undo(&mut |_| {});
     }
-    for process in processes {
-        assert_eq!(started_ticks(process), None);
-    }
+    all_ended(&processes);
     drop(rig);
 }
 
 #[test]
 fn what_does_not_start_says_why() {
-    if !is_possible_or_skip("what_does_not_start_says_why") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
-    let dying = spec(&["-c", "import sys; print('no room for me'); sys.exit(3)"]);
-    let message = site.rig(dying).unwrap_err().to_string();
-    assert_eq!(
-        message,
-        "the server a server is gone: it ended with exit code 3; its last words: no room for me"
-    );
+    let dying = "import sys; print('no room for me'); sys.exit(3)";
+    let expected =
+        "the server a server is gone: it ended with exit code 3; its last words: no room for me";
+    assert_eq!(site.refuses(spec(&["-c", dying])), expected);
     let cut_off = "import sys; sys.stdout.write('no room for m'); sys.exit(3)";
-    let message = site.rig(spec(&["-c", cut_off])).unwrap_err().to_string();
-    assert_eq!(
-        message,
-        "the server a server is gone: it ended with exit code 3, and its log breaks off within a line, as on a full disk; its last words: no room for m"
-    );
+    let expected = "the server a server is gone: it ended with exit code 3, and its log breaks off within a line, as on a full disk; its last words: no room for m";
+    assert_eq!(site.refuses(spec(&["-c", cut_off])), expected);
     let mut silent = spec(&["-c", "import time; time.sleep(1000)"]);
     silent.ready_within_ns = 1;
-    let message = site.rig(silent).unwrap_err().to_string();
-    assert!(
-        message.contains("took no connection at test://127.0.0.1:"),
-        "{message}"
-    );
-    assert!(message.ends_with("; it said nothing"), "{message}");
+    let message = site.refuses(silent);
+    assert_contains(&message, "took no connection at test://127.0.0.1:");
+    assert_ends(&message, "; it said nothing");
     let mut missing = http();
     missing.program = "plimsoll-has-no-such-server".into();
-    let message = site.rig(missing).unwrap_err().to_string();
-    assert!(
-        message.contains(
-            "there is no program plimsoll-has-no-such-server for the server a server in "
-        ),
-        "{message}"
-    );
-    assert!(
-        message.contains("`server: {program: /path/to/plimsoll-has-no-such-server}`"),
-        "{message}"
-    );
-    let mut missing = http();
+    let message = site.refuses(missing.clone());
+    let why = "there is no program plimsoll-has-no-such-server for the server a server in ";
+    assert_contains(&message, why);
+    let advice = "`server: {program: /path/to/plimsoll-has-no-such-server}`";
+    assert_contains(&message, advice);
     missing.program = "/nonexistent/server".into();
-    let message = site.rig(missing).unwrap_err().to_string();
-    assert!(
-        message.starts_with(
-            "there is no program /nonexistent/server for the server a server that could be run: "
-        ),
-        "{message}"
-    );
+    let why = "there is no program /nonexistent/server for the server a server that could be run: ";
+    assert_starts(site.refuses(missing), why);
     site.nothing_is_left();
 }
 
 #[test]
 fn a_server_that_does_not_end_is_killed_and_said() {
-    if !is_possible_or_skip("a_server_that_does_not_end_is_killed_and_said") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
     let stubborn = "
 import os, signal, socket, time
@@ -296,18 +213,13 @@ while True:
 ";
     let mut server = spec(&["-c", stubborn]);
     server.stop_within_ns = 1;
-    let mut rig = site.rig(server).unwrap();
-    let process = rig.server().unwrap().1[0];
+    let mut rig = site.serve(server).unwrap();
+    let processes = rig.server().unwrap().1;
     let message = rig.stop_server().unwrap_err().to_string();
-    assert!(
-        message.contains("did not end within") && message.contains("and was killed"),
-        "{message}"
-    );
-    assert_eq!(started_ticks(process), None);
-    rig.tear_down(&mut site.journal)
-        .unwrap()
-        .remove(&mut site.journal)
-        .unwrap();
+    assert_contains(&message, "did not end within");
+    assert_contains(&message, "and was killed");
+    all_ended(&processes);
+    site.undo(rig);
     site.nothing_is_left();
 }
 
@@ -326,17 +238,12 @@ fn three() -> ServerSpec {
 
 #[test]
 fn a_server_of_several_members_is_one() {
-    if !is_possible_or_skip("a_server_of_several_members_is_one") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
-    let mut rig = site.rig(three()).unwrap();
+    let mut rig = site.serve(three()).unwrap();
     let record = rig.record().server.unwrap();
-    let hosts: Vec<&str> = record
-        .members
-        .iter()
-        .map(|member| member.address.as_str())
-        .collect();
+    let members = record.members.iter();
+    let hosts: Vec<&str> = members.map(|member| member.address.as_str()).collect();
     let (address, processes) = rig.server().unwrap();
     assert_eq!(processes.len(), 3);
     assert_eq!(address, format!("test://{}/", hosts.join(",")));
@@ -350,9 +257,7 @@ fn a_server_of_several_members_is_one() {
     assert_eq!(record.command, record.members[0].command);
     rig.is_sound().unwrap();
     rig.stop_server().unwrap();
-    for process in processes {
-        assert_eq!(started_ticks(process), None);
-    }
+    all_ended(&processes);
     let logs = rig.server_logs();
     assert_eq!(logs.len(), 3);
     let said = std::fs::read_to_string(&logs[0]).unwrap();
@@ -363,69 +268,46 @@ fn a_server_of_several_members_is_one() {
         let said = std::fs::read_to_string(log).unwrap();
         assert_eq!(said.matches("GET /record").count(), 1, "{said}");
     }
-    let torn_down = rig.tear_down(&mut site.journal).unwrap();
-    assert!(torn_down.notes.is_empty(), "{:?}", torn_down.notes);
-    torn_down.remove(&mut site.journal).unwrap();
+    assert_eq!(site.undo(rig), [""; 0]);
     site.nothing_is_left();
 }
 
 #[test]
 fn a_member_that_is_killed_is_named_and_the_others_end() {
-    if !is_possible_or_skip("a_member_that_is_killed_is_named_and_the_others_end") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
-    let mut rig = site.rig(three()).unwrap();
+    let mut rig = site.serve(three()).unwrap();
     let processes = rig.server().unwrap().1;
-    let pid = rustix::process::Pid::from_raw(processes[1].cast_signed()).unwrap();
-    rustix::process::kill_process(pid, Signal::KILL).unwrap();
-    let is_gone = || started_ticks(processes[1]).is_none();
-    assert!(until(Duration::from_secs(10), is_gone));
-    let message = rig.is_sound().unwrap_err().to_string();
+    kill(processes[1]);
     let words = "the server a server (member 2 of 3) is gone: it was killed (SIGKILL)";
-    assert!(message.starts_with(words), "{message}");
-    assert!(matches!(
-        rig.stop_server(),
-        Err(TestbedError::ServerDied { .. })
-    ));
-    for process in processes {
-        assert_eq!(started_ticks(process), None);
-    }
-    rig.tear_down(&mut site.journal)
-        .unwrap()
-        .remove(&mut site.journal)
-        .unwrap();
+    assert_starts(rig.is_sound().unwrap_err(), words);
+    let stopped = rig.stop_server();
+    assert!(matches!(stopped, Err(TestbedError::ServerDied { .. })));
+    all_ended(&processes);
+    site.undo(rig);
     site.nothing_is_left();
 }
 
 #[test]
 fn a_command_after_the_start_that_fails_fails_the_start() {
-    if !is_possible_or_skip("a_command_after_the_start_that_fails_fails_the_start") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
     let mut failing = three();
     failing.after_start[2] = "import sys; print('no majority'); sys.exit(4)".into();
-    let message = site.rig(failing).unwrap_err().to_string();
+    let message = site.refuses(failing);
     let begins = "the server a server was started, and the command after that failed: it ended with exit code 4: python3 -c ";
-    assert!(message.starts_with(begins), "{message}");
-    assert!(
-        message.ends_with("; its last words: no majority"),
-        "{message}"
-    );
+    assert_starts(&message, begins);
+    assert_ends(&message, "; its last words: no majority");
     let mut missing = three();
     missing.after_start[0] = "plimsoll-has-no-such-program".into();
-    let message = site.rig(missing).unwrap_err().to_string();
     let words = "there is no program plimsoll-has-no-such-program for the server a server in ";
-    assert!(message.contains(words), "{message}");
+    assert_contains(site.refuses(missing), words);
     site.nothing_is_left();
 }
 
 #[test]
 fn a_member_that_dies_ends_the_command_after_the_start() {
-    if !is_possible_or_skip("a_member_that_dies_ends_the_command_after_the_start") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
     let mut server = three();
     // It kills the second member, and would wait for it without end.
@@ -443,11 +325,8 @@ time.sleep(100000)
 ";
     server.after_start = [PYTHON, "-c", kill, "{data}"].map(str::to_owned).to_vec();
     server.ready_within_ns = 100_000_000_000_000;
-    let message = site.rig(server).unwrap_err().to_string();
-    assert!(
-        message.contains("the server a server (member 2 of 3) is gone: it was killed"),
-        "{message}"
-    );
+    let words = "the server a server (member 2 of 3) is gone: it was killed";
+    assert_contains(site.refuses(server), words);
     site.nothing_is_left();
 }
 
@@ -484,14 +363,9 @@ fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
         mark: mark.clone(),
     };
     let starting = beginning.at(&place, &made);
-    let error = starting
-        .run_command(&words, &layout, Instant::now(), || false)
-        .unwrap_err();
-    let message = error.to_string();
-    assert!(
-        message.contains("it had not ended after 0 s, and was killed"),
-        "{message}"
-    );
+    let error = starting.run_command(&words, &layout, Instant::now(), || false);
+    let words = "it had not ended after 0 s, and was killed";
+    assert_contains(error.unwrap_err(), words);
     assert!(marked(&mark, own_start()).is_empty());
     let notes = made.undo();
     assert!(notes.is_empty(), "{notes:?}");
@@ -502,22 +376,15 @@ fn a_command_after_the_start_is_ended_when_the_server_should_be_ready() {
 
 /// Three of them, of which the first always calls itself the primary.
 fn with_roles() -> ServerSpec {
-    let say = |what: &str| {
-        let program = format!("import sys; print({what}, sys.argv[1])");
-        [PYTHON, "-c", &program, "{port}"]
-            .map(str::to_owned)
-            .to_vec()
+    let python = |program: &str, argument: &str| {
+        let words = [PYTHON, "-c", program, argument];
+        words.map(str::to_owned).to_vec()
     };
+    let say = |what: &str| python(&format!("import sys; print({what}, sys.argv[1])"), "{port}");
+    let first = "import sys; print(sys.argv[1].split(',')[0])";
     ServerSpec {
         roles: Some(RoleCommands {
-            primary: [
-                PYTHON,
-                "-c",
-                "import sys; print(sys.argv[1].split(',')[0])",
-                "{members}",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
+            primary: python(first, "{members}"),
             step_down: say("'told to step down'"),
             whole: say("'asked to be whole'"),
         }),
@@ -533,11 +400,9 @@ fn stands_still(process: u32) -> bool {
 
 #[test]
 fn members_are_killed_and_paused_and_come_back() {
-    if !is_possible_or_skip("members_are_killed_and_paused_and_come_back") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
-    let mut rig = site.rig(with_roles()).unwrap();
+    let mut rig = site.serve(with_roles()).unwrap();
     let (_, first) = rig.server().unwrap();
     let killed = rig.disturb(Disturb::Kill(Role::Primary)).unwrap();
     assert_eq!((killed.member, killed.until_ns), (0, None));
@@ -565,76 +430,56 @@ fn members_are_killed_and_paused_and_come_back() {
         assert_eq!(user_of(*process), user_of(first[2]));
     }
     let unknown = rig.disturb(Disturb::Resume(3)).unwrap_err().to_string();
-    assert!(unknown.contains("it has no member 4"), "{unknown}");
+    assert_contains(&unknown, "it has no member 4");
     let log = rig.server_logs().remove(0);
     rig.stop_server().unwrap();
     let said = std::fs::read_to_string(log).unwrap();
     for words in ["told to step down", "asked to be whole"] {
         assert_eq!(said.matches(words).count(), 1, "{said}");
     }
-    let torn_down = rig.tear_down(&mut site.journal).unwrap();
-    assert!(torn_down.notes.is_empty(), "{:?}", torn_down.notes);
-    torn_down.remove(&mut site.journal).unwrap();
+    assert_eq!(site.undo(rig), [""; 0]);
     site.nothing_is_left();
 }
 
 #[test]
 fn a_server_with_a_member_gone_and_one_that_stands_still_ends_all_the_same() {
-    let test = "a_server_with_a_member_gone_and_one_that_stands_still_ends_all_the_same";
-    if !is_possible_or_skip(test) {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
-    let mut rig = site.rig(with_roles()).unwrap();
+    let mut rig = site.serve(with_roles()).unwrap();
     let (_, processes) = rig.server().unwrap();
     rig.disturb(Disturb::Kill(Role::Secondary)).unwrap();
     rig.disturb(Disturb::Pause(Role::Primary)).unwrap();
     rig.stop_server().unwrap();
-    for process in processes {
-        assert_eq!(started_ticks(process), None);
-    }
-    let torn_down = rig.tear_down(&mut site.journal).unwrap();
-    torn_down.remove(&mut site.journal).unwrap();
+    all_ended(&processes);
+    site.undo(rig);
     site.nothing_is_left();
 }
 
 #[test]
 fn one_process_is_its_own_primary_and_has_no_secondary() {
-    if !is_possible_or_skip("one_process_is_its_own_primary_and_has_no_secondary") {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     let mut site = Site::new();
-    let mut rig = site.rig(http()).unwrap();
+    let mut rig = site.serve(http()).unwrap();
     let error = rig.disturb(Disturb::Pause(Role::Secondary)).unwrap_err();
-    assert!(error.to_string().contains("no secondary"), "{error}");
+    assert_contains(&error, "no secondary");
     rig.disturb(Disturb::Kill(Role::Primary)).unwrap();
     rig.heal().unwrap();
     let (address, processes) = rig.server().unwrap();
     assert!(fetch(address).contains("404"), "it answers again");
     assert_ne!(started_ticks(processes[0]), None);
     rig.stop_server().unwrap();
-    let torn_down = rig.tear_down(&mut site.journal).unwrap();
-    torn_down.remove(&mut site.journal).unwrap();
+    site.undo(rig);
     site.nothing_is_left();
 }
 
 #[test]
 fn a_directory_that_the_server_may_not_reach_is_named() {
-    let test = "a_directory_that_the_server_may_not_reach_is_named";
-    if !is_possible_or_skip(test) {
-        return;
-    }
-    if !has(test, &[Need::Root]) {
-        return;
-    }
+    needs!([Need::Program(PYTHON), Need::Root]);
     let mut site = Site::new();
     let closed = std::fs::Permissions::from_mode(0o700);
     std::fs::set_permissions(site.folder.path(), closed).unwrap();
-    let message = site.rig(http()).unwrap_err().to_string();
-    assert!(
-        message.contains("run as the user nobody, who may not pass through"),
-        "{message}"
-    );
+    let words = "run as the user nobody, who may not pass through";
+    assert_contains(site.refuses(http()), words);
     site.nothing_is_left();
 }
 
@@ -645,9 +490,7 @@ fn the_limits_are_those_of_the_server_and_not_of_its_client() {
         memory_bytes: Some(256 << 20),
         ..Default::default()
     };
-    if !is_possible_or_skip(test) {
-        return;
-    }
+    needs!([Need::Program(PYTHON)]);
     if let Err(error) = crate::groups::can_be_made(&limits) {
         plimsoll_testing::skip(test, &error.to_string());
         return;
@@ -658,29 +501,17 @@ fn the_limits_are_those_of_the_server_and_not_of_its_client() {
         limits,
         ..RigSpec::default()
     };
-    let rig = site.rig_of(&rig).unwrap();
+    let rig = site.build(&rig).unwrap();
     let server = rig.server().unwrap().1[0];
-    let client = Command::new("sleep")
-        .arg("1000")
-        .env(MARK_VARIABLE, rig.mark())
-        .spawn();
+    let mut client = Command::new("sleep");
+    let client = client.arg("1000").env(MARK_VARIABLE, rig.mark()).spawn();
     let mut client = client.unwrap();
     rig.admit(client.id()).unwrap();
     let group = rig.group().unwrap().memory.clone().unwrap();
     let members = std::fs::read_to_string(group.join("cgroup.procs")).unwrap();
-    let members: Vec<&str> = members.lines().collect();
-    assert!(
-        members.contains(&server.to_string().as_str()),
-        "{members:?}"
-    );
-    assert!(
-        !members.contains(&client.id().to_string().as_str()),
-        "{members:?}"
-    );
-    rig.tear_down(&mut site.journal)
-        .unwrap()
-        .remove(&mut site.journal)
-        .unwrap();
+    let is_member = |process: u32| members.lines().any(|line| line == process.to_string());
+    assert!(is_member(server) && !is_member(client.id()), "{members:?}");
+    site.undo(rig);
     assert!(client.try_wait().unwrap().is_some() || started_ticks(client.id()).is_none());
     client.wait().unwrap();
     site.nothing_is_left();

@@ -1,7 +1,7 @@
 //! fio replays what is exported for it; others read lines.
 
 use crate::requests::head;
-use plimsoll_testing::{Need, has};
+use plimsoll_testing::{Need, needs};
 use plimsoll_trace::{
     Extent, ExtentMap, Head, Kind, MappedFile, Request, Resolver, Trace, Writer, csv, finish,
     iolog_v3,
@@ -60,12 +60,7 @@ fn the_iolog_is_as_fio_has_it() {
 
 #[test]
 fn fio_replays_every_request() {
-    if !has(
-        "exports::fio_replays_every_request",
-        &[Need::Program("fio")],
-    ) {
-        return;
-    }
+    needs!([Need::Program("fio")]);
     let folder = tempdir().unwrap();
     let mut requests = Vec::new();
     for number in 0..300_u64 {

@@ -1,17 +1,14 @@
 //! A real filesystem on a loop device over a plain file, for as long as it is needed.
 
-use plimsoll_testing::{Need, has};
+use plimsoll_testing::Need;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::{TempDir, tempdir};
 
-/// Whether these programs can be run, as root; otherwise the test is left out.
-pub fn is_possible_or_skip(test: &str, programs: &[&str]) -> bool {
+/// What a test that runs these programs as root needs.
+pub fn root_and(programs: &[&'static str]) -> Vec<Need<'static>> {
     let programs = programs.iter().map(|program| Need::Program(program));
-    has(
-        test,
-        &[Need::Root].into_iter().chain(programs).collect::<Vec<_>>(),
-    )
+    [Need::Root].into_iter().chain(programs).collect()
 }
 
 /// What a program printed; it must have ended well.

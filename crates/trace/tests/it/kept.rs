@@ -1,6 +1,7 @@
 //! The form for keeping holds all that the trace held, and is refused when it is damaged.
 
 use crate::requests::{head, request};
+use plimsoll_testing::assert_err;
 use plimsoll_trace::{Extent, ExtentMap, MappedFile, Trace, TraceError, Unmapped, Writer, finish};
 use tempfile::tempdir;
 
@@ -70,10 +71,7 @@ fn what_exists_is_not_overwritten_and_nothing_else_left() {
     let kept = folder.path().join("disk.trace");
     Writer::create(&live, 1, &head()).unwrap();
     std::fs::write(&kept, "dear").unwrap();
-    assert!(matches!(
-        finish(&live, &kept, &[]),
-        Err(TraceError::Io { .. })
-    ));
+    assert_err!(finish(&live, &kept, &[]), TraceError::Io { .. });
     assert_eq!(std::fs::read(&kept).unwrap(), b"dear");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }

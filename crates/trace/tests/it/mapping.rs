@@ -1,7 +1,7 @@
 //! What the map says of a file is where its bytes lie on the device, on every filesystem.
 
-use crate::filesystem::{Filesystem, is_possible_or_skip, run};
-use plimsoll_testing::{Need, has};
+use crate::filesystem::{Filesystem, root_and, run};
+use plimsoll_testing::{Need, assert_err, needs};
 use plimsoll_trace::{Extent, ExtentMap, MappedFile, Place, Resolver, TraceError, Unmapped};
 use std::fs::{self, File};
 use std::io::Write;
@@ -126,43 +126,32 @@ fn check(filesystem: &Filesystem, copies: u64) {
 
 #[test]
 fn xfs_files_lie_where_the_map_says() {
-    let name = "mapping::xfs_files_lie_where_the_map_says";
-    if is_possible_or_skip(name, &["losetup", "mkfs.xfs"]) {
-        check(&Filesystem::make(&["mkfs.xfs", "-q"], "defaults"), 1);
-    }
+    needs!(root_and(&["losetup", "mkfs.xfs"]));
+    check(&Filesystem::make(&["mkfs.xfs", "-q"], "defaults"), 1);
 }
 
 #[test]
 fn ext4_files_lie_where_the_map_says() {
-    let name = "mapping::ext4_files_lie_where_the_map_says";
-    if is_possible_or_skip(name, &["losetup", "mkfs.ext4"]) {
-        check(&Filesystem::make(&["mkfs.ext4", "-q"], "defaults"), 1);
-    }
+    needs!(root_and(&["losetup", "mkfs.ext4"]));
+    check(&Filesystem::make(&["mkfs.ext4", "-q"], "defaults"), 1);
 }
 
 #[test]
 fn btrfs_files_lie_where_the_map_says() {
-    let name = "mapping::btrfs_files_lie_where_the_map_says";
-    if is_possible_or_skip(name, &["losetup", "mkfs.btrfs"]) {
-        check(&Filesystem::make(&["mkfs.btrfs", "-q"], "defaults"), 1);
-    }
+    needs!(root_and(&["losetup", "mkfs.btrfs"]));
+    check(&Filesystem::make(&["mkfs.btrfs", "-q"], "defaults"), 1);
 }
 
 #[test]
 fn both_copies_of_btrfs_files_lie_where_the_map_says() {
-    let name = "mapping::both_copies_of_btrfs_files_lie_where_the_map_says";
-    if is_possible_or_skip(name, &["losetup", "mkfs.btrfs"]) {
-        let mkfs = ["mkfs.btrfs", "-q", "-d", "dup"];
-        check(&Filesystem::make(&mkfs, "defaults"), 2);
-    }
+    needs!(root_and(&["losetup", "mkfs.btrfs"]));
+    let mkfs = ["mkfs.btrfs", "-q", "-d", "dup"];
+    check(&Filesystem::make(&mkfs, "defaults"), 2);
 }
 
 #[test]
 fn compressed_files_are_said_to_be_unmapped() {
-    let name = "mapping::compressed_files_are_said_to_be_unmapped";
-    if !is_possible_or_skip(name, &["losetup", "mkfs.btrfs"]) {
-        return;
-    }
+    needs!(root_and(&["losetup", "mkfs.btrfs"]));
     let filesystem = Filesystem::make(&["mkfs.btrfs", "-q"], "compress-force=zstd");
     fs::write(filesystem.path().join("zeros"), vec![0; 1 << 20]).unwrap();
     let map = ExtentMap::take(filesystem.path()).unwrap();
@@ -172,10 +161,7 @@ fn compressed_files_are_said_to_be_unmapped() {
 
 #[test]
 fn a_filesystem_that_was_balanced_is_mapped_anew() {
-    let name = "mapping::a_filesystem_that_was_balanced_is_mapped_anew";
-    if !is_possible_or_skip(name, &["losetup", "mkfs.btrfs", "btrfs"]) {
-        return;
-    }
+    needs!(root_and(&["losetup", "mkfs.btrfs", "btrfs"]));
     let filesystem = Filesystem::make(&["mkfs.btrfs", "-q"], "defaults");
     fill(filesystem.path());
     let before = ExtentMap::take(filesystem.path()).unwrap();
@@ -189,14 +175,8 @@ fn a_filesystem_that_was_balanced_is_mapped_anew() {
 
 #[test]
 fn a_filesystem_that_tells_nothing_is_refused() {
-    let test = "mapping::a_filesystem_that_tells_nothing_is_refused";
-    if !has(test, &[Need::File("/dev/shm")]) {
-        return;
-    }
+    needs!([Need::File("/dev/shm")]);
     let folder = tempdir_in("/dev/shm").unwrap();
     fs::write(folder.path().join("file"), "text").unwrap();
-    assert!(matches!(
-        ExtentMap::take(folder.path()),
-        Err(TraceError::NoExtents { .. })
-    ));
+    assert_err!(ExtentMap::take(folder.path()), TraceError::NoExtents { .. });
 }

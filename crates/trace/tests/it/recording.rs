@@ -2,6 +2,7 @@
 
 use crate::requests::{head, request};
 use plimsoll_record::DiskSpec;
+use plimsoll_testing::assert_err;
 use plimsoll_trace::{Head, MARKS, Request, Trace, TraceError, Writer};
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,10 +27,8 @@ fn requests_and_marks_are_read_in_order_of_time() {
     assert_eq!(trace.requests(), [request(1), request(2), request(3)]);
     assert_eq!((trace.overwritten(), trace.incomplete()), (0, 0));
     assert_eq!(trace.marks()[0].label, "ä".repeat(120));
-    assert_eq!(
-        trace.marks()[1].label,
-        "block 1, arm san, point 3 measuring"
-    );
+    let expected = "block 1, arm san, point 3 measuring";
+    assert_eq!(trace.marks()[1].label, expected);
     assert_eq!(writer.recorded(), 3);
 }
 
@@ -102,10 +101,8 @@ fn many_threads_going_round_and_round_mix_no_two_requests() {
         assert!(seen.insert(found.time_ns));
     }
     let kept = trace.requests().len() as u64;
-    assert_eq!(
-        kept + trace.overwritten() + trace.incomplete(),
-        threads * each
-    );
+    let found = kept + trace.overwritten() + trace.incomplete();
+    assert_eq!(found, threads * each);
     // A thread can hold at most one place up in the last round.
     assert!(trace.incomplete() <= threads);
 }
@@ -194,30 +191,25 @@ fn what_is_no_trace_is_refused_with_the_reason() {
         said.replace(path.to_str().unwrap(), "FILE")
     };
     assert_eq!(refusal(b""), "FILE is not a trace of an emulated disk");
-    assert_eq!(
-        refusal(b"a text of more than sixteen bytes"),
-        "FILE is not a trace of an emulated disk"
-    );
+    let expected = "FILE is not a trace of an emulated disk";
+    assert_eq!(refusal(b"a text of more than sixteen bytes"), expected);
 
     let whole = folder.path().join("whole.trace");
     Writer::create(&whole, 10, &head()).unwrap();
     let whole = std::fs::read(whole).unwrap();
     let mut newer = whole.clone();
     newer[8] = 9;
-    assert_eq!(
-        refusal(&newer),
-        "FILE is a trace of version 9; this program reads versions up to 1: use a newer one"
-    );
+    let expected =
+        "FILE is a trace of version 9; this program reads versions up to 1: use a newer one";
+    assert_eq!(refusal(&newer), expected);
     let mut damaged = whole.clone();
     damaged[200] ^= 1;
     assert_eq!(
         refusal(&damaged),
         "FILE is a damaged trace: the checksum of its head is wrong"
     );
-    assert_eq!(
-        refusal(&whole[..100]),
-        "FILE is a damaged trace: it ends within its head"
-    );
+    let found = refusal(&whole[..100]);
+    assert_eq!(found, "FILE is a damaged trace: it ends within its head");
     let cut = &whole[..whole.len() - 32];
     let said = format!(
         "FILE is a damaged trace: its length of {} bytes is not that of its records",
@@ -230,18 +222,15 @@ fn what_is_no_trace_is_refused_with_the_reason() {
 fn what_cannot_be_made_is_refused_and_leaves_nothing() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("disk.trace");
-    assert!(matches!(
-        Writer::create(&path, 0, &head()),
-        Err(TraceError::Empty)
-    ));
-    assert!(matches!(
+    assert_err!(Writer::create(&path, 0, &head()), TraceError::Empty);
+    assert_err!(
         Writer::create(&path, u64::MAX, &head()),
-        Err(TraceError::Io { .. })
-    ));
+        TraceError::Io { .. }
+    );
     let large = Head::new(&DiskSpec::unlimited(1 << 50));
-    assert!(matches!(
+    assert_err!(
         Writer::create(&path, 1, &large),
-        Err(TraceError::DiskTooLarge { .. })
-    ));
+        TraceError::DiskTooLarge { .. }
+    );
     assert!(!path.exists());
 }

@@ -16,6 +16,7 @@ use plimsoll_workload::{
 };
 use std::path::Path;
 use std::sync::Arc;
+use tempfile::TempDir;
 
 const QUICK: &str = "log=(file_max=100KB,prealloc=false),checkpoint_sync=false";
 
@@ -36,13 +37,10 @@ fn open(
     for (name, value) in settings {
         all.0.insert((*name).into(), value.clone());
     }
+    let settings = completed(&KIND, &all)?;
     let opening = Opening {
-        settings: &completed(&KIND, &all)?,
         directory: Some(directory),
-        server: None,
-        seed: 1,
-        data,
-        allocator: "system",
+        ..Opening::new(&settings, data)
     };
     WiredTiger::open(&opening).map(Box::new)
 }
@@ -70,6 +68,60 @@ fn load(session: &mut dyn Session, key_space: &Arc<KeySpace>) -> Vec<Vec<u8>> {
     }
     keys.sort();
     keys
+}
+
+/// A database with all records of its data.
+struct Loaded {
+    engine: Box<WiredTiger>,
+    session: Box<dyn Session>,
+    key_space: Arc<KeySpace>,
+    /// In order.
+    keys: Vec<Vec<u8>>,
+    directory: TempDir,
+}
+
+impl Loaded {
+    fn new(data: &DataSpec) -> Self {
+        Self::with(data, &[])
+    }
+
+    fn with(data: &DataSpec, settings: &[(&str, SettingValue)]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let engine = open(directory.path(), data, settings).unwrap();
+        let mut session = engine.session().unwrap();
+        let key_space = KeySpace::new(data).unwrap();
+        let keys = load(&mut *session, &key_space);
+        Self {
+            engine,
+            session,
+            key_space,
+            keys,
+            directory,
+        }
+    }
+
+    /// A whole record that is there.
+    fn read(&mut self, key: &[u8]) -> Record {
+        read(&mut *self.session, key, FieldChoice::All).unwrap()
+    }
+
+    /// Changes one field, and checks that it is changed and nothing else.
+    fn update_one(&mut self, key: &[u8], change: Fields<'_>) {
+        let mut expected = self.read(key);
+        let (number, _, value) = change.clone().next().unwrap();
+        expected[number as usize].1 = value.to_vec();
+        assert_ok(self.session.update(key, change));
+        assert_eq!(self.read(key), expected);
+    }
+
+    fn rows(&mut self, start: &[u8], count: u32) -> u32 {
+        rows(&mut *self.session, start, count)
+    }
+
+    fn close(self) {
+        drop(self.session);
+        self.engine.close().unwrap();
+    }
 }
 
 /// Asks for updates alone, of one field or of all.
@@ -130,10 +182,8 @@ fn rows(session: &mut dyn Session, start: &[u8], count: u32) -> u32 {
 fn statistic(engine: &dyn Engine, name: &str) -> f64 {
     let mut all = Vec::new();
     engine.statistics(&mut all);
-    all.iter()
-        .find(|(known, _)| *known == name)
-        .unwrap_or_else(|| panic!("there is no {name}"))
-        .1
+    let found = all.iter().find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("there is no {name}")).1
 }
 
 /// One of WiredTiger's counters that is no figure, by its number.

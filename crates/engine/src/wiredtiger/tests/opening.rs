@@ -2,16 +2,22 @@
 
 use super::*;
 use plimsoll_record::figures;
+use plimsoll_testing::{assert_contains, assert_starts};
 
 #[test]
 fn data_survives_closing() {
-    let directory = tempfile::tempdir().unwrap();
     let data = verifiable(50);
-    let key_space = KeySpace::new(&data).unwrap();
-    let engine = open(directory.path(), &data, &[]).unwrap();
-    let keys = load(&mut *engine.session().unwrap(), &key_space);
-    let before = read(&mut *engine.session().unwrap(), &keys[7], FieldChoice::All);
-    assert!(before.is_some());
+    let mut database = Loaded::new(&data);
+    let keys = database.keys.clone();
+    let before = Some(database.read(&keys[7]));
+    let Loaded {
+        engine,
+        session,
+        key_space,
+        directory,
+        ..
+    } = database;
+    drop(session);
     engine.close().unwrap();
 
     let engine = open(directory.path(), &data, &[]).unwrap();
@@ -22,12 +28,8 @@ fn data_survives_closing() {
     let mut generator = updates(&key_space, true);
     assert_ok(session.insert(b"user9", changes(&mut generator)));
     assert_eq!(engine.count().unwrap(), Some(51));
-    assert_eq!(
-        read(&mut *session, &keys[49], FieldChoice::All)
-            .unwrap()
-            .len(),
-        10
-    );
+    let last = read(&mut *session, &keys[49], FieldChoice::All).unwrap();
+    assert_eq!(last.len(), 10);
     drop(session);
     engine.close().unwrap();
 }
@@ -40,11 +42,8 @@ fn crashed(directory: &Path) -> tempfile::TempDir {
         for entry in std::fs::read_dir(directory.join(folder)).unwrap() {
             let entry = entry.unwrap();
             if entry.file_type().unwrap().is_file() {
-                std::fs::copy(
-                    entry.path(),
-                    copy.path().join(folder).join(entry.file_name()),
-                )
-                .unwrap();
+                let to = copy.path().join(folder).join(entry.file_name());
+                std::fs::copy(entry.path(), to).unwrap();
             }
         }
     }
@@ -54,26 +53,19 @@ fn crashed(directory: &Path) -> tempfile::TempDir {
 #[test]
 fn what_the_journal_holds_survives_a_crash() {
     for journal in [true, false] {
-        let directory = tempfile::tempdir().unwrap();
         let data = verifiable(40);
-        let key_space = KeySpace::new(&data).unwrap();
         let mut settings = vec![("journal", SettingValue::Flag(journal))];
         if journal {
             // Whoever waits for the disk has waited for the file as well.
             settings.push(("durable", SettingValue::Flag(true)));
         }
-        let engine = open(directory.path(), &data, &settings).unwrap();
-        let mut session = engine.session().unwrap();
-        load(&mut *session, &key_space);
-        let copy = crashed(directory.path());
+        let database = Loaded::with(&data, &settings);
+        let copy = crashed(database.directory.path());
         let recovered = open(copy.path(), &data, &settings).unwrap();
-        assert_eq!(
-            recovered.count().unwrap(),
-            Some(if journal { 40 } else { 0 })
-        );
+        let expected = if journal { 40 } else { 0 };
+        assert_eq!(recovered.count().unwrap(), Some(expected));
         recovered.close().unwrap();
-        drop(session);
-        engine.close().unwrap();
+        database.close();
     }
 }
 
@@ -104,12 +96,8 @@ fn one_flush_serves_all_who_wait() {
     let directory = tempfile::tempdir().unwrap();
     let data = DataSpec::with_records(64);
     let key_space = KeySpace::new(&data).unwrap();
-    let engine = open(
-        directory.path(),
-        &data,
-        &[("durable", SettingValue::Flag(true))],
-    )
-    .unwrap();
+    let durable = [("durable", SettingValue::Flag(true))];
+    let engine = open(directory.path(), &data, &durable).unwrap();
     let loader = key_space.loader(1);
     std::thread::scope(|scope| {
         for number in 0..8 {
@@ -129,19 +117,21 @@ fn one_flush_serves_all_who_wait() {
 #[test]
 fn every_state_after_the_load_keeps_the_data() {
     for state in ["checkpoint", "reopen", "reopen-and-warm"] {
-        let directory = tempfile::tempdir().unwrap();
-        let data = verifiable(300);
-        let key_space = KeySpace::new(&data).unwrap();
-        let engine = open(directory.path(), &data, &[("after_load", text(state))]).unwrap();
-        let keys = load(&mut *engine.session().unwrap(), &key_space);
-        let checkpoints = statistic(&*engine, figures::ENGINE_CHECKPOINTS);
+        let settings = [("after_load", text(state))];
+        let Loaded {
+            engine,
+            session,
+            keys,
+            directory: _directory,
+            ..
+        } = Loaded::with(&verifiable(300), &settings);
+        drop(session);
+        let checkpoints = || statistic(&*engine, figures::ENGINE_CHECKPOINTS);
+        let before = checkpoints();
         engine.settle().unwrap();
         let read_pages = statistic(&*engine, figures::ENGINE_PAGES_READ);
         match state {
-            "checkpoint" => assert_eq!(
-                statistic(&*engine, figures::ENGINE_CHECKPOINTS),
-                checkpoints + 1.0
-            ),
+            "checkpoint" => assert_eq!(checkpoints(), before + 1.0),
             // 300 documents of 1.2 kB fill more than ten pages of 32 kB.
             "reopen" => assert!(read_pages < 10.0, "{read_pages}"),
             _ => assert!(read_pages > 10.0, "{read_pages}"),
@@ -150,11 +140,8 @@ fn every_state_after_the_load_keeps_the_data() {
         let mut session = engine.session().unwrap();
         assert!(read(&mut *session, &keys[0], FieldChoice::All).is_some());
         let about = &engine.description().notes["measured_state"];
-        assert_eq!(
-            about.starts_with("reopened"),
-            state != "checkpoint",
-            "{about}"
-        );
+        let is_reopened = about.starts_with("reopened");
+        assert_eq!(is_reopened, state != "checkpoint", "{about}");
         drop(session);
         engine.close().unwrap();
     }
@@ -165,10 +152,8 @@ fn sessions_in_use_keep_it_from_closing() {
     let directory = tempfile::tempdir().unwrap();
     let engine = open(directory.path(), &DataSpec::with_records(1), &[]).unwrap();
     let session = engine.session().unwrap();
-    assert_eq!(
-        message(engine.close()),
-        "wiredtiger: WT_CONNECTION.close failed: some of its sessions are still in use"
-    );
+    let expected = "wiredtiger: WT_CONNECTION.close failed: some of its sessions are still in use";
+    assert_eq!(message(engine.close()), expected);
     drop(session);
     let engine = open(directory.path(), &DataSpec::with_records(1), &[]).unwrap();
     engine.close().unwrap();
@@ -180,30 +165,18 @@ fn a_directory_must_be_there() {
     let missing = directory.path().join("missing");
     let data = DataSpec::with_records(1);
     let said = message(open(&missing, &data, &[]));
-    assert!(
-        said.starts_with(&format!("cannot use {}: No such file", missing.display())),
-        "{said}"
-    );
+    let cannot = format!("cannot use {}: No such file", missing.display());
+    assert_starts(&said, &cannot);
     assert!(!missing.exists());
 
     let file = directory.path().join("file");
     std::fs::write(&file, "mine").unwrap();
     let said = message(open(&file, &data, &[]));
-    assert!(
-        said.starts_with(&format!("cannot use {}: ", file.display())),
-        "{said}"
-    );
+    assert_starts(&said, &format!("cannot use {}: ", file.display()));
     assert_eq!(std::fs::read(&file).unwrap(), b"mine");
 
     let settings = Settings::default();
-    let opening = Opening {
-        settings: &settings,
-        directory: None,
-        server: None,
-        seed: 1,
-        data: &data,
-        allocator: "system",
-    };
+    let opening = Opening::new(&settings, &data);
     let nowhere = crate::open("wiredtiger", &opening);
     assert!(matches!(nowhere, Err(EngineError::NoDirectory { .. })));
 }
@@ -214,14 +187,9 @@ fn a_directory_is_opened_once_at_a_time() {
     let data = DataSpec::with_records(1);
     let first = open(directory.path(), &data, &[]).unwrap();
     let said = message(open(directory.path(), &data, &[]));
-    assert!(
-        said.starts_with("wiredtiger: wiredtiger_open failed: "),
-        "{said}"
-    );
-    assert!(
-        said.contains("the data directory is open in this or another process"),
-        "{said}"
-    );
+    assert_starts(&said, "wiredtiger: wiredtiger_open failed: ");
+    let why = "the data directory is open in this or another process";
+    assert_contains(&said, why);
     first.close().unwrap();
     open(directory.path(), &data, &[]).unwrap().close().unwrap();
 }
@@ -246,11 +214,9 @@ fn wiredtiger_explains_what_it_refuses() {
     ] {
         let directory = tempfile::tempdir().unwrap();
         let said = message(open(directory.path(), &data, &[(setting, text(value))]));
-        assert!(
-            said.starts_with(&format!("wiredtiger: {call} failed: Invalid argument")),
-            "{said}"
-        );
-        assert!(said.contains(why), "{said}");
+        let failed = format!("wiredtiger: {call} failed: Invalid argument");
+        assert_starts(&said, &failed);
+        assert_contains(&said, why);
         assert!(!said.contains("[ERROR]"), "{said}");
     }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::wiredtiger::configuration::Configuration;
 use plimsoll_record::figures;
+use plimsoll_testing::assert_contains;
 use plimsoll_wiredtiger_sys as wt;
 use std::collections::BTreeSet;
 
@@ -17,41 +18,30 @@ fn notes(settings: &[(&str, SettingValue)]) -> std::collections::BTreeMap<String
 #[test]
 fn defaults_are_those_of_mongod() {
     let notes = notes(&[]);
-    for part in [
-        "eviction=(threads_min=4,threads_max=4)",
-        "log=(enabled=true,remove=true,path=journal,compressor=snappy)",
-        "checkpoint=(wait=60)",
-        "session_max=33000",
-        "statistics=(fast)",
-        "eviction_dirty_target=5,eviction_dirty_trigger=20",
+    for (name, part) in [
+        ("wiredtiger_open", "eviction=(threads_min=4,threads_max=4)"),
+        (
+            "wiredtiger_open",
+            "log=(enabled=true,remove=true,path=journal,compressor=snappy)",
+        ),
+        ("wiredtiger_open", "checkpoint=(wait=60)"),
+        ("wiredtiger_open", "session_max=33000"),
+        ("wiredtiger_open", "statistics=(fast)"),
+        (
+            "wiredtiger_open",
+            "eviction_dirty_target=5,eviction_dirty_trigger=20",
+        ),
+        (
+            "collection",
+            "key_format=q,value_format=u,block_compressor=snappy",
+        ),
+        ("collection", "leaf_page_max=32768"),
+        ("collection", "memory_page_max=10485760"),
+        ("index", "key_format=u,value_format=u"),
+        ("index", "prefix_compression=true"),
+        ("index", "leaf_page_max=16384"),
     ] {
-        assert!(
-            notes["wiredtiger_open"].contains(part),
-            "{part} in {}",
-            notes["wiredtiger_open"]
-        );
-    }
-    for part in [
-        "key_format=q,value_format=u,block_compressor=snappy",
-        "leaf_page_max=32768",
-        "memory_page_max=10485760",
-    ] {
-        assert!(
-            notes["collection"].contains(part),
-            "{part} in {}",
-            notes["collection"]
-        );
-    }
-    for part in [
-        "key_format=u,value_format=u",
-        "prefix_compression=true",
-        "leaf_page_max=16384",
-    ] {
-        assert!(
-            notes["index"].contains(part),
-            "{part} in {}",
-            notes["index"]
-        );
+        assert_contains(&notes[name], part);
     }
 }
 
@@ -124,32 +114,25 @@ fn wiredtiger_takes_every_setting() {
     others.push(("journal", SettingValue::Flag(false)));
     others.push(("checksum", text("uncompressed")));
     for settings in [some, others] {
-        let directory = tempfile::tempdir().unwrap();
-        let data = verifiable(50);
-        let key_space = KeySpace::new(&data).unwrap();
-        let engine = open(directory.path(), &data, &settings).unwrap();
-        let mut session = engine.session().unwrap();
-        let keys = load(&mut *session, &key_space);
-        let mut generator = updates(&key_space, false);
-        assert_ok(session.update(&keys[0], changes(&mut generator)));
-        drop(session);
-        engine.settle().unwrap();
-        assert_eq!(engine.count().unwrap(), Some(50));
-        engine.close().unwrap();
+        let mut database = Loaded::with(&verifiable(50), &settings);
+        let mut generator = updates(&database.key_space, false);
+        let change = changes(&mut generator);
+        assert_ok(database.session.update(&database.keys[0], change));
+        drop(database.session);
+        database.engine.settle().unwrap();
+        assert_eq!(database.engine.count().unwrap(), Some(50));
+        database.engine.close().unwrap();
     }
 }
 
 #[test]
 fn updates_can_be_whole() {
-    let directory = tempfile::tempdir().unwrap();
-    let data = verifiable(5);
-    let key_space = KeySpace::new(&data).unwrap();
-    let engine = open(directory.path(), &data, &[("update_by", text("whole"))]).unwrap();
-    let mut session = engine.session().unwrap();
-    let keys = load(&mut *session, &key_space);
-    let mut generator = updates(&key_space, false);
-    assert_ok(session.update(&keys[0], changes(&mut generator)));
-    assert_eq!(counter(&engine, wt::WT_STAT_CONN_CURSOR_MODIFY), 0.0);
+    let mut database = Loaded::with(&verifiable(5), &[("update_by", text("whole"))]);
+    let mut generator = updates(&database.key_space, false);
+    let change = changes(&mut generator);
+    assert_ok(database.session.update(&database.keys[0], change));
+    let modified = counter(&database.engine, wt::WT_STAT_CONN_CURSOR_MODIFY);
+    assert_eq!(modified, 0.0);
 }
 
 #[test]
@@ -179,40 +162,30 @@ fn impossible_settings_are_refused() {
     ] {
         assert_eq!(message(open(directory.path(), &data, &settings)), said);
     }
-    assert_eq!(
-        std::fs::read_dir(directory.path()).unwrap().count(),
-        0,
-        "nothing was begun"
-    );
+    let files = std::fs::read_dir(directory.path()).unwrap();
+    assert_eq!(files.count(), 0, "nothing was begun");
 }
 
 #[test]
 fn statistics_follow_what_is_done() {
-    let directory = tempfile::tempdir().unwrap();
-    let data = verifiable(200);
-    let key_space = KeySpace::new(&data).unwrap();
-    let engine = open(directory.path(), &data, &[]).unwrap();
-    let mut session = engine.session().unwrap();
-    let keys = load(&mut *session, &key_space);
+    let database = Loaded::new(&verifiable(200));
+    let Loaded { engine, keys, .. } = &database;
     // One insert in each table.
-    assert!(counter(&engine, wt::WT_STAT_CONN_CURSOR_INSERT) >= 400.0);
-    assert!(counter(&engine, wt::WT_STAT_CONN_TXN_COMMIT) >= 200.0);
-    assert_eq!(
-        statistic(&*engine, figures::ENGINE_CACHE_MAXIMUM),
-        32.0 * 1024.0 * 1024.0
-    );
-    assert!(statistic(&*engine, figures::ENGINE_CACHE_USED) > 200.0 * 1_000.0);
-    assert!(statistic(&*engine, figures::ENGINE_JOURNAL_BYTES) > 0.0);
-    assert_eq!(statistic(&*engine, figures::ENGINE_CHECKPOINT_RUNNING), 0.0);
-    let before = counter(&engine, wt::WT_STAT_CONN_CURSOR_SEARCH);
-    for key in &keys {
+    assert!(counter(engine, wt::WT_STAT_CONN_CURSOR_INSERT) >= 400.0);
+    assert!(counter(engine, wt::WT_STAT_CONN_TXN_COMMIT) >= 200.0);
+    let figure = |name| statistic(&**engine, name);
+    let cache_bytes = f64::from(32 << 20);
+    assert_eq!(figure(figures::ENGINE_CACHE_MAXIMUM), cache_bytes);
+    assert!(figure(figures::ENGINE_CACHE_USED) > 200.0 * 1_000.0);
+    assert!(figure(figures::ENGINE_JOURNAL_BYTES) > 0.0);
+    assert_eq!(figure(figures::ENGINE_CHECKPOINT_RUNNING), 0.0);
+    let before = counter(engine, wt::WT_STAT_CONN_CURSOR_SEARCH);
+    let mut session = engine.session().unwrap();
+    for key in keys {
         assert_ok(session.read(key, FieldChoice::All, None));
     }
-    assert_eq!(
-        counter(&engine, wt::WT_STAT_CONN_CURSOR_SEARCH) - before,
-        400.0,
-        "one search in each table"
-    );
+    let searches = counter(engine, wt::WT_STAT_CONN_CURSOR_SEARCH) - before;
+    assert_eq!(searches, 400.0, "one search in each table");
     // All that the contract has of an engine is there, under its names.
     let mut told = Vec::new();
     engine.statistics(&mut told);
@@ -225,16 +198,20 @@ fn statistics_follow_what_is_done() {
 /// A cache of a fraction of the data: what is read is read from files, one block for one page, and pages make room for each other.
 #[test]
 fn pages_that_are_not_in_the_cache_are_read_as_blocks() {
-    let directory = tempfile::tempdir().unwrap();
     let data = verifiable(6_000);
-    let key_space = KeySpace::new(&data).unwrap();
     let settings = [("after_load", text("reopen"))];
     let small = [
         settings[0].clone(),
         ("cache_size", SettingValue::Bytes(2 << 20)),
     ];
-    let engine = open(directory.path(), &data, &settings).unwrap();
-    let keys = load(&mut *engine.session().unwrap(), &key_space);
+    let Loaded {
+        engine,
+        session,
+        keys,
+        directory,
+        ..
+    } = Loaded::with(&data, &settings);
+    drop(session);
     engine.settle().unwrap();
     engine.close().unwrap();
 
@@ -266,14 +243,9 @@ fn pages_that_are_not_in_the_cache_are_read_as_blocks() {
     };
     for [pages, blocks, bytes, evictions] in passes(&small) {
         assert!(pages >= 100.0, "{pages} pages");
-        assert!(
-            (blocks - pages).abs() <= 0.05 * pages,
-            "{blocks} blocks, {pages} pages"
-        );
-        assert!(
-            bytes >= 4_096.0 * blocks,
-            "{bytes} bytes in {blocks} blocks"
-        );
+        let found = format!("{pages} pages, {blocks} blocks, {bytes} bytes");
+        assert!((blocks - pages).abs() <= 0.05 * pages, "{found}");
+        assert!(bytes >= 4_096.0 * blocks, "{found}");
         assert!(evictions > 0.0);
     }
     let [first, second] = passes(&settings);
@@ -283,16 +255,9 @@ fn pages_that_are_not_in_the_cache_are_read_as_blocks() {
 
 #[test]
 fn data_are_the_files_of_collection_and_index() {
-    let directory = tempfile::tempdir().unwrap();
-    let data = verifiable(500);
-    let key_space = KeySpace::new(&data).unwrap();
-    let engine = open(
-        directory.path(),
-        &data,
-        &[("after_load", text("checkpoint"))],
-    )
-    .unwrap();
-    load(&mut *engine.session().unwrap(), &key_space);
+    let settings = [("after_load", text("checkpoint"))];
+    let database = Loaded::with(&verifiable(500), &settings);
+    let (engine, directory) = (&database.engine, &database.directory);
     engine.settle().unwrap();
     let bytes = engine.data_bytes().unwrap().unwrap();
     let length = |name: &str| directory.path().join(name).metadata().unwrap().len();
@@ -300,18 +265,14 @@ fn data_are_the_files_of_collection_and_index() {
     // 500 records of 1 kB hardly compress to a tenth.
     assert!(bytes > 50_000, "{bytes}");
     std::fs::remove_file(directory.path().join("index.wt")).unwrap();
-    assert!(message(engine.data_bytes()).contains("index.wt"));
+    assert_contains(message(engine.data_bytes()), "index.wt");
 }
 
 #[test]
 fn without_statistics_there_are_none() {
     let directory = tempfile::tempdir().unwrap();
-    let engine = open(
-        directory.path(),
-        &DataSpec::with_records(1),
-        &[("statistics", text("none"))],
-    )
-    .unwrap();
+    let (data, none) = (DataSpec::with_records(1), text("none"));
+    let engine = open(directory.path(), &data, &[("statistics", none)]).unwrap();
     let mut all = Vec::new();
     engine.statistics(&mut all);
     assert!(all.is_empty());

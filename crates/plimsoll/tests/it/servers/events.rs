@@ -38,10 +38,8 @@ fn became_primary(run: &RunRecord) -> Vec<i64> {
     let mut found = Vec::new();
     for member in &server.members {
         let log = fs::read_to_string(member.log.as_ref().unwrap()).unwrap();
-        for line in log
-            .lines()
-            .filter(|line| line.contains("Transition to primary complete"))
-        {
+        let is_it = |line: &&str| line.contains("Transition to primary complete");
+        for line in log.lines().filter(is_it) {
             let line: Value = serde_json::from_str(line).unwrap();
             let at: jiff::Timestamp = line["t"]["$date"].as_str().unwrap().parse().unwrap();
             found.push(i64::try_from(at.as_nanosecond() - start).unwrap());
@@ -53,18 +51,13 @@ fn became_primary(run: &RunRecord) -> Vec<i64> {
 
 #[test]
 fn a_primary_that_is_killed_takes_no_acknowledged_write_with_it() {
-    let test = "a_primary_that_is_killed_takes_no_acknowledged_write_with_it";
-    if !is_possible_or_skip(test, MONGOD) {
-        return;
-    }
+    needs!([Need::Server(MONGOD)]);
     let laboratory = open_laboratory();
     let events = "[{at: 2s, kill: primary, restart_after: 5s}, {at: 24s, step_down: true}]";
     let arms = "one: {write_concern: majority}";
     let server = "{members: 3, ready_within: 300s}";
     let text = disturbed(arms, server, 30, events);
-    laboratory.write("experiment.yaml", text);
-    let said = run(&laboratory, &["run", "experiment.yaml"]);
-    let record = laboratory.record();
+    let (said, record) = run_text(&laboratory, text);
     assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
     let run_record = &record.runs[0];
     let seen = disturbance(run_record);
@@ -82,10 +75,8 @@ fn a_primary_that_is_killed_takes_no_acknowledged_write_with_it() {
         let next = permitted.iter().find(|when| **when > at).unwrap();
         let within = |gap: &&(u64, u64)| (gap.0 as i64..gap.1 as i64).contains(next);
         let is_long = next - at > 200_000_000;
-        assert!(
-            !is_long || seen.write_gaps.iter().any(|gap| within(&gap)),
-            "{next} {seen:?}"
-        );
+        let is_seen = seen.write_gaps.iter().any(|gap| within(&gap));
+        assert!(!is_long || is_seen, "{next} {seen:?}");
     }
     let kept = seen.acknowledged.as_ref().unwrap();
     assert!(kept.writes > 100 && kept.records > 100, "{kept:?}");
@@ -97,24 +88,19 @@ fn a_primary_that_is_killed_takes_no_acknowledged_write_with_it() {
         "the primary is killed, and started again after 5s",
         "class=\"event\"",
     ] {
-        assert!(page.contains(part), "{part}");
+        assert_contains(&page, part);
     }
     replica_sets::nothing_is_left(&laboratory);
 }
 
 #[test]
 fn a_server_that_is_killed_alone_comes_back_and_keeps_its_journal() {
-    let test = "a_server_that_is_killed_alone_comes_back_and_keeps_its_journal";
-    if !is_possible_or_skip(test, MONGOD) {
-        return;
-    }
+    needs!([Need::Server(MONGOD)]);
     let laboratory = open_laboratory();
     let arms = "memory: {}, journal: {journal: true}";
     let events = "[{at: 2s, kill: primary, restart_after: 1s}, {at: 8s, pause: 1s}]";
     let text = disturbed(arms, "{ready_within: 300s}", 12, events);
-    laboratory.write("experiment.yaml", text);
-    let said = run(&laboratory, &["run", "experiment.yaml"]);
-    let record = laboratory.record();
+    let (said, record) = run_text(&laboratory, text);
     let mut states = runs(&record);
     states.sort_unstable();
     let finished = [("journal", 0, 1, "finished"), ("memory", 0, 1, "finished")];
@@ -137,22 +123,17 @@ fn a_server_that_is_killed_alone_comes_back_and_keeps_its_journal() {
 
 #[test]
 fn a_run_that_is_interrupted_while_a_member_is_gone_leaves_nothing() {
-    let test = "a_run_that_is_interrupted_while_a_member_is_gone_leaves_nothing";
-    if !is_possible_or_skip(test, MONGOD) {
-        return;
-    }
+    needs!([Need::Server(MONGOD)]);
     let laboratory = open_laboratory();
     let events = "[{at: 100ms, kill: secondary}, {at: 200ms, pause: 500s, member: secondary}]";
     let server = "{members: 3, ready_within: 300s}";
-    laboratory.write("experiment.yaml", disturbed("one: {}", server, 600, events));
-    let mut running = start(&laboratory, &["run", "experiment.yaml"]);
+    let mut running = start(&laboratory, disturbed("one: {}", server, 600, events));
     let one_is_gone = |_: &plimsoll_record::ExperimentRecord| {
         let members = servers_of(&laboratory, MONGOD);
         let stands_still = |process: &u32| {
             let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-            stat.rsplit(')')
-                .next()
-                .is_some_and(|rest| rest.trim_start().starts_with('T'))
+            let state = stat.rsplit(')').next();
+            state.is_some_and(|rest| rest.trim_start().starts_with('T'))
         };
         members.len() == 2 && members.iter().any(stands_still)
     };
@@ -161,10 +142,7 @@ fn a_run_that_is_interrupted_while_a_member_is_gone_leaves_nothing() {
         .unwrap();
     running.send(Signal::INT);
     let said = running.end();
-    assert_eq!(
-        runs(&laboratory.record()),
-        [("one", 0, 1, "interrupted")],
-        "{said:?}"
-    );
+    let record = laboratory.record();
+    assert_eq!(runs(&record), [("one", 0, 1, "interrupted")], "{said:?}");
     replica_sets::nothing_is_left(&laboratory);
 }

@@ -1,7 +1,6 @@
 //! Replica sets of mongod that the program starts: measured by both clients, limited together, and never left behind.
 
 use super::*;
-use plimsoll_record::ExperimentRecord;
 
 const MONGOD: &str = "mongod";
 const THREE: &str = "{members: 3, ready_within: 300s}";
@@ -69,14 +68,10 @@ fn measures(record: &ExperimentRecord) -> bool {
 
 #[test]
 fn both_clients_measure_a_replica_set() {
-    if !is_possible_or_skip("both_clients_measure_a_replica_set", MONGOD) {
-        return;
-    }
+    needs!([Need::Server(MONGOD)]);
     let laboratory = open_laboratory();
     let arms = "lean: {}, driver: {client: driver}, elsewhere: {client: driver, read_preference: secondary, compressors: zstd}";
-    laboratory.write("experiment.yaml", on_sets(arms, "1s", 1));
-    let said = run(&laboratory, &["run", "experiment.yaml"]);
-    let record = laboratory.record();
+    let (said, record) = run_text(&laboratory, on_sets(arms, "1s", 1));
     let mut states = runs(&record);
     states.sort_unstable();
     let finished = ["driver", "elsewhere", "lean"].map(|arm| (arm, 0, 1, "finished"));
@@ -101,15 +96,10 @@ fn both_clients_measure_a_replica_set() {
 
 #[test]
 fn a_set_of_one_is_a_set() {
-    if !is_possible_or_skip("a_set_of_one_is_a_set", MONGOD) {
-        return;
-    }
+    needs!([Need::Server(MONGOD)]);
     let laboratory = open_laboratory();
     let arms = "one: {server: {replica_set: true}}";
-    laboratory.write("experiment.yaml", on_sets(arms, "1s", 1));
-    let said = run(&laboratory, &["run", "experiment.yaml"]);
-    let record = laboratory.record();
-    assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+    let record = finishes(&laboratory, on_sets(arms, "1s", 1));
     let notes = &record.runs[0].engine.as_ref().unwrap().notes;
     assert_eq!(notes["server"], "primary of the replica set plimsoll");
     nothing_is_left(&laboratory);
@@ -117,17 +107,10 @@ fn a_set_of_one_is_a_set() {
 
 #[test]
 fn a_replica_set_on_an_emulated_disk_under_limits() {
-    let test = "a_replica_set_on_an_emulated_disk_under_limits";
-    let needs = [Need::Root, Need::File("/dev/fuse"), Need::Server(MONGOD)];
-    if !has(test, &needs) {
-        return;
-    }
+    needs!([Need::Root, Need::File("/dev/fuse"), Need::Server(MONGOD)]);
     let laboratory = open_laboratory();
     let arms = "one: {disk: {capacity: 6GiB}, filesystem: ext4, limits: {memory: 1536MiB}}";
-    laboratory.write("experiment.yaml", on_sets(arms, "1s", 1));
-    let said = run(&laboratory, &["run", "experiment.yaml"]);
-    let record = laboratory.record();
-    assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+    let record = finishes(&laboratory, on_sets(arms, "1s", 1));
     was_on_three(&record.runs[0]);
     let rig = record.runs[0].rig.as_ref().unwrap();
     assert_eq!(rig.limits.memory_bytes, Some(1536 << 20));
@@ -141,13 +124,9 @@ fn a_replica_set_on_an_emulated_disk_under_limits() {
 
 #[test]
 fn a_secondary_that_is_killed_fails_its_run_by_name() {
-    let test = "a_secondary_that_is_killed_fails_its_run_by_name";
-    if !is_possible_or_skip(test, MONGOD) {
-        return;
-    }
+    needs!([Need::Server(MONGOD)]);
     let laboratory = open_laboratory();
-    laboratory.write("experiment.yaml", on_sets("one: {}", "4s", 2));
-    let mut running = start(&laboratory, &["run", "experiment.yaml"]);
+    let mut running = start(&laboratory, on_sets("one: {}", "4s", 2));
     laboratory.wait_for_record(&mut running, measures).unwrap();
     let members = servers_of(&laboratory, MONGOD);
     assert_eq!(members.len(), 3);
@@ -168,56 +147,35 @@ fn a_secondary_that_is_killed_fails_its_run_by_name() {
 
 #[test]
 fn a_replica_set_of_a_killed_program_is_cleaned_away_by_the_next() {
-    let test = "a_replica_set_of_a_killed_program_is_cleaned_away_by_the_next";
-    if !is_possible_or_skip(test, MONGOD) {
-        return;
-    }
+    needs!([Need::Server(MONGOD)]);
     let laboratory = open_laboratory();
-    laboratory.write("experiment.yaml", on_sets("one: {}", "600s", 1));
-    laboratory.write("short.yaml", on_sets("one: {}", "1s", 1));
-    let mut running = start(&laboratory, &["run", "experiment.yaml"]);
+    let mut running = start(&laboratory, on_sets("one: {}", "600s", 1));
     laboratory.wait_for_record(&mut running, measures).unwrap();
     let members = servers_of(&laboratory, MONGOD);
     assert_eq!(members.len(), 3);
     running.send(Signal::KILL);
     running.end();
-    let said = run(&laboratory, &["run", "short.yaml"]);
-    let record = laboratory.record();
-    assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+    finishes(&laboratory, on_sets("one: {}", "1s", 1));
     nothing_is_left(&laboratory);
 }
 
 #[test]
 fn a_set_that_cannot_be_made_is_said() {
-    if !is_possible_or_skip("a_set_that_cannot_be_made_is_said", MONGOD) {
-        return;
-    }
+    needs!([Need::Server(MONGOD)]);
     let laboratory = open_laboratory();
     // Not started as a member of a set.
     let server = "{after_start: ['{plimsoll}', replica-set, initiate, '{members}']}";
-    laboratory.write("alone.yaml", experiment(server, "", "1s", 1));
-    let said = run(&laboratory, &["run", "alone.yaml", "--anyway"]);
-    assert_ne!(said.code, Some(0), "{said:?}");
-    let record = laboratory.record();
-    let message = failure(&record.runs[0]);
-    for words in [
-        "the server mongod was started, and the command after that failed: it ended with exit code 1: ",
-        "This node was not started with replication enabled",
-    ] {
-        assert!(message.contains(words), "{message}");
-    }
+    let message = fails(&laboratory, experiment(server, "", "1s", 1));
+    let begins = "the server mongod was started, and the command after that failed: it ended with exit code 1: ";
+    assert_contains(&message, begins);
+    let words = "This node was not started with replication enabled";
+    assert_contains(&message, words);
     // Told by a file to be a member of a set that nobody initiates.
     let options = laboratory.write("mongod.conf", "replication:\n  replSetName: rs0\n");
-    let arm = format!(
-        "arguments: '--config {}', connect_timeout: 1s",
-        options.display()
-    );
-    laboratory.write("told.yaml", experiment(MONGOD, &arm, "1s", 1));
-    let said = run(&laboratory, &["run", "told.yaml", "--anyway"]);
-    assert_ne!(said.code, Some(0), "{said:?}");
-    let record = laboratory.record();
-    let message = failure(&record.runs[0]);
-    assert!(message.contains("`server: {members: 3}`"), "{message}");
+    let options = options.display();
+    let arm = format!("arguments: '--config {options}', connect_timeout: 1s");
+    let message = fails(&laboratory, experiment(MONGOD, &arm, "1s", 1));
+    assert_contains(&message, "`server: {members: 3}`");
     nothing_is_left(&laboratory);
 }
 

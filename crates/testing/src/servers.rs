@@ -1,7 +1,15 @@
 //! Real servers for tests: found in the folder that `PLIMSOLL_SERVERS` names or else on `PATH`, started on a free port of 127.0.0.1 with a
 //! temporary directory, and gone at the end of the test.
 
-use plimsoll_testing::{Need, has};
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test may panic, in its helpers too"
+)]
+
+use crate::{Need, has, this_test};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{DirEntry, File};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,11 +18,14 @@ use std::time::{Duration, Instant};
 /// Which program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// MongoDB's own.
     Mongod,
+    /// FerretDB on SQLite.
     FerretDb,
 }
 
 impl Kind {
+    /// All of them.
     pub const ALL: [Self; 2] = [Self::Mongod, Self::FerretDb];
 
     fn program_name(self) -> &'static str {
@@ -26,7 +37,7 @@ impl Kind {
 
     /// Where it is on this machine.
     fn program(self) -> PathBuf {
-        let program = plimsoll_testing::server(self.program_name());
+        let program = crate::server(self.program_name());
         program.expect("it was asked whether it is there")
     }
 
@@ -37,17 +48,23 @@ impl Kind {
     }
 
     /// Those that are there; the others are skipped visibly.
-    pub fn there(test: &str) -> Vec<Self> {
-        Self::ALL
-            .into_iter()
-            .filter(|kind| kind.is_there_or_skip(test))
-            .collect()
+    pub fn there() -> Vec<Self> {
+        Self::there_of(&Self::ALL)
+    }
+
+    /// The same of some.
+    pub fn there_of(kinds: &[Self]) -> Vec<Self> {
+        let is_there = |kind: &Self| kind.is_there_or_skip(&this_test());
+        kinds.iter().copied().filter(is_there).collect()
     }
 }
 
 /// A server that runs, until it is dropped.
+#[derive(Debug)]
 pub struct Server {
+    /// Which program.
     pub kind: Kind,
+    /// Where it listens, at 127.0.0.1.
     pub port: u16,
     child: Child,
     directory: tempfile::TempDir,
@@ -55,6 +72,7 @@ pub struct Server {
 }
 
 impl Server {
+    /// Starts it with a directory of its own.
     pub fn start(kind: Kind) -> Self {
         Self::start_with(kind, &[])
     }
@@ -85,6 +103,7 @@ impl Server {
         panic!("{} did not start: {}", kind.program_name(), server.log());
     }
 
+    /// Where its data is.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -108,9 +127,12 @@ impl Server {
                 "--telemetry=disable".into(),
                 "--debug-addr=127.0.0.1:0".into(),
                 format!("--listen-addr=127.0.0.1:{port}"),
+                format!("--listen-unix={}", self.socket().display()),
             ],
         };
-        let log = std::fs::File::create(self.directory.path().join("server.log")).unwrap();
+        // One that was killed leaves it, and FerretDB does not take it over.
+        let _ = std::fs::remove_file(self.socket());
+        let log = File::create(self.directory.path().join("server.log")).unwrap();
         self.child = Command::new(self.kind.program())
             .args(arguments)
             .args(&self.arguments)
@@ -147,10 +169,45 @@ impl Server {
         assert!(self.becomes_ready(), "{}", self.log());
     }
 
+    /// Stops it where it is: it keeps its connections and answers nothing.
+    pub fn freeze(&self) {
+        self.signal(Signal::STOP);
+        // Its threads stop one after the other.
+        let tasks = format!("/proc/{}/task", self.child.id());
+        let is_stopped = |task: std::io::Result<DirEntry>| {
+            let stat = std::fs::read_to_string(task.unwrap().path().join("stat"));
+            // The state follows the name, which is in brackets.
+            stat.is_ok_and(|stat| stat.rsplit_once(") ").unwrap().1.starts_with('T'))
+        };
+        while !std::fs::read_dir(&tasks).unwrap().all(is_stopped) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Lets it go on.
+    pub fn thaw(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Its Unix socket.
+    pub fn socket(&self) -> PathBuf {
+        let name = match self.kind {
+            Kind::Mongod => format!("mongodb-{}.sock", self.port),
+            Kind::FerretDb => "ferretdb.sock".into(),
+        };
+        self.directory.path().join(name)
+    }
+
+    /// Its address.
     pub fn uri(&self) -> String {
         format!("mongodb://127.0.0.1:{}/", self.port)
     }
 
+    /// What it said so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("server.log")).unwrap_or_default()
     }
