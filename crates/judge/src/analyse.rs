@@ -27,7 +27,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     let paired = crate::imported::is_paired(&selection);
     let lines = crate::line::lines(&plan, &samples);
     let mut comparisons = comparisons(&plan, &samples, paired);
-    let factors = crate::factors::factor_results(&plan, &samples, &mut comparisons.all);
+    comparisons.factors = crate::factors::factor_results(&plan, &samples, &mut comparisons.all);
     crate::because::explain(&mut comparisons.all, &curves, &lines);
 
     let mut warnings = selection.warnings.clone();
@@ -67,7 +67,6 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
             &comparisons,
             &curves,
             &lines,
-            factors.as_ref(),
             against_itself.as_ref(),
             &warnings,
         )
@@ -80,7 +79,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         load_phase: load_phase(&plan, &samples),
         blocks_needed: crate::looks::blocks_needed(&plan, &comparisons.all),
         comparisons: comparisons.all,
-        factors,
+        factors: comparisons.factors,
         thresholds: thresholds(&plan, &samples),
         pairs: pair_differences(&plan, &selection),
         costs: crate::cost::costs(&plan, &samples, &curves),

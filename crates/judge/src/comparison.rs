@@ -12,7 +12,7 @@ use crate::roles::{is_line, load_label};
 use crate::sample::Sample;
 use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
-use crate::{Comparison, Judgement, Verdict};
+use crate::{Comparison, FactorResults, Judgement, Verdict};
 use plimsoll_plan::{Direction, Metric, Plan, Point};
 use plimsoll_stats::{Grounds, Observation, Rule, judge, judge_together};
 
@@ -28,6 +28,8 @@ const ALWAYS: [Metric; 5] = [
 /// All comparisons, primaries first, and for each mix that cannot be judged the reason.
 pub(crate) struct Comparisons {
     pub(crate) all: Vec<Comparison>,
+    /// Where arms are cells of a grid.
+    pub(crate) factors: Option<FactorResults>,
     pub(crate) unjudged: Vec<(String, String)>,
 }
 
@@ -78,6 +80,7 @@ pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples], paired: bool) -> Com
     primary.append(&mut exploratory);
     Comparisons {
         all: primary,
+        factors: None,
         unjudged,
     }
 }

@@ -341,7 +341,9 @@ fn interaction_sentence(
 /// `+3 %`, `−95 %`, `+220 %`.
 pub(crate) fn signed_percent(share: f64) -> String {
     let percent = share * 100.0;
-    let decimals = usize::from(percent.abs() < 9.95 && percent.abs() >= 0.05);
+    // Beside nothing at all, a tenth of a percent is much.
+    let is_fine = percent.abs() < 9.95 && percent.abs() >= 0.05 || percent < -98.95;
+    let decimals = usize::from(is_fine);
     let number = format!("{:.decimals$}", percent.abs());
     match number.parse::<f64>() {
         Ok(0.0) => "0 %".into(),

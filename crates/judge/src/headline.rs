@@ -21,10 +21,10 @@ pub(crate) fn headline(
     comparisons: &Comparisons,
     curves: &[Curve],
     lines: &[LineResult],
-    factors: Option<&FactorResults>,
     against_itself: Option<&AgainstItself>,
     warnings: &[Warning],
 ) -> Vec<String> {
+    let factors = comparisons.factors.as_ref();
     let progress = &selection.progress;
     let gravest = warnings
         .iter()

@@ -87,6 +87,9 @@ const LEAN: Budget = Budget {
 /// The largest page, bytes.
 pub const LARGEST: usize = 2_000_000;
 
+/// Loads from which on they make a curve.
+const CURVE_FROM: usize = 3;
+
 /// Columns to which names are shortened where they are not the subject.
 const NAME: usize = 48;
 
@@ -184,7 +187,14 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     };
     let name = text::short(&report.analysis.name, 80);
     let mut sections: Vec<(&str, &str, Markup)> = Vec::new();
-    if factors::is_known(report.analysis) {
+    // With factors, the page opens with the figure of the experiment: the curves over the load where there are such, and then those over the factors.
+    let has_factors = factors::is_known(report.analysis);
+    let is_over_load = |curve: &plimsoll_judge::Curve| curve.points.len() >= CURVE_FROM;
+    let opens_with_load = has_factors && report.analysis.curves.iter().any(is_over_load);
+    if opens_with_load {
+        sections.push(("load", "Over the load", curves::section(&page)));
+    }
+    if has_factors {
         sections.push(("factors", "Factors", factors::section(&page)));
     }
     sections.push(("arms", "Arms", arms::section(&page)));
@@ -197,7 +207,9 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     if cost::is_known(report.analysis) {
         sections.push(("cost", "Cost", cost::section(&page)));
     }
-    sections.push(("load", "Over the load", curves::section(&page)));
+    if !opens_with_load {
+        sections.push(("load", "Over the load", curves::section(&page)));
+    }
     if let Some(content) = percentiles::section(&page) {
         sections.push(("percentiles", "Percentiles", content));
     }

@@ -5,8 +5,8 @@ const OF_12: [u8; 11] = [1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0];
 const OF_24: [u8; 23] = [
     1, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0,
 ];
-/// Cells of a fraction.
-const MOST_CELLS: usize = 256;
+/// Factors of which a fraction has all combinations: from 4 to 256 cells.
+const FIRST_FACTORS: std::ops::RangeInclusive<usize> = 2..=8;
 
 /// The design for so many factors, and after it its mirror images. Together they tell each main effect apart from all interactions of two factors. `None`
 /// for fewer than 6 factors, of which cells would be measured twice, or more than 23.
@@ -35,7 +35,7 @@ pub fn screening(factors: usize) -> Option<Vec<Vec<u32>>> {
 pub fn fraction(factors: usize, of: usize) -> Option<Vec<Vec<u32>>> {
     let added = of.checked_ilog2()? as usize;
     let base = factors.checked_sub(added)?;
-    if base < 2 || base > 8 || 1 << base > MOST_CELLS {
+    if !FIRST_FACTORS.contains(&base) {
         return None;
     }
     // Taken one by one, the best first word may leave no good second one: so words of several kinds are tried, those of odd size and each size alone.

@@ -7,7 +7,7 @@ use plimsoll_plan::explain;
 use plimsoll_quantities::words::counted;
 use plimsoll_record::{PointLabel, RunState, Slice};
 use plimsoll_redact::lines;
-use plimsoll_report::progress::{Left, Phase, Span};
+use plimsoll_report::progress::{Left, Phase, PointProgress, Span};
 use plimsoll_runner::{Event, Watcher};
 use plimsoll_terminal::progress::Moment;
 use std::io::IsTerminal;
@@ -44,10 +44,8 @@ struct Now {
     mix: String,
     load_label: String,
     phase: Option<Phase>,
-    seconds: f64,
-    second: f64,
-    warm_up_seconds: f64,
-    point: Span,
+    point: PointProgress,
+    measured: Span,
 }
 
 /// Above the live line, if there is one.
@@ -117,6 +115,11 @@ impl Live {
 
     fn moment(&self, rate: f64, p99_ns: Option<f64>, errors: u64) -> Moment<'_> {
         let now = &self.now;
+        let phase = now.phase.unwrap_or(Phase::Prepare);
+        let (second, seconds) = match phase {
+            Phase::Prepare | Phase::TearDown => (0.0, 0.0),
+            _ => now.point.of_phase(),
+        };
         Moment {
             run: now.run,
             runs: now.runs,
@@ -124,9 +127,9 @@ impl Live {
             arm: &now.arm,
             mix: &now.mix,
             load_label: &now.load_label,
-            phase: now.phase.unwrap_or(Phase::Prepare),
-            second: now.second,
-            seconds: now.seconds,
+            phase,
+            second,
+            seconds,
             rate,
             p99_ns,
             errors,
@@ -136,53 +139,37 @@ impl Live {
 
     fn redraw(&self, rate: f64, p99_ns: Option<f64>) {
         let Some(bar) = &self.bar else { return };
-        let moment = self.moment(rate, p99_ns, self.now.point.errors);
+        let moment = self.moment(rate, p99_ns, self.now.measured.errors);
         bar.set_message(moment.live(screen::columns().saturating_sub(1), self.unicode));
         bar.tick();
     }
 
     fn phase(&mut self, phase: Phase) {
         self.now.phase = Some(phase);
-        self.now.second = 0.0;
         self.redraw(0.0, None);
     }
 
     fn point_begins(&mut self, label: &PointLabel, warm_up_ns: u64, duration_ns: u64) {
         self.now.mix.clone_from(&label.mix);
         self.now.load_label.clone_from(&label.load_label);
-        self.now.warm_up_seconds = warm_up_ns as f64 / 1e9;
-        self.now.seconds = duration_ns as f64 / 1e9;
-        self.now.point = Span::default();
+        self.now.point = PointProgress::begins(warm_up_ns, duration_ns);
+        self.now.measured = Span::default();
+        let point = &self.now.point;
         self.left
-            .point_begins((warm_up_ns.saturating_add(duration_ns)) as f64 / 1e9);
-        self.phase(if warm_up_ns > 0 {
-            Phase::WarmUp
-        } else {
-            Phase::Measure
-        });
+            .point_begins(point.warm_up_seconds + point.asked_seconds);
+        self.phase(point.phase());
     }
 
     fn slice(&mut self, slice: &Slice) {
         let mut this = Span::default();
         this.add(slice);
-        let end = (slice.start_ns + slice.length_ns) as f64 / 1e9;
-        if self.now.phase == Some(Phase::Load) {
-            self.now.second = end;
-        } else {
+        self.now.point.add(slice);
+        self.now.phase = Some(self.now.point.phase());
+        if !self.now.point.is_load {
             self.left.measured(slice.length_ns as f64 / 1e9);
-            self.now.phase = Some(if slice.warm_up {
-                Phase::WarmUp
-            } else {
-                Phase::Measure
-            });
-            self.now.second = if slice.warm_up {
-                end
-            } else {
-                end - self.now.warm_up_seconds
-            };
         }
         if !slice.warm_up {
-            self.now.point.add(slice);
+            self.now.measured.add(slice);
         }
         self.redraw(this.rate(), this.p99_ns());
     }
@@ -192,8 +179,8 @@ impl Live {
         if self.bar.is_some() || self.quiet {
             return;
         }
-        let point = &self.now.point;
-        let moment = self.moment(point.rate(), point.p99_ns(), point.errors);
+        let measured = &self.now.measured;
+        let moment = self.moment(measured.rate(), measured.p99_ns(), measured.errors);
         self.say(&moment.plain(self.unicode));
     }
 }
@@ -252,7 +239,8 @@ impl Watcher for Live {
                 self.phase(Phase::Prepare);
             }
             Event::LoadBegins { .. } => {
-                self.now.point = Span::default();
+                self.now.point = PointProgress::load();
+                self.now.measured = Span::default();
                 self.phase(Phase::Load);
             }
             Event::PointBegins {

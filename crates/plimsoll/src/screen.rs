@@ -74,14 +74,16 @@ fn drawn(text: &str) -> String {
 
 const ESCAPE: char = '\x1b';
 
-/// What follows an escape character and is one of our styles: colours, bold, dim and underlined, and their ends. Empty where it is something else.
+/// What follows an escape character and is one of our styles: colours, bold, dim, italic and underlined, and their ends. Empty where it is something else.
 fn style(text: &str) -> &str {
     let Some(end) = text.find('m').filter(|_| text.starts_with('[')) else {
         return "";
     };
     let is_ours = |number: &str| {
-        matches!(number, "0" | "1" | "2" | "4" | "22" | "24" | "39")
-            || (number.len() == 2 && number.starts_with(['3', '9']) && number != "38")
+        matches!(
+            number,
+            "0" | "1" | "2" | "3" | "4" | "22" | "23" | "24" | "39"
+        ) || (number.len() == 2 && number.starts_with(['3', '9']) && number != "38")
     };
     if text[1..end].split(';').all(is_ours) {
         &text[..=end]
@@ -147,6 +149,7 @@ mod tests {
             "\x1b[1mbold\x1b[0m",
             "\x1b[2m\x1b[36ma\x1b[0m",
             "\x1b[31;1;4mb\x1b[39m",
+            "\x1b[3ma question\x1b[0m",
         ] {
             assert_eq!(drawn(ours), ours);
         }

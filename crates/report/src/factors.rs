@@ -110,6 +110,13 @@ fn levels(factor: Option<&Factor>) -> Vec<u32> {
         .collect()
 }
 
+/// Whether several factors are varied, so that pairs of cells are only a part of the answer.
+#[must_use]
+pub fn has_several(analysis: &Analysis) -> bool {
+    let factors = analysis.factors.as_ref();
+    factors.is_some_and(|results| results.factors.len() > 1)
+}
+
 /// Where each mix is judged, once for each mix and point.
 #[must_use]
 pub fn places(results: &FactorResults) -> Vec<&EffectPlace> {
@@ -117,7 +124,7 @@ pub fn places(results: &FactorResults) -> Vec<&EffectPlace> {
     for effect in &results.effects {
         let place = &effect.place;
         let is_it = |known: &&EffectPlace| known.mix == place.mix && known.point == place.point;
-        if !places.iter().any(|known| is_it(&known)) {
+        if !places.iter().any(is_it) {
             places.push(place);
         }
     }

@@ -91,7 +91,7 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
         .map(|comparison| Row::of(analysis, comparison, screen).without_cause())
         .collect();
     // Those of cells are among the effects.
-    if !deciding.is_empty() && analysis.factors.is_none() {
+    if !deciding.is_empty() && !plimsoll_report::factors::has_several(analysis) {
         comparisons::by_weight(&mut out, &deciding, screen);
     }
     deciding::blocks(&mut out, analysis, &signs, screen);

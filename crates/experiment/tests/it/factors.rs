@@ -209,7 +209,7 @@ screens! {
     a_level_of_the_wrong_kind: "factors: {cache_size: [1MiB, large]}";
     ten_thousand_cells: format!("factors: {{cache_size: [{0}], machine: {{{1}}}}}", (1..=100).map(|size| format!("{size}MiB")).collect::<Vec<_>>().join(", "), (1..=100).map(|one| format!("m{one}: ")).collect::<Vec<_>>().join(", "));
     exceptions_of_a_whole_level: "factors: {cache_size: [1MiB, 1GiB], compressor: [none, zstd]}\nexcept: [{compressor: zstd}]";
-    exceptions_of_nothing: "factors: {cache_size: [1MiB, 1GiB], compressor: [none, zstd]}\nexcept: [{compresor: zstd}, {cache_size: 2GiB}]";
+    exceptions_of_nothing: "factors: {cache_size: [1MiB, 1GiB], compressor: [none, zstd]}\nexcept: [{compression: zstd}, {cache_size: 2GiB}]";
     a_baseline_that_is_no_level: "factors: {cache_size: [1MiB, 1GiB]}\ncompare: {baseline: 2GiB}";
     a_compared_factor_that_is_none: "factors: {cache_size: [1MiB, 1GiB]}\ncompare: {factor: cash_size}";
     a_range_without_an_order: "factors: {compressor: {from: none, to: zstd}}";

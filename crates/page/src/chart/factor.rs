@@ -33,6 +33,17 @@ impl CellQuantity {
         }
     }
 
+    /// What its unit leaves out: `, per second`.
+    pub(crate) fn per(self) -> String {
+        match self {
+            Self::Figure(place) => match crate::figure::unit(Figures::ALL[place].unit) {
+                "" => String::new(),
+                per => format!(", {per}"),
+            },
+            Self::Throughput | Self::ResponseP99 => String::new(),
+        }
+    }
+
     /// Median and interval of a point.
     pub(crate) fn of(self, point: &CurvePoint) -> Option<(f64, Option<(f64, f64)>)> {
         let estimate = |one: &Estimate| Some((one.median?, one.interval));

@@ -188,7 +188,7 @@ fn pictures(
         div.pair {
             @for (title, quantity, drawing) in &drawn {
                 div {
-                    p.table-title { (quantity.name()) @if !title.is_empty() { ", " (text::short(title, 80)) } }
+                    p.table-title { (quantity.name()) (quantity.per()) @if !title.is_empty() { ", " (text::short(title, 80)) } }
                     (drawing)
                 }
             }
@@ -236,7 +236,7 @@ fn matrices(
         @for panel in layout.panels.iter().take(shown) {
             @let title = layout.panel_in_words(results, panel);
             p.table-title {
-                "Throughput and bottleneck of each cell"
+                "Operations per second and bottleneck of each cell"
                 @if !title.is_empty() { ", " (text::short(&title, 80)) }
             }
             div.scroll tabindex="0" role="region" aria-label="Matrix of cells" {
@@ -271,7 +271,7 @@ fn value(point: Option<&CurvePoint>) -> Markup {
         .and_then(|point| point.throughput.median);
     html! {
         @match throughput {
-            Some(throughput) => { (PAGE.rate(throughput)) " " small { "op/s" } },
+            Some(throughput) => (PAGE.rate(throughput)),
             None => (PAGE.nothing()),
         }
         @if let Some(cause) = point.and_then(|point| point.cause.as_ref()) { small.limit title=(prose::prose(&cause.sentence)) { (cause.kind.name()) } }

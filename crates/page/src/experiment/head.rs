@@ -52,7 +52,7 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
             }
             @if let Some(itself) = &analysis.against_itself { (against_itself(analysis, itself)) }
             // Of many cells, pairs are in the tables: the figures below come first.
-            @if !deciding.is_empty() && analysis.factors.is_none() {
+            @if !deciding.is_empty() && !plimsoll_report::factors::has_several(analysis) {
                 div.cards {
                     @for comparison in deciding.iter().take(CARDS) { (card(page, comparison, scale, deciding.len() <= SENTENCES)) }
                 }

@@ -14,6 +14,7 @@ mod deciding;
 mod disks;
 mod ending;
 mod exports;
+mod factors;
 mod history;
 mod hostile;
 mod import;

@@ -4,7 +4,7 @@ use super::update::{Cell, EventMark, Measured, Now, Second, Update};
 use plimsoll_judge::{JudgeError, plan_of};
 use plimsoll_plan::{EngineKind, Needs, Plan, explain, words::event_in_words};
 use plimsoll_record::{ExperimentRecord, LoadKind, PointLabel, RunRecord, RunState, Slice};
-use plimsoll_report::progress::{Left, Phase, Span};
+use plimsoll_report::progress::{Left, Phase, PointProgress, Span};
 use plimsoll_store::{NewPoint, News, PointKey, RunKey};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -52,17 +52,9 @@ struct Run {
 
 struct Point {
     run: RunKey,
-    is_load: bool,
     label: PointLabel,
     begun: f64,
-    warm_up_seconds: f64,
-    /// Measured part as asked; 0 where that is not known.
-    asked_seconds: f64,
-    /// Measuring so far, warm-up included.
-    seconds: f64,
-    /// End of the last slice from the start of the point.
-    reached_seconds: f64,
-    last_warm_up: bool,
+    progress: PointProgress,
     last: Option<(f64, Option<f64>)>,
     /// Only while it goes on.
     going: Option<Going>,
@@ -153,22 +145,20 @@ impl Picture {
 
     fn take_point(&mut self, point: &NewPoint) {
         let asked_ns = match (&self.plan.objective, point.head.label.trial) {
-            _ if point.is_load => 0,
             (Some(objective), Some(_)) => objective.search.map_or(0, |search| search.trial_ns),
             _ => self.plan.measurement.duration_ns,
+        };
+        let progress = match point.is_load {
+            true => PointProgress::load(),
+            false => PointProgress::begins(point.head.warm_up_ns, asked_ns),
         };
         self.points.insert(
             point.key,
             Point {
                 run: point.run,
-                is_load: point.is_load,
                 label: point.head.label.clone(),
                 begun: instant(&point.head.started_at),
-                warm_up_seconds: point.head.warm_up_ns as f64 / 1e9,
-                asked_seconds: asked_ns as f64 / 1e9,
-                seconds: 0.0,
-                reached_seconds: 0.0,
-                last_warm_up: point.head.warm_up_ns > 0,
+                progress,
                 last: None,
                 going: Some(Going::default()),
                 result: None,
@@ -196,10 +186,8 @@ impl Picture {
             span.add_late(slice);
         } else {
             span.add(slice);
-            point.seconds += length;
-            point.reached_seconds = end;
-            point.last_warm_up = slice.warm_up;
-            if !point.is_load {
+            point.progress.add(slice);
+            if !point.progress.is_load {
                 run.measured_seconds += length;
             }
         }
@@ -207,14 +195,15 @@ impl Picture {
             key: *second,
             at: point.begun + end,
             arm: run.arm,
-            phase: phase(point).word(),
+            phase: point.progress.phase().word(),
             rate: span.rate(),
             p99_ns: span.p99_ns(),
         };
         point.last = Some((told.rate, told.p99_ns));
         let due = (0..).zip(&self.plan.events).filter_map(|(event, spec)| {
-            let at = point.warm_up_seconds + spec.at_ns as f64 / 1e9;
-            (!point.is_load && end - length < at && at <= end).then_some((event, point.begun + at))
+            let at = point.progress.warm_up_seconds + spec.at_ns as f64 / 1e9;
+            (!point.progress.is_load && end - length < at && at <= end)
+                .then_some((event, point.begun + at))
         });
         let due: Vec<(u32, f64)> = due.collect();
         if going.recent.len() > LATE {
@@ -228,7 +217,7 @@ impl Picture {
             }
             point.errors = going.measured.errors;
             let counts = matches!(run.state, RunState::Started | RunState::Finished);
-            if counts && !point.is_load {
+            if counts && !point.progress.is_load {
                 point.result = Some((going.measured.rate(), going.measured.p99_ns()));
                 self.changed.points.insert(key);
             }
@@ -401,10 +390,14 @@ impl Picture {
                 to_begin.saturating_sub(usize::from(!finished.contains(&(run.block, run.arm))));
             left.run_begins(run.begun);
             match self.point_of(key) {
-                Some(point) if !point.is_load && point.going.is_some() => {
-                    left.measured(run.measured_seconds - point.seconds);
-                    left.point_begins(point.warm_up_seconds + point.asked_seconds);
-                    left.measured(point.seconds);
+                Some(Point {
+                    progress,
+                    going: Some(_),
+                    ..
+                }) if !progress.is_load => {
+                    left.measured(run.measured_seconds - progress.seconds);
+                    left.point_begins(progress.warm_up_seconds + progress.asked_seconds);
+                    left.measured(progress.seconds);
                 }
                 _ => left.measured(run.measured_seconds),
             }
@@ -437,20 +430,11 @@ impl Picture {
             errors: 0,
         };
         if let Some(point) = self.point_of(key).filter(|point| point.going.is_some()) {
-            let phase = phase(point);
             now.mix.clone_from(&point.label.mix);
             now.load.clone_from(&point.label.load_label);
-            now.phase = phase.word();
+            now.phase = point.progress.phase().word();
             now.errors = point.errors;
-            (now.second, now.seconds) = match phase {
-                Phase::Load => (point.reached_seconds, 0.0),
-                Phase::WarmUp => (point.reached_seconds, point.warm_up_seconds),
-                Phase::Measure => (
-                    (point.reached_seconds - point.warm_up_seconds).max(0.0),
-                    point.asked_seconds,
-                ),
-                Phase::Prepare | Phase::TearDown => (0.0, 0.0),
-            };
+            (now.second, now.seconds) = point.progress.of_phase();
             if let Some((rate, p99_ns)) = point.last {
                 now.rate = Some(rate);
                 now.p99_ns = p99_ns;
@@ -497,16 +481,6 @@ impl Picture {
             rate,
             p99_ns,
         })
-    }
-}
-
-fn phase(point: &Point) -> Phase {
-    match point {
-        Point { is_load: true, .. } => Phase::Load,
-        Point {
-            last_warm_up: true, ..
-        } => Phase::WarmUp,
-        _ => Phase::Measure,
     }
 }
 

@@ -131,7 +131,7 @@ fn cells(block: usize) -> Vec<[f64; FACTORS]> {
         .chars()
         .map(|sign| if sign == '+' { 1.0 } else { -1.0 })
         .collect();
-    let turn = if block % 2 == 0 { 1.0 } else { -1.0 };
+    let turn = if block.is_multiple_of(2) { 1.0 } else { -1.0 };
     let mut rows = vec![[-turn; FACTORS]];
     for shift in 0..signs.len() {
         rows.push(std::array::from_fn(|factor| {
