@@ -61,7 +61,8 @@ impl Contrast {
             pairs.extend(one.zip(plan.cell(&levels)));
         }
         if pairs.is_empty() && plan.design == Design::Fraction {
-            return Self::of(Self::signed(plan, |levels| levels[factor] == to));
+            let is_of = |levels: &[u32]| at.is_none_or(|(other, level)| levels[other] == level);
+            return Self::of(Self::signed(plan, is_of, |levels| levels[factor] == to));
         }
         let weight = 1.0 / pairs.len() as f64;
         let weights = pairs
@@ -79,7 +80,7 @@ impl Contrast {
         if plan.design == Design::Fraction {
             let product = |levels: &[u32]| (levels[factor] == to) == (levels[other] == high);
             // A difference of differences is twice a difference of averages.
-            let weights = Self::signed(plan, product).into_iter();
+            let weights = Self::signed(plan, |_| true, product).into_iter();
             return Self::of(weights.map(|(arm, weight)| (arm, weight * 2.0)).collect());
         }
         let mut squares = Vec::new();
@@ -104,14 +105,20 @@ impl Contrast {
         Self::of(weights.map(|(arm, sign)| (arm, sign * share)).collect())
     }
 
-    /// The average of the arms that are meant less that of all others.
-    fn signed(plan: &Plan, is_meant: impl Fn(&[u32]) -> bool) -> Vec<(usize, f64)> {
-        let share = 2.0 / plan.arms.len() as f64;
+    /// Of some arms: the average of those that are meant less that of the others, of which there are as many.
+    fn signed(
+        plan: &Plan,
+        is_of: impl Fn(&[u32]) -> bool,
+        is_meant: impl Fn(&[u32]) -> bool,
+    ) -> Vec<(usize, f64)> {
+        let arms = plan.arms.iter().enumerate();
+        let arms: Vec<_> = arms.filter(|(_, arm)| is_of(&arm.levels)).collect();
+        let share = 2.0 / arms.len().max(1) as f64;
         let of = |(index, arm): (usize, &plimsoll_plan::Arm)| {
             let sign = if is_meant(&arm.levels) { 1.0 } else { -1.0 };
             (index, sign * share)
         };
-        plan.arms.iter().enumerate().map(of).collect()
+        arms.into_iter().map(of).collect()
     }
 
     /// The same for each half of a design that is folded over.

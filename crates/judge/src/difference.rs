@@ -432,6 +432,8 @@ fn place_in_block(plan: &Plan, selection: &Selection<'_>) -> Option<Difference> 
         Order::Shuffled => BLOCKS_BY_CHANCE,
         Order::AsWritten => 2,
     };
+    // A design that is folded over has half of its arms in each block.
+    let of_block = plan.runs.iter().filter(|run| run.block == 0).count();
     let mut always = false;
     let mut values = Vec::new();
     let mut means = Vec::new();
@@ -442,7 +444,11 @@ fn place_in_block(plan: &Plan, selection: &Selection<'_>) -> Option<Difference> 
             .map(|run| f64::from(run.position) + 1.0)
             .sum::<f64>()
             / (runs.len() as f64).max(1.0);
-        let places = plan.arms.len() as f64;
+        let places = if of_block > 0 {
+            of_block
+        } else {
+            plan.arms.len()
+        } as f64;
         // Each place is as likely as any other: their variance is (k² - 1)/12.
         let deviation = ((places * places - 1.0) / 12.0 / (runs.len() as f64).max(1.0)).sqrt();
         let off = (mean - (places + 1.0) / 2.0).abs();

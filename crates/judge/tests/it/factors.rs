@@ -285,10 +285,10 @@ fn screening_finds_the_settings_that_matter() {
         })
         .collect();
     let words: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut laboratory = Laboratory::closed(&words, &["c"], &[4], 8);
+    let mut laboratory = Laboratory::closed(&words, &["c"], &[4], 32);
     let plan = &mut laboratory.plan;
     plan.design = Design::Screening;
-    plan.runs = folded_runs(24, 8, plan.measurement.order, 7);
+    plan.runs = folded_runs(24, 32, plan.measurement.order, 7);
     for (arm, cell) in plan.arms.iter_mut().zip(&cells) {
         arm.levels.clone_from(cell);
     }
@@ -320,7 +320,13 @@ fn screening_finds_the_settings_that_matter() {
         0
     );
     assert_eq!(analysis.outcome(), Outcome::Good);
-    assert_eq!(analysis.progress.blocks_complete, 8);
+    assert_eq!(analysis.progress.blocks_complete, 32);
+    // That each arm stands among half of all arms is no difference.
+    let places = analysis
+        .differences
+        .iter()
+        .filter(|one| one.what.contains("place in the block"));
+    assert_eq!(places.count(), 0);
     // 1.2 times the root of 1.08: on average over the other factor's levels.
     let gain = factors.effects[1].verdict.estimate.unwrap();
     assert!((gain - (1.2 * 1.08f64.sqrt() - 1.0)).abs() < 0.03, "{gain}");
@@ -328,6 +334,64 @@ fn screening_finds_the_settings_that_matter() {
         analysis.headline[0].contains("f1 high is better than low"),
         "{:?}",
         analysis.headline
+    );
+}
+
+#[test]
+fn a_fraction_tells_an_interaction_and_what_it_means() {
+    let cells = plimsoll_plan::design::fraction(5, 2).unwrap();
+    let names: Vec<String> = cells
+        .iter()
+        .map(|cell| {
+            cell.iter()
+                .map(u32::to_string)
+                .collect::<Vec<_>>()
+                .join("/")
+        })
+        .collect();
+    let words: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut laboratory = Laboratory::closed(&words, &["c"], &[4], 8);
+    let plan = &mut laboratory.plan;
+    plan.design = Design::Fraction;
+    for (arm, cell) in plan.arms.iter_mut().zip(&cells) {
+        arm.levels.clone_from(cell);
+    }
+    plan.factors = (0..5)
+        .map(|index| factor(&format!("f{index}"), &[("low", None), ("high", None)]))
+        .collect();
+    // The first factor gains 20 % where the fourth is low, and loses 20 % where it is high.
+    let truth = |arm: &str| {
+        let high = |index: usize| arm.split('/').nth(index) == Some("1");
+        match (high(0), high(3)) {
+            (true, false) => 12_000.0,
+            (true, true) => 8_000.0,
+            _ => 10_000.0,
+        }
+    };
+    let analysis = measured(laboratory, truth);
+    let factors = analysis.factors.as_ref().unwrap();
+    let is_interaction = |one: &&&Effect| one.kind == EffectKind::Interaction;
+    let all = proven(&factors.effects);
+    let found: Vec<&&Effect> = all.iter().filter(is_interaction).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    // 0.8/1.2: by how much the ratio differs.
+    let estimate = found[0].verdict.estimate.unwrap();
+    assert!((estimate - (0.8 / 1.2 - 1.0)).abs() < 0.03, "{estimate}");
+    let [dependence] = factors.dependences.as_slice() else {
+        panic!("{:?}", factors.dependences)
+    };
+    assert_eq!(
+        (dependence.change.factor.as_str(), dependence.on.as_str()),
+        ("f0", "f3")
+    );
+    let at: Vec<f64> = dependence
+        .at
+        .iter()
+        .map(|one| one.estimate.unwrap())
+        .collect();
+    assert!(
+        (at[0] - 0.2).abs() < 0.03 && (at[1] + 0.2).abs() < 0.03,
+        "{at:?}"
     );
 }
 
