@@ -374,6 +374,6 @@ mod tests {
     #[test]
     fn an_engine_that_was_left_out_says_so() {
         assert!(kind("wiredtiger").is_some());
-        assert_err!(open_with("wiredtiger", &[]), EngineError::NotBuilt { .. });
+        plimsoll_testing::assert_err!(open_with("wiredtiger", &[]), EngineError::NotBuilt { .. });
     }
 }

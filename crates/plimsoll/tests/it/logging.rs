@@ -1,6 +1,7 @@
 //! What the program logs: to the standard error where that is asked for, and of each experiment into a file beside the store.
 
 use crate::laboratory::Laboratory;
+#[cfg(feature = "wiredtiger")]
 use plimsoll_testing::{Need, needs};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
