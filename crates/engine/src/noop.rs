@@ -13,6 +13,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     server: None,
     cache_setting: None,
     usable_cache: 0.0,
+    unfit: |_| None,
     settings: &[],
 };
 

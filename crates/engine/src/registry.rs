@@ -196,7 +196,13 @@ pub(crate) fn completed(kind: &EngineKind, given: &Settings) -> Result<Settings,
                 .or_insert_with(|| default_value(setting, text));
         }
     }
-    Ok(settings)
+    match (kind.unfit)(&settings) {
+        Some(unfit) => {
+            let (setting, reason) = (unfit.setting, unfit.reason);
+            Err(EngineError::unfit(kind, &settings, setting, reason))
+        }
+        None => Ok(settings),
+    }
 }
 
 fn default_value(setting: &Setting, text: &str) -> SettingValue {

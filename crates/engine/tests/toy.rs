@@ -23,6 +23,7 @@ const KIND: EngineKind = EngineKind {
     server: None,
     cache_setting: None,
     usable_cache: 0.0,
+    unfit: |_| None,
     settings: &[Setting {
         name: "most_keys",
         about: "Keys that it remembers; further ones are refused.",

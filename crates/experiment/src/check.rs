@@ -68,7 +68,7 @@ impl Limits {
 }
 
 /// Values from the command line. Each wins over the file and is recorded with its flag.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
     /// `--blocks`.
     pub blocks: Option<u32>,
@@ -88,6 +88,17 @@ pub struct Overrides {
     pub against_itself: Option<Option<String>>,
     /// `--scale`; without it, or with `laptop`, the file as written.
     pub scale: Option<String>,
+    /// Levels of the factor with `refine`.
+    pub scouted: Scouted,
+}
+
+/// Levels of a factor that scouting runs chose, besides those of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scouted {
+    /// The levels, as amounts.
+    pub amounts: Vec<f64>,
+    /// Ids of the experiments that chose them.
+    pub experiments: Vec<String>,
 }
 
 /// Reads a text file of at most 1 MiB: what [`Surroundings::read_file`] should be outside of tests.
@@ -134,13 +145,23 @@ pub fn check(
     // Every key and value by itself.
     for other in &other_scales {
         Reader::new(&mut problems).read("", &Shape::Object(&FILE), &other.root);
-        let grid = grid(&other.root, given.engines, &mut problems);
+        let grid = grid(
+            &other.root,
+            given.engines,
+            &given.overrides.scouted,
+            &mut problems,
+        );
         let root = grid.as_ref().map_or(&other.root, |grid| &grid.root);
         ArmReader::new(given.engines, &mut problems).arms(root, grid.is_some());
     }
     let file = Reader::new(&mut problems).read("", &Shape::Object(&FILE), &chosen.root);
     // The cells of a grid as arms.
-    let mut grid = grid(&chosen.root, given.engines, &mut problems);
+    let mut grid = grid(
+        &chosen.root,
+        given.engines,
+        &given.overrides.scouted,
+        &mut problems,
+    );
     let root = grid.as_ref().map_or(&chosen.root, |grid| &grid.root);
     let read_arms = ArmReader::new(given.engines, &mut problems).arms(root, grid.is_some());
     let arm_names: Vec<String> = match &grid {
@@ -153,7 +174,8 @@ pub fn check(
     let question = origins.settle("", Some(&file), file::question);
     match &grid {
         Some(grid) => {
-            factors::origins(&chosen.root, grid, &mut origins);
+            let scouted = &given.overrides.scouted;
+            factors::origins(&chosen.root, grid, scouted, &mut origins);
             origins.settle("", Some(&file), file::design);
         }
         None => without_factors(&file, &mut problems),

@@ -22,6 +22,7 @@
 //!     server: None,
 //!     cache_setting: None,
 //!     usable_cache: 0.0,
+//!     unfit: |_| None,
 //!     settings: &[],
 //! }];
 //! let surroundings = Surroundings {
@@ -62,7 +63,7 @@ mod rig_mistake;
 mod schema;
 mod table;
 
-pub use check::{Limits, Overrides, Surroundings, check, read_text_file};
+pub use check::{Limits, Overrides, Scouted, Surroundings, check, read_text_file};
 pub use elements::disk::disk_by_text;
 pub use elements::working_set::{MeasureRecords, cannot_measure};
 pub use mistake::Mistake;

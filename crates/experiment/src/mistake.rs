@@ -138,6 +138,28 @@ pub enum Mistake {
         /// As written.
         design: String,
     },
+    /// A refinement that is none.
+    #[error(
+        "`refine` must be more than 0 and less than the {step} between two levels, and is {refine}"
+    )]
+    RefineNotBelowStep {
+        /// In people's units.
+        refine: String,
+        /// In people's units.
+        step: String,
+    },
+    /// Two factors that are refined.
+    #[error("both {} and {} have `refine`: scouting looks along one axis", .factors[0], .factors[1])]
+    TwoRefined {
+        /// Which.
+        factors: [String; 2],
+    },
+    /// A refined factor in a design of two levels.
+    #[error("{factor} has `refine`, which adds levels, and this design takes two")]
+    RefineOfDesign {
+        /// Which.
+        factor: String,
+    },
     /// Exceptions of a design that chooses its own cells.
     #[error("`except` belongs to the full design: others choose their cells themselves")]
     ExceptOfDesign,
@@ -322,6 +344,16 @@ pub enum Mistake {
         /// Bytes.
         memory: u64,
     },
+    /// A setting that the engine cannot be opened with.
+    #[error("`{setting}` does not suit the engine `{engine}`: {reason}")]
+    Unfit {
+        /// Which.
+        setting: &'static str,
+        /// Of the arm.
+        engine: &'static str,
+        /// As the end of a sentence.
+        reason: String,
+    },
     /// Too many runs, points or operations.
     #[error("{what} would be {found}, the most is {most}")]
     TooMany {
@@ -429,6 +461,9 @@ impl Diagnosis for Mistake {
             Self::UnknownLevel { .. } => "unknown-level",
             Self::LevelLeftOut { .. } => "level-left-out",
             Self::NotTwoLevels { .. } => "not-two-levels",
+            Self::RefineNotBelowStep { .. } => "refine-not-below-step",
+            Self::TwoRefined { .. } => "two-refined",
+            Self::RefineOfDesign { .. } => "refine-of-design",
             Self::ExceptOfDesign => "except-of-design",
             Self::NoSuchDesign { .. } => "no-such-design",
             Self::NoFactors { .. } => "no-factors",
@@ -458,6 +493,7 @@ impl Diagnosis for Mistake {
             Self::DurationOfStages => "duration-of-stages",
             Self::WarmUpOfStages { .. } => "warm-up-of-stages",
             Self::CacheLargerThanMemory { .. } => "cache-larger-than-memory",
+            Self::Unfit { .. } => "unfit",
             Self::TooMany { .. } => "too-many",
             Self::TooManyDue { .. } => "too-many-due",
             Self::EmptyObjective => "empty-objective",
@@ -498,6 +534,9 @@ impl Diagnosis for Mistake {
             Self::UnknownLevel { name, levels, .. } => nearest_or_all(name, levels, "its levels are"),
             Self::LevelLeftOut { .. } => "remove the level, or leave out less".into(),
             Self::NotTwoLevels { .. } => "keep two levels, or write `design: full`".into(),
+            Self::RefineNotBelowStep { .. } => "write how far apart two levels may be in the end".into(),
+            Self::TwoRefined { .. } => "remove one of them, and refine the other in an experiment of its own".into(),
+            Self::RefineOfDesign { .. } => "remove `refine`, or write `design: full`".into(),
             Self::ExceptOfDesign => "remove `except`, or write `design: full`".into(),
             Self::NoSuchDesign { design, .. } if design == "screening" => {
                 "screening takes 6 to 23 factors: with fewer, write `design: full` or a fraction such as `1/2`".into()
@@ -554,6 +593,7 @@ impl Diagnosis for Mistake {
                 "leave room for the program and the page cache: at most about {} here",
                 decimal_bytes(*memory as f64 * 0.8)
             ),
+            Self::Unfit { .. } => "change it, or the setting that it has to suit".into(),
             Self::TooMany { .. } => "make several experiments of it".into(),
             Self::TooManyDue { .. } => "shorten the measurement, or lower the rate".into(),
             Self::EmptyObjective => "say what good service is, for example `response: {p99: 10ms}`".into(),

@@ -71,7 +71,7 @@ impl<'s> Origins<'s> {
 }
 
 /// The value of a key's default with its text, when it is a single value.
-fn default(key: &Key) -> Option<(SettingValue, &'static str)> {
+pub(crate) fn default(key: &Key) -> Option<(SettingValue, &'static str)> {
     let Need::Default(text) = key.need else {
         return None;
     };

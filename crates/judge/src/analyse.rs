@@ -42,6 +42,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     let drift = crate::drift::drift(&selection);
     warnings.extend(crate::drift::warnings(drift.as_ref()));
     warnings.extend(few_blocks(&plan, &selection));
+    warnings.extend(crate::pauses::warnings(&selection));
     warnings.extend(crate::imported::unpaired(&plan, paired));
     let events = crate::events::events(&plan, &samples);
     warnings.extend(crate::events::warnings(&events));

@@ -1,17 +1,18 @@
-//! Factors that are axes: where the curve over one falls most, and up to where a level of another factor keeps up with its baseline.
+//! Factors that are axes: where the curve over one changes most, and up to where a level of another factor keeps up with its baseline.
 
 use crate::arm_samples::ArmSamples;
 use crate::comparison::rule;
-use crate::effects::{Place, change_in_words, described, places, signed_percent};
+use crate::contrast::CellValue;
+use crate::effects::{Place, change_in_words, described, signed_percent};
 use crate::estimate::CONFIDENCE;
 use crate::factor_results::{CliffResult, CrossingResult, Effect, EffectKind};
 use crate::select::as_u32;
 use crate::{Judgement, words};
-use plimsoll_plan::{Direction, Metric, Plan};
-use plimsoll_stats::{Interval, cliff, crossing};
+use plimsoll_plan::{Metric, Plan};
+use plimsoll_stats::{KeepsUp, cliff, crossing};
 
 /// The levels of an axis in rising order: (index, amount).
-fn rising(plan: &Plan, axis: usize) -> Option<Vec<(u32, f64)>> {
+pub(crate) fn rising(plan: &Plan, axis: usize) -> Option<Vec<(u32, f64)>> {
     let amounts = plan.factors[axis].axis()?;
     let mut levels: Vec<(u32, f64)> = (0..).zip(amounts).collect();
     levels.sort_by(|(_, left), (_, right)| left.total_cmp(right));
@@ -29,15 +30,9 @@ fn along(
 ) -> Option<Vec<Option<Vec<f64>>>> {
     let cells: Option<Vec<usize>> = axis.iter().map(|(level, _)| cell(*level)).collect();
     let cells = cells?;
-    let sign = match metric.direction() {
-        Direction::HigherIsBetter => 1.0,
-        Direction::LowerIsBetter => -1.0,
-    };
     let value = |arm: usize, block: u32| {
-        let samples = arms.get(arm)?.points.get(point)?;
-        let sample = samples.iter().find(|one| one.result.block == block)?;
-        let reading = sample.reading(metric)?;
-        (!reading.at_least && reading.value > 0.0).then(|| sign * reading.value.ln())
+        let value = CellValue::of(arms, arm, point, metric, block).known()?;
+        Some(metric.direction().sign() * value)
     };
     let blocks = 0..plan.measurement.blocks;
     Some(
@@ -48,14 +43,14 @@ fn along(
 }
 
 /// Smallest difference of logarithms that matters.
-fn margin(plan: &Plan, metric: Metric) -> f64 {
+pub(crate) fn margin(plan: &Plan, metric: Metric) -> f64 {
     rule(plan, metric).margin().ln_1p()
 }
 
 /// The cliffs of every axis, in every combination of the other factors' levels.
-pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples]) -> Vec<CliffResult> {
+pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples], places: &[Place]) -> Vec<CliffResult> {
     let mut found = Vec::new();
-    for place in places(plan, arms) {
+    for place in places.iter().copied() {
         for axis in 0..plan.factors.len() {
             let Some(levels) = rising(plan, axis) else {
                 continue;
@@ -77,11 +72,7 @@ pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples]) -> Vec<CliffResult> {
                 };
                 let name = |index: usize| plan.factors[axis].level(levels[index].0).to_owned();
                 let between = (name(one.between.0), name(one.between.1));
-                let turned = match metric.direction() {
-                    Direction::HigherIsBetter => 1.0,
-                    Direction::LowerIsBetter => -1.0,
-                };
-                let share = |value: f64| (turned * value).exp_m1();
+                let share = |value: f64| (metric.direction().sign() * value).exp_m1();
                 let ends = (
                     share(one.change.interval.lower),
                     share(one.change.interval.upper),
@@ -95,14 +86,11 @@ pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples]) -> Vec<CliffResult> {
                 } else {
                     format!(" of {within}")
                 };
-                let verb = match metric.direction() {
-                    Direction::HigherIsBetter => "falls",
-                    Direction::LowerIsBetter => "rises",
-                };
                 let figures = interval.map_or(String::new(), |(lower, upper)| {
                     format!(" ({} to {})", signed_percent(lower), signed_percent(upper))
                 });
                 let change = share(one.change.value);
+                let verb = if change < 0.0 { "falls" } else { "rises" };
                 let sentence = format!(
                     "Workload {} at {}: {}{of} {verb} most between {} {} and {}: {}{figures}.",
                     described.mix,
@@ -133,6 +121,7 @@ pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples]) -> Vec<CliffResult> {
 pub(crate) fn crossings(
     plan: &Plan,
     arms: &[ArmSamples],
+    places: &[Place],
     effects: &[Effect],
 ) -> Vec<CrossingResult> {
     let mut found = Vec::new();
@@ -140,7 +129,7 @@ pub(crate) fn crossings(
         return found;
     };
     let baseline = plan.factors[compared].baseline();
-    for place in places(plan, arms) {
+    for place in places.iter().copied() {
         for axis in (0..plan.factors.len()).filter(|axis| *axis != compared) {
             let Some(levels) = rising(plan, axis) else {
                 continue;
@@ -187,9 +176,9 @@ fn one_crossing(
         Some(effect.verdict.judgement == Judgement::Worse)
     };
     let (first, last) = (levels.first()?, levels.last()?);
-    let up_to = match (is_behind(first.0)?, is_behind(last.0)?) {
-        (false, true) => true,
-        (true, false) => false,
+    let keeps_up = match (is_behind(first.0)?, is_behind(last.0)?) {
+        (false, true) => KeepsUp::UpTo,
+        (true, false) => KeepsUp::From,
         _ => return None,
     };
     let ours = along(
@@ -206,50 +195,31 @@ fn one_crossing(
         |of_axis| plan.cell(&cell(of_axis, baseline)),
         place,
     )?;
-    let mut blocks = Vec::new();
-    for (ours, theirs) in ours.into_iter().zip(theirs) {
-        let (Some(ours), Some(theirs)) = (ours, theirs) else {
-            continue;
-        };
-        let mut ratios: Vec<f64> = ours
-            .iter()
-            .zip(&theirs)
-            .map(|(one, other)| one - other)
-            .collect();
-        if !up_to {
-            ratios.reverse();
-        }
-        blocks.push(ratios);
-    }
-    let mut amounts: Vec<f64> = levels.iter().map(|(_, amount)| *amount).collect();
-    // Turned round, the axis still has to rise.
-    let is_logarithmic = plimsoll_stats::is_logarithmic(&amounts);
-    let turn = |amount: f64| match (up_to, is_logarithmic) {
-        (true, _) => amount,
-        (false, true) => 1.0 / amount,
-        (false, false) => -amount,
+    let difference = |(ours, theirs): (Option<Vec<f64>>, Option<Vec<f64>>)| {
+        let pairs = ours?.into_iter().zip(theirs?);
+        Some(pairs.map(|(one, other)| one - other).collect())
     };
-    amounts
-        .iter_mut()
-        .for_each(|amount| *amount = turn(*amount));
-    if !up_to {
-        amounts.reverse();
-    }
-    let at = crossing(&amounts, &blocks, margin(plan, place.1), CONFIDENCE).ok()?;
+    let blocks: Vec<Vec<f64>> = ours
+        .into_iter()
+        .zip(theirs)
+        .filter_map(difference)
+        .collect();
+    let amounts: Vec<f64> = levels.iter().map(|(_, amount)| *amount).collect();
+    let at = crossing(
+        &amounts,
+        &blocks,
+        keeps_up,
+        margin(plan, place.1),
+        CONFIDENCE,
+    )
+    .ok()?;
     if blocks.len() < plimsoll_stats::FEWEST_BLOCKS || !at.value.is_finite() {
         return None;
     }
-    let Interval {
-        lower,
-        upper,
-        confidence,
-    } = at.interval;
-    let known = |end: f64| end.is_finite().then(|| turn(end));
-    let interval = match up_to {
-        true => (known(lower), known(upper)),
-        false => (known(upper), known(lower)),
-    };
-    let at = turn(at.value);
+    let confidence = at.interval.confidence;
+    let known = |end: f64| end.is_finite().then_some(end);
+    let interval = (known(at.interval.lower), known(at.interval.upper));
+    let at = at.value;
     let within = plan.condition_in_words(condition, &[axis, compared]);
     let quantity = plan.factors[axis].quantity?;
     let amount = |value: f64| quantity.in_words(value);
@@ -267,8 +237,10 @@ fn one_crossing(
     } else {
         format!(", {within}")
     };
-    let way = if up_to { "up to" } else { "from" };
-    let and_on = if up_to { "" } else { " on" };
+    let (way, and_on) = match keeps_up {
+        KeepsUp::UpTo => ("up to", ""),
+        KeepsUp::From => ("from", " on"),
+    };
     let sentence = format!(
         "Workload {} at {}{of}: {} {} is at least as good as {} in {} {way} {} {range}{and_on} ({} interval, {}).",
         described.mix,
@@ -286,7 +258,7 @@ fn one_crossing(
         axis: plan.factors[axis].name.clone(),
         change,
         within,
-        up_to,
+        up_to: keeps_up == KeepsUp::UpTo,
         at,
         interval,
         confidence,

@@ -1,13 +1,54 @@
 //! Contrasts of cells: weights of the arms of a plan whose sum is 0, applied to the logarithms of what they measured in each block.
 
 use crate::arm_samples::ArmSamples;
-use plimsoll_plan::{Design, Metric, Plan};
+use plimsoll_plan::{Arm, Design, Metric, Plan};
 
 /// Weights of arms.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contrast {
     /// Of the arms of a block, by index. A design whose blocks have different arms has several.
     parts: Vec<Vec<(usize, f64)>>,
+}
+
+/// What a cell measured in a block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum CellValue {
+    /// As a logarithm.
+    Known(f64),
+    /// It failed by its own fault, or there is only a bound.
+    Bound,
+    /// Nothing that counts.
+    Unknown,
+}
+
+impl CellValue {
+    pub(crate) fn of(
+        arms: &[ArmSamples],
+        arm: usize,
+        point: usize,
+        metric: Metric,
+        block: u32,
+    ) -> Self {
+        let samples = arms.get(arm).and_then(|arm| arm.points.get(point));
+        let mut samples = samples.into_iter().flatten();
+        let Some(sample) = samples.find(|sample| sample.result.block == block) else {
+            return Self::Unknown;
+        };
+        match sample.reading(metric) {
+            Some(reading) if reading.at_least => Self::Bound,
+            Some(reading) if reading.value > 0.0 => Self::Known(reading.value.ln()),
+            Some(_) => Self::Unknown,
+            None if sample.is_faulty() => Self::Bound,
+            None => Self::Unknown,
+        }
+    }
+
+    pub(crate) fn known(self) -> Option<f64> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Bound | Self::Unknown => None,
+        }
+    }
 }
 
 /// A contrast's values.
@@ -48,7 +89,11 @@ impl Contrast {
         at: Option<(usize, u32)>,
     ) -> Option<Self> {
         if plan.design == Design::Screening && at.is_none() {
-            return Some(Self::of_halves(plan, factor));
+            let arms: Vec<(usize, &Arm)> = plan.arms.iter().enumerate().collect();
+            let halves = arms.chunks((arms.len() / 2).max(1));
+            let is_meant = |levels: &[u32]| levels.get(factor) == Some(&to);
+            let parts = halves.map(|half| Self::signed(half, is_meant)).collect();
+            return Some(Self { parts });
         }
         let mut pairs = Vec::new();
         for mut levels in plan.conditions(&[factor]) {
@@ -62,7 +107,9 @@ impl Contrast {
         }
         if pairs.is_empty() && plan.design == Design::Fraction {
             let is_of = |levels: &[u32]| at.is_none_or(|(other, level)| levels[other] == level);
-            return Self::of(Self::signed(plan, is_of, |levels| levels[factor] == to));
+            let arms = plan.arms.iter().enumerate();
+            let arms: Vec<_> = arms.filter(|(_, arm)| is_of(&arm.levels)).collect();
+            return Self::of(Self::signed(&arms, |levels| levels[factor] == to));
         }
         let weight = 1.0 / pairs.len() as f64;
         let weights = pairs
@@ -80,7 +127,8 @@ impl Contrast {
         if plan.design == Design::Fraction {
             let product = |levels: &[u32]| (levels[factor] == to) == (levels[other] == high);
             // A difference of differences is twice a difference of averages.
-            let weights = Self::signed(plan, |_| true, product).into_iter();
+            let arms: Vec<_> = plan.arms.iter().enumerate().collect();
+            let weights = Self::signed(&arms, product).into_iter();
             return Self::of(weights.map(|(arm, weight)| (arm, weight * 2.0)).collect());
         }
         let mut squares = Vec::new();
@@ -106,37 +154,13 @@ impl Contrast {
     }
 
     /// Of some arms: the average of those that are meant less that of the others, of which there are as many.
-    fn signed(
-        plan: &Plan,
-        is_of: impl Fn(&[u32]) -> bool,
-        is_meant: impl Fn(&[u32]) -> bool,
-    ) -> Vec<(usize, f64)> {
-        let arms = plan.arms.iter().enumerate();
-        let arms: Vec<_> = arms.filter(|(_, arm)| is_of(&arm.levels)).collect();
+    fn signed(arms: &[(usize, &Arm)], is_meant: impl Fn(&[u32]) -> bool) -> Vec<(usize, f64)> {
         let share = 2.0 / arms.len().max(1) as f64;
-        let of = |(index, arm): (usize, &plimsoll_plan::Arm)| {
+        let of = |(index, arm): &(usize, &Arm)| {
             let sign = if is_meant(&arm.levels) { 1.0 } else { -1.0 };
-            (index, sign * share)
+            (*index, sign * share)
         };
-        arms.into_iter().map(of).collect()
-    }
-
-    /// The same for each half of a design that is folded over.
-    fn of_halves(plan: &Plan, factor: usize) -> Self {
-        let half = plan.arms.len() / 2;
-        let share = 2.0 / half as f64;
-        let weight = |(index, arm): (usize, &plimsoll_plan::Arm)| {
-            let sign = if arm.levels.get(factor) == Some(&1) {
-                1.0
-            } else {
-                -1.0
-            };
-            (index, sign * share)
-        };
-        let all: Vec<(usize, f64)> = plan.arms.iter().enumerate().map(weight).collect();
-        Self {
-            parts: all.chunks(half.max(1)).map(<[_]>::to_vec).collect(),
-        }
+        arms.iter().map(of).collect()
     }
 
     /// By how much the noise of one cell is multiplied in the contrast: root of the sum of the squared weights.
@@ -162,20 +186,11 @@ impl Contrast {
             for part in &self.parts {
                 let mut sum = Some(0.0);
                 for (arm, weight) in part {
-                    let samples = arms.get(*arm).and_then(|arm| arm.points.get(point));
-                    let sample = samples
-                        .into_iter()
-                        .flatten()
-                        .find(|sample| sample.result.block == block);
-                    let reading = sample.and_then(|sample| sample.reading(metric));
-                    is_bound |= match reading {
-                        Some(reading) => reading.at_least,
-                        None => sample.is_some_and(|sample| sample.is_faulty()),
-                    };
-                    let known = reading.filter(|one| !one.at_least && one.value > 0.0);
+                    let cell = CellValue::of(arms, *arm, point, metric, block);
+                    is_bound |= cell == CellValue::Bound;
                     sum = sum
-                        .zip(known)
-                        .map(|(sum, reading)| sum + weight * reading.value.ln());
+                        .zip(cell.known())
+                        .map(|(sum, value)| sum + weight * value);
                 }
                 value = value.or(sum);
             }

@@ -75,9 +75,13 @@ pub(crate) fn change_in_words(plan: &Plan, factor: usize, (from, to): (u32, u32)
 }
 
 /// Judges all effects; and lets comparisons of two cells that are not certain among so many say so.
-pub(crate) fn effects(plan: &Plan, arms: &[ArmSamples], comparisons: &mut [Comparison]) -> Effects {
+pub(crate) fn effects(
+    plan: &Plan,
+    arms: &[ArmSamples],
+    places: &[Place],
+    comparisons: &mut [Comparison],
+) -> Effects {
     let candidates = candidates(plan);
-    let places = places(plan, arms);
     let mut effects = Effects {
         all: Vec::new(),
         dependences: Vec::new(),
@@ -202,22 +206,18 @@ fn verdict_of(
     }
 }
 
-/// Takes back what is not certain among so many.
-fn hold_back(verdict: &mut Verdict, values: &ContrastValues, (p, size): (f64, usize)) {
+/// Takes back what is not certain among so many. Says whether it did.
+fn hold_back(verdict: &mut Verdict, (p, size): (f64, usize)) -> bool {
     let is_claim = matches!(verdict.judgement, Judgement::Better | Judgement::Worse);
     verdict.p_holm = verdict.p_value.map(|_| p);
-    if is_claim && p > 1.0 - CONFIDENCE {
+    let is_too_much = is_claim && p > 1.0 - CONFIDENCE;
+    if is_too_much {
         verdict.judgement = Judgement::Inconclusive;
-        verdict.reason = Some(not_among(size));
+        verdict.reason = Some(format!(
+            "not certain once all {size} effects of this workload are judged together"
+        ));
     }
-    if values.bounds > 0 && verdict.judgement != Judgement::Inconclusive {
-        verdict.judgement = Judgement::Inconclusive;
-        verdict.reason = bounds_reason(values.bounds, values.of_block.len(), Unit::Block);
-    }
-}
-
-fn not_among(size: usize) -> String {
-    format!("not certain once all {size} effects of this workload are judged together")
+    is_too_much
 }
 
 fn judged(
@@ -229,7 +229,11 @@ fn judged(
 ) -> Effect {
     let (mut verdict, grounds) = verdict_of(plan, place.1, values);
     let said = verdict.judgement;
-    hold_back(&mut verdict, values, (p, size));
+    hold_back(&mut verdict, (p, size));
+    if values.bounds > 0 && verdict.judgement != Judgement::Inconclusive {
+        verdict.judgement = Judgement::Inconclusive;
+        verdict.reason = bounds_reason(values.bounds, values.of_block.len(), Unit::Block);
+    }
     let grounds = grounds.filter(|_| verdict.judgement == said);
     let place = described(plan, place);
     let change = change_in_words(plan, candidate.change.0, candidate.change.1);
@@ -375,11 +379,7 @@ fn correct(
     let Some(p) = effect.verdict.p_holm else {
         return;
     };
-    let verdict = &mut comparison.verdict;
-    verdict.p_holm = verdict.p_value.map(|_| p);
-    if matches!(verdict.judgement, Judgement::Better | Judgement::Worse) && p > 1.0 - CONFIDENCE {
-        verdict.judgement = Judgement::Inconclusive;
-        verdict.reason = Some(not_among(size));
+    if hold_back(&mut comparison.verdict, (p, size)) {
         let question = Question {
             mix: &comparison.mix,
             load_label: &comparison.load_label,

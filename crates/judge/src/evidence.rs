@@ -1,6 +1,6 @@
 //! What the rules about causes look at: one arm at one point, the median of each figure over its runs.
 
-use crate::identity::{bursting, identities};
+use crate::identity::{bursting, identities, over_runs};
 use crate::rig::emulated;
 use crate::sample::Sample;
 use crate::{FigureSummary, Figures, IdentityCheck};
@@ -97,11 +97,12 @@ impl<'a> Evidence<'a> {
         let is_shaped = !is_load || plan.measurement.shaped_from == ShapedFrom::Load;
         let disk = emulated(&arm.rig).filter(|_| is_shaped);
         let checks = disk.map_or_else(Vec::new, |disk| {
-            let shares: Vec<f64> = considered
-                .iter()
-                .map(|sample| bursting(disk, sample.extract.kept_figures()))
-                .collect();
-            identities(disk, &figures, median(&shares).unwrap_or(0.0))
+            let of_run = |sample: &&Sample| {
+                let bursting = bursting(disk, sample.extract.kept_figures());
+                identities(disk, &sample.extract.figures, bursting)
+            };
+            let runs: Vec<_> = considered.iter().map(of_run).collect();
+            over_runs(&runs, figures.operations_per_second)
         });
         let is_limited = |sample: &&&Sample| {
             let mut warnings = sample.result.warnings.iter();

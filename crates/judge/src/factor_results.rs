@@ -15,13 +15,16 @@ pub struct FactorResults {
     pub aliases: Vec<Vec<String>>,
     /// The factor whose levels are compared, by index.
     pub compared: u32,
+    /// Which levels scouting chose, in one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scouting: Option<String>,
     /// The arms with their levels, in the order of the plan.
     pub cells: Vec<Cell>,
     /// Every effect on a metric that decides, of each mix: main effects, interactions, simple effects.
     pub effects: Vec<Effect>,
     /// Interactions that are proven, as what they mean for the effect of one factor.
     pub dependences: Vec<Dependence>,
-    /// Where a curve over an axis falls most.
+    /// Where a curve over an axis falls or rises most.
     pub cliffs: Vec<CliffResult>,
     /// Up to where a level keeps up with the baseline.
     pub crossings: Vec<CrossingResult>,
@@ -128,7 +131,7 @@ pub struct EffectAt {
     pub interval: Option<(f64, f64)>,
 }
 
-/// Where a curve over an axis falls most.
+/// Where a curve over an axis falls or rises most.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CliffResult {
     /// Where.
@@ -138,7 +141,7 @@ pub struct CliffResult {
     pub axis: String,
     /// Levels of all other factors in words; empty where there are none.
     pub within: String,
-    /// Names of the levels between which it falls most.
+    /// Names of the levels between which it changes most.
     pub between: (String, String),
     /// Change of the metric between them, a share, with its interval.
     pub change: f64,

@@ -4,7 +4,7 @@ use crate::Comparison;
 use crate::arm_samples::ArmSamples;
 use crate::contrast::Contrast;
 use crate::factor_results::{Cell, EffectKind, FactorResults};
-use plimsoll_plan::{Design, Plan};
+use plimsoll_plan::{Design, Plan, Source};
 use plimsoll_stats::visible_with_spread;
 
 /// `None` where arms are listed. Comparisons of two cells that are not certain among all effects say so.
@@ -18,11 +18,12 @@ pub(crate) fn factor_results(
     if !plan.arms.iter().all(is_cell) {
         return None;
     }
-    let effects = crate::effects::effects(plan, arms, comparisons);
+    let places = crate::effects::places(plan, arms);
+    let effects = crate::effects::effects(plan, arms, &places, comparisons);
     let (cliffs, crossings) = match plan.design {
         Design::Full => (
-            crate::axes::cliffs(plan, arms),
-            crate::axes::crossings(plan, arms, &effects.all),
+            crate::axes::cliffs(plan, arms, &places),
+            crate::axes::crossings(plan, arms, &places, &effects.all),
         ),
         Design::Screening | Design::Fraction => (Vec::new(), Vec::new()),
     };
@@ -35,11 +36,36 @@ pub(crate) fn factor_results(
         design: plan.design,
         aliases: plan.aliases(),
         compared: crate::select::as_u32(compared),
+        scouting: scouting(plan),
         cells: plan.arms.iter().map(cell).collect(),
         effects: effects.all,
         dependences: effects.dependences,
         cliffs,
         crossings,
+    })
+}
+
+/// Which levels scouting chose, from where the plan says that they come.
+fn scouting(plan: &Plan) -> Option<String> {
+    let factor = &plan.factors[plan.refined_factor()?].name;
+    let mut origins = plan.origins.iter();
+    let (levels, experiments) = origins.find_map(|origin| match &origin.source {
+        Source::Scouting { experiments } => Some((&origin.value, experiments)),
+        _ => None,
+    })?;
+    let of = format!(
+        "{} {}",
+        match experiments.len() {
+            1 => "experiment",
+            _ => "experiments",
+        },
+        crate::words::list(experiments)
+    );
+    Some(match levels.is_empty() {
+        true => format!("Scouting ({of}) found no level of {factor} to add."),
+        false => format!(
+            "Scouting chose the levels {levels} of {factor} ({of}); its runs are not judged here."
+        ),
     })
 }
 

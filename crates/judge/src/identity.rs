@@ -2,6 +2,7 @@
 
 use crate::{CapKind, Figures, IdentityCheck};
 use plimsoll_record::{DiskRates, DiskSpec};
+use plimsoll_stats::median;
 
 /// Measured over allowed throughput beyond which the identity is broken: the disk did more than it may, or was watched wrongly.
 pub(crate) const BROKEN_FROM: f64 = 1.05;
@@ -46,6 +47,43 @@ pub(crate) fn identities(disk: &DiskSpec, figures: &Figures, bursting: f64) -> V
             binding: false,
         });
     }
+    in_order(checks)
+}
+
+/// The checks of several runs as one: for each limit the median of their caps and of their ratios, against this throughput. Where runs differ much in what an operation
+/// costs, the limit over the median cost would be nobody's limit.
+pub(crate) fn over_runs(runs: &[Vec<IdentityCheck>], measured: Option<f64>) -> Vec<IdentityCheck> {
+    let Some(measured) = measured else {
+        return Vec::new();
+    };
+    let mut checks: Vec<IdentityCheck> = Vec::new();
+    for one in runs.iter().flatten() {
+        if checks.iter().any(|known| known.kind == one.kind) {
+            continue;
+        }
+        let of_kind = || runs.iter().flatten().filter(|other| other.kind == one.kind);
+        let middle =
+            |pick: fn(&IdentityCheck) -> f64| median(&of_kind().map(pick).collect::<Vec<_>>());
+        let (Some(cap), Some(ratio)) = (middle(|one| one.cap), middle(|one| one.ratio)) else {
+            continue;
+        };
+        let at_most = measured / ratio;
+        checks.push(IdentityCheck {
+            kind: one.kind,
+            cap,
+            used: cap * ratio,
+            per_operation: cap / at_most,
+            at_most,
+            measured,
+            ratio,
+            binding: false,
+        });
+    }
+    in_order(checks)
+}
+
+/// The limit that allows fewest operations first.
+fn in_order(mut checks: Vec<IdentityCheck>) -> Vec<IdentityCheck> {
     checks.sort_by(|left, right| left.at_most.total_cmp(&right.at_most));
     if let Some(first) = checks.first_mut() {
         first.binding = true;
@@ -135,6 +173,25 @@ pub(crate) fn bursting(disk: &DiskSpec, seconds: &[Figures]) -> f64 {
 mod tests {
     use super::*;
     use plimsoll_record::DiskBurst;
+
+    #[test]
+    fn runs_that_cost_very_different_requests_are_each_held_against_their_own_limit() {
+        let disk = disk(Some(600.0), None);
+        // Each run is at the limit; at the edge of the page cache one reads a tenth of the other.
+        let runs = [(1.0, 600.0), (0.1, 6_000.0), (0.5, 1_200.0), (0.2, 3_000.0)];
+        let of_run = |(reads, operations)| {
+            identities(&disk, &reading(reads, reads * 4096.0, operations), 0.0)
+        };
+        let runs: Vec<_> = runs.into_iter().map(of_run).collect();
+        let [check] = over_runs(&runs, Some(2_100.0))[..] else {
+            panic!("one limit is set");
+        };
+        // The limit over the median cost, 0.35, would be 1,714.
+        assert!((check.at_most - 2_100.0).abs() < 1e-6 && (check.ratio - 1.0).abs() < 1e-9);
+        assert!(check.binding);
+        assert_eq!(over_runs(&runs, None), []);
+        assert_eq!(over_runs(&[], Some(1.0)), []);
+    }
 
     fn reading(reads: f64, bytes: f64, operations: f64) -> Figures {
         Figures {

@@ -20,7 +20,7 @@ mod values;
 mod watch;
 
 pub(crate) use drift::{DriftChart, words as probe_time};
-pub(crate) use factor::{CellQuantity, FactorChart, LevelLine};
+pub(crate) use factor::{CellPoint, CellQuantity, FactorChart, LevelLine};
 pub(crate) use forest::ForestScale;
 pub(crate) use knee::KneeChart;
 pub(crate) use latency::{LatencyPanel, ends as latency_ends};

@@ -21,6 +21,28 @@ pub struct EngineKind {
     pub usable_cache: f64,
     /// Everything that can be set.
     pub settings: &'static [Setting],
+    /// What of its settings, defaults filled in, it cannot be opened with, as far as that is known from them alone.
+    pub unfit: fn(&Settings) -> Option<Unfit>,
+}
+
+/// A setting whose value does not suit its engine, or the engine's other settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// Which.
+    pub setting: &'static str,
+    /// As the end of a sentence.
+    pub reason: String,
+}
+
+impl Unfit {
+    /// Says that a value does not suit.
+    #[must_use]
+    pub fn new(setting: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            setting,
+            reason: reason.into(),
+        }
+    }
 }
 
 impl EngineKind {

@@ -17,6 +17,9 @@ pub struct Factor {
     /// What the levels are amounts of, where the factor is an axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantity: Option<Quantity>,
+    /// Of an axis: between its levels scouting runs look for others, until what they look for lies between two that are at most so far apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refine: Option<f64>,
 }
 
 /// One level of a factor.
@@ -113,6 +116,12 @@ impl Factor {
 }
 
 impl Plan {
+    /// Index of the factor whose levels scouting runs choose.
+    #[must_use]
+    pub fn refined_factor(&self) -> Option<usize> {
+        self.factors.iter().position(|one| one.refine.is_some())
+    }
+
     /// Index of the arm with these levels, one for each factor.
     #[must_use]
     pub fn cell(&self, levels: &[u32]) -> Option<usize> {

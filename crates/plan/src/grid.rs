@@ -33,6 +33,9 @@ pub struct FactorExplanation {
     pub baseline: String,
     /// Whether its levels are amounts, so that there is a curve over it.
     pub is_axis: bool,
+    /// How far apart levels may be in the end, where scouting looks for more of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refine: Option<String>,
 }
 
 impl GridExplanation {
@@ -43,6 +46,10 @@ impl GridExplanation {
             levels: factor.levels.iter().map(|one| one.name.clone()).collect(),
             baseline: factor.level(factor.baseline()).to_owned(),
             is_axis: factor.axis().is_some(),
+            refine: factor
+                .refine
+                .zip(factor.quantity)
+                .map(|(width, quantity)| quantity.in_words(width)),
         };
         Some(Self {
             factors: plan.factors.iter().map(factor).collect(),
@@ -60,6 +67,9 @@ impl GridExplanation {
             if factor.is_axis && self.design == Design::Full {
                 notes.push_str(", an axis");
             }
+            if let Some(refine) = &factor.refine {
+                notes.push_str(&format!(", refined to {refine}"));
+            }
             if self.compared.as_ref() == Some(&factor.name) {
                 notes.push_str(", compared within each combination of the others");
             }
@@ -70,6 +80,16 @@ impl GridExplanation {
             ]);
         }
         write_table(f, &rows)?;
+        if let Some(factor) = self.factors.iter().find(|one| one.refine.is_some()) {
+            let round: u64 = arms.iter().map(|arm| arm.run_ns).sum();
+            writeln!(
+                f,
+                "\nscouting  2 blocks of these cells first, about {}; then between those levels of {} where the curve changes most, what limits it changes or\n          \
+                 another level wins. These runs choose levels and judge nothing; the levels that they choose add to the time above",
+                about(round * 2),
+                factor.name
+            )?;
+        }
         match self.design {
             Design::Full => self.write_cells(f, arms),
             Design::Screening | Design::Fraction => self.write_design(f, arms),

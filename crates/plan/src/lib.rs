@@ -36,7 +36,7 @@ mod server_presets;
 mod shares;
 pub mod words;
 
-pub use catalogue::{EngineKind, Setting, Settings};
+pub use catalogue::{EngineKind, Setting, Settings, Unfit};
 pub use differences::{Difference, differences};
 pub use explain::{ArmExplanation, PlanExplanation, explain};
 pub use factors::{Design, Factor, Level, Quantity};

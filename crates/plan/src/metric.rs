@@ -41,6 +41,17 @@ pub enum Direction {
     LowerIsBetter,
 }
 
+impl Direction {
+    /// 1 where more is better, else -1: what turns a logarithm so that more is better.
+    #[must_use]
+    pub fn sign(self) -> f64 {
+        match self {
+            Self::HigherIsBetter => 1.0,
+            Self::LowerIsBetter => -1.0,
+        }
+    }
+}
+
 impl Metric {
     /// The word in files and on screens: `throughput`, `response.p99`, `service.p50`, `response.mean`, `cpu`, `errors`, `line`, `cost`.
     #[must_use]

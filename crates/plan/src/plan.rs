@@ -337,6 +337,11 @@ pub enum Source {
         /// Which.
         name: String,
     },
+    /// Scouting runs.
+    Scouting {
+        /// Ids of their experiments.
+        experiments: Vec<String>,
+    },
     /// The default.
     Default,
 }
@@ -347,6 +352,7 @@ impl fmt::Display for Source {
             Self::File { line } => write!(f, "line {line}"),
             Self::Preset { name } => write!(f, "preset {name}"),
             Self::Flag { name } => write!(f, "flag {name}"),
+            Self::Scouting { experiments } => write!(f, "scouting {}", experiments.join(", ")),
             Self::Default => f.write_str("default"),
         }
     }

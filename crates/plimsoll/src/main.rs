@@ -24,6 +24,7 @@ mod read;
 mod rig;
 mod rights;
 mod run;
+mod scout;
 mod screen;
 mod serve;
 mod show;

@@ -7,7 +7,9 @@ use crate::exit::Exit;
 use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::screen::{self, print, print_json, tell_drawn};
-use plimsoll_experiment::{Limits, Overrides, Problems, Surroundings, check, read_text_file};
+use plimsoll_experiment::{
+    Limits, Overrides, Problems, Scouted, Surroundings, check, read_text_file,
+};
 use plimsoll_judge::{EffectKind, too_few_blocks, visible_effects};
 use plimsoll_plan::{Plan, explain};
 use plimsoll_quantities::words::counted;
@@ -40,6 +42,31 @@ impl std::fmt::Display for NoExperiment {
 
 /// Reads and checks an experiment file.
 pub fn read(experiment: &ExperimentFile, rigs: &Rigs) -> anyhow::Result<Checked> {
+    read_with(experiment, &overrides(experiment), rigs)
+}
+
+/// What the command line says about an experiment.
+pub fn overrides(experiment: &ExperimentFile) -> Overrides {
+    Overrides {
+        blocks: experiment.blocks,
+        duration_ns: experiment.duration,
+        warm_up_ns: experiment.warm_up,
+        operations: experiment.operations,
+        seed: experiment.seed,
+        directory: experiment.directory.clone(),
+        pilot: experiment.pilot,
+        against_itself: experiment.aa.clone(),
+        scale: experiment.scale.clone(),
+        scouted: Scouted::default(),
+    }
+}
+
+/// The same with other overrides than those of the command line.
+pub fn read_with(
+    experiment: &ExperimentFile,
+    overrides: &Overrides,
+    rigs: &Rigs,
+) -> anyhow::Result<Checked> {
     // Of the two the command line has one.
     let file = experiment.file.as_deref();
     let text = match (file, &experiment.uri) {
@@ -54,17 +81,6 @@ pub fn read(experiment: &ExperimentFile, rigs: &Rigs) -> anyhow::Result<Checked>
         .memory_limit_bytes
         .unwrap_or(u64::MAX)
         .min(machine.memory_bytes);
-    let overrides = Overrides {
-        blocks: experiment.blocks,
-        duration_ns: experiment.duration,
-        warm_up_ns: experiment.warm_up,
-        operations: experiment.operations,
-        seed: experiment.seed,
-        directory: experiment.directory.clone(),
-        pilot: experiment.pilot,
-        against_itself: experiment.aa.clone(),
-        scale: experiment.scale.clone(),
-    };
     let surroundings = Surroundings {
         base_dir: whole.parent().unwrap_or(Path::new(".")),
         engines: plimsoll_engine::kinds(),
@@ -76,7 +92,7 @@ pub fn read(experiment: &ExperimentFile, rigs: &Rigs) -> anyhow::Result<Checked>
                 cores: machine.cores,
             }
         },
-        overrides: &overrides,
+        overrides,
         read_file: &read_text_file,
         measure: &|engine, settings, server, data| {
             bytes_per_record(&Sizing {

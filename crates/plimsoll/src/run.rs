@@ -8,6 +8,7 @@ use crate::only::chosen;
 use crate::plan::{complain, read};
 use crate::read::store_path;
 use crate::rig::Rigs;
+use crate::scout::{Scout, Scouting};
 use crate::screen::tell;
 use crate::show;
 use anyhow::Context;
@@ -31,10 +32,17 @@ pub fn run(
     log: &Log,
 ) -> anyhow::Result<Exit> {
     let checked = read(&arguments.experiment, &rigs)?;
-    let plan = match checked.plan {
+    let mut plan = match checked.plan {
         Ok(plan) => plan,
         Err(problems) => return complain(&problems, arguments.json),
     };
+    if let (Some(factor), false) = (plan.refined_factor(), arguments.only.is_empty()) {
+        tell(format_args!(
+            "--only cannot be used here: the levels of {} are chosen by what all cells measured (`refine`)",
+            plan.factors[factor].name
+        ));
+        return Ok(Exit::Usage);
+    }
     let only = match chosen(&plan, &arguments.only) {
         Ok(only) => only,
         Err(why) => {
@@ -61,8 +69,9 @@ pub fn run(
         .context("cannot find this program's own file to start workers from")?;
     let foreign = crate::quiet::before_a_run(arguments.wait_quiet, arguments.quiet)?;
     let command = command_line();
-    let execution = Execution {
-        plan: &plan,
+    let of_file = plan.clone();
+    let mut execution = Execution {
+        plan: &of_file,
         file_text: &checked.text,
         command: &command,
         program: Program {
@@ -92,6 +101,29 @@ pub fn run(
         redact(&command)
     );
     let mut live = Live::new(arguments.quiet, log, store_file.with_file_name("logs"))?;
+    if of_file.refined_factor().is_some() {
+        let scout = Scout {
+            file: &arguments.experiment,
+            rigs: &rigs,
+            execution: &execution,
+        };
+        let scouted = scout.run(&mut open, &mut live);
+        if !matches!(scouted, Ok(Scouting::Chosen(_))) {
+            live.end();
+        }
+        plan = match scouted? {
+            Scouting::Chosen(plan) => *plan,
+            Scouting::Wrong(problems) => return complain(&problems, arguments.json),
+            Scouting::Interrupted => {
+                tell(format_args!(
+                    "interrupted while scouting; the same command goes on: {}",
+                    redact(&command)
+                ));
+                return Ok(Exit::Interrupted);
+            }
+        };
+        execution.plan = &plan;
+    }
     let ended = execute(&execution, &mut open, &mut live);
     live.end();
     if let Err(error) = &ended {

@@ -130,6 +130,9 @@ warnings! {
     /// A fixed task took longer in one block than in the others.
     Drift = "W-DRIFT", Caution,
         "the machine's speed changed during this block: comparisons within a block are valid, single blocks are not comparable; check what else ran at that time";
+    /// More than ten minutes passed between two runs of one block.
+    SplitBlock = "W-SPLIT-BLOCK", Caution,
+        "comparisons in this block span the pause: whatever changed on the machine meanwhile counts as a difference between arms; for a verdict, run whole blocks";
     /// A search for the plimsoll line found only one end of its interval.
     LineOpen = "W-LINE-OPEN", Caution,
         "the line is bounded on one side only, or not at all: widen `search.rates`, or change the objective";

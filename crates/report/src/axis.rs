@@ -137,6 +137,11 @@ impl Axis {
         Self::low(highest, 1.0, axis_rate, title.into())
     }
 
+    /// Amounts of anything, for low charts.
+    pub fn low_amount(highest: f64, title: &str) -> Self {
+        Self::low(highest, 1.0, plain, title.into())
+    }
+
     /// Nanoseconds, for low charts.
     pub fn low_latency(highest: f64, title: &str) -> Self {
         let unit = LatencyUnit::of(highest);

@@ -63,6 +63,7 @@ mod supervise;
 mod watcher;
 mod worker;
 
+pub use clock_time::now;
 pub use error::RunnerError;
 pub use execute::{Ended, Execution, execute, took_seconds};
 pub use frames::{FRAMES_VERSION, Frame, Order, RigAccess};

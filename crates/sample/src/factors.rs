@@ -80,6 +80,7 @@ pub(crate) fn of_twelve(analysis: &Analysis) -> FactorResults {
                 levels: DISKS.iter().map(|name| level(name, None)).collect(),
                 baseline: 0,
                 quantity: None,
+                refine: None,
             },
             Factor {
                 name: "working_set".into(),
@@ -89,11 +90,13 @@ pub(crate) fn of_twelve(analysis: &Analysis) -> FactorResults {
                     .collect(),
                 baseline: 0,
                 quantity: Some(Quantity::Share),
+                refine: None,
             },
         ],
         design: Design::Full,
         aliases: Vec::new(),
         compared: 0,
+        scouting: None,
         cells: (0..)
             .zip(&analysis.arms)
             .map(|(index, arm)| Cell {

@@ -112,6 +112,7 @@ measurement: {{warm_up: 0s, duration: {}ms, blocks: {BLOCKS}, order: as-written}
         server: None,
         cache_setting: None,
         usable_cache: 0.0,
+        unfit: |_| None,
         settings: &[],
     }];
     let surroundings = Surroundings {

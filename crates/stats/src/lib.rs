@@ -61,7 +61,7 @@ pub mod verdict;
 mod warm_up;
 
 pub use autocorrelation::autocorrelation_time;
-pub use axis::{Cliff, cliff, crossing, is_logarithmic};
+pub use axis::{Cliff, KeepsUp, cliff, crossing, is_logarithmic, steepest_step};
 pub use batch_means::{BatchMeans, FEWEST_BATCHES, batch_means};
 pub use blocks_needed::{FEWEST_BLOCKS, blocks_needed, fewest_blocks};
 pub use change_points::{ChangePoint, ChangeRule, FEWEST_AROUND_A_CHANGE, change_points};

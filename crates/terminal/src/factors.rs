@@ -31,6 +31,9 @@ pub(super) fn factors(out: &mut String, analysis: &Analysis, screen: &Screen) {
             of_place(out, analysis, results, &layout, place, screen);
         }
     }
+    if let Some(scouting) = &results.scouting {
+        paragraph(out, DIM, scouting, 2, screen);
+    }
     let effects = factors::by_size(results);
     if effects.is_empty() {
         return;

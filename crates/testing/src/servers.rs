@@ -11,6 +11,7 @@ use crate::{Need, has, this_test};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{DirEntry, File};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -127,11 +128,11 @@ impl Server {
                 "--telemetry=disable".into(),
                 "--debug-addr=127.0.0.1:0".into(),
                 format!("--listen-addr=127.0.0.1:{port}"),
-                format!("--listen-unix={}", self.socket().display()),
+                format!("--listen-unix={}", self.socket_path().display()),
             ],
         };
         // One that was killed leaves it, and FerretDB does not take it over.
-        let _ = std::fs::remove_file(self.socket());
+        let _ = std::fs::remove_file(self.socket_path());
         let log = File::create(self.directory.path().join("server.log")).unwrap();
         self.child = Command::new(self.kind.program())
             .args(arguments)
@@ -193,8 +194,19 @@ impl Server {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Its Unix socket.
+    /// Its Unix socket, once it listens there: FerretDB does so a little later than on its port.
     pub fn socket(&self) -> PathBuf {
+        let socket = self.socket_path();
+        for _ in 0..600 {
+            if UnixStream::connect(&socket).is_ok() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        socket
+    }
+
+    fn socket_path(&self) -> PathBuf {
         let name = match self.kind {
             Kind::Mongod => format!("mongodb-{}.sock", self.port),
             Kind::FerretDb => "ferretdb.sock".into(),

@@ -36,6 +36,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     server: Some("mongod"),
     cache_setting: Some("cache_size"),
     usable_cache: 0.8,
+    unfit: |_| None,
     settings: &[
         Setting {
             name: "uri",

@@ -15,7 +15,7 @@ use crate::registry::{COMPLETED, completed, settings_in_force};
 use crate::{Engine, EngineError, FieldVisitor, Opening, Outcome, Session};
 use clock::{Clock, Monotonic};
 use law::Law;
-use plimsoll_plan::{EngineKind, Setting, SettingKind, Settings};
+use plimsoll_plan::{EngineKind, Setting, SettingKind, Settings, Unfit};
 use plimsoll_record::EngineDescription;
 use plimsoll_workload::{FieldChoice, Fields, Stream};
 use servers::Servers;
@@ -31,6 +31,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     server: None,
     cache_setting: None,
     usable_cache: 0.0,
+    unfit,
     settings: &[
         Setting {
             name: "servers",
@@ -92,7 +93,7 @@ pub(crate) fn open(opening: &Opening<'_>) -> Result<Box<dyn Engine>, EngineError
         opening.settings,
         opening.seed,
         Monotonic,
-    )?))
+    )))
 }
 
 struct Simulated<C> {
@@ -146,7 +147,7 @@ impl Simulation {
     /// # Errors
     /// When a setting does not suit the engine.
     pub fn new(settings: &Settings, seed: u64) -> Result<Self, EngineError> {
-        let engine = Simulated::new(&completed(&KIND, settings)?, seed, Monotonic)?;
+        let engine = Simulated::new(&completed(&KIND, settings)?, seed, Monotonic);
         let Some(shared) = Arc::into_inner(engine.shared) else {
             unreachable!("no session was made that shares it");
         };
@@ -168,9 +169,23 @@ impl Simulation {
     }
 }
 
+/// Why settings can be read: [`unfit`] was asked before.
+const FIT: &str = "settings that do not suit were refused before";
+
+/// What cannot be simulated.
+fn unfit(settings: &Settings) -> Option<Unfit> {
+    if let Err(reason) = Stalls::parse(settings.text("stalls").unwrap_or_default()) {
+        return Some(Unfit::new("stalls", reason));
+    }
+    let share = |name| settings.number(name).unwrap_or_default();
+    (share("error_share") + share("not_found_share") > 1.0).then(|| {
+        let reason = "together with error_share it is more than all operations";
+        Unfit::new("not_found_share", reason)
+    })
+}
+
 impl<C: Clock> Simulated<C> {
-    fn new(settings: &Settings, seed: u64, clock: C) -> Result<Self, EngineError> {
-        let refuse = |setting, reason| EngineError::unfit(&KIND, settings, setting, reason);
+    fn new(settings: &Settings, seed: u64, clock: C) -> Self {
         let mean_ns = settings.nanos("service_mean").expect(COMPLETED);
         let law = match settings.text("service").expect(COMPLETED) {
             "constant" => Law::constant(mean_ns),
@@ -179,23 +194,16 @@ impl<C: Clock> Simulated<C> {
             }
             _ => Law::exponential(mean_ns),
         };
-        let stalls = Stalls::parse(settings.text("stalls").unwrap_or_default())
-            .map_err(|reason| refuse("stalls", reason))?;
+        let stalls = Stalls::parse(settings.text("stalls").unwrap_or_default()).expect(FIT);
         let error_share = settings.number("error_share").expect(COMPLETED);
         let not_found_share = settings.number("not_found_share").expect(COMPLETED);
-        if error_share + not_found_share > 1.0 {
-            return Err(refuse(
-                "not_found_share",
-                "together with error_share it is more than all operations".into(),
-            ));
-        }
         let servers = settings.count("servers").expect(COMPLETED) as usize;
         let queue = Mutex::new(Queue {
             servers: Servers::new(servers),
             point_begin_ns: None,
         });
         let records = AtomicU64::new(0);
-        Ok(Self {
+        Self {
             shared: Arc::new(Shared {
                 clock,
                 law,
@@ -208,7 +216,7 @@ impl<C: Clock> Simulated<C> {
             settings: settings.clone(),
             seed,
             sessions: AtomicU64::new(0),
-        })
+        }
     }
 
     fn new_session(&self) -> SimulatedSession<C> {

@@ -1,6 +1,7 @@
 //! The whole engine on a clock that jumps.
 
 use super::*;
+use crate::Simulation;
 use plimsoll_plan::SettingValue;
 use plimsoll_testing::assert_contains;
 use plimsoll_workload::{Ask, DataSpec, KeySpace};
@@ -35,7 +36,7 @@ fn engine(settings: &[(&str, SettingValue)]) -> (Simulated<Jumping>, Jumping) {
         all.0.insert((*name).into(), value.clone());
     }
     let clock = Jumping::default();
-    (Simulated::new(&all, 42, clock.clone()).unwrap(), clock)
+    (Simulated::new(&all, 42, clock.clone()), clock)
 }
 
 fn read(session: &mut impl Session) -> Outcome {
@@ -138,6 +139,6 @@ fn more_failures_than_operations_are_refused() {
     for share in ["error_share", "not_found_share"] {
         settings.0.insert(share.into(), SettingValue::Number(0.6));
     }
-    let refused = Simulated::new(&settings, 1, Jumping::default());
+    let refused = Simulation::new(&settings, 1);
     assert_contains(refused.err().unwrap(), "more than all operations");
 }

@@ -1,10 +1,12 @@
 //! Everything that can be set on WiredTiger, with what mongod does.
 
-use plimsoll_plan::{EngineKind, Setting, SettingKind};
+use plimsoll_plan::{EngineKind, Setting, SettingKind, Settings, Unfit};
 
 const MIB: u64 = 1 << 20;
 const TIB: u64 = 1 << 40;
-const SECOND_NS: u64 = 1_000_000_000;
+pub(super) const SECOND_NS: u64 = 1_000_000_000;
+/// Settings that are handed to WiredTiger as they are: of the connection, the collection and the index.
+pub(super) const CONFIGS: [&str; 3] = ["connection_config", "collection_config", "index_config"];
 const COMPRESSORS: SettingKind = SettingKind::Choice(&["snappy", "zstd", "none"]);
 const PAGE: SettingKind = SettingKind::Size {
     min: 512,
@@ -18,6 +20,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     server: None,
     cache_setting: Some("cache_size"),
     usable_cache: 0.8,
+    unfit,
     settings: &[
         Setting {
             name: "cache_size",
@@ -201,3 +204,34 @@ pub(crate) const KIND: EngineKind = EngineKind {
         },
     ],
 };
+
+/// What WiredTiger refuses, or would take for something else.
+fn unfit(settings: &Settings) -> Option<Unfit> {
+    let refuse = |setting, reason: &str| Some(Unfit::new(setting, reason));
+    let nanos = settings.nanos("checkpoint_interval").unwrap_or_default();
+    if !nanos.is_multiple_of(SECOND_NS) {
+        return refuse("checkpoint_interval", "WiredTiger takes whole seconds");
+    }
+    if settings.flag("durable") == Some(true) && settings.flag("journal") == Some(false) {
+        return refuse(
+            "durable",
+            "without a journal nothing is durable before the next checkpoint",
+        );
+    }
+    let share = |name| settings.number(name).unwrap_or_default() * 100.0;
+    for name in ["dirty_target", "dirty_trigger"] {
+        if (share(name) - share(name).round()).abs() > 1e-7 {
+            return refuse(name, "WiredTiger takes whole percents");
+        }
+    }
+    if share("dirty_target") >= share("dirty_trigger") {
+        let reason = format!(
+            "it must be less than dirty_trigger, which is {:.0}%",
+            share("dirty_trigger")
+        );
+        return refuse("dirty_target", &reason);
+    }
+    let holds_nul = |name: &&str| settings.text(name).is_some_and(|more| more.contains('\0'));
+    let name = CONFIGS.into_iter().find(holds_nul)?;
+    refuse(name, "it holds a NUL byte")
+}

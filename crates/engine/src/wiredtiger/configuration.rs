@@ -1,7 +1,6 @@
 //! WiredTiger's configuration strings, as mongod writes them, with what the settings say.
 
-use super::KIND;
-use crate::EngineError;
+use super::catalogue::{CONFIGS, SECOND_NS};
 use crate::registry::COMPLETED;
 use plimsoll_plan::Settings;
 use std::time::Duration;
@@ -50,36 +49,16 @@ impl AfterLoad {
 }
 
 impl Configuration {
-    /// Of settings that the registry has completed.
-    pub(super) fn new(settings: &Settings) -> Result<Self, EngineError> {
-        let refuse = |setting, reason| EngineError::unfit(&KIND, settings, setting, reason);
+    /// Of settings that the registry has completed, and that are fit.
+    pub(super) fn new(settings: &Settings) -> Self {
         let bytes = |name| settings.bytes(name).expect(COMPLETED);
         let count = |name| settings.count(name).expect(COMPLETED);
         let flag = |name| settings.flag(name).expect(COMPLETED);
         let text = |name| settings.text(name).expect(COMPLETED);
         let nanos = |name| settings.nanos(name).expect(COMPLETED);
         let percent = |name| (settings.number(name).expect(COMPLETED) * 100.0).round();
-
-        let checkpoint_seconds = nanos("checkpoint_interval") / 1_000_000_000;
-        if checkpoint_seconds * 1_000_000_000 != nanos("checkpoint_interval") {
-            return Err(refuse(
-                "checkpoint_interval",
-                "WiredTiger takes whole seconds",
-            ));
-        }
+        let checkpoint_seconds = nanos("checkpoint_interval") / SECOND_NS;
         let (journal, durable) = (flag("journal"), flag("durable"));
-        if durable && !journal {
-            return Err(refuse(
-                "durable",
-                "without a journal nothing is durable before the next checkpoint",
-            ));
-        }
-        for name in ["dirty_target", "dirty_trigger"] {
-            let share = settings.number(name).expect(COMPLETED);
-            if (share * 100.0 - percent(name)).abs() > 1e-9 {
-                return Err(refuse(name, "WiredTiger takes whole percents"));
-            }
-        }
 
         let log = if journal {
             format!(
@@ -123,24 +102,21 @@ impl Configuration {
             page = bytes("index_page_max"),
         );
         for (configuration, name) in [
-            (&mut connection, "connection_config"),
-            (&mut collection, "collection_config"),
-            (&mut index, "index_config"),
+            (&mut connection, CONFIGS[0]),
+            (&mut collection, CONFIGS[1]),
+            (&mut index, CONFIGS[2]),
         ] {
             if let Some(more) = settings
                 .text(name)
                 .map(str::trim)
                 .filter(|more| !more.is_empty())
             {
-                if more.contains('\0') {
-                    return Err(refuse(name, "it holds a NUL byte"));
-                }
                 configuration.push(',');
                 configuration.push_str(more);
             }
         }
 
-        Ok(Self {
+        Self {
             connection,
             collection,
             index,
@@ -154,7 +130,7 @@ impl Configuration {
                 "reopen" => AfterLoad::Reopen,
                 _ => AfterLoad::ReopenAndWarm,
             },
-        })
+        }
     }
 }
 

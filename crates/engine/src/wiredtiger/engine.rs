@@ -57,7 +57,7 @@ impl WiredTiger {
                 name: KIND.name.into(),
             });
         };
-        let configuration = Configuration::new(opening.settings)?;
+        let configuration = Configuration::new(opening.settings);
         make_journal_folder(directory)?;
         let opened = Opened::new(directory, &configuration)?;
         let session = opened.connection.session()?;

@@ -363,6 +363,16 @@ pub(crate) fn settings(
         };
         problems.add(&path, Some(place), mistake);
     }
+    if let Some(unfit) = (engine.unfit)(&settings) {
+        let mistake = Mistake::Unfit {
+            setting: unfit.setting,
+            engine: engine.name,
+            reason: unfit.reason,
+        };
+        let place = arm.setting(unfit.setting).map(|given| given.checked.place);
+        let path = join(&arm.path(), unfit.setting);
+        problems.add(&path, Some(place.unwrap_or(arm.name_place)), mistake);
+    }
     settings
 }
 

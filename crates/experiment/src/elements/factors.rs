@@ -1,5 +1,6 @@
 //! `factors`, `except` and `design`: what is varied. The cells of the grid become the arms of the experiment.
 
+use crate::check::Scouted;
 use crate::elements::arm::{ARM, arm};
 use crate::elements::closed::closed;
 use crate::elements::file::file;
@@ -8,12 +9,14 @@ use crate::elements::open::open;
 use crate::elements::scales::over;
 use crate::elements::workload::workload;
 use crate::mistake::Mistake;
-use crate::origins::Origins;
+use crate::origins::{Origins, default};
 use crate::table::*;
 use crate::{Collector, Reader};
-use plimsoll_document::{Entry, KeyWords, Kind, Node, OpenMap, Place, join};
+use plimsoll_document::{Checked, Entry, KeyWords, Kind, Node, OpenMap, Place, join};
 use plimsoll_plan::design::{fraction, screening};
-use plimsoll_plan::{Design, EngineKind, Factor, Level, Quantity, SettingKind, SettingValue};
+use plimsoll_plan::{
+    Design, EngineKind, Factor, Level, Quantity, SettingKind, SettingValue, Source,
+};
 use plimsoll_quantities::units;
 use std::collections::BTreeSet;
 
@@ -25,6 +28,8 @@ const MOST_LEVELS: usize = 100;
 const MOST_CELLS: usize = 1_000;
 
 static LEVEL: Shape = Shape::Any(&[Shape::Text { most: 200 }, Shape::Open(&LEVEL_MAP)]);
+/// Levels of one key.
+const LIST_OF_LEVELS: Shape = Shape::list(&LEVEL, 1, MOST_LEVELS);
 static LEVEL_LIST: Shape = LIST_OF_LEVELS;
 static LEVEL_MAP: OpenMap = OpenMap {
     expected: "a list of levels, or a map of levels such as {small: {cache_size: 32MiB}, large: {cache_size: 1GiB}}",
@@ -32,7 +37,6 @@ static LEVEL_MAP: OpenMap = OpenMap {
 };
 /// A factor: its levels as a list, as bundles of keys by name, or as a range.
 pub(crate) static FACTOR: Shape = Shape::Any(&[LIST_OF_LEVELS, Shape::Open(&LEVEL_MAP)]);
-const LIST_OF_LEVELS: Shape = Shape::list(&LEVEL, 1, MOST_LEVELS);
 /// Cells to leave out: a level, or several, of some factors.
 pub(crate) static EXCEPTION: Shape =
     Shape::keyed(Keys::Names("factor"), &LEVEL_LIST, 1, MOST_FACTORS);
@@ -56,6 +60,10 @@ object! {
         "Last level.";
     levels = Shape::count(2, MOST_LEVELS as u64), Default("5"), "5";
         "Number of levels, first and last included.";
+    refine = Shape::Text { most: 40 }, Optional, "5%";
+        "Look more closely, until levels are at most this far apart: scouting runs first measure the levels in two blocks, then others between those where \
+         the curve changes most, what limits it changes, or another level of the compared factor wins, and so on. The levels on both sides of such a place \
+         are then measured as all others. Scouting runs are experiments of their own and judge nothing.";
 }
 
 /// The factors of a file, and the file with their cells as arms.
@@ -81,80 +89,105 @@ struct ReadFactor {
     levels: Vec<ReadLevel>,
     quantity: Option<Quantity>,
     values: Vec<Option<f64>>,
+    refine: Option<f64>,
+}
+
+/// Levels of a factor, and how far apart they may be in the end where they are refined.
+#[derive(Default)]
+struct ReadLevels {
+    levels: Vec<ReadLevel>,
+    refine: Option<f64>,
 }
 
 fn entry<'n>(root: &'n Node, key: &Key) -> Option<&'n Entry> {
     root.entries().iter().find(|entry| entry.key == key.name)
 }
 
+/// Factors that are loads of a run or its mixes, with the keys that they stand for.
+const OF_A_RUN: [(&str, &[&Key]); 3] = [
+    ("threads", &[file::load, load::closed, closed::threads]),
+    ("rate", &[file::load, load::open, open::rates]),
+    ("mix", &[file::workload, workload::mixes]),
+];
+
 /// What a run measures by itself, one after the other, is not a cell: these factors are written as the keys that they stand for.
 pub(crate) fn with_points(root: &Node, problems: &mut Collector<'_>) -> Node {
-    let paths: [(&str, &[&Key]); 3] = [
-        ("threads", &[file::load, load::closed, closed::threads]),
-        ("rate", &[file::load, load::open, open::rates]),
-        ("mix", &[file::workload, workload::mixes]),
-    ];
-    let mut entries = root.entries().to_vec();
-    let Some(place) = entries.iter().position(|one| one.key == file::factors.name) else {
+    let Some(all) = entry(root, file::factors) else {
         return root.clone();
     };
-    for (name, path) in paths {
-        let Kind::Map(factors) = &mut entries[place].value.kind else {
-            break;
-        };
-        let Some(index) = factors.iter().position(|one| one.key == name) else {
+    let (mut cells, mut entries) = (Vec::new(), root.entries().to_vec());
+    for factor in all.value.entries() {
+        let Some((_, path)) = OF_A_RUN.iter().find(|(name, _)| *name == factor.key) else {
+            cells.push(factor.clone());
             continue;
         };
-        let factor = factors.remove(index);
-        if path
+        let given = path
             .iter()
-            .try_fold(root, |node, key| Some(&entry(node, key)?.value))
-            .is_some()
-        {
+            .try_fold(root, |node, key| Some(&entry(node, key)?.value));
+        if given.is_some() {
             let names: Vec<&str> = path.iter().map(|key| key.name).collect();
             let mistake = Mistake::GivenTwice {
-                factor: name.to_owned(),
+                factor: factor.key.clone(),
                 path: names.join("."),
             };
             problems.add(file::factors.name, Some(factor.key_place), mistake);
             continue;
         }
-        let mut node = factor.value;
-        for key in path.iter().skip(1).rev() {
-            node = Node {
-                place: node.place,
-                kind: Kind::Map(vec![Entry {
-                    key: key.name.to_owned(),
-                    key_place: factor.key_place,
-                    value: node,
-                }]),
-            };
-        }
-        let outermost = Entry {
-            key: path[0].name.to_owned(),
-            key_place: factor.key_place,
-            value: node,
-        };
-        entries = over(&entries, &[outermost]);
+        let names = path.iter().map(|key| key.name);
+        entries = over(&entries, &[nested(names, factor.key_place, &factor.value)]);
     }
     entries.retain(|one| {
-        let is_empty = matches!(&one.value.kind, Kind::Map(factors) if factors.is_empty());
-        one.key != file::factors.name || !is_empty
+        one.key != file::factors.name || !cells.is_empty() || all.value.entries().is_empty()
     });
+    if let Some(left) = entries.iter_mut().find(|one| one.key == file::factors.name)
+        && matches!(left.value.kind, Kind::Map(_))
+    {
+        left.value.kind = Kind::Map(cells);
+    }
     Node {
         place: root.place,
         kind: Kind::Map(entries),
     }
 }
 
+/// A value under keys inside each other.
+fn nested<'n>(
+    names: impl DoubleEndedIterator<Item = &'n str>,
+    key_place: Place,
+    value: &Node,
+) -> Entry {
+    let mut names = names.rev();
+    let mut entry = Entry {
+        key: names.next().unwrap_or_default().to_owned(),
+        key_place,
+        value: value.clone(),
+    };
+    for name in names {
+        entry = Entry {
+            key: name.to_owned(),
+            key_place,
+            value: Node {
+                place: value.place,
+                kind: Kind::Map(vec![entry]),
+            },
+        };
+    }
+    entry
+}
+
 /// The grid of a file; `None` where it lists its arms. A grid with mistakes has no cells.
 pub(crate) fn grid(
     root: &Node,
     engines: &[EngineKind],
+    scouted: &Scouted,
     problems: &mut Collector<'_>,
 ) -> Option<Grid> {
     let of_file = entry(root, file::factors)?;
-    let mut reader = GridReader { engines, problems };
+    let mut reader = GridReader {
+        engines,
+        scouted,
+        problems,
+    };
     let mut read = Vec::new();
     for factor in of_file.value.entries() {
         read.push(reader.factor(factor));
@@ -209,7 +242,7 @@ pub(crate) fn grid(
 }
 
 /// Notes where the factors come from.
-pub(crate) fn origins(root: &Node, grid: &Grid, origins: &mut Origins<'_>) {
+pub(crate) fn origins(root: &Node, grid: &Grid, scouted: &Scouted, origins: &mut Origins<'_>) {
     for factor in &grid.factors {
         let written = entry(root, file::factors).and_then(|all| {
             all.value
@@ -224,6 +257,20 @@ pub(crate) fn origins(root: &Node, grid: &Grid, origins: &mut Origins<'_>) {
                 levels.join(", "),
                 written.value.place,
             );
+        }
+        if let (Some(_), Some(quantity)) = (factor.refine, factor.quantity)
+            && !scouted.experiments.is_empty()
+        {
+            let levels = scouted
+                .amounts
+                .iter()
+                .map(|one| written_amount(quantity, *one));
+            let levels: Vec<String> = levels.collect();
+            let source = Source::Scouting {
+                experiments: scouted.experiments.clone(),
+            };
+            let path = range::refine.under(&join(file::factors.name, &factor.name));
+            origins.add(&path, levels.join(", "), source);
         }
     }
 }
@@ -241,6 +288,7 @@ impl ReadFactor {
                 .collect(),
             baseline: 0,
             quantity: self.quantity,
+            refine: self.refine,
         }
     }
 
@@ -256,6 +304,7 @@ impl ReadFactor {
 
 struct GridReader<'r, 's> {
     engines: &'r [EngineKind],
+    scouted: &'r Scouted,
     problems: &'r mut Collector<'s>,
 }
 
@@ -263,48 +312,19 @@ impl GridReader<'_, '_> {
     fn factor(&mut self, factor: &Entry) -> Option<ReadFactor> {
         let path = join(file::factors.name, &factor.key);
         let before = self.problems.count();
-        let levels = match &factor.value.kind {
-            Kind::List(items) => {
-                let levels = items.iter().map(|item| self.level(&path, factor, item));
-                levels.collect::<Vec<_>>().into_iter().flatten().collect()
-            }
-            Kind::Map(entries) if entries.iter().any(|one| one.key == range::from.name) => {
-                self.range(&path, factor)?
-            }
-            Kind::Map(entries) => {
-                let bundle = |entry: &Entry| ReadLevel {
-                    name: entry.key.clone(),
-                    place: entry.key_place,
-                    entries: entry.value.entries().to_vec(),
-                };
-                for entry in entries {
-                    if !matches!(entry.value.kind, Kind::Map(_) | Kind::Null) {
-                        let mistake = plimsoll_document::DocumentMistake::WrongKind {
-                            expected: "a map of an arm's keys such as {cache_size: 256MiB}".into(),
-                            found: entry.value.kind_words(),
-                        };
-                        let path = join(&path, &entry.key);
-                        self.problems.add(&path, Some(entry.value.place), mistake);
-                    }
-                }
-                entries.iter().map(bundle).collect::<Vec<_>>()
-            }
-            Kind::Scalar(_) => self
-                .level(&path, factor, &factor.value)
-                .into_iter()
-                .collect(),
-            // Reported with the file.
-            Kind::Null => return None,
-        };
-        for (index, level) in levels.iter().enumerate() {
+        let read = self.levels(&path, factor)?;
+        for (index, level) in read.levels.iter().enumerate() {
             self.name(&path, level);
-            if levels[..index].iter().any(|one| one.name == level.name) {
+            if read.levels[..index]
+                .iter()
+                .any(|one| one.name == level.name)
+            {
                 let value = format!("the level {}", level.name);
                 let mistake = Mistake::Repeated { value };
                 self.problems.add(&path, Some(level.place), mistake);
             }
         }
-        if levels.len() == 1 && self.problems.count() == before {
+        if read.levels.len() == 1 && self.problems.count() == before {
             let mistake = Mistake::OneLevel {
                 factor: factor.key.clone(),
             };
@@ -313,14 +333,55 @@ impl GridReader<'_, '_> {
         if self.problems.count() > before {
             return None;
         }
-        let (quantity, values) = self.amounts(&factor.key, &levels, matches!(&factor.value.kind, Kind::Map(entries) if !entries.iter().any(|one| one.key == range::from.name)));
+        let are_bundles = matches!(factor.value.kind, Kind::Map(_)) && !is_range(&factor.value);
+        let (quantity, values) = self.amounts(&factor.key, &read.levels, are_bundles);
         Some(ReadFactor {
             name: factor.key.clone(),
             place: factor.key_place,
-            levels,
+            levels: read.levels,
             quantity,
             values,
+            refine: read.refine,
         })
+    }
+
+    fn levels(&mut self, path: &str, factor: &Entry) -> Option<ReadLevels> {
+        let levels = match &factor.value.kind {
+            // Reported with the file.
+            Kind::Null => return None,
+            Kind::Map(_) if is_range(&factor.value) => return self.range(path, factor),
+            Kind::Map(entries) => self.bundles(path, entries),
+            Kind::List(items) => items
+                .iter()
+                .filter_map(|item| self.level(path, factor, item))
+                .collect(),
+            Kind::Scalar(_) => Vec::from_iter(self.level(path, factor, &factor.value)),
+        };
+        Some(ReadLevels {
+            levels,
+            refine: None,
+        })
+    }
+
+    /// Levels that are bundles of keys, by name.
+    fn bundles(&mut self, path: &str, entries: &[Entry]) -> Vec<ReadLevel> {
+        let mut levels = Vec::new();
+        for entry in entries {
+            if !matches!(entry.value.kind, Kind::Map(_) | Kind::Null) {
+                let mistake = plimsoll_document::DocumentMistake::WrongKind {
+                    expected: "a map of an arm's keys such as {cache_size: 256MiB}".into(),
+                    found: entry.value.kind_words(),
+                };
+                let path = join(path, &entry.key);
+                self.problems.add(&path, Some(entry.value.place), mistake);
+            }
+            levels.push(ReadLevel {
+                name: entry.key.clone(),
+                place: entry.key_place,
+                entries: entry.value.entries().to_vec(),
+            });
+        }
+        levels
     }
 
     /// A level of one key: a scalar of a list.
@@ -349,29 +410,12 @@ impl GridReader<'_, '_> {
         }
     }
 
-    /// Levels in equal steps.
-    fn range(&mut self, path: &str, factor: &Entry) -> Option<Vec<ReadLevel>> {
+    /// Levels in equal steps, and those between them that scouting chose.
+    fn range(&mut self, path: &str, factor: &Entry) -> Option<ReadLevels> {
         let map = Reader::new(self.problems).read(path, &Shape::Object(&RANGE), &factor.value);
-        let shape = self.shape_of(&factor.key);
         let (from, to) = (map.get(range::from)?, map.get(range::to)?);
-        let mut ends = Vec::new();
-        for end in [from, to] {
-            let text = end.text()?;
-            match shape.as_ref().and_then(|shape| amount(shape, text)) {
-                Some(amount) => ends.push(amount),
-                None => {
-                    let mistake = Mistake::NoOrder {
-                        factor: factor.key.clone(),
-                        text: text.to_owned(),
-                    };
-                    self.problems.add(path, Some(end.place), mistake);
-                    return None;
-                }
-            }
-        }
-        let [(quantity, first), (_, last)] = ends[..] else {
-            return None;
-        };
+        let (quantity, first) = self.end(path, factor, from)?;
+        let (_, last) = self.end(path, factor, to)?;
         if first >= last {
             let mistake = Mistake::LowNotBelowHigh {
                 low: quantity.in_words(first),
@@ -380,16 +424,59 @@ impl GridReader<'_, '_> {
             self.problems.add(path, Some(to.place), mistake);
             return None;
         }
-        let count = match map.field(range::levels) {
-            Some(field) => field.checked.whole()?,
-            None => 5,
+        let count = match map.get(range::levels) {
+            Some(given) => given.whole()?,
+            None => match default(range::levels)? {
+                (SettingValue::Count(count), _) => count,
+                _ => return None,
+            },
         };
-        let step = |index: u64| first + (last - first) * index as f64 / (count - 1) as f64;
-        let levels = (0..count).map(|index| {
-            let text = written_amount(quantity, step(index));
-            level_of(factor, &text, factor.value.place)
-        });
-        Some(levels.collect())
+        let step = (last - first) / (count - 1) as f64;
+        let mut amounts: Vec<f64> = (0..count)
+            .map(|index| first + step * index as f64)
+            .collect();
+        let mut refine = None;
+        if let Some(width) = map.get(range::refine) {
+            let (_, narrow) = self.end(path, factor, width)?;
+            if narrow <= 0.0 || narrow >= step {
+                let mistake = Mistake::RefineNotBelowStep {
+                    refine: quantity.in_words(narrow),
+                    step: quantity.in_words(step),
+                };
+                self.problems.add(path, Some(width.place), mistake);
+                return None;
+            }
+            refine = Some(narrow);
+            amounts.extend(&self.scouted.amounts);
+            amounts.sort_by(f64::total_cmp);
+        }
+        let mut names: Vec<String> = amounts
+            .into_iter()
+            .map(|amount| written_amount(quantity, amount))
+            .collect();
+        names.dedup();
+        let levels = names
+            .iter()
+            .map(|name| level_of(factor, name, factor.value.place));
+        Some(ReadLevels {
+            levels: levels.collect(),
+            refine,
+        })
+    }
+
+    /// An amount of a range.
+    fn end(&mut self, path: &str, factor: &Entry, end: &Checked) -> Option<(Quantity, f64)> {
+        let text = end.text()?;
+        let shape = self.shape_of(&factor.key);
+        let amount = shape.and_then(|shape| amount(&shape, text));
+        if amount.is_none() {
+            let mistake = Mistake::NoOrder {
+                factor: factor.key.clone(),
+                text: text.to_owned(),
+            };
+            self.problems.add(path, Some(end.place), mistake);
+        }
+        amount
     }
 
     /// What the levels are amounts of.
@@ -489,6 +576,15 @@ impl GridReader<'_, '_> {
         if let Some((word, place)) = word.filter(|(word, _)| word != "full") {
             return self.part(root, factors, &word, place);
         }
+        let refined = factors.iter().filter(|factor| factor.refine.is_some());
+        if let [one, other, ..] = refined.collect::<Vec<_>>()[..] {
+            let mistake = Mistake::TwoRefined {
+                factors: [one.name.clone(), other.name.clone()],
+            };
+            let path = file::factors.name;
+            self.problems.add(path, Some(other.place), mistake);
+            return None;
+        }
         let cells = factors.iter().fold(1usize, |all, factor| {
             all.saturating_mul(factor.levels.len())
         });
@@ -558,6 +654,12 @@ impl GridReader<'_, '_> {
                 self.problems.add(path, Some(factor.place), mistake);
             }
         }
+        if let Some(factor) = factors.iter().find(|factor| factor.refine.is_some()) {
+            let mistake = Mistake::RefineOfDesign {
+                factor: factor.name.clone(),
+            };
+            self.problems.add(path, Some(factor.place), mistake);
+        }
         if let Some(except) = entry(root, file::except) {
             let mistake = Mistake::ExceptOfDesign;
             self.problems
@@ -581,62 +683,63 @@ impl GridReader<'_, '_> {
     }
 
     /// For each exception: factors with levels, by index.
-    #[allow(clippy::type_complexity)]
-    fn exceptions(
-        &mut self,
-        root: &Node,
-        factors: &[ReadFactor],
-    ) -> Option<Vec<Vec<(usize, Vec<u32>)>>> {
+    fn exceptions(&mut self, root: &Node, factors: &[ReadFactor]) -> Option<Vec<Exception>> {
         let Some(except) = entry(root, file::except) else {
             return Some(Vec::new());
         };
-        let path = file::except.name;
-        let one = std::slice::from_ref(&except.value);
-        let maps = match &except.value.kind {
-            Kind::List(items) => items.as_slice(),
-            _ => one,
-        };
-        let (mut exceptions, before) = (Vec::new(), self.problems.count());
-        for map in maps {
-            let mut exception = Vec::new();
+        let before = self.problems.count();
+        let mut exceptions = Vec::new();
+        for map in one_or_more(&except.value) {
+            let mut exception = Exception::new();
             for given in map.entries() {
-                let Some(index) = factors.iter().position(|one| one.name == given.key) else {
-                    let mistake = Mistake::UnknownFactor {
-                        name: given.key.clone(),
-                        factors: factors.iter().map(|one| one.name.clone()).collect(),
-                    };
-                    self.problems.add(path, Some(given.key_place), mistake);
-                    continue;
-                };
-                let one = std::slice::from_ref(&given.value);
-                let named = match &given.value.kind {
-                    Kind::List(items) => items.as_slice(),
-                    _ => one,
-                };
-                let mut levels = Vec::new();
-                for level in named {
-                    let Kind::Scalar(text) = &level.kind else {
-                        continue;
-                    };
-                    match factors[index].level(text) {
-                        Some(level) => levels.push(level),
-                        None => {
-                            let mistake = Mistake::UnknownLevel {
-                                name: text.clone(),
-                                factor: given.key.clone(),
-                                levels: factors[index].names(),
-                            };
-                            self.problems.add(path, Some(level.place), mistake);
-                        }
-                    }
-                }
-                exception.push((index, levels));
+                exception.extend(self.exception(factors, given));
             }
             if !exception.is_empty() {
                 exceptions.push(exception);
             }
         }
         (self.problems.count() == before).then_some(exceptions)
+    }
+
+    /// One factor of an exception.
+    fn exception(&mut self, factors: &[ReadFactor], given: &Entry) -> Option<(usize, Vec<u32>)> {
+        let path = file::except.name;
+        let Some(index) = factors.iter().position(|one| one.name == given.key) else {
+            let mistake = Mistake::UnknownFactor {
+                name: given.key.clone(),
+                factors: factors.iter().map(|one| one.name.clone()).collect(),
+            };
+            self.problems.add(path, Some(given.key_place), mistake);
+            return None;
+        };
+        let mut levels = Vec::new();
+        for level in one_or_more(&given.value) {
+            let Kind::Scalar(text) = &level.kind else {
+                continue;
+            };
+            if let Some(level) = factors[index].level(text) {
+                levels.push(level);
+                continue;
+            }
+            let mistake = Mistake::UnknownLevel {
+                name: text.clone(),
+                factor: given.key.clone(),
+                levels: factors[index].names(),
+            };
+            self.problems.add(path, Some(level.place), mistake);
+        }
+        Some((index, levels))
+    }
+}
+
+/// Factors with the levels that are left out together, by index.
+type Exception = Vec<(usize, Vec<u32>)>;
+
+/// The items of a list; what is none by itself.
+fn one_or_more(node: &Node) -> &[Node] {
+    match &node.kind {
+        Kind::List(items) => items,
+        _ => std::slice::from_ref(node),
     }
 }
 
@@ -678,33 +781,25 @@ fn arm_of(factors: &[ReadFactor], levels: &[u32], defaults: &[Entry], own: &[Ent
     }
 }
 
+/// Whether the levels are written as `{from: …, to: …}`, or are meant to be.
+fn is_range(levels: &Node) -> bool {
+    let keys = [range::from.name, range::to.name, range::refine.name];
+    levels
+        .entries()
+        .iter()
+        .any(|one| keys.contains(&one.key.as_str()))
+}
+
 /// A level that gives one key a value.
 fn level_of(factor: &Entry, text: &str, place: Place) -> ReadLevel {
-    let mut node = Node {
+    let value = Node {
         place,
         kind: Kind::Scalar(text.to_owned()),
     };
-    let mut parts: Vec<&str> = factor.key.split('.').collect();
-    let first = parts.remove(0);
-    for part in parts.into_iter().rev() {
-        let entry = Entry {
-            key: part.to_owned(),
-            key_place: factor.key_place,
-            value: node,
-        };
-        node = Node {
-            place,
-            kind: Kind::Map(vec![entry]),
-        };
-    }
     ReadLevel {
         name: text.to_owned(),
         place,
-        entries: vec![Entry {
-            key: first.to_owned(),
-            key_place: factor.key_place,
-            value: node,
-        }],
+        entries: vec![nested(factor.key.split('.'), factor.key_place, &value)],
     }
 }
 

@@ -1,7 +1,9 @@
 //! Factors: the cells that they make, and every mistake about them.
 
-use crate::{ENGINES, plan, problems};
-use plimsoll_plan::{Design, Plan, Quantity, SettingValue, explain};
+use crate::{ENGINES, check_with, plan, problems};
+use plimsoll_experiment::{Overrides, Scouted};
+use plimsoll_plan::{Design, Origin, Plan, Quantity, SettingValue, explain};
+use plimsoll_testing::assert_contains;
 use std::collections::BTreeSet;
 
 /// A file with this in the place of its arms.
@@ -105,6 +107,33 @@ cells: {large/2/15%: {compressor: zstd}}",
     assert_eq!(plan.factors[2].quantity, Some(Quantity::Share));
     assert_eq!(plan.factors[0].axis(), None);
     assert_eq!(plan.compare.pairs.len(), 4);
+}
+
+#[test]
+fn what_scouting_chose_stands_between_the_levels_of_the_file() {
+    let text = with("factors: {cache_size: {from: 1MiB, to: 9MiB, levels: 3, refine: 1MiB}}");
+    let coarse = plan(&text);
+    let mib = f64::from(1 << 20);
+    assert_eq!(names(&coarse), ["1MiB", "5MiB", "9MiB"]);
+    assert_eq!(coarse.factors[0].refine, Some(mib));
+    assert_eq!(coarse.refined_factor(), Some(0));
+    let overrides = Overrides {
+        scouted: Scouted {
+            amounts: vec![3.0 * mib, 2.0 * mib, 5.0 * mib],
+            experiments: vec!["abc".into(), "def".into()],
+        },
+        ..Overrides::default()
+    };
+    let refined = check_with(&text, &overrides).unwrap();
+    assert_eq!(names(&refined), ["1MiB", "2MiB", "3MiB", "5MiB", "9MiB"]);
+    let amounts = [1.0, 2.0, 3.0, 5.0, 9.0].map(|one| one * mib);
+    assert_eq!(refined.factors[0].axis(), Some(amounts.to_vec()));
+    let is_it = |one: &&Origin| one.path == "factors.cache_size.refine";
+    let origin = refined.origins.iter().find(is_it).unwrap();
+    assert_eq!(origin.source.to_string(), "scouting abc, def");
+    let told = explain(&coarse, &ENGINES).to_string();
+    assert_contains(&told, "an axis, refined to 1 MiB");
+    assert_contains(&told, "scouting  2 blocks of these cells first");
 }
 
 #[test]
@@ -214,6 +243,11 @@ screens! {
     a_compared_factor_that_is_none: "factors: {cache_size: [1MiB, 1GiB]}\ncompare: {factor: cash_size}";
     a_range_without_an_order: "factors: {compressor: {from: none, to: zstd}}";
     a_range_the_wrong_way_round: "factors: {cache_size: {from: 1GiB, to: 1MiB}}";
+    a_refinement_without_an_order: "factors: {compressor: {from: none, to: zstd, refine: 5%}}";
+    a_refinement_wider_than_a_step: "factors: {cache_size: {from: 1MiB, to: 9MiB, levels: 5, refine: 2MiB}}";
+    a_refinement_without_a_range: "factors: {cache_size: {refine: 1MiB, levels: 3}}";
+    two_refinements: "factors: {cache_size: {from: 1MiB, to: 9MiB, refine: 1MiB}, limits.cpus: {from: 1, to: 3, levels: 3, refine: 0.5}}";
+    a_refinement_in_a_screening: format!("{}\ndesign: screening", many(6)).replace("f0: {low: , high: }", "cache_size: {from: 1MiB, to: 9MiB, levels: 2, refine: 1MiB}");
     screening_of_three_levels: format!("{}\ndesign: screening", many(6)).replace("f0: {low: , high: }", "f0: {low: , high: , higher: }");
     screening_of_too_few_factors: format!("{}\ndesign: screening", many(5));
     a_fraction_too_small: format!("{}\ndesign: 1/4", many(3));

@@ -25,6 +25,7 @@ static ENGINES: [EngineKind; 3] = [
         server: None,
         cache_setting: Some("cache_size"),
         usable_cache: 0.8,
+        unfit: |_| None,
         settings: &[
             Setting {
                 name: "cache_size",
@@ -77,6 +78,7 @@ static ENGINES: [EngineKind; 3] = [
         server: None,
         cache_setting: None,
         usable_cache: 0.0,
+        unfit: |_| None,
         settings: &[Setting {
             name: "servers",
             about: "Operations served at once.",
@@ -94,6 +96,7 @@ static ENGINES: [EngineKind; 3] = [
         server: None,
         cache_setting: None,
         usable_cache: 0.0,
+        unfit: |_| None,
         settings: &[],
     },
 ];

@@ -259,6 +259,7 @@ fn settings_of_studies() -> &'static [Setting] {
     let mut settings = ENGINES[0].settings.to_vec();
     for name in [
         "dirty_target",
+        "dirty_trigger",
         "eviction_threads",
         "block_compressor",
         "leaf_page_max",
@@ -293,7 +294,13 @@ fn all_studies_are_right() {
             .is_some_and(|extension| extension == "yaml")
         {
             let text = std::fs::read_to_string(&path).unwrap();
-            for scale in [None, Some("full"), Some("mongodb"), Some("full-mongodb")] {
+            for scale in [
+                None,
+                Some("full"),
+                Some("mongodb"),
+                Some("full-mongodb"),
+                Some("confirm"),
+            ] {
                 if scale.is_some_and(|scale| !text.contains(&format!("\n  {scale}:\n"))) {
                     continue;
                 }
@@ -380,6 +387,7 @@ fn flags_win_over_the_file() {
         pilot: false,
         against_itself: None,
         scale: None,
+        scouted: plimsoll_experiment::Scouted::default(),
     };
     let plan = check_with(EVERY_KEY, &overrides).unwrap();
     assert_eq!((plan.measurement.blocks, plan.runs.len()), (2, 6));

@@ -23,6 +23,7 @@ pub const MONGODB: EngineKind = EngineKind {
     server: Some("mongod"),
     cache_setting: Some("cache_size"),
     usable_cache: 0.8,
+    unfit: |_| None,
     settings: &[
         setting("uri", SettingKind::Text, None),
         setting("database", SettingKind::Text, None),
@@ -65,6 +66,7 @@ pub static ENGINES: [EngineKind; 2] = [
         server: None,
         cache_setting: None,
         usable_cache: 0.0,
+        unfit: |_| None,
         settings: &[],
     },
 ];

@@ -17,17 +17,28 @@ const LOGARITHMIC_FROM: f64 = 8.0;
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum CellQuantity {
+pub(crate) enum CellQuantity<'a> {
     Throughput,
     ResponseP99,
+    /// Price of a million successful operations, in this currency.
+    Cost(&'a str),
     /// The figure of this place in [`Figures::ALL`], the median of the runs.
     Figure(usize),
 }
 
-impl CellQuantity {
+/// What a cell measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CellPoint<'a> {
+    pub(crate) point: &'a CurvePoint,
+    /// Price of an hour of its arm.
+    pub(crate) per_hour: Option<f64>,
+}
+
+impl CellQuantity<'_> {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Throughput => "Throughput",
+            Self::Cost(_) => "Cost",
             Self::ResponseP99 => "p99 response time",
             Self::Figure(place) => Figures::ALL[place].label,
         }
@@ -40,12 +51,14 @@ impl CellQuantity {
                 "" => String::new(),
                 per => format!(", {per}"),
             },
+            Self::Cost(currency) => format!(", {} per 1M ops", text::short(currency, 8)),
             Self::Throughput | Self::ResponseP99 => String::new(),
         }
     }
 
     /// Median and interval of a point.
-    pub(crate) fn of(self, point: &CurvePoint) -> Option<(f64, Option<(f64, f64)>)> {
+    pub(crate) fn of(self, cell: CellPoint<'_>) -> Option<(f64, Option<(f64, f64)>)> {
+        let point = cell.point;
         let estimate = |one: &Estimate| Some((one.median?, one.interval));
         if point.valid_runs == 0 {
             return None;
@@ -53,6 +66,18 @@ impl CellQuantity {
         match self {
             Self::Throughput => estimate(&point.throughput),
             Self::ResponseP99 => estimate(&point.response.p99),
+            Self::Cost(_) => {
+                let of_a_million = cell.per_hour? / 3_600.0 * 1e6;
+                let (median, ends) = estimate(&point.throughput)?;
+                let cost = |rate: f64| of_a_million / rate;
+                (median > 0.0).then(|| {
+                    let ends = ends.filter(|(low, _)| *low > 0.0);
+                    (
+                        cost(median),
+                        ends.map(|(low, high)| (cost(high), cost(low))),
+                    )
+                })
+            }
             Self::Figure(place) => {
                 let values = crate::figure::told(&point.figures.median);
                 values[place].map(|value| (value, None))
@@ -64,6 +89,11 @@ impl CellQuantity {
         match self {
             Self::Throughput => format!("{}\u{202f}op/s", PAGE.rate(value)),
             Self::ResponseP99 => PAGE.latency(value),
+            Self::Cost(currency) => format!(
+                "{}\u{202f}{}",
+                plimsoll_report::words::money(value, PAGE),
+                text::short(currency, 8)
+            ),
             Self::Figure(place) => {
                 plimsoll_report::words::figure(Figures::ALL[place].unit, Some(value), PAGE)
             }
@@ -74,6 +104,7 @@ impl CellQuantity {
         match self {
             Self::Throughput => "op/s",
             Self::ResponseP99 => "ns",
+            Self::Cost(_) => "",
             Self::Figure(place) => match Figures::ALL[place].unit {
                 FigureUnit::Bytes | FigureUnit::BytesPerSecond | FigureUnit::BytesPerOperation => {
                     "B"
@@ -89,6 +120,9 @@ impl CellQuantity {
         match self {
             Self::Throughput => Axis::rate(highest, 5),
             Self::ResponseP99 => Axis::latency(lowest, highest, "p99 response time"),
+            Self::Cost(currency) => {
+                Axis::low_amount(highest, &format!("{} per 1M ops", text::short(currency, 8)))
+            }
             Self::Figure(place) => match Figures::ALL[place].unit {
                 FigureUnit::Share => Axis::shares(""),
                 FigureUnit::Bytes | FigureUnit::BytesPerSecond | FigureUnit::BytesPerOperation => {
@@ -108,7 +142,7 @@ pub(crate) struct LevelLine<'a> {
     pub(crate) name: String,
     pub(crate) style: ArmStyle,
     /// What was measured at each level along; `None` where there is no such cell.
-    pub(crate) points: Vec<Option<&'a CurvePoint>>,
+    pub(crate) points: Vec<Option<CellPoint<'a>>>,
 }
 
 /// The lines of one panel.
@@ -125,7 +159,7 @@ pub(crate) struct FactorChart<'a> {
     /// Amounts of its levels, rising, where it is an axis.
     pub(crate) amounts: Option<Vec<f64>>,
     pub(crate) lines: Vec<LevelLine<'a>>,
-    pub(crate) quantity: CellQuantity,
+    pub(crate) quantity: CellQuantity<'a>,
 }
 
 impl FactorChart<'_> {
@@ -176,7 +210,7 @@ impl FactorChart<'_> {
     }
 
     fn series(&self, line: &LevelLine<'_>) -> ValueSeries {
-        let known = |point: &Option<&CurvePoint>| point.and_then(|point| self.quantity.of(point));
+        let known = |point: &Option<CellPoint<'_>>| point.and_then(|point| self.quantity.of(point));
         let values = line.points.iter().map(known);
         let end = |pick: fn((f64, f64)) -> f64| -> Vec<f64> {
             let ends = line.points.iter().map(known);
@@ -252,7 +286,7 @@ impl FactorChart<'_> {
     fn y_axis(&self) -> Axis {
         let (mut lowest, mut highest) = (f64::INFINITY, 0.0f64);
         for point in self.lines.iter().flat_map(|line| &line.points).flatten() {
-            let Some((median, interval)) = self.quantity.of(point) else {
+            let Some((median, interval)) = self.quantity.of(*point) else {
                 continue;
             };
             let ends = interval.map(|(low, high)| [low, high]);
@@ -294,7 +328,7 @@ impl FactorChart<'_> {
                 pen_down = false;
                 continue;
             };
-            let Some((median, interval)) = self.quantity.of(point) else {
+            let Some((median, interval)) = self.quantity.of(*point) else {
                 failed.cross(at + beside, PLOT.y(0.0) - 7.0);
                 pen_down = false;
                 continue;

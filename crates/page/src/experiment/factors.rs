@@ -1,7 +1,7 @@
 //! Experiments with factors: the figure over an axis, the matrix of cells with what limits each, and the effects.
 
 use super::{NAME, Page};
-use crate::chart::{ArmStyle, CellQuantity, FactorChart, ForestScale, LevelLine};
+use crate::chart::{ArmStyle, CellPoint, CellQuantity, FactorChart, ForestScale, LevelLine};
 use crate::prose;
 use maud::{Markup, html};
 use plimsoll_judge::{
@@ -72,6 +72,7 @@ fn legend_of_factors(results: &FactorResults) -> Markup {
                 Design::Fraction => " A fraction of all combinations.",
             }
         }
+        @if let Some(scouting) = &results.scouting { p.remark { (prose::prose(scouting)) } }
         @if !results.aliases.is_empty() {
             p.remark { "Cannot be told apart: " (results.aliases.iter().map(|group| group.join(" = ")).collect::<Vec<_>>().join("; ")) "." }
         }
@@ -113,7 +114,12 @@ fn lines<'a>(
         points: along
             .iter()
             .map(|along| {
-                factors::point(analysis, layout.cell(results, panel, level, *along)?, place)
+                let cell = layout.cell(results, panel, level, *along)?;
+                let cost = analysis.costs.iter().find(|cost| cost.arm == cell.arm);
+                Some(CellPoint {
+                    point: factors::point(analysis, cell, place)?,
+                    per_hour: cost.map(|cost| cost.per_hour),
+                })
             })
             .collect(),
     };
@@ -155,6 +161,7 @@ fn pictures(
                 .map(CellQuantity::Figure),
         );
     }
+    quantities.extend(currency(page.report.analysis).map(CellQuantity::Cost));
     let mut drawn = Vec::new();
     for (of_panel, panel) in layout.panels.iter().take(PANELS).enumerate() {
         for (of_quantity, quantity) in quantities.iter().enumerate() {
@@ -175,7 +182,7 @@ fn pictures(
                     .iter()
                     .flat_map(|line| &line.points)
                     .flatten()
-                    .filter_map(|point| quantity.of(point))
+                    .filter_map(|point| quantity.of(*point))
                     .any(|(value, _)| value > 0.0),
                 _ => true,
             };
@@ -197,6 +204,13 @@ fn pictures(
             p.remark { "Drawn: the first " (PANELS) " of " (layout.panels.len()) " combinations of the other factors; the tables have all." }
         }
     }
+}
+
+/// The currency of all prices, if it is one.
+fn currency(analysis: &Analysis) -> Option<&str> {
+    let first = analysis.costs.first()?.currency.as_str();
+    let is_same = analysis.costs.iter().all(|cost| cost.currency == first);
+    is_same.then_some(first)
 }
 
 /// Cliffs and crossings of a place.
@@ -359,7 +373,7 @@ fn effects(analysis: &Analysis, results: &FactorResults) -> Markup {
 
 fn row(effect: &Effect, scale: ForestScale) -> Markup {
     html! {
-        tr {
+        tr class=(words::judgement(effect.verdict.judgement)) {
             th scope="row" {
                 (text::short(&factors::name(effect), 120))
                 small {

@@ -1,8 +1,11 @@
 //! A grid as its users meet it: in parts, on the page, and as columns.
 
 use crate::laboratory::{Laboratory, finished};
-use plimsoll_record::ExperimentState;
+use plimsoll_judge::Analysis;
+use plimsoll_record::{ExperimentRecord, ExperimentState};
+use plimsoll_store::{Filter, Store, Summary};
 use plimsoll_testing::assert_contains;
+use rustix::process::Signal;
 
 /// Four cells in two blocks, on an engine that keeps no data.
 const GRID: &str = "
@@ -111,4 +114,81 @@ fn levels_are_columns_of_every_table() {
         }
         assert!(rows > 0, "{table}");
     }
+}
+
+/// One server and one thread: throughput is one by the service time, so that it falls most at the shortest.
+const REFINED: &str = "
+plimsoll: 1
+name: refined
+workload: {records: 10, preset: c}
+defaults: {engine: simulated, service: constant}
+factors: {service_mean: {from: 10ms, to: 70ms, levels: 3, refine: 10ms}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 600ms, blocks: 1}
+";
+
+fn experiments(laboratory: &Laboratory) -> Vec<Summary> {
+    let store = Store::open_read_only(&laboratory.store()).unwrap();
+    store.list(&Filter::default()).unwrap()
+}
+
+fn arms(record: &ExperimentRecord) -> Vec<String> {
+    let plan: plimsoll_plan::Plan = serde_json::from_value(record.plan.clone()).unwrap();
+    plan.arms.into_iter().map(|arm| arm.name).collect()
+}
+
+#[test]
+fn scouting_runs_choose_levels_and_are_used_again_until_the_experiment_is_over() {
+    let laboratory = Laboratory::new();
+    laboratory.write("experiment.yaml", REFINED);
+    let plan = laboratory.run(&["plan", "experiment.yaml"]);
+    assert_contains(&plan.out, "refined to 10.0 ms");
+    let refused = laboratory.run(&["run", "experiment.yaml", "--only", "10ms"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert_contains(
+        &refused.err,
+        "the levels of service_mean are chosen by what all cells measured",
+    );
+
+    // Stopped while it scouts.
+    let mut running = laboratory.start_experiment(REFINED);
+    laboratory.wait_for_record(&mut running, |record| finished(record) >= 2);
+    running.send(Signal::INT);
+    assert_eq!(running.end().code, Some(105));
+    let scouting = laboratory.record();
+    assert_eq!(scouting.name, "refined-scouting");
+    assert_eq!(scouting.state, ExperimentState::Unfinished);
+
+    let run = laboratory.run(&["run", "experiment.yaml"]);
+    assert_contains(&run.err, "goes on: ");
+    // Between 10 and 40 ms at 20: then 10 and 20 are as near as asked. What a busy machine makes of the causes may add others.
+    let experiments = experiments(&laboratory);
+    let is_finished = |one: &Summary| one.state == ExperimentState::Finished;
+    assert!(experiments.iter().all(is_finished));
+    let [last, scouts @ ..] = experiments.as_slice() else {
+        panic!("nothing was run");
+    };
+    assert_eq!(last.name, "refined");
+    assert!(scouts.iter().all(|one| one.name == "refined-scouting"));
+    assert!(scouts.len() >= 2, "{scouts:?}");
+    let first = &scouts[scouts.len() - 1];
+    assert_eq!((&first.id, first.runs_finished), (&scouting.id, 6));
+    let record = laboratory.record();
+    let levels = arms(&record);
+    for level in ["10ms", "20ms", "40ms", "70ms"] {
+        assert!(levels.iter().any(|one| one == level), "{levels:?}");
+    }
+    assert_eq!(finished(&record), levels.len());
+    let report = laboratory.run(&["report", "--json"]);
+    let analysis: Analysis = serde_json::from_str(&report.out).unwrap();
+    let sentence = analysis.factors.unwrap().scouting.unwrap();
+    assert!(
+        sentence.starts_with("Scouting chose the levels 20ms"),
+        "{sentence}"
+    );
+    assert_contains(&sentence, &first.id);
+
+    // It is over, so the same command begins anew, with scouts of its own.
+    laboratory.run(&["run", "experiment.yaml", "--quiet"]);
+    assert!(self::experiments(&laboratory).len() >= experiments.len() + 3);
 }

@@ -4,7 +4,7 @@ use crate::laboratory::{Laboratory, Said, page_of};
 use crate::stores::with_a_record;
 use plimsoll_record::{ExperimentState, Operation, Status};
 use plimsoll_store::Store;
-use plimsoll_testing::assert_contains;
+use plimsoll_testing::{Need, assert_contains, needs};
 use std::fs;
 use std::process::Command;
 
@@ -175,6 +175,7 @@ fn our_own_logs_come_back_as_they_were() {
 /// fio's own output. Where fio is not installed, there is nothing to read.
 #[test]
 fn what_fio_writes_is_read() {
+    needs!([Need::Program("fio")]);
     let laboratory = Laboratory::new();
     let output = laboratory.path("fio.json");
     let file = laboratory.path("disk-file");

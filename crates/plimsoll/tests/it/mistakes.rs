@@ -54,6 +54,14 @@ fn a_negative_rate() {
 }
 
 #[test]
+fn a_setting_that_another_does_not_allow() {
+    insta::assert_snapshot!(refused(
+        "{engine: noop}",
+        "{engine: wiredtiger, dirty_target: 20%}"
+    ));
+}
+
+#[test]
 fn a_cache_larger_than_memory() {
     let said = refused("{engine: noop}", "{engine: wiredtiger, cache_size: 10TiB}");
     let (before, after) = said

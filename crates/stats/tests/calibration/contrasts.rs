@@ -1,6 +1,6 @@
 //! Do effects of factors, their families, cliffs and crossings keep their promises?
 
-use plimsoll_stats::{cliff, crossing, hodges_lehmann, sign_flips};
+use plimsoll_stats::{KeepsUp, cliff, crossing, hodges_lehmann, sign_flips};
 
 use crate::simulate::Source;
 use crate::study::{Promise, Study};
@@ -315,7 +315,7 @@ pub fn studies() -> Vec<Study> {
         REPEATS,
         || {
             let blocks = curves(&mut source, &ratio);
-            let found = crossing(&levels, &blocks, 1.03f64.ln(), 0.95).ok()?;
+            let found = crossing(&levels, &blocks, KeepsUp::UpTo, 1.03f64.ln(), 0.95).ok()?;
             Some(found.interval.contains(truth))
         },
     ));

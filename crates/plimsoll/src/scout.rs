@@ -1,0 +1,283 @@
+//! Scouting for a factor with `refine`: experiments of their own choose its levels, and judge nothing.
+
+use crate::arguments::ExperimentFile;
+use crate::live::Live;
+use crate::plan::{overrides, read_with};
+use crate::rig::Rigs;
+use plimsoll_experiment::{Overrides, Problems, Scouted};
+use plimsoll_judge::{Bracket, brackets};
+use plimsoll_plan::Plan;
+use plimsoll_quantities::words::list;
+use plimsoll_record::{ExperimentRecord, ExperimentState};
+use plimsoll_runner::{Event, Execution, Watcher, execute, now};
+use plimsoll_store::Store;
+use plimsoll_telemetry::Host;
+
+/// Blocks of a scouting experiment.
+const BLOCKS: u32 = 2;
+/// Rounds of scouting: each halves what is looked at.
+const MOST_ROUNDS: usize = 16;
+
+/// What scouting came to.
+pub enum Scouting {
+    /// The plan with the chosen levels.
+    Chosen(Box<Plan>),
+    /// The user stopped it.
+    Interrupted,
+    /// With the chosen levels the file is wrong: too many cells.
+    Wrong(Problems),
+}
+
+/// Who scouts: a file whose plan has a factor with `refine`.
+pub struct Scout<'a> {
+    pub file: &'a ExperimentFile,
+    pub rigs: &'a Rigs,
+    /// Of the plan with the levels of the file.
+    pub execution: &'a Execution<'a>,
+}
+
+/// What the rounds so far found.
+#[derive(Default)]
+struct Rounds {
+    records: Vec<ExperimentRecord>,
+    /// Amounts of the levels that they measured besides those of the file.
+    amounts: Vec<f64>,
+    /// Those of the last round.
+    latest: Vec<f64>,
+}
+
+/// How a walk through the rounds ended.
+enum Walk {
+    Chosen(Scouted),
+    /// A round is missing that may not be made.
+    Incomplete,
+    Interrupted,
+    Wrong(Problems),
+}
+
+impl Scout<'_> {
+    /// Makes the scouting experiments that are missing, and the plan from what they found. Those of an interrupted experiment are used again; once it is finished, or
+    /// where it is to begin anew, so do they.
+    pub fn run(&self, store: &mut Store, live: &mut Live) -> anyhow::Result<Scouting> {
+        let reuse = !self.execution.fresh && !self.is_over(store)?;
+        match self.walk(store, reuse, Some(live))? {
+            Walk::Chosen(scouted) => Ok(match self.read(scouted)? {
+                Ok(plan) => Scouting::Chosen(Box::new(plan)),
+                Err(problems) => Scouting::Wrong(problems),
+            }),
+            Walk::Wrong(problems) => Ok(Scouting::Wrong(problems)),
+            Walk::Interrupted | Walk::Incomplete => Ok(Scouting::Interrupted),
+        }
+    }
+
+    /// Whether the experiment that these scouting experiments chose the levels of is finished.
+    fn is_over(&self, store: &mut Store) -> anyhow::Result<bool> {
+        let Walk::Chosen(scouted) = self.walk(store, true, None)? else {
+            return Ok(false);
+        };
+        let first = scouted.experiments.first().cloned();
+        let Ok(plan) = self.read(scouted)? else {
+            return Ok(false);
+        };
+        let last = store.last_of_plan(&plan.hash(), &fingerprint())?;
+        let (Some((last, _)), Some(first)) = (last, first) else {
+            return Ok(false);
+        };
+        let begun = store.head(&first)?.started_at;
+        Ok(last.state == ExperimentState::Finished && last.started_at > begun)
+    }
+
+    /// The plan of the file with these levels.
+    fn read(&self, scouted: Scouted) -> anyhow::Result<Result<Plan, Problems>> {
+        let overrides = Overrides {
+            scouted,
+            ..overrides(self.file)
+        };
+        Ok(read_with(self.file, &overrides, self.rigs)?.plan)
+    }
+
+    /// The plan of a round: all levels so far.
+    fn plan_of(&self, amounts: &[f64]) -> anyhow::Result<Result<Plan, Problems>> {
+        let overrides = Overrides {
+            blocks: Some(BLOCKS),
+            pilot: false,
+            // Other keys and another order than where it is judged.
+            seed: Some(self.execution.plan.measurement.seed.wrapping_add(1)),
+            scouted: Scouted {
+                amounts: amounts.to_vec(),
+                experiments: Vec::new(),
+            },
+            ..overrides(self.file)
+        };
+        let plan = read_with(self.file, &overrides, self.rigs)?.plan;
+        Ok(plan.map(|plan| Plan {
+            name: format!("{}-scouting", plan.name),
+            ..plan
+        }))
+    }
+
+    /// Round after round, until what is looked for lies between levels as near as asked. With `reuse`, finished rounds are used again; others are made where there is
+    /// somebody to watch.
+    fn walk(
+        &self,
+        store: &mut Store,
+        reuse: bool,
+        mut live: Option<&mut Live>,
+    ) -> anyhow::Result<Walk> {
+        let factor = self.execution.plan.refined_factor();
+        let factor = factor.map(|factor| &self.execution.plan.factors[factor]);
+        let Some((factor, refine)) = factor.and_then(|factor| Some((factor, factor.refine?)))
+        else {
+            return Ok(Walk::Chosen(Scouted::default()));
+        };
+        let mut rounds = Rounds::default();
+        let mut found: Vec<Bracket> = Vec::new();
+        for _ in 0..MOST_ROUNDS {
+            let plan = match self.plan_of(&rounds.amounts)? {
+                Ok(plan) => plan,
+                Err(problems) => return Ok(Walk::Wrong(problems)),
+            };
+            let before = rounds
+                .records
+                .last()
+                .map(|record| record.started_at.as_str());
+            let known = if reuse {
+                finished(store, &plan, before)?
+            } else {
+                None
+            };
+            let record = match (known, &mut live) {
+                (Some(record), _) => record,
+                (None, None) => return Ok(Walk::Incomplete),
+                (None, Some(live)) => {
+                    let wide = found.iter().filter(|one| !one.is_narrow(refine));
+                    say(live, &plan, &factor.name, wide);
+                    match self.round(&plan, &rounds.latest, store, live)? {
+                        Some(record) => record,
+                        None => return Ok(Walk::Interrupted),
+                    }
+                }
+            };
+            rounds.records.push(record);
+            found = brackets(&rounds.records)?;
+            rounds.latest = found.iter().filter_map(|one| one.middle(refine)).collect();
+            sort(&mut rounds.latest);
+            rounds
+                .latest
+                .retain(|one| !rounds.amounts.iter().any(|known| is_same(*known, *one)));
+            if rounds.latest.is_empty() {
+                break;
+            }
+            rounds.amounts.extend(&rounds.latest);
+            sort(&mut rounds.amounts);
+        }
+        let of_file = factor.axis().unwrap_or_default();
+        let mut amounts: Vec<f64> = found.iter().flat_map(|one| [one.from, one.to]).collect();
+        amounts.retain(|one| !of_file.iter().any(|known| is_same(*known, *one)));
+        sort(&mut amounts);
+        if let Some(live) = live {
+            for line in chosen_in_words(&factor.name, &found) {
+                live.event(&Event::Note(&line));
+            }
+        }
+        let experiments = rounds.records.into_iter().map(|record| record.id);
+        Ok(Walk::Chosen(Scouted {
+            amounts,
+            experiments: experiments.collect(),
+        }))
+    }
+
+    /// Makes a round: the cells with its latest levels, or all cells of the first. `None` where the user stopped it.
+    fn round(
+        &self,
+        plan: &Plan,
+        latest: &[f64],
+        store: &mut Store,
+        live: &mut Live,
+    ) -> anyhow::Result<Option<ExperimentRecord>> {
+        let only = plan
+            .refined_factor()
+            .filter(|_| !latest.is_empty())
+            .map(|factor| {
+                let amounts = plan.factors[factor].axis().unwrap_or_default();
+                let is_new = |arm: &plimsoll_plan::Arm| {
+                    let level = arm.levels.get(factor).map_or(0, |level| *level as usize);
+                    let amount = amounts.get(level);
+                    amount.is_some_and(|amount| latest.iter().any(|new| is_same(*new, *amount)))
+                };
+                plan.arms.iter().map(is_new).collect::<Vec<bool>>()
+            });
+        let execution = Execution {
+            plan,
+            only,
+            fresh: false,
+            ..self.execution.clone()
+        };
+        let ended = execute(&execution, store, live)?;
+        if ended.interrupted {
+            return Ok(None);
+        }
+        if ended.missing > 0 {
+            // What is missing was measured in a round before, or failed: nobody will make it.
+            store.finish(&ended.id, &now())?;
+        }
+        store.note_verdict(&ended.id, "chose levels, judges nothing")?;
+        Ok(Some(store.load(&ended.id)?))
+    }
+}
+
+/// The last experiment of a round's plan, if it is finished and was begun after the round before.
+fn finished(
+    store: &Store,
+    plan: &Plan,
+    before: Option<&str>,
+) -> anyhow::Result<Option<ExperimentRecord>> {
+    let Some((last, _)) = store.last_of_plan(&plan.hash(), &fingerprint())? else {
+        return Ok(None);
+    };
+    let is_next = before.is_none_or(|before| last.started_at.as_str() >= before);
+    Ok(match last.state == ExperimentState::Finished && is_next {
+        true => Some(store.load(&last.id)?),
+        false => None,
+    })
+}
+
+fn fingerprint() -> String {
+    Host::here().machine().fingerprint()
+}
+
+fn say<'b>(live: &mut Live, plan: &Plan, factor: &str, wide: impl Iterator<Item = &'b Bracket>) {
+    let wide: Vec<String> = wide.map(|one| one.what.clone()).collect();
+    let line = if wide.is_empty() {
+        format!(
+            "scouting for levels of {factor}: {} cells in {BLOCKS} blocks first",
+            plan.arms.len()
+        )
+    } else {
+        format!(
+            "scouting for levels of {factor}: looking where {}",
+            list(&wide)
+        )
+    };
+    live.event(&Event::Note(&line));
+}
+
+/// What scouting found, a line for each.
+fn chosen_in_words(factor: &str, found: &[Bracket]) -> Vec<String> {
+    if found.is_empty() {
+        return vec![format!(
+            "scouting found no place at which {factor} changes anything"
+        )];
+    }
+    let line = |one: &Bracket| format!("scouting of {factor}: {}", one.what);
+    found.iter().map(line).collect()
+}
+
+fn is_same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-6 * one.abs().max(other.abs())
+}
+
+fn sort(amounts: &mut Vec<f64>) {
+    amounts.sort_by(f64::total_cmp);
+    amounts.dedup_by(|one, other| is_same(*one, *other));
+}
