@@ -4,11 +4,13 @@ use crate::analyse::plan_of;
 use crate::arm_samples::{ArmSamples, samples};
 use crate::axes::{margin, rising};
 use crate::effects::{Place, described, places};
+use crate::sample::Sample;
 use crate::select::{Selection, as_u32};
 use crate::{CauseKind, JudgeError, words};
 use plimsoll_plan::Plan;
 use plimsoll_record::ExperimentRecord;
 use plimsoll_stats::{median, steepest_step};
+use std::collections::BTreeMap;
 
 /// Part of a refined axis between two neighbouring levels in which something changes.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,43 +79,55 @@ struct Scouted {
 }
 
 impl Scouted {
-    /// Median logarithm of what a cell measured, turned so that more is better.
-    fn value(&self, cell: &str, (_, metric, point): Place) -> Option<f64> {
-        let mut values = Vec::new();
-        for (plan, arms) in &self.rounds {
-            let arm = plan.arms.iter().position(|arm| arm.name == cell);
-            let samples = arm.and_then(|arm| arms.get(arm)?.points.get(point));
-            for sample in samples.into_iter().flatten() {
-                let reading = sample.reading(metric).filter(|one| one.value > 0.0);
-                values.extend(reading.map(|one| metric.direction().sign() * one.value.ln()));
-            }
-        }
-        median(&values)
-    }
-
-    fn cause(&self, cell: &str, point: usize) -> Option<CauseKind> {
-        self.rounds.iter().find_map(|(plan, arms)| {
-            let arm = plan.arms.iter().position(|arm| arm.name == cell)?;
-            let samples: Vec<_> = arms.get(arm)?.points.get(point)?.iter().collect();
-            Some(crate::rules::cause(plan, &plan.arms[arm], &samples)?.kind)
+    /// What a cell measured at a point, each round beside its plan and the cell's arm there.
+    fn cell(&self, cell: &str, point: usize) -> impl Iterator<Item = (&Plan, usize, &[Sample])> {
+        let rounds = self.rounds.iter();
+        let name = cell.to_owned();
+        rounds.filter_map(move |(plan, arms)| {
+            let arm = plan.arms.iter().position(|arm| arm.name == name)?;
+            let samples = arms.get(arm)?.points.get(point)?;
+            Some((plan, arm, samples.as_slice()))
         })
     }
 
-    /// The cells along an axis that were measured: amount, name, value.
+    /// Logarithms of what a cell measured in each block, turned so that more is better.
+    fn values(&self, cell: &str, (_, metric, point): Place) -> BTreeMap<u32, f64> {
+        let samples = self.cell(cell, point).flat_map(|(_, _, samples)| samples);
+        let values = samples.filter_map(|sample| {
+            let reading = sample.reading(metric).filter(|one| one.value > 0.0)?;
+            Some((
+                sample.result.block,
+                metric.direction().sign() * reading.value.ln(),
+            ))
+        });
+        values.collect()
+    }
+
+    /// What limits a cell; `None` where it is not known.
+    fn cause(&self, cell: &str, point: usize) -> Option<CauseKind> {
+        let causes = self.cell(cell, point).filter_map(|(plan, arm, samples)| {
+            let samples: Vec<_> = samples.iter().collect();
+            Some(crate::rules::cause(plan, &plan.arms[arm], &samples)?.kind)
+        });
+        causes.filter(|kind| *kind != CauseKind::Unknown).last()
+    }
+
+    /// The cells along an axis that were measured: amount, name, and the values of their blocks.
     fn along<'p>(
         &self,
         plan: &'p Plan,
         (axis, levels): (usize, &[(u32, f64)]),
         condition: &[u32],
         place: Place,
-    ) -> Vec<(f64, &'p str, f64)> {
+    ) -> Vec<(f64, &'p str, BTreeMap<u32, f64>)> {
         let mut cells = Vec::new();
         for (level, amount) in levels {
             let mut cell = condition.to_vec();
             cell[axis] = *level;
             let name = plan.cell(&cell).map(|arm| plan.arms[arm].name.as_str());
-            let value = name.and_then(|name| Some((name, self.value(name, place)?)));
-            cells.extend(value.map(|(name, value)| (*amount, name, value)));
+            let values = name.map(|name| (name, self.values(name, place)));
+            let measured = values.filter(|(_, values)| !values.is_empty());
+            cells.extend(measured.map(|(name, values)| (*amount, name, values)));
         }
         cells
     }
@@ -128,7 +142,11 @@ impl Scouted {
         for condition in plan.conditions(&[axis]) {
             let cells = self.along(plan, (axis, levels), &condition, place);
             let amounts: Vec<f64> = cells.iter().map(|cell| cell.0).collect();
-            let values: Vec<f64> = cells.iter().map(|cell| cell.2).collect();
+            let medians = cells.iter().filter_map(|cell| {
+                let values: Vec<f64> = cell.2.values().copied().collect();
+                median(&values)
+            });
+            let values: Vec<f64> = medians.collect();
             let of = within(plan, &condition, &[axis], place);
             if let Some((step, change)) = steepest_step(&amounts, &values)
                 && change.abs() >= margin(plan, place.1)
@@ -138,16 +156,12 @@ impl Scouted {
             }
             let causes: Vec<_> = cells
                 .iter()
-                .map(|cell| self.cause(cell.1, place.2))
+                .map(|cell| (cell.0, self.cause(cell.1, place.2)))
                 .collect();
-            for (step, pair) in causes.windows(2).enumerate() {
-                if let [Some(one), Some(other)] = pair
-                    && one != other
-                {
-                    let (one, other) = (one.name(), other.name());
-                    let what = format!("what limits it changes from {one} to {other}{of}");
-                    add(found, amounts[step], amounts[step + 1], what);
-                }
+            for turn in turns(&causes, |one, other| one != other) {
+                let (one, other) = (turn.before.name(), turn.after.name());
+                let what = format!("what limits it changes from {one} to {other}{of}");
+                add(found, turn.from, turn.to, what);
             }
         }
     }
@@ -171,30 +185,102 @@ impl Scouted {
                 let theirs = self.along(plan, (axis, levels), &condition, place);
                 condition[compared] = level;
                 let ours = self.along(plan, (axis, levels), &condition, place);
-                let mut kept_up: Vec<(f64, bool)> = Vec::new();
-                for (amount, _, value) in ours {
+                let mut standings = Vec::new();
+                for (amount, _, values) in ours {
                     let other = theirs.iter().find(|other| other.0 == amount);
-                    kept_up.extend(other.map(|other| {
-                        let is_behind = value - other.2 < -margin(plan, place.1);
-                        (amount, !is_behind)
-                    }));
+                    let standing =
+                        other.map(|other| Standing::of(&values, &other.2, margin(plan, place.1)));
+                    standings.extend(standing.map(|standing| (amount, standing)));
                 }
-                for pair in kept_up.windows(2) {
-                    let [(from, before), (to, after)] = pair else {
-                        continue;
-                    };
-                    let (name, baseline) = (factor.level(level), factor.level(factor.baseline()));
-                    let verb = match (before, after) {
-                        (true, false) => "ceases",
-                        (false, true) => "begins",
-                        _ => continue,
-                    };
+                let (name, baseline) = (factor.level(level), factor.level(factor.baseline()));
+                for (from, to, keeps_up) in changes_of_standing(&standings) {
+                    let verb = if keeps_up { "begins" } else { "ceases" };
                     let what = format!("{name} {verb} to keep up with {baseline}{of}");
-                    add(found, *from, *to, what);
+                    add(found, from, to, what);
                 }
             }
         }
     }
+}
+
+/// How a cell stands against the baseline beside it, over the blocks that have both.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    /// Whether it keeps up with it; `None` where the blocks do not agree.
+    keeps_up: Option<bool>,
+    /// Median difference, as a logarithm.
+    difference: f64,
+    /// From the smallest difference to the largest.
+    range: f64,
+}
+
+impl Standing {
+    fn of(ours: &BTreeMap<u32, f64>, theirs: &BTreeMap<u32, f64>, margin: f64) -> Self {
+        let differences = ours
+            .iter()
+            .filter_map(|(block, value)| Some(value - theirs.get(block)?));
+        let differences: Vec<f64> = differences.collect();
+        let smallest = differences.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = differences
+            .iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max);
+        Self {
+            keeps_up: match () {
+                () if differences.is_empty() => None,
+                () if smallest >= -margin => Some(true),
+                () if largest < -margin => Some(false),
+                () => None,
+            },
+            difference: median(&differences).unwrap_or(0.0),
+            range: largest - smallest,
+        }
+    }
+}
+
+/// Between which neighbouring amounts a cell begins (`true`) or ceases to keep up: all blocks agree on both sides, and it changes by more than the blocks of either side
+/// differ. Two blocks of noise alone would too often say that something changes.
+fn changes_of_standing(standings: &[(f64, Standing)]) -> Vec<(f64, f64, bool)> {
+    let states: Vec<_> = standings
+        .iter()
+        .map(|(amount, standing)| (*amount, standing.keeps_up.map(|_| *standing)))
+        .collect();
+    let of_state = |before: &Standing, after: &Standing| {
+        let change = (after.difference - before.difference).abs();
+        before.keeps_up != after.keeps_up && change > before.range.max(after.range)
+    };
+    turns(&states, of_state)
+        .into_iter()
+        .filter_map(|turn| Some((turn.from, turn.to, turn.after.keeps_up?)))
+        .collect()
+}
+
+/// Where something that is known at some of the amounts becomes something else.
+struct Turn<T> {
+    /// The last amount before.
+    from: f64,
+    to: f64,
+    before: T,
+    after: T,
+}
+
+/// The turns along an axis. Where nothing is known it is taken to be as before.
+fn turns<T: Copy>(states: &[(f64, Option<T>)], is_other: impl Fn(&T, &T) -> bool) -> Vec<Turn<T>> {
+    let mut turns = Vec::new();
+    let mut last: Option<T> = None;
+    for (place, (to, state)) in states.iter().enumerate() {
+        let Some(after) = *state else { continue };
+        if let Some(before) = last.filter(|before| is_other(before, &after)) {
+            turns.push(Turn {
+                from: states[place - 1].0,
+                to: *to,
+                before,
+                after,
+            });
+        }
+        last = Some(after);
+    }
+    turns
 }
 
 fn add(found: &mut Vec<Bracket>, from: f64, to: f64, what: String) {
@@ -220,6 +306,45 @@ fn within(plan: &Plan, condition: &[u32], apart: &[usize], place: Place) -> Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of a cell whose blocks differ from the baseline by these logarithms.
+    fn standing(differences: [f64; 2]) -> Standing {
+        let ours = BTreeMap::from([(0, differences[0]), (1, differences[1])]);
+        Standing::of(&ours, &BTreeMap::from([(0, 0.0), (1, 0.0)]), 0.03)
+    }
+
+    #[test]
+    fn noise_of_two_blocks_is_no_change_of_the_winner() {
+        let changes = |cells: &[[f64; 2]]| {
+            let standings: Vec<_> = cells
+                .iter()
+                .zip(1..)
+                .map(|(cell, amount)| (f64::from(amount), standing(*cell)))
+                .collect();
+            changes_of_standing(&standings)
+        };
+        // Behind in one block of two; behind in both, by less than they differ.
+        assert_eq!(changes(&[[-0.13, 0.02], [0.01, 0.0], [0.02, 0.0]]), []);
+        assert_eq!(changes(&[[-0.04, -0.14], [0.01, 0.0]]), []);
+        // The fall is where it is, with a level before it at which the blocks do not agree.
+        let falls = [[0.02, -0.01], [-0.06, 0.01], [-3.8, -4.1], [-2.2, -2.3]];
+        assert_eq!(changes(&falls), [(2.0, 3.0, false)]);
+        assert_eq!(changes(&[[-0.5, -0.6], [0.1, 0.0]]), [(1.0, 2.0, true)]);
+    }
+
+    #[test]
+    fn what_is_not_known_changes_nothing() {
+        let causes = [
+            (0.92, Some(CauseKind::Cpu)),
+            (1.38, None),
+            (1.84, Some(CauseKind::Cpu)),
+            (2.30, Some(CauseKind::DiskIops)),
+            (2.76, None),
+        ];
+        let found = turns(&causes, |one, other| one != other);
+        let ends: Vec<_> = found.iter().map(|turn| (turn.from, turn.to)).collect();
+        assert_eq!(ends, [(1.84, 2.30)]);
+    }
 
     #[test]
     fn brackets_are_divided_until_they_are_narrow() {

@@ -36,6 +36,18 @@ pub struct FactorExplanation {
     /// How far apart levels may be in the end, where scouting looks for more of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refine: Option<String>,
+    /// With `refine`: how many levels scouting can choose at most, those of the file included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_levels: Option<usize>,
+}
+
+/// Levels of an axis whose every step is divided until no two are more than `width` apart.
+fn most_levels(levels: &[f64], width: f64) -> usize {
+    let steps = levels.windows(2).map(|ends| {
+        let parts = ((ends[1] - ends[0]).abs() / width - 1e-9).ceil();
+        parts.max(1.0) as usize
+    });
+    steps.sum::<usize>() + 1
 }
 
 impl GridExplanation {
@@ -50,6 +62,9 @@ impl GridExplanation {
                 .refine
                 .zip(factor.quantity)
                 .map(|(width, quantity)| quantity.in_words(width)),
+            most_levels: factor
+                .refine
+                .and_then(|width| Some(most_levels(&factor.axis()?, width))),
         };
         Some(Self {
             factors: plan.factors.iter().map(factor).collect(),
@@ -85,9 +100,11 @@ impl GridExplanation {
             writeln!(
                 f,
                 "\nscouting  2 blocks of these cells first, about {}; then between those levels of {} where the curve changes most, what limits it changes or\n          \
-                 another level wins. These runs choose levels and judge nothing; the levels that they choose add to the time above",
+                 another level wins. These runs choose levels and judge nothing; the levels that they choose, up to {} in all,\n          \
+                 add to the time above",
                 about(round * 2),
-                factor.name
+                factor.name,
+                factor.most_levels.unwrap_or(factor.levels.len())
             )?;
         }
         match self.design {
@@ -223,4 +240,17 @@ pub(crate) fn without_cells(origins: &[Origin], arms: &[ArmExplanation]) -> Vec<
         vec![path, value, source, few]
     };
     rows.into_iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_can_be_divided_until_it_is_narrow() {
+        // 46 % in steps of 15 %: four parts.
+        assert_eq!(most_levels(&[0.92, 1.38, 1.84, 2.30], 0.15), 13);
+        assert_eq!(most_levels(&[0.90, 0.95, 1.05], 0.05), 4);
+        assert_eq!(most_levels(&[1.0, 1.1], 0.5), 2);
+    }
 }

@@ -194,6 +194,7 @@ impl Watcher for Live {
                 finished,
                 took,
                 missing,
+                to_make,
             } => {
                 match self.log.keep(&self.logs, id) {
                     Ok(path) => self.log_path = Some(path),
@@ -206,13 +207,17 @@ impl Watcher for Live {
                 for seconds in took {
                     self.left.finished_before(*seconds);
                 }
-                self.runs_to_begin = *missing;
+                self.runs_to_begin = *to_make;
                 let runs = plan.runs.len();
+                let now = match to_make < missing {
+                    true => format!("; {to_make} now"),
+                    false => String::new(),
+                };
                 if *finished > 0 {
-                    self.say(&format!("experiment {} ({id}) goes on: {finished} of {runs} runs are there, {missing} are missing", plan.name));
+                    self.say(&format!("experiment {} ({id}) goes on: {finished} of {runs} runs are there, {missing} are missing{now}", plan.name));
                 } else {
                     self.say(&format!(
-                        "experiment {} ({id}): {}, {} in {}",
+                        "experiment {} ({id}): {}, {} in {}{now}",
                         plan.name,
                         counted(runs, "run"),
                         counted(plan.arms.len(), "arm"),

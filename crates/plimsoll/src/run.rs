@@ -114,7 +114,7 @@ pub fn run(
         plan = match scouted? {
             Scouting::Chosen(plan) => *plan,
             Scouting::Wrong(problems) => return complain(&problems, arguments.json),
-            Scouting::Interrupted => {
+            Scouting::Unfinished => {
                 tell(format_args!(
                     "interrupted while scouting; the same command goes on: {}",
                     redact(&command)

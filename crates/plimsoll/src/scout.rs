@@ -19,11 +19,11 @@ const BLOCKS: u32 = 2;
 const MOST_ROUNDS: usize = 16;
 
 /// What scouting came to.
-pub enum Scouting {
-    /// The plan with the chosen levels.
-    Chosen(Box<Plan>),
-    /// The user stopped it.
-    Interrupted,
+pub enum Scouting<T> {
+    /// The levels are chosen.
+    Chosen(T),
+    /// The user stopped it, or a round is missing that may not be made.
+    Unfinished,
     /// With the chosen levels the file is wrong: too many cells.
     Wrong(Problems),
 }
@@ -46,51 +46,39 @@ struct Rounds {
     latest: Vec<f64>,
 }
 
-/// How a walk through the rounds ended.
-enum Walk {
-    Chosen(Scouted),
-    /// A round is missing that may not be made.
-    Incomplete,
-    Interrupted,
-    Wrong(Problems),
+/// What all rounds found.
+struct Chosen {
+    scouted: Scouted,
+    /// Where the levels were chosen.
+    places: Vec<Bracket>,
 }
 
 impl Scout<'_> {
     /// Makes the scouting experiments that are missing, and the plan from what they found. Those of an interrupted experiment are used again; once it is finished, or
     /// where it is to begin anew, so do they.
-    pub fn run(&self, store: &mut Store, live: &mut Live) -> anyhow::Result<Scouting> {
-        let reuse = !self.execution.fresh && !self.is_over(store)?;
-        match self.walk(store, reuse, Some(live))? {
-            Walk::Chosen(scouted) => Ok(match self.read(scouted)? {
-                Ok(plan) => Scouting::Chosen(Box::new(plan)),
-                Err(problems) => Scouting::Wrong(problems),
-            }),
-            Walk::Wrong(problems) => Ok(Scouting::Wrong(problems)),
-            Walk::Interrupted | Walk::Incomplete => Ok(Scouting::Interrupted),
+    pub fn run(&self, store: &mut Store, live: &mut Live) -> anyhow::Result<Scouting<Box<Plan>>> {
+        let mut reuse = !self.execution.fresh;
+        if reuse {
+            match self.walk(store, true, None)? {
+                Scouting::Chosen(chosen) => match self.read(&chosen.scouted)? {
+                    Ok(plan) if is_over(&plan, &chosen.scouted, store)? => reuse = false,
+                    plan => return Ok(told(plan, &chosen, live)),
+                },
+                Scouting::Wrong(problems) => return Ok(Scouting::Wrong(problems)),
+                Scouting::Unfinished => {}
+            }
         }
-    }
-
-    /// Whether the experiment that these scouting experiments chose the levels of is finished.
-    fn is_over(&self, store: &mut Store) -> anyhow::Result<bool> {
-        let Walk::Chosen(scouted) = self.walk(store, true, None)? else {
-            return Ok(false);
-        };
-        let first = scouted.experiments.first().cloned();
-        let Ok(plan) = self.read(scouted)? else {
-            return Ok(false);
-        };
-        let last = store.last_of_plan(&plan.hash(), &fingerprint())?;
-        let (Some((last, _)), Some(first)) = (last, first) else {
-            return Ok(false);
-        };
-        let begun = store.head(&first)?.started_at;
-        Ok(last.state == ExperimentState::Finished && last.started_at > begun)
+        Ok(match self.walk(store, reuse, Some(&mut *live))? {
+            Scouting::Chosen(chosen) => told(self.read(&chosen.scouted)?, &chosen, live),
+            Scouting::Wrong(problems) => Scouting::Wrong(problems),
+            Scouting::Unfinished => Scouting::Unfinished,
+        })
     }
 
     /// The plan of the file with these levels.
-    fn read(&self, scouted: Scouted) -> anyhow::Result<Result<Plan, Problems>> {
+    fn read(&self, scouted: &Scouted) -> anyhow::Result<Result<Plan, Problems>> {
         let overrides = Overrides {
-            scouted,
+            scouted: scouted.clone(),
             ..overrides(self.file)
         };
         Ok(read_with(self.file, &overrides, self.rigs)?.plan)
@@ -123,19 +111,19 @@ impl Scout<'_> {
         store: &mut Store,
         reuse: bool,
         mut live: Option<&mut Live>,
-    ) -> anyhow::Result<Walk> {
+    ) -> anyhow::Result<Scouting<Chosen>> {
         let factor = self.execution.plan.refined_factor();
         let factor = factor.map(|factor| &self.execution.plan.factors[factor]);
         let Some((factor, refine)) = factor.and_then(|factor| Some((factor, factor.refine?)))
         else {
-            return Ok(Walk::Chosen(Scouted::default()));
+            return Ok(Scouting::Unfinished);
         };
         let mut rounds = Rounds::default();
         let mut found: Vec<Bracket> = Vec::new();
         for _ in 0..MOST_ROUNDS {
             let plan = match self.plan_of(&rounds.amounts)? {
                 Ok(plan) => plan,
-                Err(problems) => return Ok(Walk::Wrong(problems)),
+                Err(problems) => return Ok(Scouting::Wrong(problems)),
             };
             let before = rounds
                 .records
@@ -148,13 +136,13 @@ impl Scout<'_> {
             };
             let record = match (known, &mut live) {
                 (Some(record), _) => record,
-                (None, None) => return Ok(Walk::Incomplete),
+                (None, None) => return Ok(Scouting::Unfinished),
                 (None, Some(live)) => {
                     let wide = found.iter().filter(|one| !one.is_narrow(refine));
                     say(live, &plan, &factor.name, wide);
                     match self.round(&plan, &rounds.latest, store, live)? {
                         Some(record) => record,
-                        None => return Ok(Walk::Interrupted),
+                        None => return Ok(Scouting::Unfinished),
                     }
                 }
             };
@@ -175,15 +163,13 @@ impl Scout<'_> {
         let mut amounts: Vec<f64> = found.iter().flat_map(|one| [one.from, one.to]).collect();
         amounts.retain(|one| !of_file.iter().any(|known| is_same(*known, *one)));
         sort(&mut amounts);
-        if let Some(live) = live {
-            for line in chosen_in_words(&factor.name, &found) {
-                live.event(&Event::Note(&line));
-            }
-        }
         let experiments = rounds.records.into_iter().map(|record| record.id);
-        Ok(Walk::Chosen(Scouted {
-            amounts,
-            experiments: experiments.collect(),
+        Ok(Scouting::Chosen(Chosen {
+            scouted: Scouted {
+                amounts,
+                experiments: experiments.collect(),
+            },
+            places: found,
         }))
     }
 
@@ -262,15 +248,36 @@ fn say<'b>(live: &mut Live, plan: &Plan, factor: &str, wide: impl Iterator<Item 
     live.event(&Event::Note(&line));
 }
 
-/// What scouting found, a line for each.
-fn chosen_in_words(factor: &str, found: &[Bracket]) -> Vec<String> {
-    if found.is_empty() {
-        return vec![format!(
+/// Tells what was found, a line for each place, and returns the plan that follows.
+fn told(plan: Result<Plan, Problems>, chosen: &Chosen, live: &mut Live) -> Scouting<Box<Plan>> {
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(problems) => return Scouting::Wrong(problems),
+    };
+    let refined = plan.refined_factor();
+    let factor = refined.map_or("", |factor| plan.factors[factor].name.as_str());
+    if chosen.places.is_empty() {
+        live.event(&Event::Note(&format!(
             "scouting found no place at which {factor} changes anything"
-        )];
+        )));
     }
-    let line = |one: &Bracket| format!("scouting of {factor}: {}", one.what);
-    found.iter().map(line).collect()
+    for place in &chosen.places {
+        live.event(&Event::Note(&format!(
+            "scouting of {factor}: {}",
+            place.what
+        )));
+    }
+    Scouting::Chosen(Box::new(plan))
+}
+
+/// Whether the experiment that these scouting experiments chose the levels of is finished.
+fn is_over(plan: &Plan, scouted: &Scouted, store: &Store) -> anyhow::Result<bool> {
+    let last = store.last_of_plan(&plan.hash(), &fingerprint())?;
+    let (Some((last, _)), Some(first)) = (last, scouted.experiments.first()) else {
+        return Ok(false);
+    };
+    let begun = store.head(first)?.started_at;
+    Ok(last.state == ExperimentState::Finished && last.started_at > begun)
 }
 
 fn is_same(one: f64, other: f64) -> bool {

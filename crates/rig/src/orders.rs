@@ -3,7 +3,7 @@
 use crate::RigError;
 use crate::log::LogLine;
 use plimsoll_fio::{Profile, Progress, Target};
-use plimsoll_record::{DiskSpec, RigRecord, RigSpec};
+use plimsoll_record::{DiskSpec, Lateness, RigRecord, RigSpec, Storage};
 use plimsoll_testbed::{Disturb, GroupPaths};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -178,6 +178,8 @@ pub struct Built {
     pub device: Option<String>,
     /// The control group of the limits.
     pub group: Option<GroupPaths>,
+    /// What lies under the data.
+    pub storage: Storage,
     /// The server.
     pub server: Option<RunningServer>,
     /// The logs of its members.
@@ -189,10 +191,12 @@ pub struct Built {
 }
 
 /// What is left of a rig.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TornDown {
     /// The trace of the emulated disk, in the directory that is left.
     pub trace: Option<PathBuf>,
+    /// How late the emulated disk answered.
+    pub lateness: Option<Lateness>,
     /// What people should know.
     pub notes: Vec<String>,
 }

@@ -8,7 +8,8 @@ use plimsoll_disk::{Control, DaemonProgram};
 use plimsoll_fio::{
     Characterisation, Permission, Profile, Progress, Target, Watch, calibrate, characterise,
 };
-use plimsoll_record::{DiskChoice, DiskSpec, RigSpec};
+use plimsoll_record::{DiskChoice, DiskSpec, Lateness, RigSpec};
+use plimsoll_telemetry::Host;
 use plimsoll_testbed::{
     BareDisk, Client, Journal, Rig, RigOrder, abandoned, check_place, default_parent,
     default_state_dir, what_runs_here,
@@ -220,9 +221,11 @@ impl Process {
             Order::TearDown => {
                 let rig = self.rig.take().ok_or_else(no_rig)?;
                 let journal = self.journal.as_mut().ok_or_else(no_journal)?;
+                let lateness = rig.control_socket().and_then(lateness);
                 let left = rig.tear_down(journal)?;
                 let told = TornDown {
                     trace: left.trace.clone(),
+                    lateness,
                     notes: left.notes.clone(),
                 };
                 self.torn_down = Some(left);
@@ -324,6 +327,12 @@ impl Process {
     }
 }
 
+/// How late the disk answered since it was made.
+fn lateness(control_socket: &Path) -> Option<Lateness> {
+    let counters = Control::connect(control_socket).and_then(|mut control| control.counters());
+    counters.ok().map(|counters| counters.lateness)
+}
+
 fn shape(control: &mut Control, shaped: bool) -> Result<(), String> {
     control.shape(shaped).map_err(|error| error.to_string())
 }
@@ -358,6 +367,7 @@ fn built(rig: &Rig) -> Built {
         mount_point: rig.mount_point().map(Path::to_owned),
         control_socket: rig.control_socket().map(Path::to_owned),
         device: rig.device().map(str::to_owned),
+        storage: Host::here().storage(rig.data_directory()),
         group: rig.group().cloned(),
         server: rig.server().map(|(address, processes)| RunningServer {
             address: address.to_owned(),

@@ -125,18 +125,20 @@ pub fn execute(
         }
     }
     let runs = plan.runs.len() as u32;
-    let mut missing = runs
-        - plan
-            .runs
-            .iter()
-            .filter(|run| finished.contains(&key(plan, run)))
-            .count() as u32;
+    let is_left_out = |arm: usize| execution.only.as_ref().is_some_and(|only| !only[arm]);
+    let are_missing = plan
+        .runs
+        .iter()
+        .filter(|run| !finished.contains(&key(plan, run)));
+    let mut missing = are_missing.clone().count() as u32;
+    let now_missing = are_missing.filter(|run| !is_left_out(run.arm as usize));
     watcher.event(&Event::Begins {
         id: &id,
         plan,
         finished: runs - missing,
         took: earlier.iter().filter_map(took_seconds).collect(),
         missing,
+        to_make: now_missing.count() as u32,
     });
 
     if missing > 0 && execution.calibrate {
@@ -161,7 +163,6 @@ pub fn execute(
             interrupted = true;
             break;
         }
-        let is_left_out = |arm: usize| execution.only.as_ref().is_some_and(|only| !only[arm]);
         let is_given_up = |arm: usize| {
             is_left_out(arm) || successes[arm] == 0 && failures[arm] >= TRIES_OF_A_BROKEN_ARM
         };
@@ -454,10 +455,9 @@ fn one_run(
     let mut standing = RigAccess::default();
     let mut directory = None;
     if let Some(rigging) = &rigging {
-        let storage = rigging.storage();
-        standing = rigging.standing(&storage);
+        standing = rigging.standing();
         directory = Some(rigging.data_directory().to_owned());
-        head.storage = Some(storage);
+        head.storage = Some(rigging.built().storage.clone());
     }
     let order = Order::of(execution.plan, run, known, directory, standing);
     let mut stored = Stored {

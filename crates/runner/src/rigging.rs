@@ -4,12 +4,10 @@ use crate::error::RunnerError;
 use crate::execute::Execution;
 use crate::frames::RigAccess;
 use crate::supervise::Below;
-use plimsoll_disk::Control;
 use plimsoll_files::OwnFolder;
 use plimsoll_plan::{Arm, explain, keeps_data_here};
-use plimsoll_record::{RigRecord, RunRecord, Storage, TraceReference};
+use plimsoll_record::{RigRecord, RunRecord, TraceReference};
 use plimsoll_rig::{Built, BuiltRig, Disturb, Disturbed, Order, RigError};
-use plimsoll_telemetry::Host;
 use plimsoll_trace::ExtentMap;
 use std::cell::{Cell, RefCell};
 use std::fs::{File, OpenOptions};
@@ -70,14 +68,10 @@ impl<'a> Rigging<'a> {
         self.rig.data_directory()
     }
 
-    pub(crate) fn storage(&self) -> Storage {
-        Host::here().storage(self.rig.data_directory())
-    }
-
     /// For the worker.
-    pub(crate) fn standing(&self, storage: &Storage) -> RigAccess {
+    pub(crate) fn standing(&self) -> RigAccess {
         let built = self.built();
-        let of_storage = storage.device.as_deref();
+        let of_storage = built.storage.device.as_deref();
         let of_storage = of_storage.and_then(|device| device.strip_prefix("/dev/"));
         let device = built.device.as_deref().or(of_storage);
         RigAccess {
@@ -128,12 +122,9 @@ impl<'a> Rigging<'a> {
                 member.log = kept(place);
             }
         }
-        if let Some(socket) = &built.control_socket {
-            let counters = Control::connect(socket).and_then(|mut control| control.counters());
-            record.lateness = counters.ok().map(|counters| counters.lateness);
-        }
         match self.rig.tear_down() {
             Ok(torn_down) => {
+                record.lateness = torn_down.lateness;
                 notes.extend(torn_down.notes);
                 if let Some(trace) = &torn_down.trace {
                     match keep(trace, &self.trace_to, &self.extents.take()) {

@@ -28,6 +28,8 @@ pub enum Event<'a> {
         took: Vec<f64>,
         /// Runs that are missing.
         missing: u32,
+        /// Of these, the ones that are to be made now: the others are left for later.
+        to_make: u32,
     },
     /// Something that the user should know and that stops nothing.
     Note(&'a str),
