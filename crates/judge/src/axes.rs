@@ -91,8 +91,13 @@ pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples], places: &[Place]) -> Vec<
                 });
                 let change = share(one.change.value);
                 let verb = if change < 0.0 { "falls" } else { "rises" };
+                // Between the ends of the axis, "most" would say nothing.
+                let (most, rest) = match one.between == (0, levels.len() - 1) {
+                    true => ("", "; where most, is not certain"),
+                    false => (" most", ""),
+                };
                 let sentence = format!(
-                    "Workload {} at {}: {}{of} {verb} most between {} {} and {}: {}{figures}.",
+                    "Workload {} at {}: {}{of} {verb}{most} between {} {} and {}: {}{figures}{rest}.",
                     described.mix,
                     described.load_label,
                     words::metric(metric),

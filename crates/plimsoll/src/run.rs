@@ -89,6 +89,7 @@ pub fn run(
         traces: store_file.with_file_name("traces"),
         server_logs: store_file.with_file_name("servers"),
         calibrate: !arguments.no_calibration,
+        calibrations: Vec::new(),
         foreign: Some(foreign),
         only,
         fresh: arguments.fresh,

@@ -140,7 +140,7 @@ impl Scout<'_> {
                 (None, Some(live)) => {
                     let wide = found.iter().filter(|one| !one.is_narrow(refine));
                     say(live, &plan, &factor.name, wide);
-                    match self.round(&plan, &rounds.latest, store, live)? {
+                    match self.round(&plan, &rounds, store, live)? {
                         Some(record) => record,
                         None => return Ok(Scouting::Unfinished),
                     }
@@ -177,25 +177,33 @@ impl Scout<'_> {
     fn round(
         &self,
         plan: &Plan,
-        latest: &[f64],
+        rounds: &Rounds,
         store: &mut Store,
         live: &mut Live,
     ) -> anyhow::Result<Option<ExperimentRecord>> {
         let only = plan
             .refined_factor()
-            .filter(|_| !latest.is_empty())
+            .filter(|_| !rounds.latest.is_empty())
             .map(|factor| {
                 let amounts = plan.factors[factor].axis().unwrap_or_default();
                 let is_new = |arm: &plimsoll_plan::Arm| {
                     let level = arm.levels.get(factor).map_or(0, |level| *level as usize);
                     let amount = amounts.get(level);
-                    amount.is_some_and(|amount| latest.iter().any(|new| is_same(*new, *amount)))
+                    amount.is_some_and(|amount| {
+                        rounds.latest.iter().any(|new| is_same(*new, *amount))
+                    })
                 };
                 plan.arms.iter().map(is_new).collect::<Vec<bool>>()
             });
+        let calibrations = rounds
+            .records
+            .last()
+            .into_iter()
+            .flat_map(|record| &record.calibrations);
         let execution = Execution {
             plan,
             only,
+            calibrations: calibrations.cloned().collect(),
             fresh: false,
             ..self.execution.clone()
         };
@@ -254,16 +262,25 @@ fn told(plan: Result<Plan, Problems>, chosen: &Chosen, live: &mut Live) -> Scout
         Ok(plan) => plan,
         Err(problems) => return Scouting::Wrong(problems),
     };
-    let refined = plan.refined_factor();
-    let factor = refined.map_or("", |factor| plan.factors[factor].name.as_str());
+    let Some(factor) = plan.refined_factor().map(|factor| &plan.factors[factor]) else {
+        return Scouting::Chosen(Box::new(plan));
+    };
+    let name = &factor.name;
     if chosen.places.is_empty() {
         live.event(&Event::Note(&format!(
-            "scouting found no place at which {factor} changes anything"
+            "scouting found no place at which {name} changes anything"
         )));
     }
+    let level = |amount: f64| {
+        let is_it = |value: Option<f64>| value.is_some_and(|value| is_same(value, amount));
+        let level = factor.levels.iter().find(|level| is_it(level.value));
+        level.map_or("", |level| level.name.as_str())
+    };
     for place in &chosen.places {
         live.event(&Event::Note(&format!(
-            "scouting of {factor}: {}",
+            "scouting of {name}: between {} and {} {}",
+            level(place.from),
+            level(place.to),
             place.what
         )));
     }

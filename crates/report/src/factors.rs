@@ -2,9 +2,62 @@
 
 use crate::select;
 use plimsoll_judge::{
-    Analysis, Cell, CurvePoint, Effect, EffectKind, EffectPlace, FactorResults, Judgement,
+    Analysis, Cell, CurvePoint, Difference, Effect, EffectKind, EffectPlace, FactorResults,
+    Judgement,
 };
 use plimsoll_plan::{Design, Factor};
+
+/// The values of something that differs, in the order of the arms, each with who has it: names of arms. Where each level of one factor has one value, it is these levels instead; and
+/// nobody where the values are the levels themselves.
+#[must_use]
+pub fn by_value(
+    difference: &Difference,
+    factors: Option<&FactorResults>,
+) -> Vec<(String, Vec<String>)> {
+    let arms = || grouped(difference.values.iter().cloned());
+    let Some(results) = factors else {
+        return arms();
+    };
+    let value = |cell: &Cell| {
+        let mut values = difference.values.iter();
+        values.find_map(|(arm, value)| (*arm == cell.arm).then(|| value.clone()))
+    };
+    for (index, factor) in results.factors.iter().enumerate() {
+        let mut by_level: Vec<Option<String>> = vec![None; factor.levels.len()];
+        let follows = results.cells.iter().all(|cell| {
+            let level = cell.levels.get(index).map(|level| *level as usize);
+            let (Some(known), Some(value)) =
+                (level.and_then(|level| by_level.get_mut(level)), value(cell))
+            else {
+                return false;
+            };
+            *known.get_or_insert_with(|| value.clone()) == value
+        });
+        if !follows {
+            continue;
+        }
+        let levels = factor.levels.iter().zip(by_level);
+        let known = levels.filter_map(|(level, value)| Some((level.name.clone(), value?)));
+        let mut values = grouped(known);
+        if difference.what == factor.name {
+            values.iter_mut().for_each(|(_, levels)| levels.clear());
+        }
+        return values;
+    }
+    arms()
+}
+
+/// Who has which value, from who has what.
+fn grouped(values: impl Iterator<Item = (String, String)>) -> Vec<(String, Vec<String>)> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (side, value) in values {
+        match groups.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, sides)) => sides.push(side),
+            None => groups.push((value, vec![side])),
+        }
+    }
+    groups
+}
 
 /// Which factor goes where, by index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,5 +248,85 @@ pub fn kind(kind: EffectKind) -> &'static str {
         EffectKind::Main => "main effect",
         EffectKind::Interaction => "interaction",
         EffectKind::Simple => "simple effect",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_plan::Level;
+
+    fn factor(name: &str, levels: [&str; 2]) -> Factor {
+        let level = |name: &str| Level {
+            name: name.into(),
+            value: None,
+        };
+        Factor {
+            name: name.into(),
+            levels: levels.map(level).into(),
+            baseline: 0,
+            quantity: None,
+            refine: None,
+        }
+    }
+
+    /// Two disks for each of two sizes.
+    fn grid() -> FactorResults {
+        let cells = [(0, 0), (0, 1), (1, 0), (1, 1)];
+        FactorResults {
+            factors: vec![
+                factor("disk", ["fast", "slow"]),
+                factor("size", ["92%", "230%"]),
+            ],
+            design: Design::Full,
+            aliases: Vec::new(),
+            compared: 0,
+            scouting: None,
+            cells: cells.map(cell).into(),
+            effects: Vec::new(),
+            dependences: Vec::new(),
+            cliffs: Vec::new(),
+            crossings: Vec::new(),
+        }
+    }
+
+    fn cell((disk, size): (u32, u32)) -> Cell {
+        Cell {
+            arm: format!("{disk}-{size}"),
+            levels: vec![disk, size],
+        }
+    }
+
+    fn told(what: &str, values: [&str; 4]) -> Vec<String> {
+        let arms = ["0-0", "0-1", "1-0", "1-1"].map(String::from);
+        let difference = Difference {
+            what: what.into(),
+            values: arms.into_iter().zip(values.map(String::from)).collect(),
+            declared: true,
+        };
+        let values = by_value(&difference, Some(&grid()));
+        let line = |(value, sides): &(String, Vec<String>)| format!("{value}: {}", sides.join(" "));
+        values.iter().map(line).collect()
+    }
+
+    #[test]
+    fn what_follows_from_a_level_is_told_by_level() {
+        assert_eq!(
+            told("records", ["10", "20", "10", "20"]),
+            ["10: 92%", "20: 230%"]
+        );
+        assert_eq!(
+            told("iops", ["5k", "5k", "600", "600"]),
+            ["5k: fast", "600: slow"]
+        );
+        assert_eq!(
+            told("size", ["92%", "230%", "92%", "230%"]),
+            ["92%: ", "230%: "]
+        );
+        // It follows from no single factor.
+        assert_eq!(
+            told("free", ["61", "60", "60", "60"]),
+            ["61: 0-0", "60: 0-1 1-0 1-1"]
+        );
     }
 }

@@ -1,11 +1,12 @@
 //! Every emulated disk is held against its description before anything is measured with it.
 
 use crate::error::RunnerError;
+use crate::execute::Execution;
 use crate::watcher::{Event, Watcher};
 use plimsoll_fio::Progress;
-use plimsoll_plan::{Arm, Plan};
+use plimsoll_plan::Arm;
 use plimsoll_record::{Calibration, DiskChoice, DiskSpec};
-use plimsoll_rig::{RigError, RigProcess};
+use plimsoll_rig::RigError;
 use plimsoll_store::Store;
 use std::ops::ControlFlow;
 
@@ -16,14 +17,19 @@ const CAPACITY_BYTES: u64 = 1 << 30;
 
 /// Calibrates the emulated disks of a plan that were not yet, or without success, and keeps what fio said.
 pub(crate) fn calibrate_disks(
-    plan: &Plan,
+    execution: &Execution<'_>,
     id: &str,
-    rigs: &RigProcess,
     store: &mut Store,
     watcher: &mut dyn Watcher,
 ) -> Result<(), RunnerError> {
     let mut known = store.head(id)?.calibrations;
-    for arm in &plan.arms {
+    for earlier in &execution.calibrations {
+        if !known.contains(earlier) {
+            store.add_calibration(id, earlier)?;
+            known.push(earlier.clone());
+        }
+    }
+    for arm in &execution.plan.arms {
         let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
             continue;
         };
@@ -45,7 +51,7 @@ pub(crate) fn calibrate_disks(
                 trace_requests: 0,
                 ..spec.clone()
             };
-            let calibrated = rigs.calibrate(
+            let calibrated = execution.rigs.calibrate(
                 asked,
                 arm.directory.clone(),
                 id,

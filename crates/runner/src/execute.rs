@@ -13,8 +13,8 @@ use crate::watcher::{Event, LoggedWatcher, Watcher};
 use plimsoll_engine::kind;
 use plimsoll_plan::{Arm, Plan, PlannedRun, keeps_data_here, redact_json, text_hash};
 use plimsoll_record::{
-    EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Machine, ProbeTime, Program,
-    RECORD_VERSION, RunRecord, RunState,
+    Calibration, EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Machine,
+    ProbeTime, Program, RECORD_VERSION, RunRecord, RunState,
 };
 use plimsoll_redact::redact;
 use plimsoll_rig::{RigError, RigProcess};
@@ -50,6 +50,8 @@ pub struct Execution<'a> {
     pub server_logs: PathBuf,
     /// Whether emulated disks are held against their description first. Without it their points are marked as invalid.
     pub calibrate: bool,
+    /// Of emulated disks that were held against their description just before: these are not held against it again.
+    pub calibrations: Vec<Calibration>,
     /// What other programs used of the processors before, where that was looked at.
     pub foreign: Option<ForeignCpu>,
     /// Which arms of the plan run now; `None`: all. The runs of the others are left for later.
@@ -142,7 +144,7 @@ pub fn execute(
     });
 
     if missing > 0 && execution.calibrate {
-        calibrate_disks(plan, &id, execution.rigs, store, watcher)?;
+        calibrate_disks(execution, &id, store, watcher)?;
     }
     let mut successes: Vec<u32> = vec![0; plan.arms.len()];
     let mut failures: Vec<u32> = vec![0; plan.arms.len()];

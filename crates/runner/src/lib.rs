@@ -37,6 +37,7 @@
 //!     server_logs: "/var/lib/plimsoll/servers".into(),
 //!     foreign: None,
 //!     calibrate: true,
+//!     calibrations: Vec::new(),
 //!     fresh: false,
 //!     only: None,
 //!     is_sharp: |_| false,

@@ -12,6 +12,8 @@ use plimsoll_report::{select, text, words};
 
 /// Arms of one list.
 const ARMS: usize = 24;
+/// Cells of a grid from which on only the extremes are told.
+const CELLS: usize = 6;
 
 /// The interval of each arm and mix, what limits it, and the sentence.
 pub(super) fn lines(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
@@ -220,6 +222,10 @@ pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
         return;
     }
     heading(out, "from block to block");
+    if analysis.factors.is_some() && analysis.arms.len() > CELLS {
+        extremes(out, all, screen);
+        return;
+    }
     let mut last: Option<(&str, &str)> = None;
     for one in all.iter().take(ARMS) {
         if last != Some((one.arm.as_str(), one.mix.as_str())) {
@@ -229,6 +235,49 @@ pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
         paragraph(out, Style::new(), &varies(one, screen), 4, screen);
     }
     more(out, all.len(), screen);
+}
+
+/// Of a grid with many cells, a line for each mix and metric: the cell that varies least and the one that varies most.
+fn extremes(out: &mut String, all: &[Repeatability], screen: &Screen) {
+    let numbers = screen.numbers();
+    let mut told: Vec<(&str, Metric)> = Vec::new();
+    for one in all {
+        let group = (one.mix.as_str(), one.metric);
+        if told.contains(&group) {
+            continue;
+        }
+        told.push(group);
+        let of_group = || {
+            all.iter()
+                .filter(|other| (other.mix.as_str(), other.metric) == group)
+        };
+        let by_spread =
+            |left: &&Repeatability, right: &&Repeatability| left.spread.total_cmp(&right.spread);
+        let (Some(least), Some(most)) =
+            (of_group().min_by(by_spread), of_group().max_by(by_spread))
+        else {
+            continue;
+        };
+        let spelled = |one: &Repeatability| {
+            let visible = one.visible.map_or_else(String::new, |share| {
+                format!(", {} would be seen", numbers.visible(share))
+            });
+            format!(
+                "{} ({}{visible})",
+                numbers.percent(one.spread),
+                text::short(&one.arm, 40)
+            )
+        };
+        let line = format!(
+            "{}, {}: spread from {} to {}",
+            text::short(group.0, 24),
+            words::metric(group.1),
+            spelled(least),
+            spelled(most)
+        );
+        paragraph(out, Style::new(), &line, 2, screen);
+    }
+    paragraph(out, DIM, "Each cell is on the page.", 2, screen);
 }
 
 fn varies(one: &Repeatability, screen: &Screen) -> String {

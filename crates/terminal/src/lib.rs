@@ -126,7 +126,7 @@ pub fn record_comparison(comparison: &RecordComparison, screen: &Screen) -> Stri
     sentences(&mut out, &comparison.headline, [BOLD, Style::new()], screen);
     let rows: Vec<Row<'_>> = comparison.comparisons.iter().map(Row::from).collect();
     comparisons::by_weight(&mut out, &rows, screen);
-    remarks::differences(&mut out, &comparison.differences, screen);
+    remarks::differences(&mut out, &comparison.differences, None, screen);
     remarks::warnings(&mut out, &comparison.warnings, str::to_owned, screen);
     out
 }

@@ -4,8 +4,11 @@ use super::screen::{Screen, paint};
 use super::sign::Signs;
 use super::{BOLD, DIM, heading, paragraph, wrap};
 use anstyle::{AnsiColor, Style};
-use plimsoll_judge::{Analysis, Difference, ThresholdResult, Validity, ValidityState};
+use plimsoll_judge::{
+    Analysis, Difference, FactorResults, ThresholdResult, Validity, ValidityState,
+};
 use plimsoll_record::Warning;
+use plimsoll_report::factors::by_value;
 use plimsoll_report::{select, text, words};
 
 /// Thresholds and differences in one list.
@@ -164,7 +167,12 @@ pub(super) fn differed(out: &mut String, analysis: &Analysis, signs: &Signs<'_>,
     if analysis.arms.len() < 2 {
         return;
     }
-    differences(out, &analysis.differences, screen);
+    differences(
+        out,
+        &analysis.differences,
+        analysis.factors.as_ref(),
+        screen,
+    );
     let blocks = &analysis.progress.order;
     if blocks.is_empty() {
         return;
@@ -206,18 +214,34 @@ pub(super) fn differed(out: &mut String, analysis: &Analysis, signs: &Signs<'_>,
     paragraph(out, Style::new(), &told, 2, screen);
 }
 
+/// A value and who has it: `512 MiB (a, b)`.
+fn value_of((value, sides): &(String, Vec<String>)) -> String {
+    let value = text::short(value, 80);
+    if sides.is_empty() {
+        return value;
+    }
+    let named = sides.iter().take(ENTRIES).map(|side| text::short(side, 40));
+    let mut named: Vec<String> = named.collect();
+    if sides.len() > ENTRIES {
+        named.push(format!("and {} more", sides.len() - ENTRIES));
+    }
+    format!("{value} ({})", named.join(", "))
+}
+
 /// What differs between two sides, a line each.
-pub(super) fn differences(out: &mut String, differences: &[Difference], screen: &Screen) {
+pub(super) fn differences(
+    out: &mut String,
+    differences: &[Difference],
+    factors: Option<&FactorResults>,
+    screen: &Screen,
+) {
     if differences.is_empty() {
         return;
     }
     heading(out, "what differs");
     for difference in differences.iter().take(ENTRIES) {
-        let values: Vec<String> = difference
-            .values
-            .iter()
-            .map(|(side, value)| format!("{} ({})", text::short(value, 80), text::short(side, 40)))
-            .collect();
+        let values = by_value(difference, factors);
+        let values: Vec<String> = values.iter().map(value_of).collect();
         let told = format!(
             "{}: {}",
             text::short(&difference.what, 40),

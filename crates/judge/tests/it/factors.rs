@@ -197,6 +197,26 @@ fn a_cliff_is_between_its_levels_and_a_crossing_before_it() {
 }
 
 #[test]
+fn an_even_slope_falls_and_has_no_place_where_it_falls_most() {
+    let even = |arm: &str| {
+        let size = arm.split('/').nth(1).unwrap().trim_end_matches('%');
+        70_000.0 * (-size.parse::<f64>().unwrap() / 100.0).exp()
+    };
+    let analysis = measured(grid(8), even);
+    let cliffs = &analysis.factors.as_ref().unwrap().cliffs;
+    assert_eq!(cliffs.len(), DISKS.len());
+    for cliff in cliffs {
+        assert_eq!(cliff.between, ("92%".to_owned(), "230%".to_owned()));
+        let told = &cliff.sentence;
+        assert!(
+            told.contains(" falls between working_set 92% and 230%: "),
+            "{told}"
+        );
+        assert!(told.ends_with("; where most, is not certain."), "{told}");
+    }
+}
+
+#[test]
 fn scouting_looks_where_the_curve_falls_and_the_winner_changes() {
     let show = |case: crate::laboratory::Case<'_>| {
         Shown::closed(

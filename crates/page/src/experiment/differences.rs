@@ -2,7 +2,7 @@
 
 use super::Page;
 use maud::{Markup, html};
-use plimsoll_judge::{BlockOrder, Difference};
+use plimsoll_judge::{BlockOrder, Difference, FactorResults};
 use plimsoll_quantities::numbers::PAGE;
 use plimsoll_record::RunState;
 use plimsoll_report::{text, words};
@@ -61,7 +61,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                                     } }
                                 }
                             } @else {
-                                td { (by_value(difference)) }
+                                td { (by_value(difference, analysis.factors.as_ref())) }
                             }
                         }
                     }
@@ -107,18 +107,13 @@ fn by_pair(page: &Page<'_>) -> Markup {
     }
 }
 
-fn by_value(difference: &Difference) -> Markup {
-    let mut values: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (arm, value) in &difference.values {
-        match values.iter_mut().find(|(known, _)| known == value) {
-            Some((_, arms)) => arms.push(arm),
-            None => values.push((value, vec![arm])),
-        }
-    }
+fn by_value(difference: &Difference, factors: Option<&FactorResults>) -> Markup {
+    let values = plimsoll_report::factors::by_value(difference, factors);
     html! {
         @for (value, arms) in values.iter().take(LISTED) {
             div {
-                strong { (text::short(value, 80)) } ": "
+                strong { (text::short(value, 80)) }
+                @if !arms.is_empty() { ": " }
                 @for (number, arm) in arms.iter().take(LISTED).enumerate() {
                     @if number > 0 { ", " } (text::short(arm, 24))
                 }
