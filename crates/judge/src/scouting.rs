@@ -30,14 +30,16 @@ impl Bracket {
         self.to - self.from <= refine * (1.0 + 1e-9)
     }
 
-    /// The amount at which it is divided: about its middle, whole multiples of `refine` from its lower end. `None` where it is narrow.
+    /// The amount at which it is divided, about its middle: so that equal parts, as few as are narrow, lie on both sides, to a tenth of `refine`. `None` where it is narrow.
     #[must_use]
     pub fn middle(&self, refine: f64) -> Option<f64> {
         if self.is_narrow(refine) {
             return None;
         }
         let steps = ((self.to - self.from) / refine - 1e-9).ceil();
-        Some(self.from + refine * (steps / 2.0).floor())
+        let before = (self.to - self.from) * (steps / 2.0).floor() / steps;
+        let grain = refine / 10.0;
+        Some(self.from + (before / grain).round() * grain)
     }
 }
 
@@ -354,8 +356,9 @@ mod tests {
             what: String::new(),
         };
         let middle = |from, to| bracket(from, to).middle(0.05);
+        let is_about = |one: Option<f64>, other: f64| (one.unwrap() - other).abs() < 1e-9;
         assert_eq!(middle(0.90, 0.95), None);
-        assert_eq!(middle(0.90, 1.30), Some(0.90 + 0.05 * 4.0));
+        assert!(is_about(middle(0.90, 1.30), 1.10));
         // As narrow as asked at the latest after the steps that a division by two takes.
         let (mut from, mut to, mut divided) = (0.90, 1.30, 0);
         while let Some(middle) = bracket(from, to).middle(0.05) {
@@ -367,8 +370,9 @@ mod tests {
             };
         }
         assert_eq!(divided, 3);
-        // A step that is no multiple leaves no more than was asked for.
-        assert_eq!(middle(0.0, 0.12), Some(0.05));
-        assert_eq!(middle(0.0, 0.0501), Some(0.05));
+        // A step that is no multiple is divided evenly, and leaves no sliver.
+        assert!(is_about(middle(0.0, 0.12), 0.04));
+        assert!(is_about(middle(0.0, 0.0501), 0.025));
+        assert!(is_about(bracket(1.38, 1.84).middle(0.15), 1.605));
     }
 }

@@ -186,11 +186,16 @@ impl Scout<'_> {
             .filter(|_| !rounds.latest.is_empty())
             .map(|factor| {
                 let amounts = plan.factors[factor].axis().unwrap_or_default();
+                // Levels are rounded as they are written, and lie at least half of `refine` apart.
+                let rounding = plan.factors[factor].refine.unwrap_or(0.0) / 4.0;
                 let is_new = |arm: &plimsoll_plan::Arm| {
                     let level = arm.levels.get(factor).map_or(0, |level| *level as usize);
                     let amount = amounts.get(level);
                     amount.is_some_and(|amount| {
-                        rounds.latest.iter().any(|new| is_same(*new, *amount))
+                        rounds
+                            .latest
+                            .iter()
+                            .any(|new| (new - amount).abs() < rounding)
                     })
                 };
                 plan.arms.iter().map(is_new).collect::<Vec<bool>>()

@@ -201,6 +201,30 @@ fn twelve_cells_are_a_matrix_where_there_is_room() {
     }
 }
 
+#[test]
+fn of_many_cells_only_the_steadiest_and_the_least_steady_are_told() {
+    let (record, mut analysis) = sample::twelve_cells();
+    let (_, other) = sample::experiment(&Shape::safe_load());
+    let mut one = other.repeatability[0].clone();
+    analysis.repeatability.clear();
+    for (arm, spread) in [("calm", 0.021), ("middling", 0.2), ("wild", 0.817)] {
+        one.arm = arm.into();
+        one.spread = spread;
+        analysis.repeatability.push(one.clone());
+    }
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    let text = strip_str(&summary(&report, &Screen::default())).to_string();
+    let told: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("spread from 2.1 % (calm") && told.contains(" to 81.7 % (wild"),
+        "{told}"
+    );
+    assert!(!told.contains("middling"), "{told}");
+}
+
 /// From the first mix to the end of the first comparison.
 fn mix_part(text: &str) -> String {
     let lines = text.lines().skip_while(|line| !line.starts_with("mix "));
