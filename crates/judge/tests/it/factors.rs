@@ -445,9 +445,9 @@ const PLANTED: [(usize, f64); 3] = [(2, 1.08), (9, 0.95), (17, 1.04)];
 
 /// One experiment on the simulated engine: 20 factors, of which three change the service time of one server that one session asks; in every block 24 cells, each for two
 /// seconds of its clock. Which factors are called, by index.
-fn screened(experiment: u64) -> Vec<usize> {
+fn screened(experiment: u64, blocks: u32) -> Vec<usize> {
     let cells = plimsoll_plan::design::screening(20).unwrap();
-    let laboratory = two_levels(Design::Screening, &cells, 6);
+    let laboratory = two_levels(Design::Screening, &cells, blocks);
     let show = |case: crate::laboratory::Case<'_>| {
         let grown = PLANTED
             .iter()
@@ -481,11 +481,11 @@ fn screened(experiment: u64) -> Vec<usize> {
 }
 
 /// Experiments in which all three are found, and those in which another factor is called.
-fn screenings(experiments: std::ops::Range<u64>) -> (usize, usize) {
+fn screenings(experiments: std::ops::Range<u64>, blocks: u32) -> (usize, usize) {
     let is_planted = |factor: &usize| PLANTED.iter().any(|(planted, _)| planted == factor);
     let (mut found, mut wrong) = (0, 0);
     for experiment in experiments {
-        let called = screened(experiment);
+        let called = screened(experiment, blocks);
         found += usize::from(called.iter().filter(|one| is_planted(one)).count() == 3);
         wrong += usize::from(!called.iter().all(is_planted));
     }
@@ -495,18 +495,25 @@ fn screenings(experiments: std::ops::Range<u64>) -> (usize, usize) {
 /// A few, so that the ordinary tests see a screening that is broken.
 #[test]
 fn three_of_twenty_factors_of_the_simulated_engine_are_found() {
-    let (found, wrong) = screenings(0..4);
+    let (found, wrong) = screenings(0..4, 8);
     assert!(found >= 3 && wrong <= 1, "{found} {wrong}");
 }
 
 #[test]
 #[ignore = "minutes without optimisation: ./x calibrate makes them"]
 fn three_of_twenty_factors_are_found_in_950_of_1000_screenings() {
-    let (found, wrong) = screenings(0..1_000);
-    println!(
-        "| 20 factors of the simulated engine, 3 matter (+8, -5, +4 %), 24 cells, 6 blocks, 1,000 experiments | all three found: {found}; any other called: {wrong} |"
-    );
-    assert!(found >= 950 && wrong <= 50, "{found} {wrong}");
+    // With 6 blocks p is 1/32 at least, which leaves no room for a block that goes the other way.
+    for (blocks, most_missed) in [(6, None), (8, Some(50))] {
+        let (found, wrong) = screenings(0..1_000, blocks);
+        println!(
+            "| 20 factors of the simulated engine, 3 matter (+8, -5, +4 %), 24 cells, {blocks} blocks, 1,000 experiments | all three found: {found}; any other called: {wrong} |"
+        );
+        assert!(wrong <= 50, "{wrong}");
+        assert!(
+            most_missed.is_none_or(|most| 1_000 - found <= most),
+            "{found}"
+        );
+    }
 }
 
 #[test]
