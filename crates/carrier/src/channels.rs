@@ -113,6 +113,15 @@ impl Channels {
         Ok(())
     }
 
+    /// Sends a message of at most [`LONGEST`] bytes, and at least one, on the channel of messages.
+    ///
+    /// # Errors
+    /// When the carrier is gone.
+    pub fn send_message(&self, message: Vec<u8>) -> io::Result<()> {
+        debug_assert!((1..=LONGEST).contains(&message.len()));
+        self.send(CONTROL, message)
+    }
+
     /// How long nothing has come from the other side.
     #[must_use]
     pub fn silence(&self) -> Duration {
@@ -176,13 +185,12 @@ impl std::fmt::Debug for Channels {
 }
 
 impl Control {
-    /// Sends a message of at most [`LONGEST`] bytes, and at least one.
+    /// Sends a message, as [`Channels::send_message`].
     ///
     /// # Errors
     /// When the carrier is gone.
     pub fn send(&self, message: Vec<u8>) -> io::Result<()> {
-        debug_assert!((1..=LONGEST).contains(&message.len()));
-        self.channels.send(CONTROL, message)
+        self.channels.send_message(message)
     }
 
     /// Waits for a message. `Ok(None)` when none came in time.

@@ -4,13 +4,14 @@ use crate::{Engine, EngineError, mongodb, noop, simulated, wiredtiger};
 use plimsoll_plan::{EngineKind, Setting, SettingKind, SettingValue, Settings};
 use plimsoll_quantities::units;
 use plimsoll_workload::DataSpec;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 /// Metrics at a time: milliseconds since 1970, and values by the names in `plimsoll_record::figures`, counters as they stood, as
 /// [`Engine::statistics`] reports them.
-pub type MetricsSample = (i64, Vec<(&'static str, f64)>);
+pub type MetricsSample = (i64, Vec<(Cow<'static, str>, f64)>);
 
 /// An engine that an arm can name.
 #[derive(Clone, Copy)]

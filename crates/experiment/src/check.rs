@@ -6,6 +6,7 @@ use crate::elements::compare::{Basis, JudgedReader, Names};
 use crate::elements::events::{EventScope, events};
 use crate::elements::factors::{self, grid, with_points};
 use crate::elements::file::{FILE, file};
+use crate::elements::hosts::{hosts, on};
 use crate::elements::load::{LoadPoint, Loads, check_arrivals, check_points, load, loads};
 use crate::elements::load_phase::load_phase;
 use crate::elements::measurement::measurement;
@@ -23,8 +24,8 @@ use crate::{Collector, Problems, Reader};
 use plimsoll_document::{Checked, DocumentMistake, Kind, MOST_BYTES, Shape, SourceText, Value};
 use plimsoll_plan::estimate::{Copies, loaded_bytes, stored_bytes};
 use plimsoll_plan::{
-    Arm, Design, EngineKind, PLAN_VERSION, Plan, Point, PointRole, folded_runs, inserted_at,
-    keeps_data_here, planned_runs,
+    Arm, Design, EngineKind, HostSpec, PLAN_VERSION, Plan, Point, PointRole, folded_runs,
+    inserted_at, keeps_data_here, planned_runs,
 };
 use plimsoll_workload::Mix;
 use std::io;
@@ -181,6 +182,7 @@ pub fn check(
         None => without_factors(&file, &mut problems),
     }
 
+    let hosts = hosts(&file, &mut origins);
     // Load and measurement come first, because the disks of the arms depend on what a run inserts. In the list of origins they come after the arms.
     let mut of_load = Origins::new(&source);
     let load_place = file.field(file::load).map(|field| field.key_place);
@@ -218,6 +220,7 @@ pub fn check(
         &file,
         &read_arms,
         grid.as_ref().map_or(&[][..], |grid| &grid.cells),
+        &hosts,
         &inserted,
         given,
         &mut problems,
@@ -317,6 +320,7 @@ pub fn check(
         points: points_of(&mixes, &points),
         factors: grid.map_or_else(Vec::new, |grid| grid.factors),
         design,
+        hosts,
         arms,
         mixes,
         load_phase,
@@ -372,6 +376,7 @@ fn subject<'s>(
     file: &Checked,
     read_arms: &[ReadArm],
     cells: &[Vec<u32>],
+    hosts: &[HostSpec],
     inserted: &dyn Fn(&Mix) -> Vec<f64>,
     given: &Surroundings<'_>,
     problems: &mut Collector<'s>,
@@ -396,12 +401,17 @@ fn subject<'s>(
     let mut arms = Vec::new();
     for (index, arm) in read_arms.iter().enumerate() {
         let Some(engine) = arm.engine else { continue };
-        let limits = &given.limits;
+        let on = on(arm, hosts, reader.origins, reader.problems);
+        // What another machine has is known when it is asked.
+        let limits = match &on {
+            None => &given.limits,
+            Some(_) => &Limits::UNKNOWN,
+        };
         let mut settings = settings(arm, &engine, limits, reader.origins, reader.problems);
         let mut rig_reader = RigReader {
             problems: reader.problems,
             origins: reader.origins,
-            limits: &given.limits,
+            limits,
             base_dir: given.base_dir,
         };
         let server = rig_reader.server(arm, &engine, &mut settings);
@@ -417,7 +427,7 @@ fn subject<'s>(
         let mut rig_reader = RigReader {
             problems: reader.problems,
             origins: reader.origins,
-            limits: &given.limits,
+            limits,
             base_dir: given.base_dir,
         };
         let stored = StoredData {
@@ -437,6 +447,7 @@ fn subject<'s>(
             settings,
             data,
             working_set,
+            on,
             directory,
             rig,
         });

@@ -385,6 +385,30 @@ pub enum Mistake {
         /// Those that there are.
         arms: Vec<String>,
     },
+    /// An unknown host.
+    #[error("there is no host {}", quoted(.name))]
+    UnknownHost {
+        /// As written.
+        name: String,
+        /// Those that there are.
+        hosts: Vec<String>,
+    },
+    /// A host that may not do what is asked of it.
+    #[error("host {name} does not have the role {role}")]
+    HostWithoutRole {
+        /// Which.
+        name: String,
+        /// What it would have to do.
+        role: &'static str,
+    },
+    /// A path from this machine's folder for another machine.
+    #[error("{} is found from the folder of this file, and the arm stands on {host}", quoted(.path))]
+    RelativeElsewhere {
+        /// As written.
+        path: String,
+        /// The other machine.
+        host: String,
+    },
     /// An unknown mix.
     #[error("there is no mix {}", quoted(.name))]
     UnknownMix {
@@ -498,6 +522,9 @@ impl Diagnosis for Mistake {
             Self::TooManyDue { .. } => "too-many-due",
             Self::EmptyObjective => "empty-objective",
             Self::UnknownArm { .. } => "unknown-arm",
+            Self::UnknownHost { .. } => "unknown-host",
+            Self::HostWithoutRole { .. } => "host-without-role",
+            Self::RelativeElsewhere { .. } => "relative-elsewhere",
             Self::UnknownMix { .. } => "unknown-mix",
             Self::NotAPoint { .. } => "not-a-point",
             Self::BadThreshold { .. } => "bad-threshold",
@@ -598,6 +625,12 @@ impl Diagnosis for Mistake {
             Self::TooManyDue { .. } => "shorten the measurement, or lower the rate".into(),
             Self::EmptyObjective => "say what good service is, for example `response: {p99: 10ms}`".into(),
             Self::UnknownArm { name, arms } => nearest_or_all(name, arms, "the arms are"),
+            Self::UnknownHost { hosts, .. } if hosts.is_empty() => {
+                "say how it is reached under `hosts`, for example `hosts: {db1: {ssh: root@db1.example}}`".into()
+            }
+            Self::UnknownHost { name, hosts } => nearest_or_all(name, hosts, "the hosts are"),
+            Self::HostWithoutRole { role, .. } => format!("add {role} to its `roles`, or name another host"),
+            Self::RelativeElsewhere { .. } => "write the whole path as it is there".into(),
             Self::UnknownMix { name, mixes } => nearest_or_all(name, mixes, "the mixes are"),
             Self::NotAPoint { points, .. } => format!("what is measured is {}", few(points)),
             Self::BadThreshold { .. } => {

@@ -168,6 +168,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
         factors: Vec::new(),
         design: plimsoll_plan::Design::Full,
         arms: arms_of_plan,
+        hosts: Vec::new(),
         thresholds: Vec::new(),
         runs: planned,
         origins: Vec::new(),
@@ -233,6 +234,7 @@ fn arm_of_plan(arm: &Arm) -> plimsoll_plan::Arm {
         data: serde_json::from_value(data).expect("a number of records describes data"),
         levels: Vec::new(),
         working_set: None,
+        on: None,
         directory: None,
         rig: RigSpec::default(),
     }

@@ -27,6 +27,9 @@ impl Plan {
                 "data": arm.data,
                 "directory": arm.directory,
             });
+            if let Some(on) = &arm.on {
+                measured["on"] = json!(on);
+            }
             if let Some(set) = arm.working_set {
                 measured["data"]["records"] = Value::Null;
                 measured["working_set"] = json!([set.share, set.usable_cache_bytes]);

@@ -1,6 +1,6 @@
 //! The checked plan: everything that will run, every value decided, each with its origin.
 
-use crate::{Design, Factor, Metric, Settings};
+use crate::{Design, Factor, HostSpec, Metric, Settings};
 use plimsoll_record::{EventSpec, RigSpec, ShapedFrom};
 use plimsoll_schedule::Load;
 use plimsoll_workload::{DataSpec, Mix};
@@ -31,6 +31,9 @@ pub struct Plan {
     /// Which combinations of their levels are measured.
     #[serde(default, skip_serializing_if = "Design::is_full")]
     pub design: Design,
+    /// Machines beside the one that the program runs on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostSpec>,
     /// What is being compared; the first is the baseline unless `compare` says otherwise.
     pub arms: Vec<Arm>,
     /// The mixes of operations, in order.
@@ -78,6 +81,9 @@ pub struct Arm {
     /// How the number of records was chosen, where the file gives it as a share of the cache.
     #[serde(default)]
     pub working_set: Option<WorkingSet>,
+    /// The machine that it stands on, by its name in [`Plan::hosts`]; `None`: the one that the program runs on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
     /// Parent of the data directory, or of the emulated disk; `None` is the program's own place.
     pub directory: Option<PathBuf>,
     /// Disk, filesystem, limits and price.

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod agent;
 mod disk;
 mod diskmap;
 mod export;
@@ -8,6 +9,7 @@ mod import;
 mod serve;
 mod ycsb;
 
+pub use agent::{Agent, AgentUse, Hosts};
 pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
 pub use diskmap::Diskmap;
 pub use export::Export;
@@ -65,6 +67,10 @@ pub enum Command {
     Plan(Plan),
     /// Check whether this machine is fit to measure on, and what to change.
     Check(Check),
+    /// Show the machines of an experiment: how they are reached, what they are, what they lack, and how far their clocks are known.
+    Hosts(Hosts),
+    /// Serve another machine's `plimsoll run`: make disks and servers here, and load.
+    Agent(Agent),
     /// Measure disks, verify emulated disks, and read their traces.
     #[command(subcommand)]
     Disk(Disk),
@@ -113,7 +119,11 @@ pub enum Command {
     },
     /// What needs root, on orders from the program that needs it.
     #[command(hide = true)]
-    Rig,
+    Rig {
+        /// What may be made; without it everything.
+        #[arg(long, value_delimiter = ',')]
+        allow: Option<Vec<AgentUse>>,
+    },
 }
 
 impl Command {
@@ -121,7 +131,7 @@ impl Command {
     pub fn is_hidden(&self) -> bool {
         matches!(
             self,
-            Self::Worker | Self::DiskDaemon | Self::ReplicaSet { .. } | Self::Rig
+            Self::Worker | Self::DiskDaemon | Self::ReplicaSet { .. } | Self::Rig { .. }
         )
     }
 }

@@ -3,6 +3,7 @@
 // All that is said goes through `screen`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod agent;
 mod arguments;
 mod check;
 mod clean;
@@ -13,6 +14,7 @@ mod diskmap;
 mod exit;
 mod export;
 mod history;
+mod hosts;
 mod import;
 mod live;
 mod log;
@@ -80,6 +82,8 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
     let rigs = rig::Rigs::default();
     match &arguments.command {
         Command::Run(run) => run::run(run, store, rigs, &log),
+        Command::Hosts(hosts) => hosts::hosts(hosts, &rigs),
+        Command::Agent(asked) => agent::agent(asked),
         Command::Plan(plan) => plan::plan(plan, store, &rigs),
         Command::Check(check) => check::check(check, store, &rigs),
         Command::Disk(disk) => disk::disk(disk, &rigs),
@@ -120,6 +124,6 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
             done.map_err(anyhow::Error::msg)?;
             Ok(Exit::Good)
         }
-        Command::Rig => rig::rig(),
+        Command::Rig { allow } => rig::rig(agent::allowed(allow)),
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use plimsoll_disk::DaemonProgram;
-use plimsoll_rig::{RigProcess, RigProgram, serve};
+use plimsoll_rig::{Allowed, RigProcess, RigProgram, serve};
 use std::cell::OnceCell;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -48,26 +48,32 @@ fn inherited() -> Option<i32> {
     std::env::var(SOCKET_VARIABLE).ok()?.parse().ok()
 }
 
-/// Starts the process, and returns the socket that it listens to.
-pub fn start() -> anyhow::Result<UnixStream> {
-    let program = RigProgram {
+/// How the process is started, with these further arguments.
+pub fn program(mut further: Vec<String>) -> anyhow::Result<RigProgram> {
+    let mut arguments = vec!["rig".to_owned()];
+    arguments.append(&mut further);
+    Ok(RigProgram {
         path: std::env::current_exe()
             .context("cannot find this program's own file to start processes from")?,
-        arguments: vec!["rig".into()],
-    };
-    program
+        arguments,
+    })
+}
+
+/// Starts the process, and returns the socket that it listens to.
+pub fn start() -> anyhow::Result<UnixStream> {
+    program(Vec::new())?
         .start()
         .context("cannot start the process that makes disks, filesystems and servers")
 }
 
 /// The process itself, on the orders of the one that started it.
-pub fn rig() -> anyhow::Result<Exit> {
+pub fn rig(allowed: Allowed) -> anyhow::Result<Exit> {
     let socket = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let daemon = DaemonProgram {
         path: std::env::current_exe()
             .context("cannot find this program's own file to start disks from")?,
         arguments: vec!["disk-daemon".into()],
     };
-    serve(socket, daemon).context("plimsoll starts this by itself, not by hand")?;
+    serve(socket, daemon, allowed).context("plimsoll starts this by itself, not by hand")?;
     Ok(Exit::Good)
 }

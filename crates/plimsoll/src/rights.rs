@@ -88,7 +88,7 @@ pub fn gain_none() {
 /// own, which is started before where the command needs it. Returns where there was nothing to give up.
 pub fn give_up_root(asked: &Asked) -> anyhow::Result<()> {
     let needs_rig = match asked {
-        Asked::Rig | Asked::DiskDaemon | Asked::Worker => return Ok(()),
+        Asked::Rig { .. } | Asked::DiskDaemon | Asked::Worker | Asked::Agent(_) => return Ok(()),
         Asked::Run(_) | Asked::Plan(_) | Asked::Check(_) | Asked::Disk(_) | Asked::Clean(_) => true,
         _ => false,
     };

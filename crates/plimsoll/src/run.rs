@@ -12,14 +12,15 @@ use crate::scout::{Scout, Scouting};
 use crate::screen::tell;
 use crate::show;
 use anyhow::Context;
+use plimsoll_hosts::{Fleet, Identity};
 use plimsoll_judge::{analyse, plan_of, sharp, too_few_blocks};
-use plimsoll_plan::needs;
+use plimsoll_plan::{HostSpec, needs};
 use plimsoll_record::{ExperimentRecord, Program};
 use plimsoll_redact::redact;
 use plimsoll_rig::RigError;
-use plimsoll_runner::{Execution, RunnerError, WorkerProgram, execute};
+use plimsoll_runner::{Execution, LocalHost, RunnerError, WorkerProgram, execute};
 use plimsoll_store::Store;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An experiment that takes longer and can have no verdict is only started where that is asked for.
 const LONG_NS: u64 = 600_000_000_000;
@@ -65,11 +66,10 @@ pub fn run(
     }
     let store_file = store_path(store)?;
     let mut open = Store::open(&store_file)?;
-    let path = std::env::current_exe()
-        .context("cannot find this program's own file to start workers from")?;
     let foreign = crate::quiet::before_a_run(arguments.wait_quiet, arguments.quiet)?;
     let command = command_line();
     let of_file = plan.clone();
+    let fleet = fleet(&rigs, &of_file.hosts)?;
     let mut execution = Execution {
         plan: &of_file,
         file_text: &checked.text,
@@ -78,14 +78,7 @@ pub fn run(
             version: env!("CARGO_PKG_VERSION").into(),
             commit: env!("PLIMSOLL_COMMIT").into(),
         },
-        worker: WorkerProgram {
-            path,
-            arguments: vec!["worker".into()],
-            frugal: crate::FRUGAL
-                .map(|(name, value)| (name.into(), value.into()))
-                .into(),
-        },
-        rigs: rigs.get()?,
+        hosts: &fleet,
         traces: store_file.with_file_name("traces"),
         server_logs: store_file.with_file_name("servers"),
         calibrate: !arguments.no_calibration,
@@ -176,6 +169,48 @@ pub fn run(
         return Ok(Exit::Interrupted);
     }
     Ok(exit)
+}
+
+/// This program's own file.
+fn own_file() -> anyhow::Result<PathBuf> {
+    std::env::current_exe()
+        .context("cannot find this program's own file to start other processes from")
+}
+
+/// Which program this is, for agents.
+pub fn identity() -> anyhow::Result<Identity> {
+    let words = format!(
+        "{} ({})",
+        env!("CARGO_PKG_VERSION"),
+        env!("PLIMSOLL_COMMIT")
+    );
+    // Its file may have been replaced since it was started, and what runs is what counts.
+    Identity::of(words, Path::new("/proc/self/exe")).context("cannot read this program's own file")
+}
+
+/// How workers are started.
+pub fn worker_program() -> anyhow::Result<WorkerProgram> {
+    Ok(WorkerProgram {
+        path: own_file()?,
+        arguments: vec!["worker".into()],
+        frugal: crate::FRUGAL
+            .map(|(name, value)| (name.into(), value.into()))
+            .into(),
+    })
+}
+
+/// This machine, and the others of an experiment.
+pub fn fleet<'a>(rigs: &'a Rigs, hosts: &'a [HostSpec]) -> anyhow::Result<Fleet<'a>> {
+    let here = LocalHost {
+        rigs: rigs.get()?,
+        worker: worker_program()?,
+    };
+    // Reading the whole program takes a while, and only others ask for it.
+    let identity = match hosts {
+        [] => Identity::default(),
+        _ => identity()?,
+    };
+    Ok(Fleet::new(here, hosts, identity, own_file()?))
 }
 
 /// What the process that makes rigs had made when it was killed.

@@ -28,6 +28,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod clock_offset;
 mod event;
 mod experiment_record;
 pub mod figures;
@@ -44,6 +45,7 @@ mod summary;
 mod units;
 mod warning;
 
+pub use clock_offset::{ClockOffset, RoundTrip};
 pub use event::{Acknowledged, Act, Disturbance, EventRecord, EventSpec, Role, SHORTEST_GAP_NS};
 pub use experiment_record::{
     ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION,

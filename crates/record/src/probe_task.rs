@@ -15,6 +15,9 @@ pub enum ProbeTime {
 /// What the machine needed for the same fixed tasks, with nothing under test. If it needs longer than at other times, it was another machine then.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProbeTask {
+    /// On which machine, by its name in the file; `None`: the one that the program ran on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// When.
     pub place: ProbeTime,
     /// Begin, UTC, RFC 3339.

@@ -470,6 +470,9 @@ pub struct FioResult {
 /// What fio found when an emulated disk was held against its description before an experiment measured with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
+    /// On which machine, by its name in the file; `None`: the one that the program ran on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// The disk. Its capacity, backing and trace do not matter here.
     pub disk: DiskSpec,
     /// When, UTC, RFC 3339.

@@ -53,6 +53,8 @@ impl RigProgram {
 #[derive(Debug)]
 pub struct RigProcess {
     socket: RefCell<BufReader<UnixStream>>,
+    /// For what the journal was opened.
+    journal: RefCell<Option<String>>,
 }
 
 impl RigProcess {
@@ -61,6 +63,7 @@ impl RigProcess {
     pub fn over(socket: UnixStream) -> Self {
         Self {
             socket: RefCell::new(BufReader::new(socket)),
+            journal: RefCell::default(),
         }
     }
 
@@ -119,7 +122,14 @@ impl RigProcess {
     /// When it cannot be made.
     pub fn open(&self, label: &str) -> Result<(), RigError> {
         let label = label.to_owned();
+        *self.journal.borrow_mut() = Some(label.clone());
         self.ask(&Order::Open { label })
+    }
+
+    /// Whether the journal was opened for this.
+    #[must_use]
+    pub fn is_open_for(&self, label: &str) -> bool {
+        self.journal.borrow().as_deref() == Some(label)
     }
 
     /// Makes a rig, by an [`Order::Build`].
@@ -176,6 +186,15 @@ impl RigProcess {
         self.ask(&Order::DiskTask { directory })
     }
 
+    /// Lets the process go, which undoes what is left, and waits until it has.
+    pub fn let_go(&self) {
+        let mut socket = self.socket.borrow_mut();
+        let _ = socket.get_ref().set_read_timeout(Some(LONGEST_END));
+        if rustix::net::shutdown(socket.get_ref(), Direction::Write).is_ok() {
+            let _ = socket.read_to_end(&mut Vec::new());
+        }
+    }
+
     fn ask<T: DeserializeOwned>(&self, order: &Order) -> Result<T, RigError> {
         self.ask_watched(order, &mut |_| {}, &mut |_| ControlFlow::Continue(()))
     }
@@ -223,12 +242,7 @@ fn write(socket: &mut BufReader<UnixStream>, what: &impl serde::Serialize) -> st
 
 impl Drop for RigProcess {
     fn drop(&mut self) {
-        let mut socket = self.socket.borrow_mut();
-        // It undoes what is left, and ends.
-        let _ = socket.get_ref().set_read_timeout(Some(LONGEST_END));
-        if rustix::net::shutdown(socket.get_ref(), Direction::Write).is_ok() {
-            let _ = socket.read_to_end(&mut Vec::new());
-        }
+        self.let_go();
     }
 }
 
@@ -282,6 +296,15 @@ impl BuiltRig<'_> {
     /// When the filesystem does not tell.
     pub fn extents(&self) -> Result<Option<ExtentMap>, RigError> {
         self.process.ask(&Order::Extents)
+    }
+
+    /// Gives the emulated disk its limits, or takes them away, and marks its trace with what begins now.
+    ///
+    /// # Errors
+    /// When there is none, or it has died.
+    pub fn shape(&self, shaped: bool, mark: &str) -> Result<(), RigError> {
+        let mark = mark.to_owned();
+        self.process.ask(&Order::Shape { shaped, mark })
     }
 
     /// Limits the memory to what is taken now and the page cache that was asked for. Returns the limit, bytes; `None` where none was asked for.

@@ -18,6 +18,7 @@
 //! When the program is gone, the socket ends: `plimsoll rig` undoes everything that it has made, and ends. When `plimsoll rig` is gone, its
 //! journal is found by the next one.
 
+mod allowed;
 mod client;
 mod disk_task;
 mod error;
@@ -25,6 +26,7 @@ mod log;
 mod orders;
 mod process;
 
+pub use allowed::Allowed;
 pub use client::{BuiltRig, RigProcess, RigProgram};
 pub use error::RigError;
 pub use orders::{Built, Characterised, Order, RunningServer, TornDown, User};

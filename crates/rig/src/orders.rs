@@ -55,6 +55,13 @@ pub enum Order {
     IsSound,
     /// Where the files on a traced disk lie. Answered with `Option<ExtentMap>`.
     Extents,
+    /// Gives the emulated disk its limits, or takes them away, and marks its trace.
+    Shape {
+        /// Whether it is limited.
+        shaped: bool,
+        /// What begins now.
+        mark: String,
+    },
     /// Limits the memory to what is taken now and the page cache that was asked for. Answered with `Option<u64>`, the limit in bytes.
     SizeMemory,
     /// Does something to a member of the server. Answered with `Disturbed`.
@@ -122,6 +129,10 @@ impl std::fmt::Display for Order {
             }
             Self::IsSound => formatter.write_str("checking the rig"),
             Self::Extents => formatter.write_str("reading where the files lie"),
+            Self::Shape { shaped, mark } => {
+                let how = if *shaped { "limited" } else { "without limits" };
+                write!(formatter, "disk {how}: {mark}")
+            }
             Self::SizeMemory => formatter.write_str("sizing the memory"),
             Self::Disturb { what } => write!(formatter, "event {what:?}"),
             Self::Heal => formatter.write_str("bringing all members back"),

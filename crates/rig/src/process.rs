@@ -1,6 +1,7 @@
 //! The process: takes orders one at a time, and keeps what it has made until it is told otherwise or its client is gone.
 
 use crate::RigError;
+use crate::allowed::Allowed;
 use crate::disk_task::median_ns;
 use crate::log::SocketLayer;
 use crate::orders::{Answer, Built, Characterised, Go, Order, RunningServer, TornDown, User};
@@ -28,11 +29,11 @@ use tracing_subscriber::layer::SubscriberExt;
 /// Longest order, bytes: a disk that is described in full has a few thousand.
 const LONGEST_ORDER: u64 = 4 << 20;
 
-/// Carries out orders until the client is gone, then undoes what is left. `daemon` is the program of emulated disks.
+/// Carries out orders until the client is gone, then undoes what is left. `daemon` is the program of emulated disks; nothing beyond `allowed` is made.
 ///
 /// # Errors
 /// When the client does not speak as it should.
-pub fn serve(stream: UnixStream, daemon: DaemonProgram) -> std::io::Result<()> {
+pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std::io::Result<()> {
     let credentials = rustix::net::sockopt::socket_peercred(&stream)?;
     let client = Client::of(credentials.pid.as_raw_nonzero().get().cast_unsigned());
     let Some(client) = client else {
@@ -47,6 +48,7 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram) -> std::io::Result<()> {
     let mut process = Process {
         client,
         daemon,
+        allowed,
         rig: None,
         torn_down: None,
         journal: None,
@@ -139,15 +141,17 @@ struct Process {
     journal: Option<Journal>,
     client: Client,
     daemon: DaemonProgram,
+    allowed: Allowed,
 }
 
 impl Process {
     fn carry_out(&mut self, order: Order, line: &mut Line) -> Result<Value, RigError> {
         match order {
             Order::WhatRuns { rigs } => {
-                let why = rigs
-                    .iter()
-                    .map(|rig| what_runs_here(rig).err().map(|error| error.to_string()));
+                let why = rigs.iter().map(|rig| {
+                    let refused = self.allowed.refuses(rig);
+                    refused.or_else(|| what_runs_here(rig).err().map(|error| error.to_string()))
+                });
                 value(&why.collect::<Vec<_>>())
             }
             Order::Look { directory } => {
@@ -170,6 +174,9 @@ impl Process {
             } => {
                 if self.rig.is_some() || self.torn_down.is_some() {
                     return Err(refused("there is a rig already"));
+                }
+                if let Some(why) = self.allowed.refuses(&spec) {
+                    return Err(RigError::Refused(why));
                 }
                 let parent = place_of(directory)?;
                 let order = RigOrder {
@@ -201,6 +208,15 @@ impl Process {
                     _ => Ok(None),
                 };
                 value(&map.map_err(|error| RigError::Refused(error.to_string()))?)
+            }
+            Order::Shape { shaped, mark } => {
+                let socket = self.rig()?.control_socket();
+                let socket = socket.ok_or_else(|| refused("there is no emulated disk"))?;
+                let entered = Control::connect(socket).and_then(|mut control| {
+                    control.shape(shaped)?;
+                    control.mark(&mark)
+                });
+                value(&entered.map_err(|error| RigError::Refused(error.to_string()))?)
             }
             Order::SizeMemory => {
                 let rig = self.rig.as_mut().ok_or_else(no_rig)?;
@@ -297,6 +313,9 @@ impl Process {
                     permission: Permission::MayBeErased,
                 } = &target
                 {
+                    if !self.allowed.erase {
+                        return Err(refused("the agent here was started without --allow erase"));
+                    }
                     what_runs_here(&RigSpec {
                         disk: Some(DiskChoice::Device { path: path.clone() }),
                         ..RigSpec::default()
@@ -316,6 +335,9 @@ impl Process {
         owner: &str,
         use_it: impl FnOnce(&Path, &mut Control) -> Result<T, RigError>,
     ) -> Result<(T, Vec<String>), RigError> {
+        if !self.allowed.disk {
+            return Err(refused("the agent here was started without --allow disk"));
+        }
         let parent = place_of(directory)?;
         let journal = self.journal.as_mut().ok_or_else(no_journal)?;
         let disk = BareDisk::build(spec, &parent, owner, &self.daemon, journal)?;

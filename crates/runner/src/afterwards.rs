@@ -110,7 +110,8 @@ fn missing(
     };
     let mut found = BTreeMap::new();
     for (name, _) in &at_end.0.1 {
-        if slice.known.contains(*name) {
+        let name = name.as_ref();
+        if slice.known.contains(name) {
             continue;
         }
         let figure = if figures::is_level(name) {
@@ -122,7 +123,7 @@ fn missing(
                 .map(|(after, before)| after - before)
                 .filter(|rise| *rise >= 0.0)
         };
-        found.extend(figure.map(|figure| ((*name).to_owned(), figure)));
+        found.extend(figure.map(|figure| (name.to_owned(), figure)));
     }
     found
 }
@@ -145,7 +146,7 @@ fn between(
     name: &str,
 ) -> Option<f64> {
     let of = |sample: &MetricsSample| {
-        let found = sample.1.iter().find(|(known, _)| *known == name)?;
+        let found = sample.1.iter().find(|(known, _)| known == name)?;
         Some(found.1)
     };
     let (before, after) = (of(last)?, of(next)?);
@@ -177,7 +178,9 @@ mod tests {
     fn samples(values: &[(i64, f64, f64)]) -> Vec<MetricsSample> {
         values
             .iter()
-            .map(|&(time, count, level)| (time, vec![(COUNTER, count), (LEVEL, level)]))
+            .map(|&(time, count, level)| {
+                (time, vec![(COUNTER.into(), count), (LEVEL.into(), level)])
+            })
             .collect()
     }
 

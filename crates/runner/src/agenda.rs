@@ -149,6 +149,10 @@ mod tests {
             true
         }
 
+        fn shape(&self, _: bool, _: &str) -> Result<(), RigError> {
+            Ok(())
+        }
+
         fn map(&self) -> Result<(), RigError> {
             Ok(())
         }

@@ -33,7 +33,8 @@ pub(crate) fn calibrate_disks(
         let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
             continue;
         };
-        let is_known = |one: &Calibration| one.passed() && one.is_of(spec);
+        let is_known = |one: &Calibration| one.passed() && one.is_of(spec) && one.host == arm.on;
+        let host = execution.hosts.host(arm.on.as_deref())?;
         for attempt in 1..=TRIES {
             if known.iter().any(is_known) {
                 break;
@@ -51,7 +52,7 @@ pub(crate) fn calibrate_disks(
                 trace_requests: 0,
                 ..spec.clone()
             };
-            let calibrated = execution.rigs.calibrate(
+            let calibrated = host.rigs().calibrate(
                 asked,
                 arm.directory.clone(),
                 id,
@@ -64,11 +65,12 @@ pub(crate) fn calibrate_disks(
             for note in &notes {
                 watcher.event(&Event::Note(note));
             }
-            let calibration = match calibrated {
+            let mut calibration = match calibrated {
                 // The user stops it; no run was begun.
                 Err(RigError::Interrupted) => return Ok(()),
                 calibrated => calibrated?,
             };
+            calibration.host.clone_from(&arm.on);
             store.add_calibration(id, &calibration)?;
             if !calibration.passed() {
                 let failed = explain(arm, &calibration);

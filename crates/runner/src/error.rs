@@ -21,6 +21,14 @@ pub enum RunnerError {
         /// Why.
         source: std::io::Error,
     },
+    /// A machine of the experiment cannot be reached, or was and is no longer.
+    #[error("host {name}: {why}")]
+    HostLost {
+        /// Its name in the file.
+        name: String,
+        /// Why, and what to do.
+        why: String,
+    },
     /// Some arms need what this machine or this user does not have.
     #[error("{}", cannot_run(can, cannot))]
     ArmsCannotRun {

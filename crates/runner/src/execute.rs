@@ -6,9 +6,10 @@ use crate::clock_time::now;
 use crate::decided::{Decided, RunResults};
 use crate::error::RunnerError;
 use crate::frames::{Frame, Order, RigAccess};
-use crate::probe_task::{DiskPlace, time_probe_task};
+use crate::host::{Hosts, RunHost};
+use crate::probe_task::{ProbedHost, time_probe_tasks};
 use crate::rigging::{Rigging, needs_rig};
-use crate::supervise::{Start, WorkerEnd, WorkerProgram, supervise};
+use crate::supervise::{Start, WorkerEnd, supervise};
 use crate::watcher::{Event, LoggedWatcher, Watcher};
 use plimsoll_engine::kind;
 use plimsoll_plan::{Arm, Plan, PlannedRun, keeps_data_here, redact_json, text_hash};
@@ -17,20 +18,20 @@ use plimsoll_record::{
     ProbeTime, Program, RECORD_VERSION, RunRecord, RunState,
 };
 use plimsoll_redact::redact;
-use plimsoll_rig::{RigError, RigProcess};
+use plimsoll_rig::RigError;
 use plimsoll_search::Known;
 use plimsoll_stats::looks;
 use plimsoll_store::{PointId, RunId, Store, StoreError};
-use plimsoll_telemetry::Host;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// An arm that failed in so many blocks and never succeeded is not tried again.
 const TRIES_OF_A_BROKEN_ARM: u32 = 2;
 
 /// What is to be executed.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Execution<'a> {
     /// The checked plan.
     pub plan: &'a Plan,
@@ -40,10 +41,8 @@ pub struct Execution<'a> {
     pub command: &'a str,
     /// This program.
     pub program: Program,
-    /// How workers are started.
-    pub worker: WorkerProgram,
-    /// Who makes what the runs stand on.
-    pub rigs: &'a RigProcess,
+    /// The machines that the runs are made on.
+    pub hosts: &'a dyn Hosts,
     /// Where traces of emulated disks are kept.
     pub traces: PathBuf,
     /// Where logs of servers are kept.
@@ -96,12 +95,13 @@ pub fn execute(
     watcher: &mut dyn Watcher,
 ) -> Result<Ended, RunnerError> {
     let watcher: &mut dyn Watcher = &mut LoggedWatcher(watcher);
-    let host = Host::here();
-    let mut machine = host.machine();
+    let mut machine = execution.hosts.host(None)?.machine()?;
     machine.foreign.clone_from(&execution.foreign);
-    machine.program_clock = Some(plimsoll_loadgen::program_clock().into());
+    let names = execution.plan.host_names();
     check_places(execution)?;
-    undo_what_was_left(execution.rigs, watcher)?;
+    for name in &names {
+        undo_what_was_left(&*execution.hosts.host(*name)?, watcher)?;
+    }
     all_arms_can_run(execution)?;
     let begun = begin_or_resume(execution, store, &machine)?;
     let (id, earlier) = (begun.id, begun.runs);
@@ -116,7 +116,6 @@ pub fn execute(
     };
     let plan = execution.plan;
     let mut decided = Decided::of(plan, before.as_ref());
-    execution.rigs.open(&id)?;
     let mut attempts: BTreeMap<(u32, &str), u32> = BTreeMap::new();
     let mut finished: Vec<(u32, &str)> = Vec::new();
     for run in &earlier {
@@ -143,17 +142,34 @@ pub fn execute(
         to_make: now_missing.count() as u32,
     });
 
+    for name in &names {
+        ready_host(execution.hosts, *name, &id, watcher)?;
+    }
     if missing > 0 && execution.calibrate {
         calibrate_disks(execution, &id, store, watcher)?;
     }
     let mut successes: Vec<u32> = vec![0; plan.arms.len()];
     let mut failures: Vec<u32> = vec![0; plan.arms.len()];
     let mut interrupted = false;
-    let disk = disk_probe_place(plan);
+    let probed = probed_hosts(plan);
     let mut block_begun = None;
-    for (index, run) in plan.runs.iter().enumerate() {
+    // Runs whose machine was lost are tried once more when the others are made.
+    let mut lost = Vec::new();
+    let mut indices: VecDeque<usize> = (0..plan.runs.len()).collect();
+    let mut is_again = false;
+    loop {
+        let Some(index) = indices.pop_front() else {
+            if lost.is_empty() || is_again {
+                break;
+            }
+            is_again = true;
+            indices.extend(std::mem::take(&mut lost));
+            continue;
+        };
+        let run = &plan.runs[index];
         let arm = run.arm as usize;
-        if run.position == 0 && has_enough(execution, &id, run.block, store, watcher)? {
+        if !is_again && run.position == 0 && has_enough(execution, &id, run.block, store, watcher)?
+        {
             missing = 0;
             break;
         }
@@ -182,7 +198,7 @@ pub fn execute(
         if block_begun != Some(run.block) {
             block_begun = Some(run.block);
             let place = ProbeTime::BeforeBlock;
-            probe_tasks.push(time_probe_task(place, disk.as_ref(), execution.rigs)?);
+            probe_tasks = time_probe_tasks(place, &probed, execution.hosts)?;
         }
         let rest = plan.runs[index + 1..].iter();
         let mut rest_of_block = rest.take_while(|later| later.block == run.block);
@@ -208,7 +224,7 @@ pub fn execute(
             probe_tasks,
             warnings: Vec::new(),
         };
-        let after_block = ends_block.then_some(disk.as_ref());
+        let after_block = ends_block.then_some(&probed[..]);
         let known = decided.known(run);
         let mut made = RunResults::default();
         let attempt = Attempt {
@@ -217,7 +233,17 @@ pub fn execute(
             known,
             after_block,
         };
-        let state = one_run(execution, &id, attempt, &mut made, store, watcher)?;
+        let state = match one_run(execution, &id, attempt, &mut made, store, watcher) {
+            Err(RunnerError::HostLost { name, why }) => {
+                let state = RunState::Failed {
+                    message: format!("host {name} is lost: {why}"),
+                };
+                watcher.event(&Event::RunEnds { state: &state });
+                lost.push(index);
+                continue;
+            }
+            state => state?,
+        };
         watcher.event(&Event::RunEnds { state: &state });
         match state {
             RunState::Finished => {
@@ -250,13 +276,19 @@ pub fn execute(
     })
 }
 
-/// Where the disk task of the probe tasks is done: where the first arm that keeps data keeps it.
-fn disk_probe_place(plan: &Plan) -> Option<DiskPlace> {
+/// The machines that arms stand on, each with the place where the first arm there that keeps data keeps it.
+fn probed_hosts(plan: &Plan) -> Vec<ProbedHost> {
     let keeps_data = |arm: &&Arm| {
         kind(&arm.engine).is_some_and(|kind| keeps_data_here(kind, arm.rig.server.as_ref()))
     };
-    let first = plan.arms.iter().find(keeps_data)?;
-    Some(first.directory.clone())
+    let probed = plan.host_names().into_iter().map(|name| {
+        let mut arms = plan.arms.iter().filter(|arm| arm.on.as_deref() == name);
+        ProbedHost {
+            host: name.map(str::to_owned),
+            disk: arms.find(keeps_data).map(|arm| arm.directory.clone()),
+        }
+    });
+    probed.collect()
 }
 
 /// Whether an experiment that may end by looks has enough blocks before this one: at this look and at the one before, every interval was narrow enough. It follows
@@ -382,14 +414,18 @@ fn keep_sizes(plan: &mut Plan, begun: &serde_json::Value) {
 
 /// Says at the beginning what could only fail later.
 fn all_arms_can_run(execution: &Execution<'_>) -> Result<(), RunnerError> {
-    let arms = &execution.plan.arms;
     let mut can = Vec::new();
     let mut cannot = Vec::new();
-    let rigs = arms.iter().map(|arm| arm.rig.clone()).collect();
-    for (arm, why) in arms.iter().zip(execution.rigs.what_runs(rigs)?) {
-        match why {
-            None => can.push(arm.name.clone()),
-            Some(why) => cannot.push((arm.name.clone(), why)),
+    for name in execution.plan.host_names() {
+        let of_plan = execution.plan.arms.iter();
+        let arms: Vec<&Arm> = of_plan.filter(|arm| arm.on.as_deref() == name).collect();
+        let rigs = arms.iter().map(|arm| arm.rig.clone()).collect();
+        let host = execution.hosts.host(name)?;
+        for (arm, why) in arms.iter().zip(host.rigs().what_runs(rigs)?) {
+            match why {
+                None => can.push(arm.name.clone()),
+                Some(why) => cannot.push((arm.name.clone(), why)),
+            }
         }
     }
     if cannot.is_empty() {
@@ -402,18 +438,47 @@ fn all_arms_can_run(execution: &Execution<'_>) -> Result<(), RunnerError> {
 fn check_places(execution: &Execution<'_>) -> Result<(), RunnerError> {
     let arms = execution.plan.arms.iter();
     for arm in arms.filter(|arm| needs_rig(arm)) {
-        execution.rigs.look(arm.directory.clone())?;
+        let host = execution.hosts.host(arm.on.as_deref())?;
+        host.rigs().look(arm.directory.clone())?;
     }
     Ok(())
 }
 
-/// What programs left that were killed: mounts, loop devices, groups, processes, data directories.
-fn undo_what_was_left(rigs: &RigProcess, watcher: &mut dyn Watcher) -> Result<(), RunnerError> {
-    let stays = rigs.clean(false, &mut |what| watcher.event(&Event::Note(what)))?;
+/// What programs left on a machine that were killed: mounts, loop devices, groups, processes, data directories.
+fn undo_what_was_left(host: &dyn RunHost, watcher: &mut dyn Watcher) -> Result<(), RunnerError> {
+    let stays = host
+        .rigs()
+        .clean(false, &mut |what| watcher.event(&Event::Note(what)))?;
     if stays.is_empty() {
         return Ok(());
     }
     Err(RigError::Refused(stays.join("\n")).into())
+}
+
+/// The machine of a run, with its journal open for this experiment. One that was lost and is back may have been left in the middle of something.
+fn ready_host<'h>(
+    hosts: &'h dyn Hosts,
+    name: Option<&str>,
+    id: &str,
+    watcher: &mut dyn Watcher,
+) -> Result<Rc<dyn RunHost + 'h>, RunnerError> {
+    let host = hosts.host(name)?;
+    if !host.rigs().is_open_for(id) {
+        undo_what_was_left(&*host, watcher)?;
+        host.rigs().open(id)?;
+    }
+    Ok(host)
+}
+
+/// Where another machine is gone, others go on.
+fn of_host(arm: &Arm, error: RunnerError) -> RunnerError {
+    match (&arm.on, error) {
+        (Some(name), RunnerError::Rig(RigError::Gone(why))) => RunnerError::HostLost {
+            name: name.clone(),
+            why,
+        },
+        (_, error) => error,
+    }
 }
 
 /// A run that is to be made.
@@ -423,8 +488,8 @@ struct Attempt<'a> {
     head: RunRecord,
     /// What earlier runs decided.
     known: Known,
-    /// Where the probe task is timed that follows the last run of a block, if this is one; the disk's only where data is kept.
-    after_block: Option<Option<&'a DiskPlace>>,
+    /// Where the probe tasks are timed that follow the last run of a block, if this is one.
+    after_block: Option<&'a [ProbedHost]>,
 }
 
 /// Makes one run and returns how it ended. Fails only when the store fails, or a worker cannot be started at all.
@@ -442,16 +507,24 @@ fn one_run(
         known,
         after_block,
     } = attempt;
-    let run_id = store.begin_run(id, &head)?;
     let arm = &execution.plan.arms[run.arm as usize];
-    let rigging = match Rigging::build(execution, arm, id, &head) {
+    let host = ready_host(execution.hosts, arm.on.as_deref(), id, watcher)?;
+    if arm.on.is_some() {
+        head.machine = host.machine().map_err(|error| of_host(arm, error.into()))?;
+    }
+    let run_id = store.begin_run(id, &head)?;
+    let rigging = match Rigging::build(execution, &*host, arm, id, &head) {
         Ok(rigging) => rigging,
         Err(error) => {
             head.state = RunState::Failed {
                 message: redact(&error.to_string()),
             };
-            let ended = end_run(store, run_id, head, after_block, execution.rigs);
-            return if is_gone(&error) { Err(error) } else { ended };
+            let ended = end_run(store, run_id, head, after_block, execution.hosts);
+            return if is_gone(&error) {
+                Err(of_host(arm, error))
+            } else {
+                ended
+            };
         }
     };
     let mut standing = RigAccess::default();
@@ -477,7 +550,7 @@ fn one_run(
         let interruptions = || watcher.borrow().interruptions();
         let take = |frame| stored.take(frame, &mut **watcher.borrow_mut());
         let start = Start {
-            program: &execution.worker,
+            host: &*host,
             rig: rigging.as_ref().map(Rigging::built),
         };
         supervise(&start, &order, &interruptions, &rigging, take)
@@ -496,7 +569,7 @@ fn one_run(
         // A server that had to be killed has not written what it was asked to keep.
         unsound = unsound.or(stopped.err());
         if let Some(seen) = seen {
-            match plimsoll_engine::own_metrics(&arm.engine, rigging.data_directory()) {
+            match host.own_metrics(&arm.engine, rigging.data_directory()) {
                 Ok(samples) => seen.fill_up(&samples, store)?,
                 Err(why) => {
                     notes.push(format!("what the server wrote about itself is lost: {why}"));
@@ -524,9 +597,9 @@ fn one_run(
     if let RunState::Failed { message } = &mut head.state {
         *message = redact(message);
     }
-    let ended = end_run(store, run_id, head, after_block, execution.rigs);
+    let ended = end_run(store, run_id, head, after_block, execution.hosts);
     match gone {
-        Some(gone) => Err(gone.into()),
+        Some(gone) => Err(of_host(arm, gone.into())),
         None => ended,
     }
 }
@@ -541,17 +614,17 @@ fn end_run(
     store: &mut Store,
     run_id: RunId,
     mut head: RunRecord,
-    after_block: Option<Option<&DiskPlace>>,
-    rigs: &RigProcess,
+    after_block: Option<&[ProbedHost]>,
+    hosts: &dyn Hosts,
 ) -> Result<RunState, RunnerError> {
-    let probe = after_block.map(|disk| time_probe_task(ProbeTime::AfterBlock, disk, rigs));
-    let probe = probe.transpose();
+    let probed = after_block.unwrap_or_default();
+    let timed = time_probe_tasks(ProbeTime::AfterBlock, probed, hosts);
     head.probe_tasks
-        .extend(probe.as_ref().ok().cloned().flatten());
+        .extend(timed.as_ref().ok().cloned().unwrap_or_default());
     head.ended_at = Some(now());
     store.update_run(run_id, &head)?;
     // The run is kept even where nobody is left to make another.
-    probe?;
+    timed?;
     Ok(head.state)
 }
 
@@ -582,9 +655,10 @@ impl Stored<'_> {
     fn take(&mut self, frame: Frame, watcher: &mut dyn Watcher) -> Result<(), RunnerError> {
         match frame {
             Frame::Hello { .. }
+            | Frame::Enter { .. }
             | Frame::SizeMemory
             | Frame::LieStill
-            | Frame::Measuring
+            | Frame::Measuring { .. }
             | Frame::Heal
             | Frame::Done
             | Frame::Stopped

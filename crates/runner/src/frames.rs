@@ -4,7 +4,7 @@
 //! [`Frame`]s and ends after [`Frame::Done`], [`Frame::Stopped`] or [`Frame::Failed`].
 
 use plimsoll_plan::{Arm, Measurement, Objective, Plan, PlannedRun, Point};
-use plimsoll_record::{EngineDescription, EventSpec, PointEnd, PointLabel, Slice};
+use plimsoll_record::{DiskChoice, EngineDescription, EventSpec, PointEnd, PointLabel, Slice};
 use plimsoll_rig::{GroupPaths, RunningServer};
 use plimsoll_search::Known;
 use plimsoll_workload::Mix;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 8;
+pub const FRAMES_VERSION: u32 = 9;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -20,7 +20,7 @@ pub(crate) const REPLACED: &str = "the worker is of another version than the pro
 /// The line that asks a worker to stop.
 pub(crate) const STOP: &str = "stop";
 
-/// The line that answers [`Frame::SizeMemory`], [`Frame::LieStill`] and [`Frame::Heal`].
+/// The line that answers [`Frame::Enter`], [`Frame::SizeMemory`], [`Frame::LieStill`] and [`Frame::Heal`].
 pub(crate) const GO_ON: &str = "go on";
 
 /// Everything that a worker needs to make one run.
@@ -52,12 +52,10 @@ pub struct Order {
     pub standing: RigAccess,
 }
 
-/// What a worker watches and commands of the rig below it.
+/// What a worker watches of the rig below it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RigAccess {
-    /// Of the filesystem that was made for the run.
-    pub mount_point: Option<PathBuf>,
-    /// Socket of the emulated disk's daemon.
+    /// Socket of the emulated disk's daemon, which tells what it counted.
     pub control: Option<PathBuf>,
     /// The block device under the data, as under `/sys/block`.
     pub device: Option<String>,
@@ -68,6 +66,11 @@ pub struct RigAccess {
 }
 
 impl Order {
+    /// Whether what is under test stands on an emulated disk.
+    pub(crate) fn is_on_emulated_disk(&self) -> bool {
+        matches!(self.arm.rig.disk, Some(DiskChoice::Emulated { .. }))
+    }
+
     /// The order for one run of a plan.
     pub(crate) fn of(
         plan: &Plan,
@@ -127,8 +130,18 @@ pub enum Frame {
         /// UTC, RFC 3339.
         started_at: String,
     },
+    /// Something begins for which the emulated disk is limited or is not. The worker waits for the word to go on.
+    Enter {
+        /// Whether it is limited.
+        shaped: bool,
+        /// What begins, for the trace.
+        mark: String,
+    },
     /// The measured part of the point begins.
-    Measuring,
+    Measuring {
+        /// Which point, for the trace.
+        mark: String,
+    },
     /// The point is over for its clients, and all that was done to the server is to be undone. The worker waits for the word to go on.
     Heal,
     /// A slice of the load phase or point that began last.

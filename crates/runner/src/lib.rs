@@ -16,7 +16,7 @@
 //!
 //! ```no_run
 //! use plimsoll_rig::{RigProcess, RigProgram};
-//! use plimsoll_runner::{Event, Execution, Watcher, WorkerProgram, execute};
+//! use plimsoll_runner::{Event, Execution, LocalHost, Watcher, WorkerProgram, execute};
 //! # fn plan() -> plimsoll_plan::Plan { unimplemented!() }
 //! struct Quiet;
 //! impl Watcher for Quiet {
@@ -26,13 +26,14 @@
 //! let mut store = plimsoll_store::Store::open("plimsoll.db".as_ref())?;
 //! let rig = RigProgram { path: "plimsoll".into(), arguments: vec!["rig".into()] };
 //! let rigs = RigProcess::over(rig.start()?);
+//! let worker = WorkerProgram { path: "plimsoll".into(), arguments: vec!["worker".into()], frugal: Vec::new() };
+//! let here = LocalHost { rigs: &rigs, worker };
 //! let execution = Execution {
 //!     plan: &plan(),
 //!     file_text: "plimsoll: 1 …",
 //!     command: "plimsoll run file.yaml",
 //!     program: Default::default(),
-//!     worker: WorkerProgram { path: "plimsoll".into(), arguments: vec!["worker".into()], frugal: Vec::new() },
-//!     rigs: &rigs,
+//!     hosts: &here,
 //!     traces: "/var/lib/plimsoll/traces".into(),
 //!     server_logs: "/var/lib/plimsoll/servers".into(),
 //!     foreign: None,
@@ -55,6 +56,7 @@ mod decided;
 mod error;
 mod execute;
 mod frames;
+mod host;
 mod ledger;
 mod probe_task;
 mod rig_access;
@@ -68,7 +70,11 @@ pub use clock_time::now;
 pub use error::RunnerError;
 pub use execute::{Ended, Execution, execute, took_seconds};
 pub use frames::{FRAMES_VERSION, Frame, Order, RigAccess};
+pub use host::{
+    Hosts, LocalHost, RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerProgram, WorkerStart,
+    this_machine,
+};
+pub use probe_task::cpu_task_ns;
 pub use sizing::{Sizing, bytes_per_record};
-pub use supervise::WorkerProgram;
 pub use watcher::{Event, Watcher};
 pub use worker::work;

@@ -1,7 +1,7 @@
-//! What a worker does with the rig below it: switches the limits of its emulated disk, marks its trace, and watches its figures.
+//! What a worker knows of the rig below it: when its emulated disk is limited, and its figures.
 
 use crate::frames::RigAccess;
-use plimsoll_disk::{Control, DiskError};
+use plimsoll_disk::Control;
 use plimsoll_engine::{Endpoint, Engine};
 use plimsoll_record::ShapedFrom;
 use plimsoll_telemetry::{
@@ -20,49 +20,15 @@ pub(crate) enum Stage {
     Over,
 }
 
-/// The emulated disk, as far as a worker commands it.
-pub(crate) struct Disk {
-    control: Control,
-    shaped_from: ShapedFrom,
-}
-
-impl Disk {
-    pub(crate) fn connect(
-        standing: &RigAccess,
-        shaped_from: ShapedFrom,
-    ) -> Result<Option<Self>, String> {
-        let Some(socket) = &standing.control else {
-            return Ok(None);
-        };
-        let control = Control::connect(socket).map_err(|error| error.to_string())?;
-        Ok(Some(Self {
-            control,
-            shaped_from,
-        }))
-    }
-
-    /// The disk is as asked from its stage on, and without limits before, so that what is not measured takes no longer than it must.
-    pub(crate) fn enter(&mut self, stage: Stage, mark: &str) -> Result<(), String> {
-        let shaped = is_shaped(self.shaped_from, stage);
-        let entered = self.control.shape(shaped);
-        entered
-            .and_then(|()| self.control.mark(mark))
-            .map_err(|error: DiskError| error.to_string())
-    }
-}
-
-fn is_shaped(from: ShapedFrom, stage: Stage) -> bool {
+/// Whether an emulated disk is as asked: from its stage on. Before, and after the last point, it is without limits, so that what is not measured takes no
+/// longer than it must.
+pub(crate) fn is_shaped(from: ShapedFrom, stage: Stage) -> bool {
     let first = match from {
         ShapedFrom::Load => Stage::Load,
         ShapedFrom::WarmUp => Stage::WarmUp,
         ShapedFrom::Measuring => Stage::Measuring,
     };
     (first..Stage::Over).contains(&stage)
-}
-
-/// Whether the files lie on a disk that is traced.
-pub(crate) fn is_traced(standing: &RigAccess) -> bool {
-    standing.control.is_some() && standing.mount_point.is_some()
 }
 
 /// A server on this machine that is measured: one that was started for the run, or one that runs by itself.

@@ -3,6 +3,7 @@
 use crate::error::RunnerError;
 use crate::execute::Execution;
 use crate::frames::RigAccess;
+use crate::host::RunHost;
 use crate::supervise::Below;
 use plimsoll_files::OwnFolder;
 use plimsoll_plan::{Arm, explain, keeps_data_here};
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 /// A rig of a run, and what will be kept of it.
 pub(crate) struct Rigging<'a> {
     rig: BuiltRig<'a>,
+    host: &'a dyn RunHost,
     trace_to: PathBuf,
     server_log_to: PathBuf,
     /// Where the files lay, in the order of time.
@@ -28,7 +30,8 @@ pub(crate) struct Rigging<'a> {
 impl<'a> Rigging<'a> {
     /// Makes the rig of a run; `None` where no data is kept here and nothing is limited.
     pub(crate) fn build(
-        execution: &Execution<'a>,
+        execution: &Execution<'_>,
+        host: &'a dyn RunHost,
         arm: &Arm,
         id: &str,
         head: &RunRecord,
@@ -51,7 +54,8 @@ impl<'a> Rigging<'a> {
             needs_bytes,
         };
         Ok(Some(Self {
-            rig: execution.rigs.build(&order)?,
+            rig: host.rigs().build(&order)?,
+            host,
             trace_to: execution.traces.join(id).join(format!("{label}.trace")),
             server_log_to: execution.server_logs.join(id).join(format!("{label}.log")),
             extents: RefCell::default(),
@@ -75,7 +79,6 @@ impl<'a> Rigging<'a> {
         let of_storage = of_storage.and_then(|device| device.strip_prefix("/dev/"));
         let device = built.device.as_deref().or(of_storage);
         RigAccess {
-            mount_point: built.mount_point.clone(),
             control: built.control_socket.clone(),
             device: device.map(str::to_owned),
             group: built.group.clone(),
@@ -92,7 +95,7 @@ impl<'a> Rigging<'a> {
     pub(crate) fn stop_server(&mut self, notes: &mut Vec<String>) -> Result<(), RigError> {
         let stopped = self.rig.stop_server();
         for (place, log) in self.rig.built().server_logs.iter().enumerate() {
-            if let Err(error) = keep_log(log, &self.log_to(place)) {
+            if let Err(error) = self.keep_log(log, &self.log_to(place)) {
                 notes.push(format!("the log of the server is lost: {error}"));
             }
         }
@@ -107,6 +110,31 @@ impl<'a> Rigging<'a> {
         let stem = self.server_log_to.file_stem().unwrap_or_default();
         let name = format!("{}-member-{}.log", stem.display(), place + 1);
         self.server_log_to.with_file_name(name)
+    }
+
+    fn keep_log(&self, log: &Path, to: &Path) -> std::io::Result<()> {
+        let mut kept = own_file(to)?;
+        self.host.fetch(log, &mut kept)
+    }
+
+    fn keep_trace(&self, trace: &Path) -> Result<TraceReference, String> {
+        let to = &self.trace_to;
+        let failed = |error: std::io::Error| format!("{}: {error}", to.display());
+        let folder = to.parent().unwrap_or(Path::new("."));
+        OwnFolder::make(folder).map_err(failed)?;
+        let finished = |trace: &Path| {
+            let kept = plimsoll_trace::finish(trace, to, &self.extents.take());
+            kept.map(|kept| kept.reference)
+                .map_err(|error| error.to_string())
+        };
+        if self.host.is_here() {
+            return finished(trace);
+        }
+        let fetched = to.with_extension("fetched");
+        let copied = own_file(&fetched).and_then(|mut file| self.host.fetch(trace, &mut file));
+        let kept = copied.map_err(failed).and_then(|()| finished(&fetched));
+        let _ = std::fs::remove_file(&fetched);
+        kept
     }
 
     /// Undoes everything and keeps the trace and the log of the server. Returns what the record says of it, and what the user should know.
@@ -127,7 +155,7 @@ impl<'a> Rigging<'a> {
                 record.lateness = torn_down.lateness;
                 notes.extend(torn_down.notes);
                 if let Some(trace) = &torn_down.trace {
-                    match keep(trace, &self.trace_to, &self.extents.take()) {
+                    match self.keep_trace(trace) {
                         Ok(kept) => record.trace = Some(kept),
                         Err(why) => notes.push(format!("the trace of the disk is lost: {why}")),
                     }
@@ -148,6 +176,11 @@ impl Below for Option<Rigging<'_>> {
 
     fn is_sound(&self) -> bool {
         self.as_ref().is_none_or(|this| this.soundness().is_ok())
+    }
+
+    fn shape(&self, shaped: bool, mark: &str) -> Result<(), RigError> {
+        self.as_ref()
+            .map_or(Ok(()), |this| this.rig.shape(shaped, mark))
     }
 
     fn map(&self) -> Result<(), RigError> {
@@ -176,24 +209,14 @@ impl Below for Option<Rigging<'_>> {
     }
 }
 
-fn keep_log(log: &Path, to: &Path) -> std::io::Result<()> {
-    if let Some(folder) = to.parent() {
+/// A new file of our own, with the folder that it is in.
+fn own_file(path: &Path) -> std::io::Result<File> {
+    if let Some(folder) = path.parent() {
         OwnFolder::make(folder)?;
     }
-    let mut kept = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(to)?;
-    std::io::copy(&mut File::open(log)?, &mut kept).map(drop)
-}
-
-fn keep(trace: &Path, to: &Path, extents: &[ExtentMap]) -> Result<TraceReference, String> {
-    if let Some(folder) = to.parent() {
-        OwnFolder::make(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
-    let kept = plimsoll_trace::finish(trace, to, extents).map_err(|error| error.to_string())?;
-    Ok(kept.reference)
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options.open(path)
 }
 
 /// Whether something is made for the runs of an arm: data is kept here, or something is limited.

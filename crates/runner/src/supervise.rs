@@ -3,13 +3,11 @@
 use crate::agenda::Agenda;
 use crate::error::RunnerError;
 use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
-use plimsoll_rig::{Built, Disturb, Disturbed, MARK_VARIABLE, RigError};
+use crate::host::{RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerStart};
+use plimsoll_rig::{Built, Disturb, Disturbed, RigError};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// A worker that says nothing for so long is taken for hung. Counting and warming a large database are silent and may take minutes.
@@ -20,32 +18,11 @@ const LOOK: Duration = Duration::from_millis(50);
 const GOING: Duration = Duration::from_secs(1);
 /// How often it is looked whether what the run stands on is still there.
 const SOUNDING: Duration = Duration::from_millis(500);
-/// Lines of the worker's standard error that are kept for the message when it dies.
-const LAST_WORDS: usize = 8;
 
-/// How a worker process is started: the program itself with a hidden command.
-#[derive(Clone, Debug)]
-pub struct WorkerProgram {
-    /// The program.
-    pub path: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<String>,
-    /// Environment for runs whose memory is limited: what makes the program's allocator give memory back.
-    pub frugal: Vec<(String, String)>,
-}
-
-impl WorkerProgram {
-    /// What the system is to run. The file of this program itself may be where the user of the worker has no way to.
-    fn to_run(&self) -> &Path {
-        let own = Path::new("/proc/self/exe");
-        let is_own = std::env::current_exe().is_ok_and(|this| this == self.path);
-        if is_own { own } else { &self.path }
-    }
-}
-
-/// How one worker is started.
+/// How the worker of a run is started.
 pub(crate) struct Start<'a> {
-    pub(crate) program: &'a WorkerProgram,
+    /// Where.
+    pub(crate) host: &'a dyn RunHost,
     /// What it stands on: it has a mark, by which it is known again when it outlives this program, and runs as who owns the data.
     pub(crate) rig: Option<&'a Built>,
 }
@@ -56,6 +33,8 @@ pub(crate) trait Below {
     fn admit(&self, process: u32) -> Result<(), RigError>;
     /// Whether all is still there.
     fn is_sound(&self) -> bool;
+    /// Gives the emulated disk its limits or takes them away, and marks its trace.
+    fn shape(&self, shaped: bool, mark: &str) -> Result<(), RigError>;
     /// Looks where the files lie, which lie still.
     fn map(&self) -> Result<(), RigError>;
     /// Limits the memory to what is taken now and the page cache that was asked for.
@@ -86,9 +65,9 @@ pub(crate) fn supervise(
     // The limits are those of what is under test.
     let is_limited = order.arm.rig.limits.is_of_memory() && order.standing.server.is_none();
     let mut worker = Worker::start(start, is_limited)?;
-    tracing::debug!("the worker is process {}", worker.child.id());
+    tracing::debug!("the worker is process {}", worker.process);
     // Before it has its order it does nothing, so all that it will ever use is counted and limited.
-    if let Err(error) = below.admit(worker.child.id()) {
+    if let Err(error) = below.admit(worker.process) {
         // Whoever asks next whether the rig is sound learns that it is gone, and ends the experiment.
         if matches!(error, RigError::Gone(_)) {
             worker.kill();
@@ -98,8 +77,7 @@ pub(crate) fn supervise(
             return Err(error.into());
         }
         // It was killed just then, which fails its run and nothing else.
-        let (status, last_words) = worker.wait();
-        return Ok(WorkerEnd::Failed(died(status, &last_words)));
+        return Ok(WorkerEnd::Failed(died(&worker.wait())));
     }
     worker.write_line(&serde_json::to_string(order).expect("an order is plain data"));
     let mut asked_to_stop = false;
@@ -117,9 +95,12 @@ pub(crate) fn supervise(
             Ok(Frame::Done) => end = Some(WorkerEnd::Done),
             Ok(Frame::Stopped) => end = Some(WorkerEnd::Stopped),
             Ok(Frame::Failed { message }) => end = Some(WorkerEnd::Failed(message)),
-            Ok(frame @ (Frame::SizeMemory | Frame::LieStill | Frame::Heal)) => {
+            Ok(
+                frame @ (Frame::Enter { .. } | Frame::SizeMemory | Frame::LieStill | Frame::Heal),
+            ) => {
                 last_heard = Instant::now();
                 done = match frame {
+                    Frame::Enter { shaped, mark } => below.shape(shaped, &mark),
                     Frame::Heal => {
                         agenda.is_over();
                         below.heal()
@@ -131,11 +112,14 @@ pub(crate) fn supervise(
                     worker.write_line(GO_ON);
                 }
             }
-            Ok(Frame::Measuring) => {
+            Ok(Frame::Measuring { mark }) => {
                 agenda.begins();
+                if order.is_on_emulated_disk() {
+                    done = below.shape(true, &mark);
+                }
                 // Once more: caches and buffers have grown since the load.
                 if order.arm.rig.limits.page_cache_bytes.is_some() {
-                    done = below.size_memory();
+                    done = done.and_then(|()| below.size_memory());
                 }
             }
             Ok(mut frame) => {
@@ -182,46 +166,33 @@ pub(crate) fn supervise(
             )));
         }
     }
-    let (status, last_words) = worker.wait();
-    match status {
+    let exit = worker.wait();
+    match exit.status() {
         Some(status) => tracing::debug!("the worker has ended: {status}"),
         None => tracing::warn!("the worker is gone, nobody knows how"),
     }
-    Ok(end.unwrap_or_else(|| WorkerEnd::Failed(died(status, &last_words))))
+    Ok(end.unwrap_or_else(|| WorkerEnd::Failed(died(&exit))))
 }
 
 struct Worker {
-    child: Child,
-    input: Option<ChildStdin>,
+    process: u32,
+    input: Option<Box<dyn Write + Send>>,
     frames: Receiver<Frame>,
-    errors: Option<JoinHandle<Vec<String>>>,
+    handle: Box<dyn WorkerHandle>,
 }
 
 impl Worker {
     fn start(start: &Start<'_>, is_limited: bool) -> Result<Self, RunnerError> {
-        let program = start.program;
-        let frugal: &[_] = if is_limited { &program.frugal } else { &[] };
-        // A group of its own: an interruption typed at the terminal goes to the runner alone, which ends the worker in order.
-        let mut command = Command::new(program.to_run());
-        command
-            .arg0(&program.path)
-            .args(&program.arguments)
-            .envs(frugal.iter().map(|(name, value)| (name, value)))
-            .envs(start.rig.map(|rig| (MARK_VARIABLE, &rig.mark)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
-        let user = start.rig.and_then(|rig| rig.user);
-        if let Some(user) = user.filter(|_| rustix::process::geteuid().is_root()) {
-            command.uid(user.user).gid(user.group);
-        }
-        let mut child = command.spawn().map_err(|source| RunnerError::Spawn {
-            path: program.path.clone(),
-            source,
+        let StartedWorker {
+            process,
+            input,
+            output,
+            handle,
+        } = start.host.start_worker(&WorkerStart {
+            frugal: is_limited,
+            mark: start.rig.map(|rig| rig.mark.clone()),
+            user: start.rig.and_then(|rig| rig.user),
         })?;
-        let output = child.stdout.take().expect("standard output is a pipe");
-        let errors = child.stderr.take().expect("standard error is a pipe");
         let (sender, frames) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines() {
@@ -235,22 +206,11 @@ impl Worker {
                 }
             }
         });
-        let errors = std::thread::spawn(move || {
-            let mut last = Vec::new();
-            for line in BufReader::new(errors).lines() {
-                let Ok(line) = line else { break };
-                if last.len() == LAST_WORDS {
-                    last.remove(0);
-                }
-                last.push(line);
-            }
-            last
-        });
         Ok(Self {
-            input: child.stdin.take(),
-            child,
+            process,
+            input: Some(input),
             frames,
-            errors: Some(errors),
+            handle,
         })
     }
 
@@ -272,15 +232,12 @@ impl Worker {
     }
 
     fn kill(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.handle.kill();
     }
 
-    fn wait(mut self) -> (Option<ExitStatus>, Vec<String>) {
+    fn wait(mut self) -> WorkerExit {
         drop(self.input.take());
-        let status = self.child.wait().ok();
-        let errors = self.errors.take().expect("taken once, here");
-        (status, errors.join().unwrap_or_default())
+        self.handle.wait()
     }
 }
 
@@ -291,8 +248,8 @@ impl Drop for Worker {
     }
 }
 
-fn died(status: Option<ExitStatus>, last_words: &[String]) -> String {
-    let how = match status {
+fn died(exit: &WorkerExit) -> String {
+    let how = match exit.status() {
         Some(status) => match (status.signal(), status.code()) {
             (Some(9), _) => {
                 "was killed (SIGKILL): by somebody, or by the kernel for want of memory, which `dmesg` would tell".to_owned()
@@ -303,12 +260,12 @@ fn died(status: Option<ExitStatus>, last_words: &[String]) -> String {
         },
         None => "vanished".to_owned(),
     };
-    if last_words.is_empty() {
+    if exit.last_words.is_empty() {
         return format!("the worker process {how}");
     }
     format!(
         "the worker process {how}; its last words: {}",
-        last_words.join(" / ")
+        exit.last_words.join(" / ")
     )
 }
 
@@ -318,12 +275,15 @@ mod tests {
 
     #[test]
     fn a_death_is_explained() {
-        let killed = died(Some(ExitStatus::from_raw(9)), &[]);
+        let killed = died(&WorkerExit {
+            status: Some(9),
+            last_words: Vec::new(),
+        });
         assert!(killed.contains("SIGKILL"), "{killed}");
-        let failed = died(
-            Some(ExitStatus::from_raw(3 << 8)),
-            &["out of cheese".into()],
-        );
+        let failed = died(&WorkerExit {
+            status: Some(3 << 8),
+            last_words: vec!["out of cheese".into()],
+        });
         let expected = "the worker process ended with exit code 3 before its run was over; its last words: out of cheese";
         assert_eq!(failed, expected);
     }

@@ -3,7 +3,7 @@
 use crate::clock_time::now;
 use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
 use crate::ledger::Watched;
-use crate::rig_access::{Disk, MeasuredServer, Stage, is_traced, sampler};
+use crate::rig_access::{MeasuredServer, Stage, is_shaped, sampler};
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{LoadError, PointSpec, SliceSink, run_load, run_point, run_point_noting};
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
@@ -131,9 +131,9 @@ fn run<W: Write>(
     let engine = open(&order.arm.engine, &opening).map_err(|error| error.to_string())?;
     let measured = measure(order, &*engine, runner, speaker);
     speaker.say(&Frame::Closing);
-    // However the measuring ended, what the engine still has to write need not wait for a slow disk.
-    if let Ok(Some(mut disk)) = Disk::connect(&order.standing, order.measurement.shaped_from) {
-        let _ = disk.enter(Stage::Over, "closing");
+    if order.is_on_emulated_disk() {
+        // However the measuring ended, what the engine still has to write need not wait for a slow disk. Who cannot be asked any more is no reason not to close.
+        let _ = ask(speaker, runner, &entering(order, Stage::Over, "closing"));
     }
     let closed = engine.close().map_err(|error| error.to_string());
     let finished = measured?;
@@ -159,15 +159,13 @@ fn measure<W: Write>(
         engine,
         sampler: WorkerSampler::new(),
         figures: sampler(&order.standing, &host, server.as_ref())?,
-        disk: Disk::connect(&order.standing, order.measurement.shaped_from)?,
+        order,
         ours: ours(order, &host, server.as_ref()),
         phase: String::new(),
-        failure: None,
         completed: Completed::default(),
         tally: Tally::new(None),
         due: None,
         lost: false,
-        is_at_point: false,
     };
     let asked = order.arm.data.key_count();
 
@@ -216,7 +214,7 @@ fn measure<W: Write>(
     if order.arm.rig.limits.page_cache_bytes.is_some() {
         reporter.ask(&Frame::SizeMemory)?;
     }
-    reporter.tell_extents(order)?;
+    reporter.tell_extents()?;
 
     let objective = order.objective.as_ref();
     let mut sequence =
@@ -260,7 +258,6 @@ fn measure<W: Write>(
             Some(watched) => watched,
             None => engine,
         };
-        reporter.is_at_point = true;
         let mut end =
             reporter.with_machine(&host, |reporter| match order.measurement.log_operations {
                 0 => run_point(asked, &workload, &spec, mix, reporter),
@@ -284,7 +281,7 @@ fn measure<W: Write>(
         sequence.done(reporter.tally.outcome(&end));
     }
     reporter.enter(Stage::Over, "over")?;
-    reporter.tell_extents(order)?;
+    reporter.tell_extents()?;
     Ok(true)
 }
 
@@ -296,6 +293,20 @@ fn ours(order: &Order, host: &Host, server: Option<&MeasuredServer>) -> Vec<u32>
         ours.extend(local_servers(host));
     }
     ours
+}
+
+/// Waits for the runner, which does something about the rig.
+fn ask<W: Write>(speaker: &mut Speaker<W>, runner: &Runner, frame: &Frame) -> Result<(), String> {
+    speaker.say(frame);
+    let answered = runner.told.recv();
+    answered.map_err(|_| "the program that started this worker is gone".to_owned())
+}
+
+fn entering(order: &Order, stage: Stage, mark: &str) -> Frame {
+    Frame::Enter {
+        shaped: is_shaped(order.measurement.shaped_from, stage),
+        mark: mark.to_owned(),
+    }
 }
 
 /// Whether writes wait for an answer: with w:0 nothing is promised, so nothing can be lost.
@@ -354,13 +365,11 @@ struct Reporter<'a, W> {
     engine: &'a dyn Engine,
     sampler: WorkerSampler,
     figures: SliceSampler,
-    disk: Option<Disk>,
+    order: &'a Order,
     /// Processes that measure or are measured, with all that descend from them.
     ours: Vec<u32>,
     /// The running point in words, for marks in the trace.
     phase: String,
-    /// Why the running point is worth nothing.
-    failure: Option<String>,
     /// Of the running phase.
     completed: Completed,
     /// Of the running point.
@@ -369,13 +378,11 @@ struct Reporter<'a, W> {
     due: Option<f64>,
     /// Whether it has missed the objective already, whatever comes.
     lost: bool,
-    /// Whether a point is being measured, and not the load.
-    is_at_point: bool,
 }
 
 impl<W: Write> Reporter<'_, W> {
     fn stopped(&self) -> bool {
-        self.runner.stop.load(Ordering::Relaxed) || self.speaker.lost || self.failure.is_some()
+        self.runner.stop.load(Ordering::Relaxed) || self.speaker.lost
     }
 
     /// Whether the running trial has missed the objective already, whatever comes.
@@ -383,29 +390,32 @@ impl<W: Write> Reporter<'_, W> {
         self.due.is_some_and(|due| self.tally.is_lost(due))
     }
 
-    /// Brings the emulated disk, if there is one, into the state of this stage.
+    /// Has the emulated disk, if there is one, brought into the state of this stage.
     fn enter(&mut self, stage: Stage, what: &str) -> Result<(), String> {
-        let Some(disk) = &mut self.disk else {
+        if !self.order.is_on_emulated_disk() {
             return Ok(());
-        };
-        if self.phase.is_empty() {
-            return disk.enter(stage, what);
         }
-        disk.enter(stage, &format!("{}: {what}", self.phase))
+        let mark = self.mark(what);
+        self.ask(&entering(self.order, stage, &mark))
     }
 
-    fn tell_extents(&mut self, order: &Order) -> Result<(), String> {
-        if is_traced(&order.standing) {
+    /// For the trace.
+    fn mark(&self, what: &str) -> String {
+        match self.phase.as_str() {
+            "" => what.to_owned(),
+            phase => format!("{phase}: {what}"),
+        }
+    }
+
+    fn tell_extents(&mut self) -> Result<(), String> {
+        if self.order.is_on_emulated_disk() {
             self.ask(&Frame::LieStill)?;
         }
         Ok(())
     }
 
-    /// Waits for the runner, which does something about the rig.
     fn ask(&mut self, frame: &Frame) -> Result<(), String> {
-        self.speaker.say(frame);
-        let answered = self.runner.told.recv();
-        answered.map_err(|_| "the program that started this worker is gone".to_owned())
+        ask(self.speaker, self.runner, frame)
     }
 
     /// Runs a phase, and adds what happened to the machine meanwhile.
@@ -422,9 +432,6 @@ impl<W: Write> Reporter<'_, W> {
         let foreign = ForeignSampler::start(host, &self.ours);
         let system = SystemSampler::start(host);
         let mut end = phase(self).map_err(|error| error.to_string())?;
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
-        }
         let used = system.since_start();
         end.stolen_ns = used.stolen_ns;
         end.clock_jump_ns = used.clock_jump_ns;
@@ -473,10 +480,8 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
     }
 
     fn measuring_begins(&mut self) {
-        self.failure = self.enter(Stage::Measuring, "measuring").err();
-        if self.is_at_point {
-            self.speaker.say(&Frame::Measuring);
-        }
+        let mark = self.mark("measuring");
+        self.speaker.say(&Frame::Measuring { mark });
     }
 
     fn stop_requested(&mut self) -> bool {

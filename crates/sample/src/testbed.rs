@@ -149,6 +149,7 @@ fn calibration(number: usize) -> Calibration {
         ));
     }
     Calibration {
+        host: None,
         disk: disk(number),
         at: format!("2026-03-01T08:5{number}:00Z"),
         fio_version: "fio-3.33".into(),

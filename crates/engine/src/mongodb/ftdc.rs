@@ -135,7 +135,10 @@ fn read_chunk(data: &[u8], samples: &mut Vec<MetricsSample>) -> Option<()> {
             Some(row[index] as f64)
         };
         figures_by(&value, &mut figures);
-        samples.push((*time, figures));
+        let figures = figures
+            .into_iter()
+            .map(|(name, figure)| (name.into(), figure));
+        samples.push((*time, figures.collect()));
     }
     Some(())
 }
@@ -337,8 +340,8 @@ mod tests {
     fn expected() -> Vec<MetricsSample> {
         let at = |time, connections, used: i64| {
             let figures = vec![
-                (figures::ENGINE_CACHE_USED, used as f64),
-                (figures::SERVER_CONNECTIONS, connections),
+                (figures::ENGINE_CACHE_USED.into(), used as f64),
+                (figures::SERVER_CONNECTIONS.into(), connections),
             ];
             (time, figures)
         };

@@ -233,7 +233,10 @@ fn figures_of_the_files_are_what_a_second_reader_sees() {
             .collect();
         if pairs.len() >= 3 {
             for (told, status) in pairs {
-                let told: BTreeMap<&str, f64> = told.iter().copied().collect();
+                let told: BTreeMap<&str, f64> = told
+                    .iter()
+                    .map(|(name, figure)| (name.as_ref(), *figure))
+                    .collect();
                 for row in TABLE {
                     let expected = second(status, row, true);
                     assert_eq!(told.get(row.0), Some(&expected), "{}", row.0);

@@ -35,6 +35,8 @@ object! {
         "Size of the data, where it is not that of the workload.";
     working_set = WORKING_SET, Optional, "138%";
         "Size of the data on disk as a share of the cache that the engine can use, where it is not that of the workload.";
+    on = Shape::Name, Optional, "db1";
+        "The machine that it stands on, one of `hosts`; without it the one that `plimsoll run` is started on. An embedded engine runs there together with its load.";
     directory = Shape::Text { most: 1_000 }, Optional, "/mnt/data";
         "Folder in which the data directory is made, or the emulated disk is kept, found from the folder of the experiment file; \
          without it, the program's own place.";

@@ -4,6 +4,7 @@ use crate::elements::arm::{OPEN_ARM, OPEN_DEFAULTS};
 use crate::elements::compare::COMPARE;
 use crate::elements::events::{EVENT, MOST_EVENTS};
 use crate::elements::factors::{CELL_NAMES, DESIGN, EXCEPTION, FACTOR, MOST_FACTORS};
+use crate::elements::hosts::{HOST, MOST_HOSTS};
 use crate::elements::load::LOAD;
 use crate::elements::load_phase::LOAD_PHASE;
 use crate::elements::measurement::MEASUREMENT;
@@ -18,6 +19,7 @@ pub(crate) const VERSION: u64 = 1;
 /// Arms of an experiment.
 const MOST_ARMS: usize = 1_000;
 static EACH_ARM: Shape = Shape::Open(&OPEN_ARM);
+static EACH_HOST: Shape = Shape::Object(&HOST);
 static EACH_EVENT: Shape = Shape::Object(&EVENT);
 static EACH_SCALE: Shape = Shape::Open(&OPEN_SCALE);
 
@@ -30,6 +32,8 @@ object! {
         "Name of the experiment: results are kept and found under it.";
     question = Shape::Text { most: 1_000 }, Optional, "What does a cache of a quarter of the data cost?";
         "What the experiment is to answer. It heads every report.";
+    hosts = Shape::keyed(Keys::Names("host"), &EACH_HOST, 1, MOST_HOSTS), Optional, "{db1: {ssh: root@db1.example}}";
+        "Machines beside the one that `plimsoll run` is started on, by name. An arm stands on the machine that its `on` names.";
     workload = Shape::Object(&WORKLOAD), Required, "{records: 100k, preset: a}";
         "What is stored and what is asked.";
     defaults = Shape::Open(&OPEN_DEFAULTS), Optional, "{engine: wiredtiger, cache_size: 512MiB}";

@@ -11,6 +11,7 @@ pub(crate) mod factors;
 mod fields;
 pub(crate) mod file;
 mod filesystem;
+pub(crate) mod hosts;
 pub(crate) mod latency;
 mod limits;
 pub(crate) mod load;

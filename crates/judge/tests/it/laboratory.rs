@@ -129,10 +129,12 @@ impl Laboratory {
             data: DataSpec::with_records(1_000),
             levels: Vec::new(),
             working_set: None,
+            on: None,
             directory: None,
             rig: RigSpec::default(),
         };
         let plan = Plan {
+            hosts: Vec::new(),
             version: PLAN_VERSION,
             name: "laboratory".into(),
             question: None,

@@ -1,0 +1,268 @@
+//! The side of the other machine: starts a rig and workers, and puts them on channels.
+
+use crate::message::{Ask, Event, Greeting, LEASE, Request, VERSION};
+use crate::remote::Identity;
+use plimsoll_carrier::{Carrier, Channels, Control};
+use plimsoll_rig::RigProgram;
+use plimsoll_runner::{StartedWorker, WorkerProgram, WorkerStart, this_machine};
+use plimsoll_testbed::is_within_data_directory;
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::time::Duration;
+
+/// How often the lease is looked at. No request may reach a database later than the lease after the program was heard last.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long before the end of the lease the workers are ended, so that they are gone when it ends.
+const MARGIN: Duration = Duration::from_millis(500);
+/// How long the rig may take to undo what it has made.
+const LONGEST_END: Duration = Duration::from_secs(60);
+
+/// An agent, for one program after the other.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    /// This program.
+    pub identity: Identity,
+    /// How the process that makes rigs is started.
+    pub rig: RigProgram,
+    /// How workers are started.
+    pub worker: WorkerProgram,
+}
+
+impl Agent {
+    /// Does what the program at the other end asks for, until that is gone. Then everything is ended and undone.
+    ///
+    /// # Errors
+    /// When what comes is no request.
+    pub fn serve(&self, carrier: Carrier) -> io::Result<()> {
+        let (channels, control) = Channels::over(carrier);
+        let mut work = Work {
+            agent: self,
+            channels: &channels,
+            workers: HashMap::new(),
+            rig: None,
+        };
+        let served = work.take_requests(&control);
+        work.end();
+        served
+    }
+}
+
+/// What goes on for one program.
+struct Work<'a> {
+    agent: &'a Agent,
+    channels: &'a Channels,
+    workers: HashMap<u32, Working>,
+    /// A second handle of the rig's socket, to see its end.
+    rig: Option<UnixStream>,
+}
+
+/// A worker that was started.
+struct Working {
+    tell: Sender<Told>,
+    /// Ends when the worker has.
+    gone: Receiver<()>,
+}
+
+/// What the thread of a worker hears.
+enum Told {
+    Kill,
+    OutputEnded,
+}
+
+impl Work<'_> {
+    fn take_requests(&mut self, control: &Control) -> io::Result<()> {
+        loop {
+            let message = match control.receive(LOOK) {
+                Ok(Some(message)) => message,
+                Ok(None) if self.channels.silence() > LEASE - MARGIN => {
+                    tracing::warn!(
+                        "the program that uses this agent was not heard for {LEASE:?}: its work is ended"
+                    );
+                    return Ok(());
+                }
+                Ok(None) => continue,
+                // It is gone, which is how it ends.
+                Err(_) => return Ok(()),
+            };
+            let Request { number, ask } = serde_json::from_slice(&message)?;
+            let answer = self.answer(number, ask);
+            if let Some(answer) = answer {
+                tell(self.channels, &Event::Answer { number, answer });
+            }
+        }
+    }
+
+    /// `None` where the answer comes later.
+    fn answer(&mut self, number: u64, ask: Ask) -> Option<Result<Value, String>> {
+        Some(match ask {
+            Ask::Hello { .. } => value(&Greeting {
+                version: VERSION,
+                program: self.agent.identity.program.clone(),
+                hash: self.agent.identity.hash.clone(),
+            }),
+            Ask::Beat => value(&()),
+            Ask::Clock => value(&monotonic_ns()),
+            Ask::Machine => value(&this_machine()),
+            Ask::CpuTask => value(&plimsoll_runner::cpu_task_ns()),
+            Ask::StartRig { channel } => self.start_rig(channel),
+            Ask::StartWorker { channel, start } => self.start_worker(channel, &start),
+            Ask::Kill { channel } => {
+                if let Some(worker) = self.workers.get(&channel) {
+                    let _ = worker.tell.send(Told::Kill);
+                }
+                value(&())
+            }
+            Ask::OwnMetrics {
+                engine,
+                directory,
+                channel,
+            } => {
+                self.send_later(number, channel, move |to| {
+                    let samples = plimsoll_engine::own_metrics(&engine, &directory)?;
+                    serde_json::to_writer(to, &samples)?;
+                    Ok(())
+                });
+                return None;
+            }
+            Ask::Fetch { file, channel } => {
+                self.send_later(number, channel, move |to| {
+                    if !is_within_data_directory(&file) {
+                        return Err(io::Error::other("only files of rigs are sent"));
+                    }
+                    io::copy(&mut File::open(&file)?, to).map(drop)
+                });
+                return None;
+            }
+        })
+    }
+
+    fn start_rig(&mut self, channel: u32) -> Result<Value, String> {
+        let words = |error: io::Error| {
+            format!("cannot start the process that makes disks, filesystems and servers: {error}")
+        };
+        let socket = self.agent.rig.start().map_err(words)?;
+        self.rig = Some(socket.try_clone().map_err(words)?);
+        self.channels
+            .attach_socket(channel, socket)
+            .map_err(words)?;
+        value(&())
+    }
+
+    fn start_worker(&mut self, on: u32, start: &WorkerStart) -> Result<Value, String> {
+        self.workers
+            .retain(|_, worker| worker.gone.try_recv() == Err(TryRecvError::Empty));
+        let StartedWorker {
+            process,
+            input,
+            output,
+            mut handle,
+        } = self
+            .agent
+            .worker
+            .start(start)
+            .map_err(|error| error.to_string())?;
+        let (tell_worker, told): (_, Receiver<Told>) = channel();
+        let reader = ToldWhenDropped {
+            output,
+            tell: tell_worker.clone(),
+        };
+        self.channels
+            .attach(on, reader, input)
+            .map_err(|error| error.to_string())?;
+        let channels = self.channels.clone();
+        let (has_ended, gone) = channel();
+        std::thread::spawn(move || {
+            // Nobody left to tell is a reason to end it, too.
+            if !matches!(told.recv(), Ok(Told::OutputEnded)) {
+                handle.kill();
+            }
+            let exit = handle.wait();
+            drop(has_ended);
+            tell(&channels, &Event::Ended { channel: on, exit });
+        });
+        let tell = tell_worker;
+        self.workers.insert(on, Working { tell, gone });
+        value(&process)
+    }
+
+    /// Writes to a channel in a thread of its own, and answers when that is done.
+    fn send_later(
+        &self,
+        number: u64,
+        channel: u32,
+        write: impl FnOnce(&mut UnixStream) -> io::Result<()> + Send + 'static,
+    ) {
+        let channels = self.channels.clone();
+        std::thread::spawn(move || {
+            let written = channels.open(channel).and_then(|mut to| {
+                write(&mut to)?;
+                to.flush()
+            });
+            let answer = written
+                .map(|()| Value::Null)
+                .map_err(|error| error.to_string());
+            tell(&channels, &Event::Answer { number, answer });
+        });
+    }
+
+    /// Ends the workers first, so that nobody asks what is being undone.
+    fn end(self) {
+        for worker in self.workers.values() {
+            let _ = worker.tell.send(Told::Kill);
+        }
+        for worker in self.workers.values() {
+            let _ = worker.gone.recv();
+        }
+        let rig = self.rig;
+        // Where the way is cut a packet may hang, and who sends it, for as long as the system tries; that must keep nothing from being undone.
+        let channels = self.channels.clone();
+        if let Some(rig) = &rig {
+            let _ = rig.shutdown(std::net::Shutdown::Write);
+        }
+        std::thread::spawn(move || channels.close());
+        if let Some(mut rig) = rig {
+            let _ = rig.set_read_timeout(Some(LONGEST_END));
+            let _ = rig.read_to_end(&mut Vec::new());
+        }
+    }
+}
+
+/// Whoever is gone hears nothing.
+fn tell(channels: &Channels, event: &Event) {
+    let message = serde_json::to_vec(event).expect("events are plain data with string keys");
+    let _ = channels.send_message(message);
+}
+
+fn value(answer: &impl Serialize) -> Result<Value, String> {
+    serde_json::to_value(answer).map_err(|error| error.to_string())
+}
+
+/// `CLOCK_MONOTONIC`, nanoseconds.
+pub(crate) fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}
+
+/// The output of a worker. It is dropped when it has ended, or nobody takes it any more.
+struct ToldWhenDropped {
+    output: Box<dyn Read + Send>,
+    tell: Sender<Told>,
+}
+
+impl Read for ToldWhenDropped {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.output.read(into)
+    }
+}
+
+impl Drop for ToldWhenDropped {
+    fn drop(&mut self) {
+        let _ = self.tell.send(Told::OutputEnded);
+    }
+}

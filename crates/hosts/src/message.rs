@@ -1,0 +1,77 @@
+//! What the program and an agent say to each other on the control channel: one JSON value a message.
+
+use plimsoll_runner::{WorkerExit, WorkerStart};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Version of these messages.
+pub(crate) const VERSION: u32 = 1;
+
+/// Who has heard nothing for so long takes the other side for gone.
+pub const LEASE: Duration = Duration::from_secs(5);
+
+/// How often each side says that it is there.
+pub(crate) const BEAT: Duration = Duration::from_secs(1);
+
+/// From the program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Request {
+    /// Of this request; its answer has the same.
+    pub(crate) number: u64,
+    pub(crate) ask: Ask,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case")]
+pub(crate) enum Ask {
+    /// First. Answered with [`Greeting`].
+    Hello { version: u32 },
+    /// Starts the process that makes rigs, and puts it on a channel.
+    StartRig { channel: u32 },
+    /// Starts a worker, and puts it on a channel. Answered with the id of its process.
+    StartWorker { channel: u32, start: WorkerStart },
+    /// Ends the worker on a channel at once.
+    Kill { channel: u32 },
+    /// What the machine is. Answered with a `Machine`.
+    Machine,
+    /// Times the CPU probe task. Answered with nanoseconds.
+    CpuTask,
+    /// What time it is. Answered with `CLOCK_MONOTONIC`, nanoseconds.
+    Clock,
+    /// What a server wrote about itself. Comes as JSON on a channel.
+    OwnMetrics {
+        engine: String,
+        directory: PathBuf,
+        channel: u32,
+    },
+    /// A file of a rig. Comes on a channel. Answered with its length.
+    Fetch { file: PathBuf, channel: u32 },
+    /// That the program is there.
+    Beat,
+}
+
+/// Who answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Greeting {
+    pub(crate) version: u32,
+    /// Version and commit of the program.
+    pub(crate) program: String,
+    /// SHA-256 of its file.
+    pub(crate) hash: String,
+}
+
+/// From an agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub(crate) enum Event {
+    /// To a request.
+    Answer {
+        number: u64,
+        answer: Result<Value, String>,
+    },
+    /// A worker has ended; its output has come to its end.
+    Ended { channel: u32, exit: WorkerExit },
+}

@@ -1,0 +1,442 @@
+//! The side of the program: another machine, as the runner sees it.
+
+use crate::agent::monotonic_ns;
+use crate::message::{Ask, BEAT, Event, Greeting, LEASE, Request, VERSION};
+use plimsoll_carrier::{Carrier, Channels, Control};
+use plimsoll_engine::MetricsSample;
+use plimsoll_record::{ClockOffset, Machine, RoundTrip};
+use plimsoll_rig::{RigError, RigProcess};
+use plimsoll_runner::{RunHost, RunnerError, StartedWorker, WorkerExit, WorkerHandle, WorkerStart};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::process::Child;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// By so many the clock of another machine is found.
+const ROUND_TRIPS: usize = 64;
+/// How long an agent may take to answer what takes no time.
+const ANSWER: Duration = Duration::from_secs(10);
+/// How long it may take to send what a server wrote, or a file, without any of it coming.
+const LONGEST_ANSWER: Duration = Duration::from_secs(600);
+/// How long a process that carries may take to end once its input has ended.
+const LONGEST_END: Duration = Duration::from_secs(60);
+/// How long a process may take to end that carries to no agent.
+const SHORTEST_END: Duration = Duration::from_secs(1);
+/// The channel of the process that makes rigs.
+const RIG: u32 = 1;
+
+/// Which program this is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Version and commit.
+    pub program: String,
+    /// SHA-256 of its file, in hexadecimal digits.
+    pub hash: String,
+}
+
+impl Identity {
+    /// Of the program in a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn of(program: String, file: &Path) -> io::Result<Self> {
+        let hash = Sha256::digest(std::fs::read(file)?);
+        Ok(Self {
+            program,
+            hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+        })
+    }
+}
+
+/// Why a machine cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// There is no way to it.
+    #[error("{0}")]
+    Unreachable(String),
+    /// Something other than an agent answers, or it ended.
+    #[error("no agent answers there: {0}")]
+    NoAgent(String),
+    /// The agent is another program.
+    #[error(
+        "plimsoll {there} is there, and plimsoll {here} is here: results of two versions do not belong together. Put the same program on both machines"
+    )]
+    OtherVersion {
+        /// This program.
+        here: String,
+        /// That one.
+        there: String,
+    },
+    /// The agent refuses.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// A machine behind an agent.
+pub struct RemoteHost {
+    name: String,
+    /// Dropped first: the agent hears that the rig is let go.
+    rigs: RigProcess,
+    line: Arc<Line>,
+    /// The command that carries, where one does.
+    carrier: EndedWhenDropped,
+}
+
+/// What is under way.
+struct Line {
+    channels: Channels,
+    next_number: AtomicU64,
+    next_channel: AtomicU32,
+    open: Mutex<Option<Open>>,
+}
+
+/// Who waits for what. Gone when the agent is.
+#[derive(Default)]
+struct Open {
+    answers: HashMap<u64, Sender<Result<Value, String>>>,
+    workers: HashMap<u32, Sender<WorkerExit>>,
+}
+
+impl RemoteHost {
+    /// Greets the agent at the other end, makes sure that it is the same program, and has its rig process started. `carrier` is the process that carries,
+    /// which is ended with this host.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    pub fn connect(
+        name: &str,
+        carrier: Carrier,
+        process: Option<Child>,
+        here: &Identity,
+    ) -> Result<Self, HostError> {
+        let (channels, control) = Channels::over(carrier);
+        let line = Arc::new(Line {
+            channels,
+            next_number: AtomicU64::new(0),
+            next_channel: AtomicU32::new(RIG + 1),
+            open: Mutex::new(Some(Open::default())),
+        });
+        let mut child = EndedWhenDropped::new(process, SHORTEST_END);
+        let of_events = Arc::clone(&line);
+        std::thread::spawn(move || of_events.take_events(&control));
+        let hello = Ask::Hello { version: VERSION };
+        let greeting: Greeting = line
+            .ask(hello, ANSWER)
+            .map_err(|error| HostError::NoAgent(error.to_string()))?;
+        if greeting.hash != here.hash || greeting.version != VERSION {
+            line.channels.close();
+            return Err(HostError::OtherVersion {
+                here: here.program.clone(),
+                there: match greeting.program == here.program {
+                    true => format!("{} of another build", greeting.program),
+                    false => greeting.program,
+                },
+            });
+        }
+        let rig = line
+            .channels
+            .open(RIG)
+            .map_err(|error| HostError::NoAgent(error.to_string()))?;
+        line.ask::<()>(Ask::StartRig { channel: RIG }, ANSWER)
+            .map_err(|error| match error {
+                AskError::Refused(why) => HostError::Refused(why),
+                AskError::Lost(why) => HostError::NoAgent(why),
+            })?;
+        Ok(Self {
+            name: name.to_owned(),
+            rigs: RigProcess::over(rig),
+            line,
+            carrier: EndedWhenDropped::new(child.child.take(), LONGEST_END),
+        })
+    }
+
+    /// Whether the agent was heard lately.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        locked(&self.line.open).is_some()
+    }
+
+    fn lost(&self, why: &str) -> RunnerError {
+        RunnerError::HostLost {
+            name: self.name.clone(),
+            why: why.to_owned(),
+        }
+    }
+
+    fn ask<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, RigError> {
+        self.line
+            .ask(ask, ANSWER)
+            .map_err(|error| RigError::Gone(format!("host {}: {error}", self.name)))
+    }
+
+    /// What comes on a channel of its own after this request, to its end.
+    fn receive(&self, ask: impl FnOnce(u32) -> Ask, to: &mut dyn io::Write) -> io::Result<()> {
+        let channel = self.line.next_channel.fetch_add(1, Ordering::Relaxed);
+        let mut from = self.line.channels.open(channel)?;
+        let answer = self.line.send(ask(channel)).map_err(io::Error::other)?;
+        io::copy(&mut from, to)?;
+        let answer: Result<Value, AskError> = wait(&answer, LONGEST_ANSWER);
+        answer.map(drop).map_err(io::Error::other)
+    }
+}
+
+impl std::fmt::Debug for RemoteHost {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("RemoteHost")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RunHost for RemoteHost {
+    fn rigs(&self) -> &RigProcess {
+        &self.rigs
+    }
+
+    fn machine(&self) -> Result<Machine, RigError> {
+        self.ask(Ask::Machine)
+    }
+
+    fn cpu_task_ns(&self) -> Result<u64, RigError> {
+        self.ask(Ask::CpuTask)
+    }
+
+    fn clock(&self) -> Result<ClockOffset, RigError> {
+        let mut trips = Vec::with_capacity(ROUND_TRIPS);
+        for _ in 0..ROUND_TRIPS {
+            let asked_ns = monotonic_ns();
+            let said_ns = self.ask(Ask::Clock)?;
+            trips.push(RoundTrip {
+                asked_ns,
+                said_ns,
+                answered_ns: monotonic_ns(),
+            });
+        }
+        Ok(ClockOffset::of(&trips).unwrap_or_default())
+    }
+
+    fn start_worker(&self, start: &WorkerStart) -> Result<StartedWorker, RunnerError> {
+        let line = &self.line;
+        let lost = |error: io::Error| self.lost(&error.to_string());
+        let channel = line.next_channel.fetch_add(1, Ordering::Relaxed);
+        let socket = line.channels.open(channel).map_err(lost)?;
+        let (tell, told) = std::sync::mpsc::channel();
+        match locked(&line.open).as_mut() {
+            Some(open) => open.workers.insert(channel, tell),
+            None => return Err(self.lost("the connection has ended")),
+        };
+        let start = start.clone();
+        let process = line
+            .ask(Ask::StartWorker { channel, start }, ANSWER)
+            .map_err(|error| self.lost(&error.to_string()))?;
+        Ok(StartedWorker {
+            process,
+            input: Box::new(Ending(socket.try_clone().map_err(lost)?)),
+            output: Box::new(socket),
+            handle: Box::new(RemoteWorker {
+                line: Arc::clone(line),
+                channel,
+                told,
+            }),
+        })
+    }
+
+    fn own_metrics(&self, engine: &str, directory: &Path) -> io::Result<Vec<MetricsSample>> {
+        let mut text = Vec::new();
+        let ask = |channel| Ask::OwnMetrics {
+            engine: engine.to_owned(),
+            directory: directory.to_owned(),
+            channel,
+        };
+        self.receive(ask, &mut text)?;
+        Ok(serde_json::from_slice(&text)?)
+    }
+
+    fn is_here(&self) -> bool {
+        false
+    }
+
+    fn fetch(&self, file: &Path, to: &mut File) -> io::Result<()> {
+        let file = file.to_owned();
+        self.receive(|channel| Ask::Fetch { file, channel }, to)
+    }
+}
+
+impl Drop for RemoteHost {
+    fn drop(&mut self) {
+        if self.is_there() {
+            // The rig is let go first, while there still is a way to it.
+            self.rigs.let_go();
+        } else {
+            // Nobody is there who would end it.
+            self.carrier.longest = Duration::ZERO;
+        }
+        self.line.close();
+    }
+}
+
+/// The input of a worker: it hears the end.
+struct Ending(std::os::unix::net::UnixStream);
+
+impl io::Write for Ending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.shutdown(std::net::Shutdown::Write);
+    }
+}
+
+struct RemoteWorker {
+    line: Arc<Line>,
+    channel: u32,
+    told: Receiver<WorkerExit>,
+}
+
+impl WorkerHandle for RemoteWorker {
+    fn kill(&mut self) {
+        let channel = self.channel;
+        let _ = self.line.send(Ask::Kill { channel });
+    }
+
+    fn wait(&mut self) -> WorkerExit {
+        self.told.recv().unwrap_or_default()
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+enum AskError {
+    #[error("{0}")]
+    Refused(String),
+    #[error("{0}")]
+    Lost(String),
+}
+
+impl Line {
+    fn ask<T: DeserializeOwned>(&self, ask: Ask, longest: Duration) -> Result<T, AskError> {
+        let answer = self.send(ask)?;
+        wait(&answer, longest)
+    }
+
+    fn send(&self, ask: Ask) -> Result<Receiver<Result<Value, String>>, AskError> {
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let lost = || AskError::Lost("the connection has ended".into());
+        let (tell, told) = channel();
+        locked(&self.open)
+            .as_mut()
+            .ok_or_else(lost)?
+            .answers
+            .insert(number, tell);
+        let message = serde_json::to_vec(&Request { number, ask })
+            .expect("requests are plain data with string keys");
+        self.channels.send_message(message).map_err(|_| lost())?;
+        Ok(told)
+    }
+
+    /// Until the agent is gone.
+    fn take_events(&self, control: &Control) {
+        let mut beaten = Instant::now();
+        while self.channels.silence() < LEASE {
+            if beaten.elapsed() >= BEAT {
+                beaten = Instant::now();
+                if self.send(Ask::Beat).is_err() {
+                    break;
+                }
+            }
+            let message = match control.receive(BEAT / 4) {
+                Ok(Some(message)) => message,
+                Ok(None) => continue,
+                Err(_) => break,
+            };
+            let Ok(event) = serde_json::from_slice(&message) else {
+                break;
+            };
+            let mut open = locked(&self.open);
+            let Some(open) = open.as_mut() else { break };
+            match event {
+                Event::Answer { number, answer } => {
+                    let waits = open.answers.remove(&number);
+                    waits.map(|waits| waits.send(answer));
+                }
+                Event::Ended { channel, exit } => {
+                    let waits = open.workers.remove(&channel);
+                    waits.map(|waits| waits.send(exit));
+                }
+            }
+        }
+        self.close();
+    }
+
+    /// Everybody who waits learns that nothing comes.
+    fn close(&self) {
+        locked(&self.open).take();
+        self.channels.close();
+    }
+}
+
+fn wait<T: DeserializeOwned>(
+    answer: &Receiver<Result<Value, String>>,
+    longest: Duration,
+) -> Result<T, AskError> {
+    match answer.recv_timeout(longest) {
+        Ok(Ok(value)) => serde_json::from_value(value)
+            .map_err(|error| AskError::Lost(format!("its answer cannot be read: {error}"))),
+        Ok(Err(why)) => Err(AskError::Refused(why)),
+        Err(RecvTimeoutError::Timeout) => Err(AskError::Lost(format!(
+            "no answer within {} s",
+            longest.as_secs()
+        ))),
+        Err(RecvTimeoutError::Disconnected) => {
+            Err(AskError::Lost("the connection has ended".into()))
+        }
+    }
+}
+
+/// A process that carries: it ends when its input has ended, or is ended.
+struct EndedWhenDropped {
+    child: Option<Child>,
+    /// How long it may take.
+    longest: Duration,
+}
+
+impl EndedWhenDropped {
+    fn new(child: Option<Child>, longest: Duration) -> Self {
+        Self { child, longest }
+    }
+}
+
+impl Drop for EndedWhenDropped {
+    fn drop(&mut self) {
+        let Some(child) = &mut self.child else { return };
+        let begun = Instant::now();
+        while begun.elapsed() < self.longest {
+            if !matches!(child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,77 @@
+//! Machines of an experiment beside the one that the program runs on.
+
+use crate::{Arm, Plan};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A machine of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostSpec {
+    /// By which arms name it.
+    pub name: String,
+    /// How it is reached.
+    pub way: HostWay,
+    /// What it may be used for.
+    pub roles: Vec<HostRole>,
+}
+
+/// How a machine is reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostWay {
+    /// With the system's ssh: what would be typed behind it, `root@db1.example`.
+    Ssh(String),
+    /// An agent of this name that has joined NATS.
+    Agent(String),
+    /// An agent that a command starts, which is spoken to over its input and output.
+    Command(Vec<String>),
+}
+
+impl fmt::Display for HostWay {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ssh(target) => write!(formatter, "ssh {target}"),
+            Self::Agent(name) => write!(formatter, "agent {name}"),
+            Self::Command(words) => formatter.write_str(&words.join(" ")),
+        }
+    }
+}
+
+/// What a machine may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostRole {
+    /// To ask.
+    Load,
+    /// To be asked: arms stand on it.
+    Server,
+}
+
+impl HostRole {
+    /// All.
+    pub const ALL: [Self; 2] = [Self::Load, Self::Server];
+
+    /// The word in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Server => "server",
+        }
+    }
+}
+
+impl Plan {
+    /// Every machine that arms stand on, once, in the order of the arms. `None` is the one that the program runs on.
+    #[must_use]
+    pub fn host_names(&self) -> Vec<Option<&str>> {
+        let mut names = Vec::new();
+        for Arm { on, .. } in &self.arms {
+            if !names.contains(&on.as_deref()) {
+                names.push(on.as_deref());
+            }
+        }
+        names
+    }
+}

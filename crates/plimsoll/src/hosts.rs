@@ -1,0 +1,134 @@
+//! `plimsoll hosts`: who does what, and what each machine is and lacks.
+
+use crate::arguments;
+use crate::exit::Exit;
+use crate::plan::{complain, read};
+use crate::rig::Rigs;
+use crate::run::fleet;
+use crate::screen::{print, print_json};
+use plimsoll_plan::Plan;
+use plimsoll_quantities::words::{decimal_bytes, duration};
+use plimsoll_record::{ClockOffset, Machine};
+use plimsoll_redact::line;
+use plimsoll_runner::{Hosts, RunHost};
+use serde::Serialize;
+
+/// What is known of a machine.
+#[derive(Debug, Serialize)]
+struct Seen {
+    /// `None`: the one that this command runs on.
+    name: Option<String>,
+    way: String,
+    /// Arms that stand on it.
+    arms: Vec<String>,
+    machine: Option<Machine>,
+    clock: Option<ClockOffset>,
+    /// Why it cannot be used, or arms cannot stand on it.
+    lacks: Vec<String>,
+}
+
+/// `plimsoll hosts`: good where every arm can stand where it is to stand.
+pub fn hosts(arguments: &arguments::Hosts, rigs: &Rigs) -> anyhow::Result<Exit> {
+    let checked = read(&arguments.experiment, rigs)?;
+    let plan = match checked.plan {
+        Ok(plan) => plan,
+        Err(problems) => return complain(&problems, arguments.json),
+    };
+    let fleet = fleet(rigs, &plan.hosts)?;
+    let mut names: Vec<Option<&str>> = vec![None];
+    names.extend(plan.hosts.iter().map(|host| Some(host.name.as_str())));
+    let mut all = Vec::new();
+    for name in names {
+        let mut seen = Seen {
+            name: name.map(str::to_owned),
+            way: way(&plan, name),
+            arms: Vec::new(),
+            machine: None,
+            clock: None,
+            lacks: Vec::new(),
+        };
+        let arms = plan.arms.iter().filter(|arm| arm.on.as_deref() == name);
+        seen.arms = arms.map(|arm| arm.name.clone()).collect();
+        match fleet.host(name) {
+            Ok(host) => look(&plan, name, &*host, &mut seen),
+            Err(error) => seen.lacks.push(error.to_string()),
+        }
+        all.push(seen);
+    }
+    let is_good = all.iter().all(|seen| seen.lacks.is_empty());
+    if arguments.json {
+        print_json(&all)?;
+    } else {
+        for seen in &all {
+            print(format_args!("{}\n", words(seen)))?;
+        }
+    }
+    Ok(if is_good { Exit::Good } else { Exit::Failed })
+}
+
+fn look(plan: &Plan, name: Option<&str>, host: &dyn RunHost, seen: &mut Seen) {
+    let arms: Vec<_> = plan
+        .arms
+        .iter()
+        .filter(|arm| arm.on.as_deref() == name)
+        .collect();
+    let rigs = arms.iter().map(|arm| arm.rig.clone()).collect();
+    match host.rigs().what_runs(rigs) {
+        Ok(whys) => {
+            let lacking = arms.iter().zip(whys);
+            seen.lacks.extend(
+                lacking.filter_map(|(arm, why)| Some(format!("arm {}: {}", arm.name, why?))),
+            );
+        }
+        Err(error) => seen.lacks.push(error.to_string()),
+    }
+    match host.machine() {
+        Ok(machine) => seen.machine = Some(machine),
+        Err(error) => seen.lacks.push(error.to_string()),
+    }
+    match host.clock() {
+        Ok(clock) => seen.clock = Some(clock),
+        Err(error) => seen.lacks.push(error.to_string()),
+    }
+}
+
+fn way(plan: &Plan, name: Option<&str>) -> String {
+    let spec = plan
+        .hosts
+        .iter()
+        .find(|host| Some(host.name.as_str()) == name);
+    spec.map_or_else(|| "this machine".to_owned(), |host| host.way.to_string())
+}
+
+fn words(seen: &Seen) -> String {
+    let name = seen.name.as_deref().unwrap_or("controller");
+    let mut text = format!("{} ({})", line(name), line(&seen.way));
+    if seen.name.is_none() && seen.arms.is_empty() {
+        text.push_str("\n  runs the experiment, keeps its results");
+    }
+    if !seen.arms.is_empty() {
+        text.push_str(&format!("\n  arms        {}", line(&seen.arms.join(", "))));
+    }
+    if let Some(machine) = &seen.machine {
+        let cpu = machine.cpu_model.as_deref().unwrap_or("unknown processors");
+        let kernel = machine.kernel.as_deref().unwrap_or("unknown kernel");
+        text.push_str(&format!(
+            "\n  machine     {} x {}, {}, {}",
+            machine.cores,
+            line(cpu),
+            decimal_bytes(machine.memory_bytes as f64),
+            line(kernel)
+        ));
+    }
+    if let Some(clock) = seen.clock.as_ref().filter(|_| seen.name.is_some()) {
+        text.push_str(&format!(
+            "\n  clock       known to {}, round trip {}",
+            duration(clock.bound_ns as f64),
+            duration(clock.round_trip_ns as f64)
+        ));
+    }
+    for why in &seen.lacks {
+        text.push_str(&format!("\n  LACKS       {}", line(why)));
+    }
+    text
+}
