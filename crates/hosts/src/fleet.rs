@@ -51,7 +51,7 @@ impl<'a> Fleet<'a> {
     pub fn remote(&self, name: &str) -> Result<Rc<RemoteHost>, HostError> {
         let mut links = self.links.borrow_mut();
         if let Some(link) = links.get(name) {
-            if link.is_there() {
+            if !link.is_lost() {
                 return Ok(Rc::clone(link));
             }
             links.remove(name);

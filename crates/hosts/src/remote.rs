@@ -158,12 +158,6 @@ impl RemoteHost {
         })
     }
 
-    /// Whether the agent was heard lately.
-    #[must_use]
-    pub fn is_there(&self) -> bool {
-        locked(&self.line.open).is_some()
-    }
-
     fn lost(&self, why: &str) -> RunnerError {
         RunnerError::HostLost {
             name: self.name.clone(),
@@ -200,6 +194,10 @@ impl std::fmt::Debug for RemoteHost {
 impl RunHost for RemoteHost {
     fn rigs(&self) -> &RigProcess {
         &self.rigs
+    }
+
+    fn is_lost(&self) -> bool {
+        locked(&self.line.open).is_none()
     }
 
     fn machine(&self) -> Result<Machine, RigError> {
@@ -273,12 +271,12 @@ impl RunHost for RemoteHost {
 
 impl Drop for RemoteHost {
     fn drop(&mut self) {
-        if self.is_there() {
-            // The rig is let go first, while there still is a way to it.
-            self.rigs.let_go();
-        } else {
+        if self.is_lost() {
             // Nobody is there who would end it.
             self.carrier.longest = Duration::ZERO;
+        } else {
+            // The rig is let go first, while there still is a way to it.
+            self.rigs.let_go();
         }
         self.line.close();
     }

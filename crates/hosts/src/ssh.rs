@@ -14,8 +14,8 @@ const OPTIONS: [&str; 4] = [
     "-oLogLevel=ERROR",
 ];
 
-/// The folder of copies, from the home directory there.
-const FOLDER: &str = ".cache/plimsoll/bin";
+/// The folder of copies, in the words of a shell there.
+const FOLDER: &str = "\"${XDG_CACHE_HOME:-$HOME/.cache}\"/plimsoll/bin";
 
 /// Puts this program on a machine unless it is there, and returns the command that starts it there as an agent.
 pub(crate) fn agent_command(
@@ -29,7 +29,6 @@ pub(crate) fn agent_command(
         )));
     }
     let file = format!("{FOLDER}/plimsoll-{}", &here.hash[..16]);
-    // The words are of letters, digits, dots, dashes and slashes, so no shell reads anything into them.
     let look = format!("uname -sm; sha256sum {file} 2>/dev/null");
     let found = run(target, &look, None)?;
     let text = String::from_utf8_lossy(&found.stdout);

@@ -6,7 +6,7 @@ use crate::words::{list, percent};
 use crate::{Validity, ValidityState};
 use plimsoll_record::{ProbeTime, Warning, WarningId};
 use plimsoll_stats::over_median;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How far the CPU task may be off the median of all. No figure of the experiment widens it: a machine that is restless throughout is not thereby a steady one.
 const CPU_OFF: f64 = 0.05;
@@ -18,19 +18,29 @@ type Ratio = (u32, ProbeTime, f64);
 
 /// What the probe tasks say; `None` where none were timed.
 pub(crate) fn drift(selection: &Selection<'_>) -> Option<DriftResult> {
-    let (mut cpu, mut disk) = (Vec::new(), Vec::new());
+    // A machine is held against itself alone.
+    let mut by_host: BTreeMap<Option<&str>, (Vec<Ratio>, Vec<Ratio>)> = BTreeMap::new();
     for run in &selection.latest {
         for probe in &run.probe_tasks {
+            let (cpu, disk) = by_host.entry(probe.host.as_deref()).or_default();
             cpu.push((run.block, probe.place, probe.cpu_ns as f64));
             disk.extend(probe.disk_ns.map(|ns| (run.block, probe.place, ns as f64)));
         }
     }
-    if cpu.is_empty() {
+    if by_host.is_empty() {
         return None;
     }
-    let (cpu, mut marked) = ratios(cpu, CPU_OFF);
-    let (disk, marked_by_disk) = ratios(disk, DISK_OFF);
-    marked.extend(marked_by_disk);
+    let (mut cpu, mut disk, mut marked) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for (of_cpu, of_disk) in by_host.into_values() {
+        for (all, one, allowed) in [(&mut cpu, of_cpu, CPU_OFF), (&mut disk, of_disk, DISK_OFF)] {
+            let (mut ratios, off) = ratios(one, allowed);
+            all.append(&mut ratios);
+            marked.extend(off);
+        }
+    }
+    for all in [&mut cpu, &mut disk] {
+        in_order(all);
+    }
     let mut result = DriftResult {
         cpu,
         disk,
@@ -42,9 +52,13 @@ pub(crate) fn drift(selection: &Selection<'_>) -> Option<DriftResult> {
     Some(result)
 }
 
+fn in_order(probes: &mut [Ratio]) {
+    probes.sort_by_key(|(block, place, _)| (*block, *place == ProbeTime::AfterBlock));
+}
+
 /// In order of blocks, as shares of the median; and the blocks of those that are further off than is allowed.
 fn ratios(mut times: Vec<Ratio>, allowed: f64) -> (Vec<Ratio>, BTreeSet<u32>) {
-    times.sort_by_key(|(block, place, _)| (*block, *place == ProbeTime::AfterBlock));
+    in_order(&mut times);
     let all: Vec<f64> = times.iter().map(|(_, _, ns)| *ns).collect();
     let Some(ratios) = over_median(&all) else {
         return (Vec::new(), BTreeSet::new());

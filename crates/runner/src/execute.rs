@@ -234,11 +234,12 @@ pub fn execute(
             after_block,
         };
         let state = match one_run(execution, &id, attempt, &mut made, store, watcher) {
-            Err(RunnerError::HostLost { name, why }) => {
+            Err(error @ RunnerError::HostLost { .. }) => {
                 let state = RunState::Failed {
-                    message: format!("host {name} is lost: {why}"),
+                    message: error.to_string(),
                 };
                 watcher.event(&Event::RunEnds { state: &state });
+                *attempts.entry((run.block, name)).or_insert(0) += 1;
                 lost.push(index);
                 continue;
             }
@@ -475,7 +476,10 @@ fn of_host(arm: &Arm, error: RunnerError) -> RunnerError {
     match (&arm.on, error) {
         (Some(name), RunnerError::Rig(RigError::Gone(why))) => RunnerError::HostLost {
             name: name.clone(),
-            why,
+            why: match why.strip_prefix(&format!("host {name}: ")) {
+                Some(why) => why.to_owned(),
+                None => why,
+            },
         },
         (_, error) => error,
     }
@@ -558,12 +562,12 @@ fn one_run(
     watcher.event(&Event::Closing);
     let Stored { seen, .. } = stored;
     let mut unsound = None;
-    let mut gone = None;
+    if let Some(name) = arm.on.as_ref().filter(|_| host.is_lost()) {
+        let why = format!("host {name}: the connection to its agent has ended");
+        unsound = Some(RigError::Gone(why));
+    }
     if let Some(mut rigging) = rigging {
-        unsound = rigging.soundness().err();
-        gone = unsound
-            .clone()
-            .filter(|error| matches!(error, RigError::Gone(_)));
+        unsound = unsound.or(rigging.soundness().err());
         let mut notes = Vec::new();
         let stopped = rigging.stop_server(&mut notes);
         // A server that had to be killed has not written what it was asked to keep.
@@ -583,6 +587,9 @@ fn one_run(
             watcher.event(&Event::Note(&note));
         }
     }
+    let gone = unsound
+        .clone()
+        .filter(|error| matches!(error, RigError::Gone(_)));
     head.state = match (end?, unsound) {
         (WorkerEnd::Stopped, _) => RunState::Interrupted,
         (WorkerEnd::Done, None) => RunState::Finished,

@@ -23,6 +23,9 @@ pub trait RunHost {
     /// Who makes disks, filesystems, limits and servers there.
     fn rigs(&self) -> &RigProcess;
 
+    /// Whether it was there and is no longer.
+    fn is_lost(&self) -> bool;
+
     /// What it is, and how busy.
     ///
     /// # Errors
@@ -196,6 +199,10 @@ pub struct LocalHost<'a> {
 impl RunHost for LocalHost<'_> {
     fn rigs(&self) -> &RigProcess {
         self.rigs
+    }
+
+    fn is_lost(&self) -> bool {
+        false
     }
 
     fn machine(&self) -> Result<Machine, RigError> {

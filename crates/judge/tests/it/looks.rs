@@ -153,6 +153,7 @@ fn with_probe_tasks(
     let last = u32::try_from(lab.plan.arms.len()).unwrap() - 1;
     for run in &mut lab.runs {
         let probe = |place| ProbeTask {
+            host: None,
             place,
             at: "2026-03-01T10:00:00Z".into(),
             cpu_ns: cpu_ns(run.block),

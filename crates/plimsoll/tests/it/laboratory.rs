@@ -261,7 +261,7 @@ impl Running {
         self.end()
     }
 
-    fn child_of(&self, command: &str) -> Option<u32> {
+    pub fn child_of(&self, command: &str) -> Option<u32> {
         let is_it = |process: &u32| {
             let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
             let word = words.split(|byte| *byte == 0).nth(1);

@@ -17,6 +17,7 @@ mod exports;
 mod factors;
 mod history;
 mod hostile;
+mod hosts;
 mod import;
 #[cfg(feature = "wiredtiger")]
 mod killing;

@@ -1,0 +1,400 @@
+//! Arms on other machines. The other machine is this one, with state and data directories of its own, reached as others are: by a command, or by ssh to a
+//! real sshd.
+
+use crate::laboratory::{Laboratory, Running, finished, runs, send, try_until, wait_until};
+use plimsoll_record::{ClockOffset, RunState};
+use plimsoll_testing::servers::free_port;
+use plimsoll_testing::{Need, assert_contains, needs, program};
+use rustix::process::Signal;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
+
+/// A command that reaches the other machine.
+fn command(laboratory: &Laboratory, program: &str, allow: &str) -> String {
+    let place = |name: &str| laboratory.path(name).display().to_string();
+    format!(
+        "[env, XDG_STATE_HOME={}, XDG_CACHE_HOME={}, {program}, agent, --stdio, --allow, '{allow}']",
+        place("there/state"),
+        place("there/cache"),
+    )
+}
+
+/// One arm here and one there, on the simulated engine.
+fn two_machines(way: &str, operations: u32, blocks: u32) -> String {
+    format!(
+        "
+plimsoll: 1
+name: two machines
+hosts: {{db1: {way}}}
+workload: {{records: 2, preset: c}}
+defaults: {{engine: simulated, service: constant, service_mean: 10ms}}
+arms: {{here: {{}}, there: {{on: db1}}}}
+load: {{closed: {{threads: 1}}}}
+load_phase: {{threads: 1}}
+measurement: {{warm_up: 0s, duration: 600s, operations: {operations}, blocks: {blocks}, order: as-written, seed: 1}}"
+    )
+    .replace("name: two machines", "name: two-machines")
+}
+
+#[test]
+fn an_arm_runs_on_another_machine() {
+    let laboratory = Laboratory::new();
+    let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
+    let said = laboratory.experiment(two_machines(&way, 20, 1));
+    let record = laboratory.record();
+    assert_eq!(finished(&record), 2, "{said:?}");
+    let (here, there) = (&record.runs[0], &record.runs[1]);
+    for run in [here, there] {
+        let slices = run.points.iter().flat_map(|point| &point.slices);
+        let completed: u64 = slices.map(|slice| slice.completed.ok).sum();
+        assert_eq!(completed, 20, "{}", run.arm);
+    }
+    assert_eq!(here.machine.fingerprint(), there.machine.fingerprint());
+    assert!(there.machine.program_clock.is_some());
+    // Each machine is timed before and after the block.
+    let probed: Vec<_> = [here, there]
+        .iter()
+        .flat_map(|run| &run.probe_tasks)
+        .map(|probe| probe.host.as_deref())
+        .collect();
+    assert_eq!(probed, [None, Some("db1"), None, Some("db1")]);
+    assert_eq!(record.plan["arms"][1]["on"], "db1");
+}
+
+#[test]
+#[cfg(feature = "wiredtiger")]
+fn disks_filesystems_and_limits_are_made_there_and_traces_come_back() {
+    needs!([Need::Root, Need::Program("fio"), Need::File("/dev/fuse")]);
+    let laboratory = Laboratory::new();
+    let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "disk"));
+    let text = format!(
+        "
+plimsoll: 1
+name: there
+hosts: {{db1: {way}}}
+workload: {{records: 500, preset: a}}
+defaults: {{engine: wiredtiger, cache_size: 16MiB}}
+arms:
+  there: {{on: db1, disk: {{capacity: 512MiB, iops: 3000, trace: 100k}}, filesystem: ext4, limits: {{memory: 512MiB}}}}
+load: {{closed: {{threads: 1}}}}
+measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
+    );
+    let said = laboratory.experiment(text);
+    let record = laboratory
+        .record_so_far()
+        .unwrap_or_else(|| panic!("{said:?}"));
+    assert_eq!(finished(&record), 1, "{said:?}");
+    let rig = record.runs[0].rig.as_ref().unwrap();
+    let trace = rig.trace.as_ref().expect("the trace was fetched");
+    assert!(trace.path.is_file(), "{trace:?}");
+    assert!(rig.lateness.is_some());
+    assert_eq!(record.calibrations[0].host.as_deref(), Some("db1"));
+    let slices = record.runs[0].points[0].slices.iter();
+    let written: f64 = slices
+        .filter_map(|slice| slice.telemetry.get("disk.written_bytes"))
+        .sum();
+    assert!(written > 0.0, "the disk there was watched");
+    let there = laboratory.path("there/cache/plimsoll/data");
+    let left = fs::read_dir(there).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "data was left there");
+}
+
+#[test]
+fn a_clock_that_is_hours_off_is_known_within_its_bound() {
+    needs!([Need::Root, Need::Program("unshare")]);
+    let laboratory = Laboratory::new();
+    let way = format!(
+        "{{command: [unshare, --time, --monotonic, '7200', --fork, {PROGRAM}, agent, --stdio]}}"
+    );
+    laboratory.write("experiment.yaml", two_machines(&way, 1, 1));
+    let said = laboratory.run(&["hosts", "experiment.yaml", "--json"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let seen: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let clock: ClockOffset = serde_json::from_value(seen[1]["clock"].clone()).unwrap();
+    let off = clock.offset_ns.abs_diff(7_200_000_000_000);
+    assert!(off <= clock.bound_ns, "{clock:?}");
+    assert!(clock.bound_ns > 0);
+}
+
+#[test]
+fn what_is_no_agent_is_said_before_anything_begins() {
+    let laboratory = Laboratory::new();
+    let other = laboratory.path("other");
+    fs::copy(PROGRAM, &other).unwrap();
+    let mut file = fs::OpenOptions::new().append(true).open(&other).unwrap();
+    file.write_all(b"another build").unwrap();
+    drop(file);
+    let other_build = command(&laboratory, other.to_str().unwrap(), "load");
+    for (way, expected) in [
+        (
+            "{command: [sh, -c, 'echo no such machine >&2; exit 3']}",
+            "host db1: no agent answers there: no such machine",
+        ),
+        (
+            "{command: [/there/is/none]}",
+            "host db1: /there/is/none cannot be started",
+        ),
+        (
+            "{command: [echo, welcome]}",
+            "host db1: no agent answers there",
+        ),
+        (
+            &*format!("{{command: {other_build}}}"),
+            "of another build is there",
+        ),
+    ] {
+        let said = laboratory.experiment(two_machines(way, 1, 1));
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_contains(&said.err, expected);
+    }
+    assert!(laboratory.record_so_far().is_none(), "nothing was begun");
+}
+
+#[test]
+fn what_an_agent_does_not_allow_is_said_before_anything_begins() {
+    let laboratory = Laboratory::new();
+    let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "load"));
+    let text = two_machines(&way, 1, 1)
+        .replace("there: {on: db1}", "there: {on: db1, engine: wiredtiger, service: null, service_mean: null, disk: san-raid10}")
+        .replace("defaults: {engine: simulated, service: constant, service_mean: 10ms}", "")
+        .replace(", service: null, service_mean: null", "")
+        .replace("here: {}", "here: {engine: simulated}");
+    let said = laboratory.experiment(text);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(
+        &said.err,
+        "arm there: the agent here was started without --allow disk",
+    );
+    assert_contains(&said.err, "These arms could run: here");
+}
+
+/// The agent of a program that runs.
+fn agent(running: &Running) -> Option<u32> {
+    running.child_of("agent")
+}
+
+/// Waits until the run there is measured.
+fn is_measured_there(laboratory: &Laboratory, running: &mut Running) -> Option<()> {
+    laboratory.wait_for_record(running, |record| {
+        let there = record.runs.iter().find(|run| run.arm == "there");
+        there.is_some_and(|run| {
+            run.state == RunState::Started
+                && run.points.iter().any(|point| !point.slices.is_empty())
+        })
+    })?;
+    Some(())
+}
+
+#[test]
+fn a_machine_that_is_lost_fails_its_run_by_name_and_is_asked_again() {
+    let (laboratory, said) = try_until(|| {
+        let laboratory = Laboratory::new();
+        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
+        let mut running = laboratory.start_experiment(two_machines(&way, 250, 1));
+        is_measured_there(&laboratory, &mut running)?;
+        send(agent(&running)?, Signal::KILL);
+        let said = running.end();
+        let attempts = laboratory.record().runs.len();
+        (attempts == 3).then_some((laboratory, said))
+    });
+    let record = laboratory.record();
+    let expected = [
+        ("here", 0, 1, "finished"),
+        ("there", 0, 1, "failed"),
+        ("there", 0, 2, "finished"),
+    ];
+    assert_eq!(runs(&record), expected, "{said:?}");
+    let failed = record.runs.iter().find_map(|run| match &run.state {
+        RunState::Failed { message } => Some(message.clone()),
+        _ => None,
+    });
+    assert_contains(failed.unwrap(), "host db1");
+}
+
+#[test]
+fn a_program_that_is_killed_leaves_nothing_on_another_machine() {
+    try_until(|| {
+        let laboratory = Laboratory::new();
+        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
+        let mut running = laboratory.start_experiment(two_machines(&way, 100_000, 1));
+        // The arm here is left out of it.
+        laboratory.wait_for_record(&mut running, |record| !record.runs.is_empty())?;
+        running.send(Signal::KILL);
+        running.end();
+        // The laboratory waits for all its processes.
+        wait_until("agents to end", || laboratory.processes().is_empty());
+        Some(())
+    });
+}
+
+/// The program stands still, so its agent hears nothing from it, as when a line is cut.
+#[test]
+fn no_worker_outlives_the_lease() {
+    let laboratory = try_until(|| {
+        let laboratory = Laboratory::new();
+        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
+        let mut running = laboratory.start_experiment(two_machines(&way, 300, 1));
+        is_measured_there(&laboratory, &mut running)?;
+        let agent = agent(&running)?;
+        running.send(Signal::STOP);
+        // Nobody takes note of its end while the program stands still.
+        let is_gone =
+            || fs::read(format!("/proc/{agent}/environ")).map_or(true, |text| text.is_empty());
+        wait_until("the agent to end", is_gone);
+        let workers = laboratory.processes();
+        assert!(
+            !workers.iter().any(|process| is_worker(*process)),
+            "a worker is left"
+        );
+        running.send(Signal::CONT);
+        let said = running.end();
+        let attempts = laboratory.record().runs.len();
+        assert!(attempts == 3, "{said:?}");
+        Some(laboratory)
+    });
+    assert_eq!(finished(&laboratory.record()), 2);
+}
+
+fn is_worker(process: u32) -> bool {
+    let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    words.split(|byte| *byte == 0).nth(1) == Some(b"worker")
+}
+
+/// A real sshd on a port of this machine, with a key of its own, and an `ssh` that finds it.
+struct Sshd {
+    child: Child,
+    bin: PathBuf,
+}
+
+impl Sshd {
+    /// `known` is whether its key is accepted for a login.
+    fn start(laboratory: &Laboratory, known: bool) -> Self {
+        let folder = laboratory.path("sshd");
+        fs::create_dir(&folder).unwrap();
+        for key in ["host", "user", "stranger"] {
+            let made = Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+                .arg(folder.join(key))
+                .status()
+                .unwrap();
+            assert!(made.success());
+        }
+        let port = free_port();
+        let path = |name: &str| folder.join(name).display().to_string();
+        fs::write(
+            folder.join("sshd_config"),
+            format!(
+                "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
+                 KbdInteractiveAuthentication no\nPermitRootLogin yes\nSetEnv XDG_STATE_HOME={} XDG_CACHE_HOME={} PLIMSOLL_TEST_LABORATORY={}\n",
+                path("host"),
+                path("user.pub"),
+                laboratory.path("there/state").display(),
+                laboratory.path("there/cache").display(),
+                laboratory.path("").display(),
+            ),
+        )
+        .unwrap();
+        fs::create_dir_all("/run/sshd").unwrap();
+        let child = Command::new(program("sshd").unwrap())
+            .args(["-D", "-e", "-f"])
+            .arg(folder.join("sshd_config"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(folder.join("log")).unwrap())
+            .spawn()
+            .unwrap();
+        wait_until("sshd to listen", || {
+            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        let identity = if known { "user" } else { "stranger" };
+        fs::write(
+            folder.join("config"),
+            format!(
+                "Host db1.example\n  HostName 127.0.0.1\n  Port {port}\n  User root\n  IdentitiesOnly yes\n  IdentityFile {}\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile {}\n",
+                path(identity),
+                path("known_hosts"),
+            ),
+        )
+        .unwrap();
+        // The real one, with the user's configuration in place of that of whoever runs the test.
+        let bin = folder.join("bin");
+        fs::create_dir(&bin).unwrap();
+        let ssh = program("ssh").unwrap();
+        let script = format!(
+            "#!/bin/sh\nexec {} -F {} \"$@\"\n",
+            ssh.display(),
+            path("config")
+        );
+        fs::write(bin.join("ssh"), script).unwrap();
+        fs::set_permissions(bin.join("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
+        Self { child, bin }
+    }
+
+    fn path(&self) -> String {
+        format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", self.bin.display())
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn ssh_brings_the_program_once_and_runs_it() {
+    needs!([Need::Root, Need::Program("sshd"), Need::Program("ssh")]);
+    let laboratory = Laboratory::new();
+    let sshd = Sshd::start(&laboratory, true);
+    laboratory.write("experiment.yaml", two_machines("{ssh: db1.example}", 20, 1));
+    let run = |arguments: &[&str]| {
+        let mut command = laboratory.command(arguments);
+        let said = command.env("PATH", sshd.path()).output().unwrap();
+        crate::laboratory::Said::of(said)
+    };
+    let said = run(&["run", "experiment.yaml"]);
+    assert_eq!(finished(&laboratory.record()), 2, "{said:?}");
+    let copies = laboratory.path("there/cache/plimsoll/bin");
+    let names = || {
+        let entries = fs::read_dir(&copies).unwrap();
+        entries
+            .map(|entry| {
+                let entry = entry.unwrap();
+                (entry.path(), entry.metadata().unwrap().modified().unwrap())
+            })
+            .collect::<Vec<_>>()
+    };
+    let first = names();
+    assert_eq!(first.len(), 1, "{first:?}");
+    assert!(fs::read(&first[0].0).unwrap() == fs::read(PROGRAM).unwrap());
+    let said = run(&["hosts", "experiment.yaml"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_contains(&said.out, "db1 (ssh db1.example)\n  arms        there");
+    assert_contains(&said.out, "round trip");
+    assert_eq!(names(), first, "it was copied again");
+    // A copy that is damaged is replaced.
+    fs::write(&first[0].0, "cut off").unwrap();
+    let said = run(&["hosts", "experiment.yaml"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(fs::read(&first[0].0).unwrap() == fs::read(PROGRAM).unwrap());
+}
+
+#[test]
+fn a_key_that_ssh_does_not_take_is_said_with_what_to_do() {
+    needs!([Need::Root, Need::Program("sshd"), Need::Program("ssh")]);
+    let laboratory = Laboratory::new();
+    let sshd = Sshd::start(&laboratory, false);
+    laboratory.write("experiment.yaml", two_machines("{ssh: db1.example}", 20, 1));
+    let mut command = laboratory.command(&["run", "experiment.yaml"]);
+    let said = command.env("PATH", sshd.path()).output().unwrap();
+    let said = crate::laboratory::Said::of(said);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(&said.err, "host db1: ssh does not reach db1.example");
+    assert_contains(&said.err, "ssh-copy-id db1.example");
+}
