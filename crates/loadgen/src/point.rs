@@ -8,7 +8,7 @@ use crate::sessions::{Jobs, run};
 use crate::{closed, open};
 use plimsoll_engine::{Engine, EngineError};
 use plimsoll_record::{Operation, PointEnd, Slice, WorkerUse};
-use plimsoll_schedule::{Load, Pace, ScheduleError, arrivals};
+use plimsoll_schedule::{Load, Pace, ScheduleError, Share, arrivals};
 use plimsoll_workload::{Loader, Mix, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -168,7 +168,7 @@ pub(crate) fn run_point_on<C: Clock, W: OpObserver>(
             )
         }
         Load::Open { .. } | Load::Stages { .. } => {
-            let mut times = arrivals(&spec.load, window_ns, spec.seed)?;
+            let mut times = arrivals(&spec.load, window_ns, spec.seed, Share::WHOLE)?;
             let window_ns = end_after(&mut times, spec).unwrap_or(window_ns);
             let jobs = Jobs {
                 engine,
