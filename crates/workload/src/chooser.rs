@@ -2,7 +2,7 @@
 //!
 //! Which key an operation goes to.
 
-use crate::counter::Counter;
+use crate::inserted::Turns;
 use crate::mix::{Mix, RequestDistribution};
 use crate::problem::{Problem, Wrong};
 use crate::remainder::Divisor;
@@ -117,13 +117,14 @@ impl KeyChooser {
 
     /// The next key number. `present` records are there; those after them are drawn again, as in YCSB.
     ///
-    /// `turn` is the number of the arrival in an open loop; `turns` counts for all sessions of a closed loop.
+    /// `turn` is the number of the arrival in an open loop; `turns` counts for all sessions of a closed loop. Of several hosts, the number may be that of
+    /// another host's record: see [`Records::certain`](crate::inserted::Records::certain).
     #[inline]
     pub(crate) fn draw(
         &mut self,
         present: u64,
         turn: Option<u64>,
-        turns: &Counter,
+        turns: &Turns,
         stream: &mut Stream,
     ) -> u64 {
         match self {
@@ -164,7 +165,7 @@ impl KeyChooser {
     pub(crate) fn draw_many<const COUNT: usize>(
         &mut self,
         present: u64,
-        turns: &Counter,
+        turns: &Turns,
         stream: &mut Stream,
     ) -> [u64; COUNT] {
         if let Self::Zipfian(zipfian) = self {

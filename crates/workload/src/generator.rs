@@ -91,7 +91,7 @@ impl OpGenerator {
         self.desk.put_together(choice, &mut self.contents)
     }
 
-    /// Open loop: the operation of the arrival with this number. It is the same whichever session asks, but for what depends on the
+    /// Open loop: the operation of the arrival with this number, counted over all hosts. It is the same whichever session asks, but for what depends on the
     /// inserts so far: the key numbers of inserts, and the choice among newest keys.
     #[inline]
     pub fn at(&mut self, arrival: u64) -> Ask<'_> {
@@ -117,8 +117,12 @@ impl OpGenerator {
         {
             let operations = [(); AHEAD].map(|()| workload.operations.draw(&mut self.choices));
             let present = workload.key_space.records.limit();
-            let numbers: [u64; AHEAD] =
+            let mut numbers: [u64; AHEAD] =
                 chooser.draw_many(present, &workload.turns, &mut self.choices);
+            if !workload.key_space.share().is_whole() {
+                let records = &workload.key_space.records;
+                numbers = numbers.map(|number| records.certain(number));
+            }
             for index in 0..AHEAD {
                 self.ahead.choices[index] = Choice {
                     operation: operations[index],
@@ -139,13 +143,12 @@ impl OpParts {
     fn choose(&mut self, stream: &mut Stream, turn: Option<u64>) -> Choice {
         let workload = &*self.workload;
         let operation = workload.operations.draw(stream);
+        let records = &workload.key_space.records;
         let number = match &mut self.chooser {
-            Some(chooser) if operation != Operation::Insert => chooser.draw(
-                workload.key_space.records.limit(),
-                turn,
-                &workload.turns,
-                stream,
-            ),
+            Some(chooser) if operation != Operation::Insert => {
+                let drawn = chooser.draw(records.limit(), turn, &workload.turns, stream);
+                records.certain(drawn)
+            }
             _ => 0,
         };
         Choice { operation, number }

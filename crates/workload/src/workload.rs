@@ -1,9 +1,9 @@
 //! A mix of operations on a key space: what all sessions of a point share.
 
 use crate::chooser::{KeyChooser, Keys};
-use crate::counter::Counter;
 use crate::data::FieldLength;
 use crate::generator::OpGenerator;
+use crate::inserted::Turns;
 use crate::keyspace::KeySpace;
 use crate::length::Lengths;
 use crate::mix::{Mix, RequestDistribution, ScanDistribution, ScanLength};
@@ -19,7 +19,7 @@ pub struct Workload {
     pub(crate) operations: Operations,
     /// `None` when there is nothing but inserts.
     pub(crate) chooser: Option<KeyChooser>,
-    pub(crate) turns: Counter,
+    pub(crate) turns: Turns,
     pub(crate) scan_lengths: Lengths,
     pub(crate) reads: ReadFields,
     pub(crate) write_all_fields: bool,
@@ -44,7 +44,7 @@ impl Workload {
     ///
     /// `planned_operations` matters for Zipfian keys in mixes that insert: as in YCSB, keys are then drawn also from among twice the planned
     /// number of inserts, and drawn again until one is met that is there. Without it only keys that are there from the start are asked
-    /// for, and one more.
+    /// for, and one more. Of several hosts each passes the plan of all together.
     ///
     /// # Errors
     /// When the mix is impossible, by itself or for these records, with all its problems.
@@ -54,12 +54,32 @@ impl Workload {
         seed: u64,
         planned_operations: Option<u64>,
     ) -> Result<Self, WorkloadError> {
+        let records = key_space.records();
+        Self::with_records(key_space, mix, seed, planned_operations, records)
+    }
+
+    /// As [`Workload::new`], for the first `records` records of the key space, at most as many as it [holds](KeySpace::records).
+    ///
+    /// For hosts that have inserted different numbers of records at earlier points: all pass the same number, the least of what their key spaces hold, so
+    /// that all draw from the same keys. Zipfian keys need this most: their frequent keys follow from the number of records, so hosts that disagree about it
+    /// by one record have different favourites. The newest keys, which `latest` and `exponential` prefer, are counted from what each host knows.
+    ///
+    /// # Errors
+    /// As [`Workload::new`].
+    pub fn with_records(
+        key_space: &Arc<KeySpace>,
+        mix: &Mix,
+        seed: u64,
+        planned_operations: Option<u64>,
+        records: u64,
+    ) -> Result<Self, WorkloadError> {
+        let present = records.min(key_space.records());
         none_of(mix.check())?;
         let operations = Operations::new(mix);
         let chooser = if operations.only_inserts() {
             None
         } else {
-            let keys = keys(key_space, mix, planned_operations);
+            let keys = keys(key_space, mix, planned_operations, present);
             Some(KeyChooser::new(mix, keys).map_err(impossible)?)
         };
         let ScanLength {
@@ -81,7 +101,7 @@ impl Workload {
             key_space: Arc::clone(key_space),
             operations,
             chooser,
-            turns: Counter::new(0),
+            turns: Turns::new(key_space.share()),
             scan_lengths: Lengths::new(&scan_lengths),
             reads,
             write_all_fields: mix.write_all_fields,
@@ -95,6 +115,7 @@ impl Workload {
     }
 
     /// The part of one session, with a stream and buffers of its own. Sessions of equal number draw equally.
+    /// Sessions are numbered over all hosts.
     #[must_use]
     pub fn generator(self: &Arc<Self>, session: u64) -> OpGenerator {
         OpGenerator::new(self, session)
@@ -107,9 +128,8 @@ impl Workload {
     }
 }
 
-fn keys(key_space: &KeySpace, mix: &Mix, planned_operations: Option<u64>) -> Keys {
+fn keys(key_space: &KeySpace, mix: &Mix, planned_operations: Option<u64>, present: u64) -> Keys {
     let data = key_space.data();
-    let present = key_space.records();
     let first = data.insert_start;
     // Shares in place of YCSB's raw proportions: the same where they sum to 1, and right where they do not.
     let expected = (planned_operations.unwrap_or(0) as f64 * mix.insert_share() * 2.0) as u64;
