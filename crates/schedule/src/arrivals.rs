@@ -47,9 +47,10 @@ fn list(problems: &[Problem]) -> String {
 /// carried through the inverse of the integral of the rate: operation i is due when i (or the i-th sum of exponential gaps) operations should
 /// have arrived.
 ///
-/// Several hosts that generate one load differ in their share alone. Host k of n computes its own times and nothing else:
+/// Several hosts that generate one load differ in their share alone. Only hosts with a session count: k and n are those of [`Share::among`], and a host without
+/// a session has no time. Host k of n computes its own times and nothing else:
 /// - Constant: the times of the operations k, k + n, k + 2n, ... of the whole schedule. Its j-th time belongs to operation
-///   [`share.number(j)`](Share::number). The merged times of all hosts are the whole schedule, bit for bit.
+///   [`number(j)`](Share::number) of that share. The merged times of all hosts are the whole schedule, bit for bit.
 /// - Poisson: a process of its own at 1/n of the rate, from a seed that follows from `seed` and k. The sum of n independent Poisson processes of rate/n
 ///   is a Poisson process of the rate. It is another draw than on one host.
 ///
@@ -61,7 +62,11 @@ pub fn arrivals(
     seed: u64,
     share: Share,
 ) -> Result<Vec<u64>, ScheduleError> {
-    let expected = checked(load, window_ns)? / f64::from(share.of());
+    let all = checked(load, window_ns)?;
+    let Some(share) = share.among(load.sessions()) else {
+        return Ok(Vec::new());
+    };
+    let expected = all / f64::from(share.of());
     if expected > MOST_ARRIVALS as f64 {
         return Err(ScheduleError::TooMany {
             expected,
@@ -297,7 +302,7 @@ mod tests {
         Load::Open {
             rate,
             arrivals,
-            sessions: 1,
+            sessions: 1_000,
         }
     }
 
@@ -310,7 +315,7 @@ mod tests {
         Load::Stages {
             stages: rates.iter().map(stage).collect(),
             arrivals,
-            sessions: 1,
+            sessions: 1_000,
         }
     }
 
@@ -519,6 +524,19 @@ mod tests {
         assert!(times.capacity() < 1_010_000, "{}", times.capacity());
         assert_eq!(times[0], 999);
         assert_eq!(times[999_999], SECOND - 1);
+    }
+
+    #[test]
+    fn hosts_without_a_session_have_no_arrivals_and_the_others_have_all() {
+        let few = Load::Open {
+            rate: 1_000.0,
+            arrivals: Arrivals::Constant,
+            sessions: 3,
+        };
+        let parts = split(&few, SECOND, 0, 5);
+        let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [0, 334, 0, 333, 333]);
+        assert_eq!(merged(&parts), arrivals(&few, SECOND, 0).unwrap());
     }
 
     #[test]

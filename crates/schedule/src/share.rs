@@ -1,6 +1,7 @@
 //! The part of one load host in a workload.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -12,7 +13,7 @@ use thiserror::Error;
 /// | what | the part of host k of n |
 /// |---|---|
 /// | sessions | a contiguous range of their numbers ([`Share::sessions`]); a session has the same stream, pace and number of operations as on one host |
-/// | constant arrivals | the operations k, k + n, k + 2n, ... of the exact schedule ([`Share::number`]) |
+/// | constant arrivals | the operations k, k + n, k + 2n, ... of the exact schedule ([`Share::number`]); only hosts with a session count ([`Share::among`]) |
 /// | Poisson arrivals | a process of its own at 1/n of the rate, from a seed that follows from the seed and k |
 /// | records of the load phase | those of the host's sessions, a contiguous range of key numbers ([`things_before`]) |
 /// | new records | the new numbers k, k + n, k + 2n, ... |
@@ -58,6 +59,12 @@ impl TryFrom<Unchecked> for Share {
 
     fn try_from(share: Unchecked) -> Result<Self, ShareError> {
         Self::new(share.index, share.of)
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.index, self.of)
     }
 }
 
@@ -110,6 +117,33 @@ impl Share {
             u32::try_from(sessions).expect("it is at most the total")
         };
         before(self.index)..before(self.index + 1)
+    }
+
+    /// The share of this host among those that have a session, where there are `total` sessions on all hosts: the same share where all have one. `None`
+    /// without a session. Whatever is due at fixed times is divided among these hosts, as nobody else would do it.
+    ///
+    /// ```
+    /// use plimsoll_schedule::Share;
+    ///
+    /// let of_three = |index| Share::new(index, 3).expect("below 3");
+    /// assert_eq!(of_three(1).among(3), Some(of_three(1)));
+    /// let of_two = [0, 1, 2].map(|index| of_three(index).among(2));
+    /// assert_eq!(of_two, [None, Share::new(0, 2).ok(), Share::new(1, 2).ok()]);
+    /// ```
+    #[must_use]
+    pub fn among(self, total: u32) -> Option<Self> {
+        let sessions = self.sessions(total);
+        if sessions.is_empty() {
+            None
+        } else if total >= self.of {
+            Some(self)
+        } else {
+            // Nobody has more than one session, so the host is as far among them as its session is.
+            Some(Self {
+                index: sessions.start,
+                of: total,
+            })
+        }
     }
 
     /// The number, in the whole workload, of this host's thing number `own`, where hosts take turns.
@@ -175,6 +209,12 @@ mod tests {
             prop_assert!(all.into_iter().eq(0..total));
             let sizes = ranges.iter().map(ExactSizeIterator::len);
             prop_assert!(sizes.clone().max().unwrap() - sizes.min().unwrap() <= 1);
+        }
+
+        #[test]
+        fn hosts_with_a_session_are_numbered_one_after_the_other(total in 0..100_u32, of in 1..70_u32) {
+            let found: Vec<Share> = shares(of).filter_map(|share| share.among(total)).collect();
+            prop_assert!(found.into_iter().eq(shares(total.min(of))));
         }
 
         #[test]

@@ -9,6 +9,7 @@ use crate::operation::Operation;
 use crate::record::RecordBuffer;
 use crate::stream::Stream;
 use crate::workload::{ReadFields, Workload};
+use plimsoll_schedule::Share;
 use std::sync::Arc;
 
 /// Draws the operations of one session. Made by [`Workload::generator`].
@@ -45,6 +46,8 @@ struct Ahead {
 #[derive(Debug)]
 struct OpParts {
     workload: Arc<Workload>,
+    /// Of the turns of sequential keys.
+    turns: Share,
     chooser: Option<KeyChooser>,
     key: KeyText,
     record: RecordBuffer,
@@ -52,7 +55,7 @@ struct OpParts {
 }
 
 impl OpGenerator {
-    pub(crate) fn new(workload: &Arc<Workload>, session: u64) -> Self {
+    pub(crate) fn new(workload: &Arc<Workload>, session: u64, turns: Share) -> Self {
         let space = &workload.key_space;
         let data = space.data();
         let none = Choice {
@@ -71,6 +74,7 @@ impl OpGenerator {
                 key: KeyText::new(data.key_order, data.zero_padding),
                 record: space.shape.buffer(),
                 one_field: [0],
+                turns,
                 workload: Arc::clone(workload),
             },
         }
@@ -110,15 +114,18 @@ impl OpGenerator {
     #[inline(never)]
     fn look_ahead(&mut self) {
         let OpParts {
-            workload, chooser, ..
+            workload,
+            chooser,
+            turns,
+            ..
         } = &mut self.desk;
         if let Some(chooser) = chooser
             && workload.looks_ahead
         {
             let operations = [(); AHEAD].map(|()| workload.operations.draw(&mut self.choices));
             let present = workload.key_space.records.limit();
-            let mut numbers: [u64; AHEAD] =
-                chooser.draw_many(present, &workload.turns, &mut self.choices);
+            let turn = || turns.number(workload.turns.take());
+            let mut numbers: [u64; AHEAD] = chooser.draw_many(present, turn, &mut self.choices);
             if !workload.key_space.share().is_whole() {
                 let records = &workload.key_space.records;
                 numbers = numbers.map(|number| records.certain(number));
@@ -146,7 +153,8 @@ impl OpParts {
         let records = &workload.key_space.records;
         let number = match &mut self.chooser {
             Some(chooser) if operation != Operation::Insert => {
-                let drawn = chooser.draw(records.limit(), turn, &workload.turns, stream);
+                let turn = || turn.unwrap_or_else(|| self.turns.number(workload.turns.take()));
+                let drawn = chooser.draw(records.limit(), turn, stream);
                 records.certain(drawn)
             }
             _ => 0,

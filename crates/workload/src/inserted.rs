@@ -2,7 +2,7 @@
 //!
 //! The records that are there, and the numbers of new ones, as one load host knows them.
 
-use crate::counter::{AcknowledgedCounter, Counter};
+use crate::counter::AcknowledgedCounter;
 use crate::remainder::Divisor;
 use plimsoll_schedule::Share;
 
@@ -71,28 +71,6 @@ impl Records {
         }
         let place = self.hosts.remainder(number - self.start);
         number - place + u64::from(self.share.index())
-    }
-}
-
-/// The turns of sequential keys in a closed loop: hosts take turns, and sessions of one host share its turns.
-#[derive(Debug)]
-pub(crate) struct Turns {
-    own: Counter,
-    share: Share,
-}
-
-impl Turns {
-    pub(crate) fn new(share: Share) -> Self {
-        Self {
-            own: Counter::new(0),
-            share,
-        }
-    }
-
-    /// A turn that nobody else got, counted over all hosts.
-    #[inline]
-    pub(crate) fn take(&self) -> u64 {
-        self.share.number(self.own.take())
     }
 }
 

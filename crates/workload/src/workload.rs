@@ -1,9 +1,9 @@
 //! A mix of operations on a key space: what all sessions of a point share.
 
 use crate::chooser::{KeyChooser, Keys};
+use crate::counter::Counter;
 use crate::data::FieldLength;
 use crate::generator::OpGenerator;
-use crate::inserted::Turns;
 use crate::keyspace::KeySpace;
 use crate::length::Lengths;
 use crate::mix::{Mix, RequestDistribution, ScanDistribution, ScanLength};
@@ -19,7 +19,8 @@ pub struct Workload {
     pub(crate) operations: Operations,
     /// `None` when there is nothing but inserts.
     pub(crate) chooser: Option<KeyChooser>,
-    pub(crate) turns: Turns,
+    /// Of sequential keys in a closed loop: this host's turns, which its sessions share.
+    pub(crate) turns: Counter,
     pub(crate) scan_lengths: Lengths,
     pub(crate) reads: ReadFields,
     pub(crate) write_all_fields: bool,
@@ -101,7 +102,7 @@ impl Workload {
             key_space: Arc::clone(key_space),
             operations,
             chooser,
-            turns: Turns::new(key_space.share()),
+            turns: Counter::new(0),
             scan_lengths: Lengths::new(&scan_lengths),
             reads,
             write_all_fields: mix.write_all_fields,
@@ -118,7 +119,15 @@ impl Workload {
     /// Sessions are numbered over all hosts.
     #[must_use]
     pub fn generator(self: &Arc<Self>, session: u64) -> OpGenerator {
-        OpGenerator::new(self, session)
+        OpGenerator::new(self, session, self.key_space.share())
+    }
+
+    /// As [`Workload::generator`], where there are `sessions` sessions on all hosts. It matters for sequential keys in a closed loop with fewer sessions than
+    /// hosts: hosts without a session take no turns.
+    #[must_use]
+    pub fn generator_among(self: &Arc<Self>, session: u64, sessions: u32) -> OpGenerator {
+        let share = self.key_space.share();
+        OpGenerator::new(self, session, share.among(sessions).unwrap_or(share))
     }
 
     /// The key space that the operations go to.

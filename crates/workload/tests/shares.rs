@@ -188,6 +188,22 @@ fn sequential_keys_of_all_hosts_are_those_of_one() {
     }
 }
 
+/// Two sessions on five hosts: three hosts have none.
+#[test]
+fn hosts_without_a_session_take_no_turns() {
+    let mut met = BTreeSet::new();
+    for share in shares(5) {
+        let key_space = KeySpace::with_share(&data(), share).unwrap();
+        let sequential = mix(RequestDistribution::Sequential, 0.0);
+        let workload = Arc::new(Workload::new(&key_space, &sequential, SEED, None).unwrap());
+        for session in share.sessions(2) {
+            let mut generator = workload.generator_among(u64::from(session), 2);
+            met.extend((0..RECORDS / 2).map(|_| step(&mut generator).1));
+        }
+    }
+    assert!(met.into_iter().eq(0..RECORDS));
+}
+
 #[test]
 fn hosts_load_their_own_records_and_together_all() {
     let mut data = DataSpec::with_records(700);
