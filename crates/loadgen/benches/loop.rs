@@ -10,7 +10,7 @@ use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{PointSpec, SliceSink, program_clock, run_point};
 use plimsoll_plan::Settings;
 use plimsoll_record::Slice;
-use plimsoll_schedule::Load;
+use plimsoll_schedule::{Load, Share};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use rustix::time::{ClockId, clock_gettime};
 use std::process::exit;
@@ -89,6 +89,7 @@ fn measure(engine: &dyn Engine, subject: &mut Subject, sessions: u32) {
         operations: None,
         seed: SEED,
         verify: false,
+        share: Share::WHOLE,
     };
     let mut count = Count(0);
     let cpu_begin = process_cpu_ns();

@@ -7,7 +7,7 @@ use plimsoll_engine::{Opening, open};
 use plimsoll_loadgen::{PointSpec, SliceSink, run_point};
 use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_record::{Histogram, PointEnd, Slice};
-use plimsoll_schedule::{Arrivals, Load};
+use plimsoll_schedule::{Arrivals, Load, Share};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use std::process::exit;
 use std::sync::Arc;
@@ -68,6 +68,7 @@ fn measure(point: &Point) -> (Times, PointEnd) {
         operations: None,
         seed: SEED,
         verify: false,
+        share: Share::WHOLE,
     };
     let mut times = Times::default();
     let end = run_point(&*engine, &Arc::new(workload), &spec, &mix, &mut times)

@@ -13,7 +13,7 @@ use plimsoll_loadgen::{PointSpec, SliceSink, run_load, run_point};
 use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_quantities::units;
 use plimsoll_record::{Slice, WorkerUse};
-use plimsoll_schedule::Load;
+use plimsoll_schedule::{Load, Share};
 use plimsoll_workload::{Ask, DataSpec, KeySpace, Mix, RequestDistribution, Workload};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
@@ -116,6 +116,7 @@ fn generator_turn(bare: &Bare, workload: &Arc<Workload>, mix: &Mix) -> Cost {
         operations: Some(OPERATIONS),
         seed: 1,
         verify: false,
+        share: Share::WHOLE,
     };
     let mut counts = Counts::default();
     let end = run_point(bare.engine(), workload, &spec, mix, &mut counts).expect("a session");

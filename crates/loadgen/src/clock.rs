@@ -3,6 +3,7 @@
 //! The program's clock: the processor's time stamp counter where it is invariant, the operating system's monotonic clock elsewhere.
 //! Tests put a clock in its place that jumps.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
 /// Which clock the program reads: `tsc` or `monotonic`.
@@ -27,20 +28,97 @@ pub(crate) trait Clock: Clone + Send {
     fn sleep_until(&self, time_ns: u64, limit_ns: u64) -> u64;
 }
 
+/// Starts the clock of a point.
+pub(crate) trait ClockStart {
+    /// What it starts.
+    type Clock: Clock;
+
+    /// Now, nanoseconds of `CLOCK_MONOTONIC`.
+    fn monotonic_ns(&self) -> u64;
+
+    /// Sleeps for so long, or a little longer.
+    fn sleep(&self, nanos: u64);
+
+    /// A clock whose zero is now, and when that was: nanoseconds of `CLOCK_MONOTONIC`.
+    fn start(&self) -> (Self::Clock, u64);
+}
+
+/// The last part of the way to a common start is not slept: a sleeper wakes some 60 µs late, and later after a long sleep of the processor.
+const SPIN_NS: u64 = 200_000;
+/// How often a request to stop is looked for until then.
+const LONGEST_SLEEP_NS: u64 = 50_000_000;
+
+/// Returns at `start_ns` of `CLOCK_MONOTONIC`: at once if that has passed, earlier if a stop is requested.
+pub(crate) fn wait_for_start(
+    clock: &impl ClockStart,
+    start_ns: u64,
+    mut stop_requested: impl FnMut() -> bool,
+) {
+    loop {
+        let left = start_ns.saturating_sub(clock.monotonic_ns());
+        if left == 0 {
+            return;
+        }
+        if left <= SPIN_NS {
+            std::hint::spin_loop();
+            continue;
+        }
+        if stop_requested() {
+            return;
+        }
+        clock.sleep((left - SPIN_NS).min(LONGEST_SLEEP_NS));
+    }
+}
+
+/// Nanoseconds of `CLOCK_MONOTONIC`, as the disk's daemon reads it for its traces.
+#[inline(always)]
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    let nanoseconds = time.tv_sec * 1_000_000_000 + time.tv_nsec;
+    // The monotonic clock counts up from 0, at the start of the machine.
+    nanoseconds.unsigned_abs()
+}
+
+/// Starts the clock of [`program_clock`].
+pub(crate) struct ProgramClockStart {
+    source: quanta::Clock,
+}
+
+impl ProgramClockStart {
+    /// To be made some time before the start: the first one in a process measures the processor's counter for some milliseconds.
+    pub(crate) fn new() -> Self {
+        Self {
+            source: quanta::Clock::new(),
+        }
+    }
+}
+
+impl ClockStart for ProgramClockStart {
+    type Clock = ProgramClock;
+
+    fn monotonic_ns(&self) -> u64 {
+        monotonic_ns()
+    }
+
+    fn sleep(&self, nanos: u64) {
+        std::thread::sleep(Duration::from_nanos(nanos));
+    }
+
+    fn start(&self) -> (ProgramClock, u64) {
+        let clock = ProgramClock {
+            source: self.source.clone(),
+            origin: self.source.raw(),
+        };
+        (clock, monotonic_ns())
+    }
+}
+
 /// The clock of [`program_clock`].
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramClock {
     source: quanta::Clock,
     origin: u64,
-}
-
-impl ProgramClock {
-    /// A clock whose zero is now.
-    pub(crate) fn start() -> Self {
-        let source = quanta::Clock::new();
-        let origin = source.raw();
-        Self { source, origin }
-    }
 }
 
 impl Clock for ProgramClock {

@@ -36,6 +36,7 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
         pace,
     } = pacing;
     let (mut finished, mut all) = (0, 0);
+    let mut first = u64::MAX;
     let mut now = parts.clock.now();
     if let Some((_, start_ns)) = pace {
         now = parts.wait_until(now.saturating_add(start_ns), shared);
@@ -51,6 +52,8 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
             _ => None,
         };
         let mut asked = parts.ask(ask, due, shared);
+        // Without a branch: time never goes back.
+        first = first.min(asked.dispatched);
         let mut attempts = 1;
         loop {
             match parts
@@ -87,6 +90,7 @@ pub(crate) fn run<C: Clock, S: Source, W: OpObserver>(
             now = parts.wait_until(now + think_time_ns, shared);
         }
     }
+    parts.end.first = (first < u64::MAX).then_some(first);
     if let Some((pace, _)) = pace {
         parts.end.due = finished;
         count_overdue(&mut parts, shared, pace, begin, all, share - finished);

@@ -15,6 +15,9 @@
 //! first served, and an operation that no session could take in time has waited. A closed loop whose sessions pace themselves to a target
 //! has intended times too, and stays a closed loop: see [`plimsoll_schedule::Pace`].
 //!
+//! Several hosts can generate one load together. Each is told its [`plimsoll_schedule::Share`], runs its own sessions, and hands out slices of its own;
+//! slices of one index are merged into those of the whole ([`Slice::merge`]). [`SliceSink::ready`] lets all hosts start at one instant.
+//!
 //! Reports that need more than slices hold put a [`OpObserver`] into each session ([`run_point_with`], [`run_load_with`]). One such notes when
 //! operations were under way, for the map of the disk ([`run_point_noting`]).
 //!
@@ -23,7 +26,7 @@
 //! use plimsoll_plan::Settings;
 //! use plimsoll_loadgen::{SliceSink, PointSpec, run_point};
 //! use plimsoll_record::Slice;
-//! use plimsoll_schedule::Load;
+//! use plimsoll_schedule::{Load, Share};
 //! use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 //! use std::sync::Arc;
 //!
@@ -51,6 +54,7 @@
 //!     operations: Some(10_000),
 //!     seed: 42,
 //!     verify: false,
+//!     share: Share::WHOLE,
 //! };
 //! let mut count = Count(0);
 //! run_point(&*engine, &workload, &spec, &mix, &mut count)?;
@@ -59,6 +63,7 @@
 //! ```
 //!
 //! [`Slice`]: plimsoll_record::Slice
+//! [`Slice::merge`]: plimsoll_record::Slice::merge
 //! [`PointEnd`]: plimsoll_record::PointEnd
 
 mod asking;
@@ -75,8 +80,8 @@ mod recorder;
 mod session_end;
 mod sessions;
 
-pub use clock::program_clock;
-pub use noted::{monotonic_ns, run_point_noting};
+pub use clock::{monotonic_ns, program_clock};
+pub use noted::run_point_noting;
 pub use observer::{After, ObservedOp, OpObserver};
 pub use point::{
     LoadError, LoadSpec, PointSpec, SliceSink, run_load, run_load_with, run_point, run_point_with,

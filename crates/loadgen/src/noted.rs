@@ -3,17 +3,18 @@
 //! Notes when the first operations of a point were under way, on the clock of the traces of disks. A session that notes nothing has no such
 //! observer, so that it pays nothing; one that does pays for a reading of the clock with each noted operation, and a comparison with all others.
 
+use crate::clock::monotonic_ns;
 use crate::observer::{After, ObservedOp, OpObserver};
 use crate::point::{LoadError, PointSpec, SliceSink, run_point_with};
 use plimsoll_engine::Engine;
 use plimsoll_record::{NotedOperation, Operation, PointEnd, Status};
 use plimsoll_workload::{Mix, Workload};
-use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 /// As [`run_point`](crate::run_point), and notes the first `most` operations that begin in the measured part: in the end, in the order in which they
 /// began. Each session has memory for as many, because it is not known before which session asks how many of them.
+/// Sessions are numbered over all hosts.
 ///
 /// # Errors
 /// As [`run_point`](crate::run_point).
@@ -95,14 +96,4 @@ impl OpObserver for Notebook {
         // Whoever gave up the point wants no notes.
         let _ = self.to.send(std::mem::take(&mut self.operations));
     }
-}
-
-/// Nanoseconds of `CLOCK_MONOTONIC`, as the disk's daemon reads it for its traces.
-#[inline(always)]
-#[must_use]
-pub fn monotonic_ns() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    let nanoseconds = time.tv_sec * 1_000_000_000 + time.tv_nsec;
-    // The monotonic clock counts up from 0, at the start of the machine.
-    nanoseconds.unsigned_abs()
 }

@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::observer::OpObserver;
 use crate::session_end::SessionEnd;
 use crate::sessions::Shared;
+use plimsoll_schedule::Share;
 use plimsoll_workload::{Ask, OpGenerator};
 
 /// How much later than by an exact generator a session began its last operation, nanoseconds.
@@ -37,13 +38,14 @@ impl Behind {
     }
 }
 
-/// Takes arrivals until there are no more. Those that are due and cannot be begun before the deadline are counted as unfinished.
+/// Takes this host's arrivals until there are no more. Those that are due and cannot be begun before the deadline are counted as unfinished.
 pub(crate) fn run<C: Clock, W: OpObserver>(
     mut parts: SessionParts<'_, C, W>,
     generator: &mut OpGenerator,
     shared: &Shared,
     warm_up_ns: u64,
     arrivals: &[u64],
+    share: Share,
 ) -> SessionEnd {
     let mut behind = Behind::default();
     loop {
@@ -66,13 +68,14 @@ pub(crate) fn run<C: Clock, W: OpObserver>(
             shared.leave_unfinished(intended, deadline);
             continue;
         }
-        let ask = generator.at(index);
+        let ask = generator.at(share.number(index));
         let inserted = match ask {
             Ask::Insert { number, .. } => Some(number),
             _ => None,
         };
         let asked = parts.ask(ask, behind.due(intended, now, waited), shared);
         behind.begun(intended, asked.intended);
+        parts.end.first.get_or_insert(asked.dispatched);
         // Whatever the observer wants: in an open loop each operation is asked once.
         parts.observer.after(asked.operation, asked.status, 1);
         if let Some(number) = inserted {

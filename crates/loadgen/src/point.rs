@@ -1,14 +1,16 @@
 //! One point: what is to be measured, and what comes of it.
 
 use crate::asking::Copied;
-use crate::clock::{Clock, ProgramClock};
+use crate::clock::{ClockStart, ProgramClockStart};
 use crate::closed::ClosedPace;
 use crate::observer::OpObserver;
 use crate::sessions::{Jobs, run};
 use crate::{closed, open};
 use plimsoll_engine::{Engine, EngineError};
 use plimsoll_record::{Operation, PointEnd, Slice, WorkerUse};
-use plimsoll_schedule::{Load, Pace, ScheduleError, arrivals};
+use plimsoll_schedule::{
+    Arrivals, Load, Pace, ScheduleError, Share, arrivals, constant_arrival, things_before,
+};
 use plimsoll_workload::{Loader, Mix, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,12 +25,15 @@ pub struct PointSpec {
     /// Nanoseconds of the measured part.
     pub duration_ns: u64,
     /// Ends the point early: a closed loop when so many operations are finished after the warm-up, of which each session has an equal
-    /// share, an open loop when so many have been due.
+    /// share, an open loop when so many have been due. On all hosts together: constant arrivals end at the same time on each, Poisson arrivals when the host
+    /// has had its equal share.
     pub operations: Option<u64>,
     /// Of the arrivals.
     pub seed: u64,
     /// Whether every record read is compared with what must be in it.
     pub verify: bool,
+    /// The part of this host, the same as that of the key space. Everything above describes the whole, and is the same on all hosts.
+    pub share: Share,
 }
 
 /// Takes what a point gives while it runs, on the thread that called.
@@ -41,8 +46,15 @@ pub trait SliceSink {
         Default::default()
     }
 
+    /// All sessions stand and nothing has begun. Called once for each point and each load phase; takes as long as it likes. Returns when the clock is to start,
+    /// in nanoseconds of `CLOCK_MONOTONIC`, so that several hosts start together: at once if that has passed, and without. A request to stop ends the
+    /// waiting.
+    fn ready(&mut self) -> Option<u64> {
+        None
+    }
+
     /// The warm-up is over, the measured part begins. Called once for each point, at the boundary: after the sample of the last slice of the
-    /// warm-up, and before the clock starts when there is no warm-up. Not called in a load phase, nor when a point ends in its warm-up.
+    /// warm-up, and before the clock starts, and before [`SliceSink::ready`], when there is no warm-up. Not called in a load phase, nor when a point ends in its warm-up.
     fn measuring_begins(&mut self) {}
 
     /// Whether the point is to end now. Asked many times a second.
@@ -59,7 +71,7 @@ pub enum LoadError {
     Session {
         /// Which, from 1.
         session: u32,
-        /// How many were asked for.
+        /// How many were asked for on this host.
         sessions: u32,
         /// Why.
         source: EngineError,
@@ -74,21 +86,32 @@ pub enum LoadError {
     Thread {
         /// Which, from 1.
         session: u32,
-        /// How many were asked for.
+        /// How many were asked for on this host.
         sessions: u32,
         /// Why.
         source: std::io::Error,
+    },
+    /// The point and the key space would do the parts of different hosts.
+    #[error(
+        "the point is share {point} and its key space share {keys}; make both with the same share"
+    )]
+    Share {
+        /// The share of the point.
+        point: Share,
+        /// The share of the key space.
+        keys: Share,
     },
     /// A session's thread ended by itself: a fault in this program or in the engine's bindings.
     #[error("the thread of a session panicked; its message is above")]
     Panic,
 }
 
-/// Measures one load setting. Slices go to the sink as they end; what is known at the end is returned. The fields about the machine
+/// Measures one load setting, or this host's part of it. A host whose part has no session idles for the length of the point and hands out empty slices; in a
+/// closed loop that ends after a number of operations it is done at once. Slices go to the sink as they end; what is known at the end is returned. The fields about the machine
 /// (`stolen_ns`, `clock_jump_ns`) are the caller's to fill.
 ///
 /// # Errors
-/// When sessions, threads or arrivals cannot be made. Failures of operations are no errors here: they are counted.
+/// When sessions, threads or arrivals cannot be made, and when the shares of point and key space differ. Failures of operations are no errors here: they are counted.
 pub fn run_point(
     engine: &dyn Engine,
     workload: &Arc<Workload>,
@@ -99,7 +122,7 @@ pub fn run_point(
     run_point_with(engine, workload, spec, mix, sink, |_| ())
 }
 
-/// As [`run_point`], with an observer in each session, which is told the session's number from 0.
+/// As [`run_point`], with an observer in each session, which is told the session's number among those of all hosts, from 0.
 ///
 /// # Errors
 /// As [`run_point`].
@@ -111,20 +134,28 @@ pub fn run_point_with<W: OpObserver>(
     sink: &mut dyn SliceSink,
     observer: impl Fn(u32) -> W,
 ) -> Result<PointEnd, LoadError> {
-    let start_clock = ProgramClock::start;
-    run_point_on(engine, workload, spec, mix, sink, observer, start_clock)
+    let clock_start = ProgramClockStart::new();
+    run_point_on(engine, workload, spec, mix, sink, observer, &clock_start)
 }
 
 /// As [`run_point_with`], on any clock.
-pub(crate) fn run_point_on<C: Clock, W: OpObserver>(
+pub(crate) fn run_point_on<K: ClockStart, W: OpObserver>(
     engine: &dyn Engine,
     workload: &Arc<Workload>,
     spec: &PointSpec,
     mix: &Mix,
     sink: &mut dyn SliceSink,
     observer: impl Fn(u32) -> W,
-    start_clock: impl FnOnce() -> C,
+    clock_start: &K,
 ) -> Result<PointEnd, LoadError> {
+    let share = spec.share;
+    if share != workload.key_space().share() {
+        return Err(LoadError::Share {
+            point: share,
+            keys: workload.key_space().share(),
+        });
+    }
+    // Of all hosts.
     let sessions = spec.load.sessions();
     let operations = operations_of(mix, spec.verify);
     let copied = || spec.verify.then(|| Copied::new(workload.key_space()));
@@ -138,21 +169,22 @@ pub(crate) fn run_point_on<C: Clock, W: OpObserver>(
             let pace = target.map(|target| Pace::new(target, sessions));
             let jobs = Jobs {
                 engine,
-                sessions,
+                sessions: share.sessions(sessions),
                 warm_up_ns: spec.warm_up_ns,
                 window_ns,
                 operations,
                 timed: pace.is_some(),
                 open: false,
+                idles: spec.operations.is_none(),
                 measured: true,
             };
             run(
                 &jobs,
                 sink,
-                start_clock,
+                clock_start,
                 copied,
                 observer,
-                |index| workload.generator(u64::from(index)),
+                |index| workload.generator_among(u64::from(index), sessions),
                 |index, mut generator, parts, shared| {
                     let share = spec
                         .operations
@@ -168,27 +200,37 @@ pub(crate) fn run_point_on<C: Clock, W: OpObserver>(
             )
         }
         Load::Open { .. } | Load::Stages { .. } => {
-            let mut times = arrivals(&spec.load, window_ns, spec.seed)?;
-            let window_ns = end_after(&mut times, spec).unwrap_or(window_ns);
+            let mut times = arrivals(&spec.load, window_ns, spec.seed, share)?;
+            // Whoever has no session needs none: nothing is due there.
+            let share = share.among(sessions).unwrap_or(share);
+            let window_ns = end_after(&mut times, spec, share, window_ns)?.unwrap_or(window_ns);
             let jobs = Jobs {
                 engine,
-                sessions,
+                sessions: spec.share.sessions(sessions),
                 warm_up_ns: spec.warm_up_ns,
                 window_ns,
                 operations,
                 timed: true,
                 open: true,
+                idles: true,
                 measured: true,
             };
             let mut end = run(
                 &jobs,
                 sink,
-                start_clock,
+                clock_start,
                 copied,
                 observer,
                 |index| workload.generator(u64::from(index)),
                 |_, mut generator, parts, shared| {
-                    open::run(parts, &mut generator, shared, spec.warm_up_ns, &times)
+                    open::run(
+                        parts,
+                        &mut generator,
+                        shared,
+                        spec.warm_up_ns,
+                        &times,
+                        share,
+                    )
                 },
             )?;
             let until = spec.warm_up_ns + end.measured_ns;
@@ -217,20 +259,22 @@ pub fn run_load(
 /// How the data is stored.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadSpec {
-    /// How many sessions store at the same time.
+    /// How many sessions store at the same time, on all hosts.
     pub sessions: u32,
     /// Nanoseconds after which the load phase ends, however much is stored.
     pub duration_ns: u64,
-    /// Operations of which each session has an equal share. Without, whichever session is free takes the next record, until there are no more.
+    /// Operations of which each session of all hosts has an equal share. Without, whichever session is free takes the next record, until there are no more.
     pub operations: Option<u64>,
-    /// Records per second, of all sessions together, to which they pace themselves: see [`Pace`].
+    /// Records per second, of all sessions of all hosts together, to which they pace themselves: see [`Pace`].
     pub target: Option<f64>,
     /// Of what is drawn at random: when paced sessions begin.
     pub seed: u64,
+    /// The part of this host: of the sessions, and of the records as many ([`Loader::part`]).
+    pub share: Share,
 }
 
 impl LoadSpec {
-    /// Everything, as fast as so many sessions can.
+    /// Everything on this host, as fast as so many sessions can.
     #[must_use]
     pub fn of(sessions: u32) -> Self {
         Self {
@@ -239,11 +283,12 @@ impl LoadSpec {
             operations: None,
             target: None,
             seed: 0,
+            share: Share::WHOLE,
         }
     }
 }
 
-/// As [`run_load`], with an observer in each session, which is told the session's number from 0.
+/// As [`run_load`], or this host's part of it, with an observer in each session, which is told the session's number among those of all hosts, from 0.
 ///
 /// # Errors
 /// As [`run_point`].
@@ -254,22 +299,25 @@ pub fn run_load_with<W: OpObserver>(
     sink: &mut dyn SliceSink,
     observer: impl Fn(u32) -> W,
 ) -> Result<PointEnd, LoadError> {
+    // Of all hosts.
     let sessions = spec.sessions;
+    let loader = loader.part(spec.share, sessions, spec.operations);
     let pace = spec.target.map(|target| Pace::new(target, sessions));
     let jobs = Jobs {
         engine,
-        sessions,
+        sessions: spec.share.sessions(sessions),
         warm_up_ns: 0,
         window_ns: spec.duration_ns,
         operations: vec![Operation::Insert],
         timed: pace.is_some(),
         open: false,
+        idles: false,
         measured: false,
     };
     run(
         &jobs,
         sink,
-        ProgramClock::start,
+        &ProgramClockStart::new(),
         || None,
         observer,
         |index| loader.generator(u64::from(index)),
@@ -287,13 +335,70 @@ pub fn run_load_with<W: OpObserver>(
     )
 }
 
-/// Keeps the arrivals of the warm-up and as many more as were asked for, and says when the next would have been due: that ends the point.
-fn end_after(times: &mut Vec<u64>, spec: &PointSpec) -> Option<u64> {
+/// Keeps the arrivals of the warm-up and as many more as were asked for, and says when the next would have been due: that ends the point. Of several
+/// hosts, each keeps its own. `share` is that among the hosts with a session.
+fn end_after(
+    times: &mut Vec<u64>,
+    spec: &PointSpec,
+    share: Share,
+    window_ns: u64,
+) -> Result<Option<u64>, ScheduleError> {
+    let Some(operations) = spec.operations else {
+        return Ok(None);
+    };
     let measured_from = times.partition_point(|time| *time < spec.warm_up_ns);
-    let kept = measured_from.saturating_add(usize::try_from(spec.operations?).ok()?);
-    let end = *times.get(kept)?;
-    times.truncate(kept);
-    Some(end)
+    let is_constant = matches!(
+        spec.load,
+        Load::Open {
+            arrivals: Arrivals::Constant,
+            ..
+        } | Load::Stages {
+            arrivals: Arrivals::Constant,
+            ..
+        }
+    );
+    let (kept, end) = if is_constant {
+        let next = first_measured(&spec.load, spec.warm_up_ns)?.saturating_add(operations);
+        let due = constant_arrival(&spec.load, next)?.filter(|due| *due < window_ns);
+        // Of the numbers below the next, the host's own.
+        let (index, hosts) = (share.index(), share.of());
+        let kept = next
+            .saturating_sub(u64::from(index))
+            .div_ceil(u64::from(hosts));
+        (kept, due)
+    } else {
+        let own = share_of(operations, share.of(), share.index());
+        let kept = own.saturating_add(measured_from as u64);
+        let next = usize::try_from(kept).ok().and_then(|next| times.get(next));
+        (kept, next.copied())
+    };
+    if end.is_some() {
+        times.truncate(usize::try_from(kept).unwrap_or(usize::MAX));
+    }
+    Ok(end)
+}
+
+/// The number, over all hosts, of the first of constant arrivals that is not in the warm-up.
+fn first_measured(load: &Load, warm_up_ns: u64) -> Result<u64, ScheduleError> {
+    let is_measured = |number| {
+        let due = constant_arrival(load, number)?;
+        Ok::<_, ScheduleError>(due.is_none_or(|due| due >= warm_up_ns))
+    };
+    // Operations below `begin` are in the warm-up, the one at `end` is not.
+    let (mut begin, mut end) = (0, 1);
+    while !is_measured(end)? {
+        begin = end;
+        end = end.saturating_mul(2);
+    }
+    while begin < end {
+        let middle = begin.midpoint(end);
+        if is_measured(middle)? {
+            end = middle;
+        } else {
+            begin = middle + 1;
+        }
+    }
+    Ok(end)
 }
 
 /// The operations that a mix can record, so that room for them is made beforehand.
@@ -316,8 +421,7 @@ fn operations_of(mix: &Mix, verify: bool) -> Vec<Operation> {
 
 /// As in YCSB: equal shares, the first sessions take the rest.
 fn share_of(all: u64, sessions: u32, index: u32) -> u64 {
-    let sessions = u64::from(sessions);
-    all / sessions + u64::from(u64::from(index) < all % sessions)
+    things_before(all, sessions, index + 1) - things_before(all, sessions, index)
 }
 
 #[cfg(test)]
@@ -333,15 +437,97 @@ mod tests {
             operations,
             seed: 1,
             verify: false,
+            share: Share::WHOLE,
         };
         let all: Vec<u64> = (0..12).map(|index| index * 10).collect();
+        let end_after = |times: &mut Vec<u64>, operations| {
+            end_after(times, &spec(operations), Share::WHOLE, 120).unwrap()
+        };
         let mut times = all.clone();
-        assert_eq!(end_after(&mut times, &spec(Some(3))), Some(50));
+        assert_eq!(end_after(&mut times, Some(3)), Some(50));
         assert_eq!(times, [0, 10, 20, 30, 40]);
         let mut times = all.clone();
-        assert_eq!(end_after(&mut times, &spec(Some(100))), None);
-        assert_eq!(end_after(&mut times, &spec(None)), None);
+        assert_eq!(end_after(&mut times, Some(100)), None);
+        assert_eq!(end_after(&mut times, None), None);
         assert_eq!(times, all);
+    }
+
+    /// What each host keeps of a load that ends after a number of operations, and when the point ends there.
+    fn kept(load: &Load, operations: u64, hosts: u32) -> Vec<(Vec<u64>, Option<u64>)> {
+        const WARM_UP: u64 = 1_234_567_890;
+        const WINDOW: u64 = 10_000_000_000;
+        let kept = |index| {
+            let share = Share::new(index, hosts).unwrap();
+            let spec = PointSpec {
+                load: load.clone(),
+                warm_up_ns: WARM_UP,
+                duration_ns: WINDOW - WARM_UP,
+                operations: Some(operations),
+                seed: 3,
+                verify: false,
+                share,
+            };
+            let mut times = arrivals(load, WINDOW, spec.seed, share).unwrap();
+            let share = share.among(load.sessions()).unwrap_or(share);
+            let end = end_after(&mut times, &spec, share, WINDOW).unwrap();
+            (times, end)
+        };
+        (0..hosts).map(kept).collect()
+    }
+
+    #[test]
+    fn hosts_end_constant_arrivals_together_and_have_asked_as_much_as_one() {
+        let stages =
+            [(0.0, 500.0), (500.0, 20.0)].map(|(rate_from, rate_to)| plimsoll_schedule::Stage {
+                rate_from,
+                rate_to,
+                duration_ns: 4_000_000_000,
+            });
+        // More operations than in the window, none, and what ends at the end of the last stage.
+        for operations in [0, 1, 7, 1_001, 1_000_000] {
+            for sessions in [3, 1_000] {
+                for load in [
+                    Load::Open {
+                        rate: 312.7,
+                        arrivals: Arrivals::Constant,
+                        sessions,
+                    },
+                    Load::Stages {
+                        stages: stages.to_vec(),
+                        arrivals: Arrivals::Constant,
+                        sessions,
+                    },
+                ] {
+                    let (whole, end) = kept(&load, operations, 1).remove(0);
+                    let measured = whole.iter().filter(|time| **time >= 1_234_567_890);
+                    assert!(end.is_none() || measured.count() as u64 == operations);
+                    for hosts in [2, 4, 7] {
+                        let parts = kept(&load, operations, hosts);
+                        assert!(parts.iter().all(|(_, found)| *found == end));
+                        let mut all: Vec<u64> = parts.into_iter().flat_map(|part| part.0).collect();
+                        all.sort_unstable();
+                        assert_eq!(all, whole, "{operations} operations on {hosts} hosts");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_with_poisson_arrivals_have_equal_shares_of_the_operations() {
+        let load = Load::Open {
+            rate: 500.0,
+            arrivals: Arrivals::Poisson,
+            sessions: 3,
+        };
+        for hosts in [1, 2, 4] {
+            let measured = kept(&load, 1_001, hosts).into_iter().map(|(times, end)| {
+                assert!(end.is_some() || times.is_empty());
+                times.iter().filter(|time| **time >= 1_234_567_890).count()
+            });
+            let measured: Vec<usize> = measured.collect();
+            assert_eq!(measured.iter().sum::<usize>(), 1_001, "{measured:?}");
+        }
     }
 
     #[test]

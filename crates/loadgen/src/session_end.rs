@@ -8,6 +8,8 @@ const KINDS_OF_ERRORS: usize = 16;
 /// What a session knows when its point is over.
 #[derive(Debug, Default)]
 pub(crate) struct SessionEnd {
+    /// When its first operation was dispatched.
+    pub(crate) first: Option<u64>,
     /// The first nanosecond after its last operation that completed in time; 0 without any.
     pub(crate) ended: u64,
     /// Operations that were due after the warm-up, where sessions pace themselves.
@@ -27,6 +29,7 @@ impl SessionEnd {
 
     /// Adds what another session knows.
     pub(crate) fn merge(&mut self, other: Self) {
+        self.first = self.first.into_iter().chain(other.first).min();
         self.ended = self.ended.max(other.ended);
         self.due += other.due;
         self.retries += other.retries;

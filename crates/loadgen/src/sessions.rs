@@ -1,7 +1,7 @@
 //! The sessions of a point: made, set off together, and waited for.
 
 use crate::asking::{Copied, SessionParts};
-use crate::clock::{Clock, wake_exactly};
+use crate::clock::{Clock, ClockStart, wait_for_start, wake_exactly};
 use crate::collector::Collector;
 use crate::grid::Grid;
 use crate::observer::OpObserver;
@@ -12,6 +12,7 @@ use plimsoll_engine::Engine;
 use plimsoll_record::{Histogram, Operation, PointEnd};
 use rustix::thread::{disable_transparent_huge_pages, transparent_huge_pages_are_disabled};
 use std::convert::Infallible;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -73,7 +74,7 @@ impl Shared {
         }
     }
 
-    /// The number of an arrival that no other session has.
+    /// The number of an arrival that no other session of this host has.
     #[inline]
     pub(crate) fn take_arrival(&self) -> u64 {
         self.next_arrival.0.fetch_add(1, Ordering::Relaxed)
@@ -83,7 +84,8 @@ impl Shared {
 /// What the sessions of a point are to do.
 pub(crate) struct Jobs<'a> {
     pub(crate) engine: &'a dyn Engine,
-    pub(crate) sessions: u32,
+    /// The numbers of this host's sessions; there may be none.
+    pub(crate) sessions: Range<u32>,
     pub(crate) warm_up_ns: u64,
     /// Warm-up and measured part together.
     pub(crate) window_ns: u64,
@@ -93,6 +95,8 @@ pub(crate) struct Jobs<'a> {
     pub(crate) timed: bool,
     /// Whether whichever session is free takes what is due next, until the end of the window.
     pub(crate) open: bool,
+    /// Whether a host without a session idles until the end of the window. Otherwise it has done its part at once.
+    pub(crate) idles: bool,
     /// Whether this is a point, with a measured part whose begin the sink is told; the other is a load phase.
     pub(crate) measured: bool,
 }
@@ -181,30 +185,39 @@ impl Drop for SmallPages {
     }
 }
 
+/// Waits until the point is over.
+fn idle(clock: &impl Clock, shared: &Shared) {
+    while clock.now() < shared.deadline() {
+        clock.sleep_until(u64::MAX, shared.deadline());
+    }
+}
+
 /// Makes the sessions, starts the clock, lets each session run `body` on a thread of its own, and collects what they saw.
 ///
+/// Observers, sources and bodies are told the number of their session among those of all hosts.
+///
 /// Whatever a session needs is made here, on one thread: allocators give each thread that takes memory some hundred kB, which many sessions do not have.
-pub(crate) fn run<C: Clock, S: Send, W: OpObserver>(
+pub(crate) fn run<K: ClockStart, S: Send, W: OpObserver>(
     jobs: &Jobs<'_>,
     sink: &mut dyn SliceSink,
-    start_clock: impl FnOnce() -> C,
+    clock_start: &K,
     copied: impl Fn() -> Option<Copied>,
     observer: impl Fn(u32) -> W,
     source: impl Fn(u32) -> S,
-    body: impl Fn(u32, S, SessionParts<'_, C, W>, &Shared) -> SessionEnd + Sync,
+    body: impl Fn(u32, S, SessionParts<'_, K::Clock, W>, &Shared) -> SessionEnd + Sync,
 ) -> Result<PointEnd, LoadError> {
     let grid = Grid::new(jobs.warm_up_ns);
     let shared = Shared::new(jobs.window_ns);
-    let sessions = jobs.sessions;
+    let sessions = jobs.sessions.end - jobs.sessions.start;
     let recording = Recording::new(grid, &jobs.operations, sessions, jobs.timed, jobs.open);
     let mut seats = Vec::with_capacity(sessions as usize);
-    for index in 0..sessions {
+    for (own, index) in (0..sessions).zip(jobs.sessions.clone()) {
         let session = jobs.engine.session().map_err(|source| LoadError::Session {
-            session: index + 1,
+            session: own + 1,
             sessions,
             source,
         })?;
-        let recorder = recording.recorder(index);
+        let recorder = recording.recorder(own);
         seats.push((
             index,
             session,
@@ -218,15 +231,17 @@ pub(crate) fn run<C: Clock, S: Send, W: OpObserver>(
     let (running, ended) = sync_channel::<Infallible>(0);
     let gate = Gate::new();
     let (gate, shared, body) = (&gate, &shared, &body);
+    // In place of sessions, one thread idles.
+    let waiting = sessions.max(1);
     std::thread::scope(|scope| {
         let small_pages = SmallPages::begin();
-        let mut threads = Vec::with_capacity(sessions as usize);
+        let mut threads = Vec::with_capacity(waiting as usize);
         for (index, session, recorder, copied, observer, source) in seats {
             let running = running.clone();
             let work = move || {
                 wake_exactly();
                 let end = SessionEnd::default();
-                let Some(clock) = gate.wait(sessions) else {
+                let Some(clock) = gate.wait(waiting) else {
                     return end;
                 };
                 let end = body(
@@ -254,15 +269,36 @@ pub(crate) fn run<C: Clock, S: Send, W: OpObserver>(
                 Err(source) => {
                     gate.open(None);
                     return Err(LoadError::Thread {
-                        session: index + 1,
+                        session: 1 + threads.len() as u32,
                         sessions,
                         source,
                     });
                 }
             }
         }
+        if sessions == 0 {
+            let running = running.clone();
+            let work = move || {
+                if let Some(clock) = gate.wait(waiting)
+                    && jobs.idles
+                {
+                    idle(&clock, shared);
+                }
+                drop(running);
+                SessionEnd::default()
+            };
+            let name = "no-session".to_owned();
+            let thread = std::thread::Builder::new()
+                .name(name)
+                .spawn_scoped(scope, work);
+            threads.push(thread.map_err(|source| LoadError::Thread {
+                session: 0,
+                sessions,
+                source,
+            })?);
+        }
         drop(running);
-        gate.wait_for(sessions);
+        gate.wait_for(waiting);
         drop(small_pages);
         let sleepers = threads.iter().map(|thread| thread.thread().clone());
         // Nobody else sets them.
@@ -273,8 +309,11 @@ pub(crate) fn run<C: Clock, S: Send, W: OpObserver>(
             sink.measuring_begins();
             measuring_from = None;
         }
+        if let Some(start_ns) = sink.ready() {
+            wait_for_start(clock_start, start_ns, || sink.stop_requested());
+        }
         jobs.engine.point_begins();
-        let clock = start_clock();
+        let (clock, origin_ns) = clock_start.start();
         gate.open(Some(clock.clone()));
         let mut collector = Collector::new(
             clock.clone(),
@@ -308,6 +347,7 @@ pub(crate) fn run<C: Clock, S: Send, W: OpObserver>(
             retries: all.retries,
             cut_short: collector.stopped,
             errors: all.errors,
+            first_operation_ns: all.first.map(|first| origin_ns + first),
             ..PointEnd::default()
         })
     })

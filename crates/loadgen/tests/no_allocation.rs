@@ -7,7 +7,7 @@ use plimsoll_engine::{Engine, EngineError, FieldVisitor, Opening, Outcome, Sessi
 use plimsoll_loadgen::{PointSpec, SliceSink, run_point, run_point_noting};
 use plimsoll_plan::Settings;
 use plimsoll_record::{EngineDescription, Slice};
-use plimsoll_schedule::{Arrivals, Load, Stage};
+use plimsoll_schedule::{Arrivals, Load, Share, Stage};
 use plimsoll_testing::allocations::{CountingAllocator, count};
 use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -143,6 +143,7 @@ fn allocations_noting(mix: &str, load: Load, noted: usize) -> Vec<u64> {
         operations: closed.then_some(OPERATIONS),
         seed: 1,
         verify: false,
+        share: Share::WHOLE,
     };
     let mut until = Until(OPERATIONS, Arc::clone(&engine.calls));
     let workload = Arc::new(workload);

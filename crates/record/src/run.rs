@@ -178,6 +178,10 @@ pub struct PointEnd {
     pub stolen_ns: u64,
     /// How far the wall clock moved against the monotonic one, nanoseconds.
     pub clock_jump_ns: i64,
+    /// When the first operation of the point was dispatched, in the warm-up if there is one: nanoseconds of `CLOCK_MONOTONIC` of the host that generated the
+    /// load. `None` without any operation, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_operation_ns: Option<u64>,
     /// What other programs used of the processors during the point, its warm-up included. `None` in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign: Option<Box<ForeignCpu>>,

@@ -7,7 +7,7 @@ use crate::rig_access::{MeasuredServer, Stage, is_shaped, sampler};
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{LoadError, PointSpec, SliceSink, run_load, run_point, run_point_noting};
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
-use plimsoll_schedule::Load;
+use plimsoll_schedule::{Load, Share};
 use plimsoll_search::{PointSequence, Step, Tally};
 use plimsoll_telemetry::{
     ForeignSampler, Host, SliceSampler, SystemSampler, WorkerSampler, local_servers,
@@ -325,6 +325,7 @@ fn point_spec(order: &Order, step: &Step) -> PointSpec {
         operations: step.operations,
         seed: point_seed(order.seed, draw),
         verify: order.arm.data.data_integrity,
+        share: Share::WHOLE,
     }
 }
 

@@ -3,11 +3,12 @@
 use crate::load::{Arrivals, Load};
 use crate::problem::Problem;
 use crate::ramp::Inverse;
+use crate::share::Share;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use thiserror::Error;
 
-/// The most arrivals that are computed for one point: 1.6 GB of times.
+/// The most arrivals that one host computes for one point: 1.6 GB of times.
 pub const MOST_ARRIVALS: u64 = 200_000_000;
 
 /// Why arrival times cannot be computed.
@@ -39,23 +40,33 @@ fn list(problems: &[Problem]) -> String {
     texts.join("; ")
 }
 
-/// The times at which operations are due, in nanoseconds from the start of the point, rising, all below `window_ns`.
+/// The times at which the operations of one host are due, in nanoseconds from the start of the point, rising, all below `window_ns`.
 ///
 /// Constant arrivals at one rate are exact: operation i is due at i / rate seconds, rounded down to the nanosecond, however long the point is. The
 /// gaps of Poisson arrivals are -ln(1 - U) / rate with U uniform in [0, 1) from the seed. In stages the same two processes, with rate 1, are
 /// carried through the inverse of the integral of the rate: operation i is due when i (or the i-th sum of exponential gaps) operations should
 /// have arrived.
 ///
+/// Several hosts that generate one load differ in their share alone. Only hosts with a session count: k and n are those of [`Share::among`], and a host without
+/// a session has no time. Host k of n computes its own times and nothing else:
+/// - Constant: the times of the operations k, k + n, k + 2n, ... of the whole schedule. Its j-th time belongs to operation
+///   [`number(j)`](Share::number) of that share. The merged times of all hosts are the whole schedule, bit for bit.
+/// - Poisson: a process of its own at 1/n of the rate, from a seed that follows from `seed` and k. The sum of n independent Poisson processes of rate/n
+///   is a Poisson process of the rate. It is another draw than on one host.
+///
 /// # Errors
-/// For a closed loop, an impossible load, and more than [`MOST_ARRIVALS`].
-pub fn arrivals(load: &Load, window_ns: u64, seed: u64) -> Result<Vec<u64>, ScheduleError> {
-    let problems = load.check();
-    if !problems.is_empty() {
-        return Err(ScheduleError::Impossible { problems });
-    }
-    let Some(expected) = load.expected_arrivals(window_ns) else {
-        return Err(ScheduleError::Closed);
+/// For a closed loop, an impossible load, and more than [`MOST_ARRIVALS`] on this host.
+pub fn arrivals(
+    load: &Load,
+    window_ns: u64,
+    seed: u64,
+    share: Share,
+) -> Result<Vec<u64>, ScheduleError> {
+    let all = checked(load, window_ns)?;
+    let Some(share) = share.among(load.sessions()) else {
+        return Ok(Vec::new());
     };
+    let expected = all / f64::from(share.of());
     if expected > MOST_ARRIVALS as f64 {
         return Err(ScheduleError::TooMany {
             expected,
@@ -64,20 +75,22 @@ pub fn arrivals(load: &Load, window_ns: u64, seed: u64) -> Result<Vec<u64>, Sche
     }
     // Room for all but one schedule in a billion.
     let mut times = Vec::with_capacity((expected + 6.0 * expected.sqrt()) as usize + 1);
+    // Of a process with rate 1 that belongs to all hosts, a host has every n-th operation, or one with n times the gaps.
+    let hosts = f64::from(share.of());
     match load {
         Load::Closed { .. } => return Err(ScheduleError::Closed),
         Load::Open {
             rate,
             arrivals: Arrivals::Constant,
             ..
-        } => constant(*rate, window_ns, &mut times),
+        } => constant(*rate, window_ns, share, &mut times),
         Load::Open {
             rate,
             arrivals: Arrivals::Poisson,
             ..
         } => {
-            let mut unit_times = PoissonTimes::new(seed);
-            let time_of = |value: f64| (value / rate * 1e9) as u64;
+            let mut unit_times = PoissonTimes::new(seed, share);
+            let time_of = |value: f64| (value * hosts / rate * 1e9) as u64;
             take_while(window_ns, &mut times, || Some(time_of(unit_times.next())));
         }
         Load::Stages {
@@ -86,21 +99,58 @@ pub fn arrivals(load: &Load, window_ns: u64, seed: u64) -> Result<Vec<u64>, Sche
             let mut inverse = Inverse::new(stages);
             match arrivals {
                 Arrivals::Constant => {
-                    let mut index = 0.0;
+                    let mut index = f64::from(share.index());
                     take_while(window_ns, &mut times, || {
                         let time = inverse.time_of(index);
-                        index += 1.0;
+                        index += hosts;
                         time
                     });
                 }
                 Arrivals::Poisson => {
-                    let mut unit_times = PoissonTimes::new(seed);
-                    take_while(window_ns, &mut times, || inverse.time_of(unit_times.next()));
+                    let mut unit_times = PoissonTimes::new(seed, share);
+                    take_while(window_ns, &mut times, || {
+                        inverse.time_of(unit_times.next() * hosts)
+                    });
                 }
             }
         }
     }
     Ok(times)
+}
+
+/// When the operation with this number is due on constant arrivals, counted over all hosts, in nanoseconds from the start of the point. `None` after the
+/// last stage, and for Poisson arrivals and closed loops, which have no such time.
+///
+/// # Errors
+/// For an impossible load.
+pub fn constant_arrival(load: &Load, number: u64) -> Result<Option<u64>, ScheduleError> {
+    let problems = load.check();
+    if !problems.is_empty() {
+        return Err(ScheduleError::Impossible { problems });
+    }
+    Ok(match load {
+        Load::Open {
+            rate,
+            arrivals: Arrivals::Constant,
+            ..
+        } => u64::try_from(Gaps::new(*rate).time_of(number)).ok(),
+        Load::Stages {
+            stages,
+            arrivals: Arrivals::Constant,
+            ..
+        } => Inverse::new(stages).time_of(number as f64),
+        Load::Closed { .. } | Load::Open { .. } | Load::Stages { .. } => None,
+    })
+}
+
+/// How many operations are expected to be due on all hosts together.
+fn checked(load: &Load, window_ns: u64) -> Result<f64, ScheduleError> {
+    let problems = load.check();
+    if !problems.is_empty() {
+        return Err(ScheduleError::Impossible { problems });
+    }
+    load.expected_arrivals(window_ns)
+        .ok_or(ScheduleError::Closed)
 }
 
 fn take_while(window_ns: u64, times: &mut Vec<u64>, mut next: impl FnMut() -> Option<u64>) {
@@ -111,21 +161,57 @@ fn take_while(window_ns: u64, times: &mut Vec<u64>, mut next: impl FnMut() -> Op
     }
 }
 
-/// floor(i * 10^9 / rate) for i from 0 on, exactly. Each step adds the whole nanoseconds of a gap and carries over what the parts of a nanosecond
+/// The time of operation i is floor(i * gap) for i from 0 on, exactly, with a gap of 10^9 / rate nanoseconds.
+struct Gaps {
+    /// Whole nanoseconds of a gap, below 2^60.
+    whole: u128,
+    /// The rest of a gap, in parts of `parts`.
+    part: u128,
+    /// So many parts are a nanosecond: at most 2^53.
+    parts: u128,
+}
+
+impl Gaps {
+    fn new(rate: f64) -> Self {
+        let (numerator, denominator) = fraction(rate);
+        // The gap is 10^9 * denominator / numerator nanoseconds. Rates are at least 10^-9, so the denominator is at most 2^83 and the product below 2^113.
+        let gap = 1_000_000_000 * denominator;
+        Self {
+            whole: gap / numerator,
+            part: gap % numerator,
+            parts: numerator,
+        }
+    }
+
+    /// So many gaps in one.
+    fn times(&self, count: u64) -> Self {
+        let part = self.part * u128::from(count);
+        Self {
+            whole: self.whole * u128::from(count) + part / self.parts,
+            part: part % self.parts,
+            parts: self.parts,
+        }
+    }
+
+    fn time_of(&self, number: u64) -> u128 {
+        self.times(number).whole
+    }
+}
+
+/// The times of every n-th operation from operation k on. Each step adds the whole nanoseconds of n gaps and carries over what the parts of a nanosecond
 /// add up to, so that there is neither drift nor a division per arrival.
-fn constant(rate: f64, window_ns: u64, times: &mut Vec<u64>) {
-    let (numerator, denominator) = fraction(rate);
-    // The gap is 10^9 * denominator / numerator nanoseconds. Rates are at least 10^-9, so the denominator is at most 2^83 and the product below 2^113.
-    let gap = 1_000_000_000 * denominator;
-    let (whole, part) = (gap / numerator, gap % numerator);
-    let mut time = 0;
-    let mut carried = 0;
+fn constant(rate: f64, window_ns: u64, share: Share, times: &mut Vec<u64>) {
+    let gaps = Gaps::new(rate);
+    let first = gaps.times(u64::from(share.index()));
+    let step = gaps.times(u64::from(share.of()));
+    let mut time = first.whole;
+    let mut carried = first.part;
     while time < u128::from(window_ns) {
         times.push(time as u64);
-        time += whole;
-        carried += part;
-        if carried >= numerator {
-            carried -= numerator;
+        time += step.whole;
+        carried += step.part;
+        if carried >= step.parts {
+            carried -= step.parts;
             time += 1;
         }
     }
@@ -152,9 +238,9 @@ struct PoissonTimes {
 }
 
 impl PoissonTimes {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, share: Share) -> Self {
         Self {
-            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            random: Xoshiro256PlusPlus::seed_from_u64(seed_of(seed, share)),
             time: 0.0,
         }
     }
@@ -166,6 +252,25 @@ impl PoissonTimes {
     }
 }
 
+/// The seed of one host. The only host has the seed itself.
+///
+/// Scattered twice, because the seeds of neighbouring points differ by multiples of a constant: sums or products of seed and host would give one host
+/// the seed that another host has at another point.
+fn seed_of(seed: u64, share: Share) -> u64 {
+    if share.is_whole() {
+        return seed;
+    }
+    scatter(scatter(seed) ^ (u64::from(share.index()) + 1))
+}
+
+/// The finaliser of SplitMix64 (Stafford's variant 13).
+fn scatter(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,11 +279,30 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
+    /// The whole schedule.
+    fn arrivals(load: &Load, window_ns: u64, seed: u64) -> Result<Vec<u64>, ScheduleError> {
+        super::arrivals(load, window_ns, seed, Share::WHOLE)
+    }
+
+    /// The schedule of each of so many hosts.
+    fn split(load: &Load, window_ns: u64, seed: u64, hosts: u32) -> Vec<Vec<u64>> {
+        (0..hosts)
+            .map(|index| Share::new(index, hosts).unwrap())
+            .map(|share| super::arrivals(load, window_ns, seed, share).unwrap())
+            .collect()
+    }
+
+    fn merged(parts: &[Vec<u64>]) -> Vec<u64> {
+        let mut all = parts.concat();
+        all.sort_unstable();
+        all
+    }
+
     fn open(rate: f64, arrivals: Arrivals) -> Load {
         Load::Open {
             rate,
             arrivals,
-            sessions: 1,
+            sessions: 1_000,
         }
     }
 
@@ -191,7 +315,7 @@ mod tests {
         Load::Stages {
             stages: rates.iter().map(stage).collect(),
             arrivals,
-            sessions: 1,
+            sessions: 1_000,
         }
     }
 
@@ -360,6 +484,119 @@ mod tests {
         assert!(times[shorter.len()] >= 12 * SECOND);
     }
 
+    /// These draws are part of recorded experiments. `seed_from_u64` and the law are those of the first version; the numbers come from the published
+    /// definitions of SplitMix64 and xoshiro256++, computed by another program.
+    #[test]
+    fn the_draw_of_one_host_is_that_of_the_first_version() {
+        let load = open(1_000.0, Arrivals::Poisson);
+        let times = arrivals(&load, SECOND, 11).unwrap();
+        assert_eq!(times[..4], FIRST_DRAWS);
+    }
+
+    const FIRST_DRAWS: [u64; 4] = [1_964_563, 3_606_871, 6_936_787, 7_861_154];
+
+    #[test]
+    fn hosts_draw_differently_and_never_as_another_point_does() {
+        let load = open(100.0, Arrivals::Poisson);
+        let mut seeds = std::collections::HashSet::new();
+        for point in 0..50_u64 {
+            // As the runner makes the seeds of the points of a run.
+            let seed = 42 ^ (point + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            assert!(seeds.insert(seed_of(seed, Share::WHOLE)));
+            for index in 0..50 {
+                assert!(seeds.insert(seed_of(seed, Share::new(index, 50).unwrap())));
+            }
+        }
+        let parts = split(&load, 100 * SECOND, 9, 2);
+        let common = parts[0].iter().filter(|time| parts[1].contains(time));
+        assert_eq!(common.count(), 0);
+    }
+
+    /// A schedule of a thousand hosts that is too large for one: each holds its thousandth.
+    #[test]
+    fn a_host_computes_its_own_part_only() {
+        let load = open(1e9, Arrivals::Constant);
+        let whole = arrivals(&load, SECOND, 0);
+        assert!(matches!(whole, Err(ScheduleError::TooMany { .. })));
+        let share = Share::new(999, 1_000).unwrap();
+        let times = super::arrivals(&load, SECOND, 0, share).unwrap();
+        assert_eq!(times.len(), 1_000_000);
+        assert!(times.capacity() < 1_010_000, "{}", times.capacity());
+        assert_eq!(times[0], 999);
+        assert_eq!(times[999_999], SECOND - 1);
+    }
+
+    #[test]
+    fn hosts_without_a_session_have_no_arrivals_and_the_others_have_all() {
+        let few = Load::Open {
+            rate: 1_000.0,
+            arrivals: Arrivals::Constant,
+            sessions: 3,
+        };
+        let parts = split(&few, SECOND, 0, 5);
+        let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [0, 334, 0, 333, 333]);
+        assert_eq!(merged(&parts), arrivals(&few, SECOND, 0).unwrap());
+    }
+
+    #[test]
+    fn the_merged_poisson_process_is_a_poisson_process() {
+        let ramp = [(0.0, 1_000.0), (1_000.0, 1_000.0)];
+        for (load, window_ns) in [
+            (open(1_000.0, Arrivals::Poisson), 200 * SECOND),
+            (staged(&ramp, Arrivals::Poisson), 20 * SECOND),
+        ] {
+            for hosts in [1, 2, 4] {
+                let parts = split(&load, window_ns, 11, hosts);
+                let expected = load.expected_arrivals(window_ns).unwrap();
+                for part in &parts {
+                    // Five standard deviations of a Poisson law.
+                    let own = expected / f64::from(hosts);
+                    let off = part.len() as f64 - own;
+                    assert!(off.abs() < 5.0 * own.sqrt(), "{} of {own}", part.len());
+                }
+                let times = merged(&parts);
+                // Of unit time, which the integral of the rate makes of the point's time, the gaps are exponential.
+                let unit: Vec<f64> = times
+                    .iter()
+                    .map(|time| load.expected_arrivals(*time).unwrap())
+                    .collect();
+                let gaps: Vec<f64> = unit.windows(2).map(|pair| pair[1] - pair[0]).collect();
+                let count = gaps.len() as f64;
+                for bound in [0.1_f64, 0.5, 1.0, 2.0, 3.0] {
+                    let share = (-bound).exp();
+                    let above = gaps.iter().filter(|gap| **gap > bound).count() as f64 / count;
+                    let error = 5.0 * (share * (1.0 - share) / count).sqrt();
+                    assert!(
+                        (above - share).abs() < error,
+                        "{hosts} hosts: {above} above {bound}, {share} expected"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_time_of_one_operation_is_that_of_the_schedule() {
+        let rates = [(0.0, 100.0), (50.0, 0.0), (0.0, 0.0), (7.0, 7.0)];
+        for load in [
+            open(3.7, Arrivals::Constant),
+            staged(&rates, Arrivals::Constant),
+        ] {
+            let times = arrivals(&load, 40 * SECOND, 0).unwrap();
+            for (number, time) in times.iter().enumerate() {
+                let found = constant_arrival(&load, number as u64).unwrap();
+                assert_eq!(found, Some(*time), "{number}");
+            }
+            let next = constant_arrival(&load, times.len() as u64).unwrap();
+            assert!(next.is_none_or(|time| time >= 40 * SECOND), "{next:?}");
+        }
+        for load in [Load::closed(1), open(1.0, Arrivals::Poisson)] {
+            assert_eq!(constant_arrival(&load, 0), Ok(None));
+        }
+        assert!(constant_arrival(&open(0.0, Arrivals::Constant), 0).is_err());
+    }
+
     fn any_law() -> impl Strategy<Value = Arrivals> {
         prop_oneof![Just(Arrivals::Constant), Just(Arrivals::Poisson)]
     }
@@ -375,6 +612,27 @@ mod tests {
                 prop_assert_eq!(u128::from(*time), time_of(index));
             }
             prop_assert!(time_of(times.len()) >= u128::from(window_ns));
+        }
+
+        /// Not only the same times: the j-th time of host k is that of operation j n + k.
+        #[test]
+        fn constant_arrivals_of_all_hosts_are_the_schedule(
+            rate in prop_oneof![1e-9..1e6_f64, Just(1e6), Just(1.0 / 3.0)],
+            rates in prop::collection::vec((0.0..2_000.0_f64, 0.0..2_000.0_f64), 1..4),
+            hosts in prop_oneof![Just(1), Just(2), Just(4), 1..40_u32],
+            window_ns in 0..SECOND / 100,
+        ) {
+            for (load, window_ns) in [
+                (open(rate, Arrivals::Constant), window_ns),
+                (open(rate, Arrivals::Constant), (window_ns as f64 * 1e6 / rate) as u64),
+                (staged(&rates, Arrivals::Constant), window_ns * 1_000),
+            ] {
+                let whole = arrivals(&load, window_ns, 0).unwrap();
+                for (index, part) in split(&load, window_ns, 0, hosts).into_iter().enumerate() {
+                    let own: Vec<u64> = whole.iter().copied().skip(index).step_by(hosts as usize).collect();
+                    prop_assert_eq!(part, own);
+                }
+            }
         }
 
         #[test]

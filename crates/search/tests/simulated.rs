@@ -13,7 +13,7 @@ use plimsoll_record::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, PointEnd, ShapedFrom, Slice,
     Status,
 };
-use plimsoll_schedule::{Arrivals, Load, arrivals};
+use plimsoll_schedule::{Arrivals, Load, Share, arrivals};
 use plimsoll_search::{Known, Outcome, PointSequence, Step, Tally, replay};
 use plimsoll_stats::{Line, LineTrial};
 use std::ops::Range;
@@ -59,7 +59,9 @@ fn measure(step: &Step, objective: &Objective, seed: u64) -> Outcome {
     };
     let mut latencies = OpenLatencies::default();
     let (mut finished, mut due_count) = (0, 0);
-    for due_ns in arrivals(&step.load, window_ns, seed).expect("few enough to be computed") {
+    for due_ns in
+        arrivals(&step.load, window_ns, seed, Share::WHOLE).expect("few enough to be computed")
+    {
         let completed_ns = engine.completion_ns(due_ns);
         due_count += u64::from(due_ns >= step.warm_up_ns);
         // What completes in the measured part counts, whenever it was due, and what is late at its end is at least that late.

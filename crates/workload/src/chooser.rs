@@ -2,7 +2,6 @@
 //!
 //! Which key an operation goes to.
 
-use crate::counter::Counter;
 use crate::mix::{Mix, RequestDistribution};
 use crate::problem::{Problem, Wrong};
 use crate::remainder::Divisor;
@@ -117,20 +116,20 @@ impl KeyChooser {
 
     /// The next key number. `present` records are there; those after them are drawn again, as in YCSB.
     ///
-    /// `turn` is the number of the arrival in an open loop; `turns` counts for all sessions of a closed loop.
+    /// `turn` says whose turn it is where keys are sequential. Of several hosts, the number may be that of
+    /// another host's record: see [`Records::certain`](crate::inserted::Records::certain).
     #[inline]
     pub(crate) fn draw(
         &mut self,
         present: u64,
-        turn: Option<u64>,
-        turns: &Counter,
+        turn: impl FnOnce() -> u64,
         stream: &mut Stream,
     ) -> u64 {
         match self {
             Self::Uniform { first, count } => until(present, || *first + stream.below(*count)),
             Self::Sequential { first, count } => {
                 // All keys in question were there from the start.
-                *first + count.remainder(turn.unwrap_or_else(|| turns.take()))
+                *first + count.remainder(turn())
             }
             Self::Zipfian(zipfian) => until(present, || zipfian.draw(stream)),
             Self::Latest(latest) => latest.draw(present - 1, stream),
@@ -164,7 +163,7 @@ impl KeyChooser {
     pub(crate) fn draw_many<const COUNT: usize>(
         &mut self,
         present: u64,
-        turns: &Counter,
+        turn: impl Fn() -> u64,
         stream: &mut Stream,
     ) -> [u64; COUNT] {
         if let Self::Zipfian(zipfian) = self {
@@ -176,7 +175,7 @@ impl KeyChooser {
             }
             return numbers;
         }
-        [(); COUNT].map(|()| self.draw(present, None, turns, stream))
+        [(); COUNT].map(|()| self.draw(present, &turn, stream))
     }
 }
 

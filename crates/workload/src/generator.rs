@@ -9,6 +9,7 @@ use crate::operation::Operation;
 use crate::record::RecordBuffer;
 use crate::stream::Stream;
 use crate::workload::{ReadFields, Workload};
+use plimsoll_schedule::Share;
 use std::sync::Arc;
 
 /// Draws the operations of one session. Made by [`Workload::generator`].
@@ -45,6 +46,8 @@ struct Ahead {
 #[derive(Debug)]
 struct OpParts {
     workload: Arc<Workload>,
+    /// Of the turns of sequential keys.
+    turns: Share,
     chooser: Option<KeyChooser>,
     key: KeyText,
     record: RecordBuffer,
@@ -52,7 +55,7 @@ struct OpParts {
 }
 
 impl OpGenerator {
-    pub(crate) fn new(workload: &Arc<Workload>, session: u64) -> Self {
+    pub(crate) fn new(workload: &Arc<Workload>, session: u64, turns: Share) -> Self {
         let space = &workload.key_space;
         let data = space.data();
         let none = Choice {
@@ -71,6 +74,7 @@ impl OpGenerator {
                 key: KeyText::new(data.key_order, data.zero_padding),
                 record: space.shape.buffer(),
                 one_field: [0],
+                turns,
                 workload: Arc::clone(workload),
             },
         }
@@ -91,7 +95,7 @@ impl OpGenerator {
         self.desk.put_together(choice, &mut self.contents)
     }
 
-    /// Open loop: the operation of the arrival with this number. It is the same whichever session asks, but for what depends on the
+    /// Open loop: the operation of the arrival with this number, counted over all hosts. It is the same whichever session asks, but for what depends on the
     /// inserts so far: the key numbers of inserts, and the choice among newest keys.
     #[inline]
     pub fn at(&mut self, arrival: u64) -> Ask<'_> {
@@ -110,15 +114,22 @@ impl OpGenerator {
     #[inline(never)]
     fn look_ahead(&mut self) {
         let OpParts {
-            workload, chooser, ..
+            workload,
+            chooser,
+            turns,
+            ..
         } = &mut self.desk;
         if let Some(chooser) = chooser
             && workload.looks_ahead
         {
             let operations = [(); AHEAD].map(|()| workload.operations.draw(&mut self.choices));
             let present = workload.key_space.records.limit();
-            let numbers: [u64; AHEAD] =
-                chooser.draw_many(present, &workload.turns, &mut self.choices);
+            let turn = || turns.number(workload.turns.take());
+            let mut numbers: [u64; AHEAD] = chooser.draw_many(present, turn, &mut self.choices);
+            if !workload.key_space.share().is_whole() {
+                let records = &workload.key_space.records;
+                numbers = numbers.map(|number| records.certain(number));
+            }
             for index in 0..AHEAD {
                 self.ahead.choices[index] = Choice {
                     operation: operations[index],
@@ -139,13 +150,13 @@ impl OpParts {
     fn choose(&mut self, stream: &mut Stream, turn: Option<u64>) -> Choice {
         let workload = &*self.workload;
         let operation = workload.operations.draw(stream);
+        let records = &workload.key_space.records;
         let number = match &mut self.chooser {
-            Some(chooser) if operation != Operation::Insert => chooser.draw(
-                workload.key_space.records.limit(),
-                turn,
-                &workload.turns,
-                stream,
-            ),
+            Some(chooser) if operation != Operation::Insert => {
+                let turn = || turn.unwrap_or_else(|| self.turns.number(workload.turns.take()));
+                let drawn = chooser.draw(records.limit(), turn, stream);
+                records.certain(drawn)
+            }
             _ => 0,
         };
         Choice { operation, number }

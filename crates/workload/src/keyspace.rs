@@ -1,11 +1,12 @@
 //! The records of a database, as far as the questions need to know them.
 
-use crate::counter::AcknowledgedCounter;
 use crate::data::DataSpec;
+use crate::inserted::Records;
 use crate::integrity::Verifier;
 use crate::loader::Loader;
 use crate::problem::{WorkloadError, none_of};
 use crate::record::RecordShape;
+use plimsoll_schedule::Share;
 use std::sync::Arc;
 
 /// The records of one database and how they are made. It outlives the workloads that are run against the database one after the other,
@@ -16,7 +17,7 @@ pub struct KeySpace {
     pub(crate) shape: RecordShape,
     /// Numbers of all fields, for reads that name each.
     pub(crate) all_fields: Box<[u32]>,
-    pub(crate) records: AcknowledgedCounter,
+    pub(crate) records: Records,
 }
 
 impl KeySpace {
@@ -25,11 +26,32 @@ impl KeySpace {
     /// # Errors
     /// When the description is impossible, with all its problems.
     pub fn new(data: &DataSpec) -> Result<Arc<Self>, WorkloadError> {
+        Self::with_share(data, Share::WHOLE)
+    }
+
+    /// The same database as one of several load hosts knows it. The hosts generate one workload and do not talk to each other meanwhile.
+    ///
+    /// **Inserts.** Host k of n inserts the key numbers `records` + j n + k, for j from 0 on, through all points of a run. So the new numbers lie in
+    /// groups of n neighbours, of which each host inserts one. Of the others' inserts a host knows nothing: it takes a group for present as soon as its
+    /// own record is acknowledged, draws keys from all present numbers, and asks for its own number where it has drawn another of the group. Everything
+    /// that it asks for is certain to be there.
+    ///
+    /// **What is exact.** Keys that were there from the start are drawn as on one host. So are the groups of new keys, where hosts have inserted equally
+    /// much.
+    ///
+    /// **What is not.** Within a group, the union of all hosts asks for each of the n neighbours equally often. A host that has inserted more (or less)
+    /// than another draws from more (or fewer) groups, so the newest keys are those of the fast hosts. With one session per host and the same service
+    /// times the number of inserts differs by chance alone, by about its square root. Before a later point, hosts must agree on the number of records
+    /// that the point begins with: see [`Workload::with_records`](crate::Workload::with_records).
+    ///
+    /// # Errors
+    /// When the description is impossible, with all its problems.
+    pub fn with_share(data: &DataSpec, share: Share) -> Result<Arc<Self>, WorkloadError> {
         none_of(data.check())?;
         Ok(Arc::new(Self {
             shape: RecordShape::new(data),
             all_fields: (0..data.field_count).collect(),
-            records: AcknowledgedCounter::new(data.records),
+            records: Records::new(data.records, share),
             data: data.clone(),
         }))
     }
@@ -40,14 +62,20 @@ impl KeySpace {
         &self.data
     }
 
+    /// Which part of the workload this host generates.
+    #[must_use]
+    pub fn share(&self) -> Share {
+        self.records.share()
+    }
+
     /// Records that are certain to have been stored: key numbers below this one. An insert counts when it and all with lower key numbers
-    /// are acknowledged.
+    /// are acknowledged. One of several hosts knows its own inserts, and takes those of the others for as many.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records.limit()
     }
 
-    /// Hands out the records of the load phase: from `insert_start` on, as many as `insert_count` says.
+    /// Hands out the records of the load phase, whatever the share: from `insert_start` on, as many as `insert_count` says.
     #[must_use]
     pub fn loader(self: &Arc<Self>, seed: u64) -> Arc<Loader> {
         Arc::new(Loader::new(self, seed))

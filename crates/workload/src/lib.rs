@@ -8,6 +8,9 @@
 //! From these each session takes an [`OpGenerator`] of its own, which holds all the buffers it needs and gives one [`Ask`] after the other without
 //! allocating: with [`OpGenerator::next`] in a closed loop, with [`OpGenerator::at`] in an open one.
 //!
+//! Several load hosts can generate one workload: each makes its key space with its own [`Share`](plimsoll_schedule::Share)
+//! ([`KeySpace::with_share`]).
+//!
 //! ```
 //! use plimsoll_workload::{Ask, DataSpec, KeySpace, Mix, Workload};
 //! use std::sync::Arc;
@@ -54,6 +57,7 @@ mod generator;
 mod harmonic;
 mod hash;
 mod histogram;
+mod inserted;
 mod integrity;
 mod key;
 mod keyspace;

@@ -8,6 +8,7 @@ use crate::key::KeyText;
 use crate::keyspace::KeySpace;
 use crate::record::RecordBuffer;
 use crate::stream::{Family, Purpose};
+use plimsoll_schedule::{Share, things_before};
 use std::sync::Arc;
 
 /// Hands out the records to load, shared by all sessions.
@@ -31,6 +32,28 @@ impl Loader {
             end: data.insert_start + data.key_count(),
             contents: Family::new(seed, Purpose::Records),
         }
+    }
+
+    /// The records that one host loads, of the first `most` (of all when absent), where hosts share `sessions` sessions as [`Share::sessions`] says. They
+    /// are a contiguous range of key numbers, as long as the host has sessions, and together the parts of all hosts are all records. A host without a session
+    /// has no record.
+    ///
+    /// On the only host this is the same loader, whatever the other arguments are.
+    #[must_use]
+    pub fn part(self: &Arc<Self>, share: Share, sessions: u32, most: Option<u64>) -> Arc<Self> {
+        if share.is_whole() {
+            return Arc::clone(self);
+        }
+        let first = self.numbers.upcoming().min(self.end);
+        let all = self.end - first;
+        let count = most.map_or(all, |most| most.min(all));
+        let own = share.sessions(sessions);
+        Arc::new(Self {
+            key_space: Arc::clone(&self.key_space),
+            numbers: Counter::new(first + things_before(count, sessions, own.start)),
+            end: first + things_before(count, sessions, own.end),
+            contents: self.contents,
+        })
     }
 
     /// The part of one session, with buffers of its own. It does not matter which session this is.

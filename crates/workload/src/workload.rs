@@ -19,6 +19,7 @@ pub struct Workload {
     pub(crate) operations: Operations,
     /// `None` when there is nothing but inserts.
     pub(crate) chooser: Option<KeyChooser>,
+    /// Of sequential keys in a closed loop: this host's turns, which its sessions share.
     pub(crate) turns: Counter,
     pub(crate) scan_lengths: Lengths,
     pub(crate) reads: ReadFields,
@@ -44,7 +45,7 @@ impl Workload {
     ///
     /// `planned_operations` matters for Zipfian keys in mixes that insert: as in YCSB, keys are then drawn also from among twice the planned
     /// number of inserts, and drawn again until one is met that is there. Without it only keys that are there from the start are asked
-    /// for, and one more.
+    /// for, and one more. Of several hosts each passes the plan of all together.
     ///
     /// # Errors
     /// When the mix is impossible, by itself or for these records, with all its problems.
@@ -54,12 +55,32 @@ impl Workload {
         seed: u64,
         planned_operations: Option<u64>,
     ) -> Result<Self, WorkloadError> {
+        let records = key_space.records();
+        Self::with_records(key_space, mix, seed, planned_operations, records)
+    }
+
+    /// As [`Workload::new`], for the first `records` records of the key space, at most as many as it [holds](KeySpace::records).
+    ///
+    /// For hosts that have inserted different numbers of records at earlier points: all pass the same number, the least of what their key spaces hold, so
+    /// that all draw from the same keys. Zipfian keys need this most: their frequent keys follow from the number of records, so hosts that disagree about it
+    /// by one record have different favourites. The newest keys, which `latest` and `exponential` prefer, are counted from what each host knows.
+    ///
+    /// # Errors
+    /// As [`Workload::new`].
+    pub fn with_records(
+        key_space: &Arc<KeySpace>,
+        mix: &Mix,
+        seed: u64,
+        planned_operations: Option<u64>,
+        records: u64,
+    ) -> Result<Self, WorkloadError> {
+        let present = records.min(key_space.records());
         none_of(mix.check())?;
         let operations = Operations::new(mix);
         let chooser = if operations.only_inserts() {
             None
         } else {
-            let keys = keys(key_space, mix, planned_operations);
+            let keys = keys(key_space, mix, planned_operations, present);
             Some(KeyChooser::new(mix, keys).map_err(impossible)?)
         };
         let ScanLength {
@@ -95,9 +116,18 @@ impl Workload {
     }
 
     /// The part of one session, with a stream and buffers of its own. Sessions of equal number draw equally.
+    /// Sessions are numbered over all hosts.
     #[must_use]
     pub fn generator(self: &Arc<Self>, session: u64) -> OpGenerator {
-        OpGenerator::new(self, session)
+        OpGenerator::new(self, session, self.key_space.share())
+    }
+
+    /// As [`Workload::generator`], where there are `sessions` sessions on all hosts. It matters for sequential keys in a closed loop with fewer sessions than
+    /// hosts: hosts without a session take no turns.
+    #[must_use]
+    pub fn generator_among(self: &Arc<Self>, session: u64, sessions: u32) -> OpGenerator {
+        let share = self.key_space.share();
+        OpGenerator::new(self, session, share.among(sessions).unwrap_or(share))
     }
 
     /// The key space that the operations go to.
@@ -107,9 +137,8 @@ impl Workload {
     }
 }
 
-fn keys(key_space: &KeySpace, mix: &Mix, planned_operations: Option<u64>) -> Keys {
+fn keys(key_space: &KeySpace, mix: &Mix, planned_operations: Option<u64>, present: u64) -> Keys {
     let data = key_space.data();
-    let present = key_space.records();
     let first = data.insert_start;
     // Shares in place of YCSB's raw proportions: the same where they sum to 1, and right where they do not.
     let expected = (planned_operations.unwrap_or(0) as f64 * mix.insert_share() * 2.0) as u64;

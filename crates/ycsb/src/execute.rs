@@ -13,7 +13,7 @@ use crate::watcher::{Message, Watch, Watcher};
 use plimsoll_engine::{Engine, INSTEAD_OF_LEAN};
 use plimsoll_loadgen::{LoadSpec, PointSpec, SliceSink, run_load_with, run_point_with};
 use plimsoll_record::{PointEnd, Slice, WorkerUse};
-use plimsoll_schedule::Load;
+use plimsoll_schedule::{Load, Share};
 use plimsoll_workload::{KeySpace, Workload};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -180,6 +180,7 @@ impl Run<'_> {
                         operations: settings.operations,
                         target: settings.target,
                         seed: settings.seed,
+                        share: Share::WHOLE,
                     };
                     let loader = self.key_space.loader(settings.seed);
                     run_load_with(self.engine, &loader, &spec, &mut finisher, observer)
@@ -196,6 +197,7 @@ impl Run<'_> {
                         operations: settings.operations,
                         seed: settings.seed,
                         verify: settings.core.data.data_integrity,
+                        share: Share::WHOLE,
                     };
                     let mix = &settings.core.mix;
                     run_point_with(self.engine, workload, &spec, mix, &mut finisher, observer)

@@ -10,6 +10,7 @@ use crate::sessions::Shared;
 use crate::{closed, open};
 use plimsoll_engine::Engine;
 use plimsoll_record::Operation;
+use plimsoll_schedule::Share;
 use plimsoll_testing::allocations::{CountingAllocator, during};
 use plimsoll_workload::Mix;
 
@@ -42,7 +43,7 @@ fn allocations(mix: &str, open_loop: bool) -> u64 {
         .collect();
     let allocations = during(|| {
         if open_loop {
-            open::run(parts, &mut generator, &shared, 0, &times);
+            open::run(parts, &mut generator, &shared, 0, &times, Share::WHOLE);
         } else {
             let pacing = ClosedPace {
                 warm_up_ns: 0,

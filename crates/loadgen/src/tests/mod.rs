@@ -3,13 +3,15 @@
 mod allocation;
 mod paced;
 mod queue;
+mod shares;
+mod start;
 mod window;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, ClockStart};
 use crate::point::{PointSpec, SliceSink, run_point_on};
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_record::{EngineDescription, Histogram, PointEnd, Slice};
-use plimsoll_schedule::Load;
+use plimsoll_schedule::{Load, Share};
 use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Stream, Workload};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -61,6 +63,25 @@ impl Clock for Jumping {
         let stop = self.stop.swap(0, Ordering::Relaxed);
         self.jump_to(time_ns.min(limit_ns) + lag.map_or(0, late) + stop);
         self.now()
+    }
+}
+
+/// Where the tests' clocks have their zero on `CLOCK_MONOTONIC`.
+const ORIGIN: u64 = 7 * SECOND;
+
+impl ClockStart for Jumping {
+    type Clock = Self;
+
+    fn monotonic_ns(&self) -> u64 {
+        ORIGIN + self.now()
+    }
+
+    fn sleep(&self, nanos: u64) {
+        self.jump_to(self.now() + nanos);
+    }
+
+    fn start(&self) -> (Self, u64) {
+        (self.clone(), ORIGIN)
     }
 }
 
@@ -213,6 +234,7 @@ fn spec(load: Load, warm_up_ns: u64, duration_ns: u64) -> PointSpec {
         operations: None,
         seed: 7,
         verify: false,
+        share: Share::WHOLE,
     }
 }
 
@@ -242,8 +264,8 @@ fn measure_on(
     let server = Server::new(&clock, end_of);
     let mix = Mix::preset("c").unwrap();
     let mut keep = Keep::default();
-    let (workload, clock) = (workload(&mix), || clock);
-    let end = run_point_on(&server, &workload, spec, &mix, &mut keep, |_| (), clock).unwrap();
+    let workload = workload(&mix);
+    let end = run_point_on(&server, &workload, spec, &mix, &mut keep, |_| (), &clock).unwrap();
     let indices = keep.slices.iter().map(|slice| slice.index);
     let each_once = indices.eq(0..keep.slices.len() as u32);
     assert!(each_once, "each second is one slice, in order");

@@ -132,8 +132,8 @@ fn inserts(engine: &dyn Engine, clock: Jumping, operations: u64, again: u32) -> 
         journal: Arc::clone(&journal),
         again,
     };
-    let (workload, clock) = (workload(&mix), || clock);
-    let end = run_point_on(engine, &workload, &spec, &mix, &mut keep, observer, clock).unwrap();
+    let workload = workload(&mix);
+    let end = run_point_on(engine, &workload, &spec, &mix, &mut keep, observer, &clock).unwrap();
     let seen = std::mem::take(&mut *journal.lock().unwrap());
     (keep, end, seen)
 }
@@ -207,8 +207,7 @@ fn a_read_that_ends_too_late_is_verified_too() {
         journal: Arc::clone(&journal),
         again: 0,
     };
-    let clock = || clock.clone();
-    run_point_on(&engine, &workload, &spec, &mix, &mut keep, observer, clock).unwrap();
+    run_point_on(&engine, &workload, &spec, &mix, &mut keep, observer, &clock).unwrap();
     let seen = journal.lock().unwrap();
     let count = |operation| {
         let of = |(_, one): &&(_, ObservedOp)| one.operation == operation;

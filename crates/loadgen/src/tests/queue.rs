@@ -29,7 +29,7 @@ fn expected(spec: &PointSpec, mut service_ns: impl FnMut() -> u64) -> Expected {
     let end = spec.warm_up_ns + spec.duration_ns;
     let mut expected = Expected::default();
     let mut free = 0;
-    for due in arrivals(&spec.load, end, spec.seed).unwrap() {
+    for due in arrivals(&spec.load, end, spec.seed, spec.share).unwrap() {
         let begin = free.max(due);
         if begin >= end {
             expected.unfinished.record(end - due);

@@ -4,7 +4,7 @@ use crate::fake::{Fake, Keep, at_once, closed, key_space, remembering, workload}
 use plimsoll_engine::Outcome;
 use plimsoll_loadgen::{PointSpec, run_load, run_point};
 use plimsoll_record::{ErrorSample, Operation, Status};
-use plimsoll_schedule::{Arrivals, Load};
+use plimsoll_schedule::{Arrivals, Load, Share, arrivals};
 use plimsoll_workload::Mix;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -150,7 +150,7 @@ fn an_open_loop_accounts_for_everything_that_was_due() {
         let workload = workload(&key_space(1_000), &mix);
         let end = run_point(&engine, &workload, &spec, &mix, &mut keep).unwrap();
         let unfinished = end.unfinished.map_or(0, |unfinished| unfinished.count());
-        let due = plimsoll_schedule::arrivals(&spec.load, spec.duration_ns, spec.seed).unwrap();
+        let due = arrivals(&spec.load, spec.duration_ns, spec.seed, Share::WHOLE).unwrap();
         assert_eq!(end.due, Some(due.len() as u64));
         assert_eq!(keep.completed() + unfinished, due.len() as u64);
         let asked = asked.lock().unwrap().len() as u64;

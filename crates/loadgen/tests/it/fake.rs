@@ -3,7 +3,7 @@
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_loadgen::{PointSpec, SliceSink};
 use plimsoll_record::{EngineDescription, Histogram, Operation, Slice, Status};
-use plimsoll_schedule::{Arrivals, Load, Stage};
+use plimsoll_schedule::{Arrivals, Load, Share, Stage};
 use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Workload};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -232,6 +232,7 @@ pub fn closed(sessions: u32, operations: u64) -> PointSpec {
         operations: Some(operations),
         seed: 42,
         verify: false,
+        share: Share::WHOLE,
     }
 }
 

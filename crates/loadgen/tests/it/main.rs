@@ -8,4 +8,5 @@ mod fake;
 mod noting;
 mod questions;
 mod servers;
+mod shares;
 mod verification;

@@ -99,6 +99,7 @@ pub fn end() -> PointEnd {
     PointEnd {
         measured_ns: 2_000_000_000,
         lag_is_apart: true,
+        first_operation_ns: Some(90_000_000_000),
         foreign: Some(Box::default()),
         due: Some(40_000),
         unfinished: Some(histogram(&[5_000_000_000])),
