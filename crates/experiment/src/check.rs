@@ -6,7 +6,7 @@ use crate::elements::compare::{Basis, JudgedReader, Names};
 use crate::elements::events::{EventScope, events};
 use crate::elements::factors::{self, grid, with_points};
 use crate::elements::file::{FILE, file};
-use crate::elements::hosts::{hosts, on};
+use crate::elements::hosts::{hosts, listen, load_hosts, on};
 use crate::elements::load::{LoadPoint, Loads, check_arrivals, check_points, load, loads};
 use crate::elements::load_phase::load_phase;
 use crate::elements::measurement::measurement;
@@ -182,7 +182,8 @@ pub fn check(
         None => without_factors(&file, &mut problems),
     }
 
-    let hosts = hosts(&file, &mut origins);
+    let hosts = hosts(&file, &mut origins, &mut problems);
+    let load_hosts = load_hosts(&file, &hosts, &mut origins, &mut problems);
     // Load and measurement come first, because the disks of the arms depend on what a run inserts. In the list of origins they come after the arms.
     let mut of_load = Origins::new(&source);
     let load_place = file.field(file::load).map(|field| field.key_place);
@@ -226,6 +227,7 @@ pub fn check(
         &mut problems,
         &mut origins,
     );
+    listen(&mut arms, &read_arms, &load_hosts, &hosts, &mut problems);
     origins.list.append(&mut of_load.list);
     if let Some(place) = load_place {
         check_points((points.len() * mixes.len()) as u64, place, &mut problems);
@@ -321,6 +323,7 @@ pub fn check(
         factors: grid.map_or_else(Vec::new, |grid| grid.factors),
         design,
         hosts,
+        load_hosts,
         arms,
         mixes,
         load_phase,

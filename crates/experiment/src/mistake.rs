@@ -401,6 +401,22 @@ pub enum Mistake {
         /// What it would have to do.
         role: &'static str,
     },
+    /// An address that is none in numbers.
+    #[error("{} is not an IP address", quoted(.text))]
+    NoIpAddress {
+        /// As written.
+        text: String,
+    },
+    /// A server that is to be reached from other machines, nobody knows where.
+    #[error(
+        "the load of arm {arm} comes from other machines than {host}, on which its server stands, and the address of {host} is not known"
+    )]
+    HostWithoutAddress {
+        /// Which.
+        arm: String,
+        /// On which its server stands.
+        host: String,
+    },
     /// A path from this machine's folder for another machine.
     #[error("{} is found from the folder of this file, and the arm stands on {host}", quoted(.path))]
     RelativeElsewhere {
@@ -524,6 +540,8 @@ impl Diagnosis for Mistake {
             Self::UnknownArm { .. } => "unknown-arm",
             Self::UnknownHost { .. } => "unknown-host",
             Self::HostWithoutRole { .. } => "host-without-role",
+            Self::NoIpAddress { .. } => "no-ip-address",
+            Self::HostWithoutAddress { .. } => "host-without-address",
             Self::RelativeElsewhere { .. } => "relative-elsewhere",
             Self::UnknownMix { .. } => "unknown-mix",
             Self::NotAPoint { .. } => "not-a-point",
@@ -630,6 +648,13 @@ impl Diagnosis for Mistake {
             }
             Self::UnknownHost { name, hosts } => nearest_or_all(name, hosts, "the hosts are"),
             Self::HostWithoutRole { role, .. } => format!("add {role} to its `roles`, or name another host"),
+            Self::NoIpAddress { .. } => "write it in numbers, such as 10.0.0.2 or fd00::2".into(),
+            Self::HostWithoutAddress { host, .. } if host == "controller" => {
+                "name the machine under `hosts` with its `address`, and let the arm stand `on` it; or take `load_hosts` away".into()
+            }
+            Self::HostWithoutAddress { host, .. } => format!(
+                "write `address: 10.0.0.2`, or what it is, under `hosts: {host}`; or let {host} alone make the load: `load_hosts: [{host}]`"
+            ),
             Self::RelativeElsewhere { .. } => "write the whole path as it is there".into(),
             Self::UnknownMix { name, mixes } => nearest_or_all(name, mixes, "the mixes are"),
             Self::NotAPoint { points, .. } => format!("what is measured is {}", few(points)),

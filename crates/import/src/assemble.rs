@@ -169,6 +169,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
         design: plimsoll_plan::Design::Full,
         arms: arms_of_plan,
         hosts: Vec::new(),
+        load_hosts: Vec::new(),
         thresholds: Vec::new(),
         runs: planned,
         origins: Vec::new(),

@@ -7,13 +7,15 @@ pub(crate) const SLICE_NS: u64 = 1_000_000_000;
 
 /// The grid of slices: the warm-up is cut into seconds from its begin (its last slice may be shorter), and then the measured part is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grid {
+pub struct Grid {
     warm_up_ns: u64,
     warm_up_slices: u64,
 }
 
 impl Grid {
-    pub(crate) fn new(warm_up_ns: u64) -> Self {
+    /// Of a point with this warm-up, nanoseconds.
+    #[must_use]
+    pub fn new(warm_up_ns: u64) -> Self {
         Self {
             warm_up_ns,
             warm_up_slices: warm_up_ns.div_ceil(SLICE_NS),
@@ -21,7 +23,8 @@ impl Grid {
     }
 
     /// Index of the slice in which `time_ns` lies.
-    pub(crate) fn index_of(self, time_ns: u64) -> u32 {
+    #[must_use]
+    pub fn index_of(self, time_ns: u64) -> u32 {
         let index = if time_ns < self.warm_up_ns {
             time_ns / SLICE_NS
         } else {
@@ -31,7 +34,8 @@ impl Grid {
     }
 
     /// First nanosecond of slice `index`.
-    pub(crate) fn start_of(self, index: u32) -> u64 {
+    #[must_use]
+    pub fn start_of(self, index: u32) -> u64 {
         let index = u64::from(index);
         if index < self.warm_up_slices {
             return index * SLICE_NS;
@@ -40,12 +44,14 @@ impl Grid {
     }
 
     /// First nanosecond after slice `index`.
-    pub(crate) fn end_of(self, index: u32) -> u64 {
+    #[must_use]
+    pub fn end_of(self, index: u32) -> u64 {
         self.start_of(index.saturating_add(1))
     }
 
     /// Whether slice `index` belongs to the warm-up.
-    pub(crate) fn is_warm_up(self, index: u32) -> bool {
+    #[must_use]
+    pub fn is_warm_up(self, index: u32) -> bool {
         u64::from(index) < self.warm_up_slices
     }
 }

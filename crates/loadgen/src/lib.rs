@@ -81,6 +81,7 @@ mod session_end;
 mod sessions;
 
 pub use clock::{monotonic_ns, program_clock};
+pub use grid::Grid;
 pub use noted::run_point_noting;
 pub use observer::{After, ObservedOp, OpObserver};
 pub use point::{

@@ -62,6 +62,9 @@ impl Plan {
             "measurement": measurement,
             "runs": self.runs,
         });
+        if !self.load_hosts.is_empty() {
+            measured["load_hosts"] = json!(self.load_hosts);
+        }
         if !self.events.is_empty() {
             measured["events"] = json!(self.events);
         }

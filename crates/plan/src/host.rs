@@ -1,6 +1,6 @@
 //! Machines of an experiment beside the one that the program runs on.
 
-use crate::{Arm, Plan};
+use crate::{Arm, EngineKind, Plan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -14,7 +14,13 @@ pub struct HostSpec {
     pub way: HostWay,
     /// What it may be used for.
     pub roles: Vec<HostRole>,
+    /// At which other machines reach servers on it, an IP address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
 }
+
+/// The word for the machine that the program runs on, among the hosts that make load.
+pub const CONTROLLER: &str = "controller";
 
 /// How a machine is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +69,43 @@ impl HostRole {
 }
 
 impl Plan {
+    /// The machines that make the load of an arm, in order; `None` is the one that the program runs on. An embedded engine that keeps data is asked where it
+    /// stands.
+    #[must_use]
+    pub fn load_hosts_of<'a>(&'a self, arm: &'a Arm, engine: &EngineKind) -> Vec<Option<&'a str>> {
+        if engine.keeps_data && engine.server.is_none() {
+            return vec![arm.on.as_deref()];
+        }
+        if self.load_hosts.is_empty() {
+            // Without a server of its own there is nobody to be asked from elsewhere.
+            let stands = if engine.server.is_some() {
+                None
+            } else {
+                arm.on.as_deref()
+            };
+            return vec![stands];
+        }
+        let hosts = self.load_hosts.iter();
+        hosts
+            .map(|host| (host != CONTROLLER).then_some(host.as_str()))
+            .collect()
+    }
+
+    /// Every machine that takes part, once: those that arms stand on, and those that make load.
+    #[must_use]
+    pub fn all_host_names(&self, engines: &[EngineKind]) -> Vec<Option<&str>> {
+        let mut names = self.host_names();
+        for arm in &self.arms {
+            let kind = engines.iter().find(|kind| kind.name == arm.engine);
+            for host in kind.map_or_else(Vec::new, |kind| self.load_hosts_of(arm, kind)) {
+                if !names.contains(&host) {
+                    names.push(host);
+                }
+            }
+        }
+        names
+    }
+
     /// Every machine that arms stand on, once, in the order of the arms. `None` is the one that the program runs on.
     #[must_use]
     pub fn host_names(&self) -> Vec<Option<&str>> {

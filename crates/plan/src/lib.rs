@@ -43,7 +43,7 @@ pub use explain::{ArmExplanation, PlanExplanation, explain};
 pub use factors::{Design, Factor, Level, Quantity};
 pub use grid::{FactorExplanation, GridExplanation};
 pub use hash::text_hash;
-pub use host::{HostRole, HostSpec, HostWay};
+pub use host::{CONTROLLER, HostRole, HostSpec, HostWay};
 pub use metric::{Direction, Metric, percentile, table_percentile};
 pub use needs::{Needs, inserted_at, needs};
 pub use order::{folded_runs, planned_runs};

@@ -34,6 +34,10 @@ pub struct Plan {
     /// Machines beside the one that the program runs on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSpec>,
+    /// Which of them make load, by name, `controller` being the one that the program runs on; empty: that one, and for an engine without a server the one that
+    /// it stands on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub load_hosts: Vec<String>,
     /// What is being compared; the first is the baseline unless `compare` says otherwise.
     pub arms: Vec<Arm>,
     /// The mixes of operations, in order.

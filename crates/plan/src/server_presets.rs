@@ -204,6 +204,7 @@ fn alone(program: &str, ready_within_s: u64, stop_within_s: u64) -> ServerSpec {
         environment: BTreeMap::new(),
         version_arguments: words(&["--version"]),
         address: "mongodb://127.0.0.1:{port}/".to_owned(),
+        host: None,
         stop_signal: "TERM".to_owned(),
         ready_within_ns: ready_within_s * SECOND_NS,
         stop_within_ns: stop_within_s * SECOND_NS,

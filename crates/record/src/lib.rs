@@ -34,6 +34,7 @@ mod experiment_record;
 pub mod figures;
 mod filesystem_options;
 mod histogram;
+mod host_point;
 mod imported;
 mod machine;
 mod packed;
@@ -51,6 +52,7 @@ pub use experiment_record::{
     ExperimentRecord, ExperimentState, FormatError, Program, RECORD_VERSION,
 };
 pub use histogram::{HIGHEST_LATENCY_NS, Histogram};
+pub use host_point::HostPoint;
 pub use imported::{Imported, ImportedFile, Stated};
 pub use machine::{
     FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, ForeignCpu, ForeignProgram, Machine, Storage,

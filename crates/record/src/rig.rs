@@ -239,6 +239,9 @@ pub struct ServerSpec {
     pub version_arguments: Vec<String>,
     /// Under which clients reach it, a URI with places in braces. It is ready when that answers.
     pub address: String,
+    /// The address of its machine at which others reach it, where the load comes from other machines: it takes the place of 127.0.0.1 in its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// That asks it to end well: `TERM`, `INT` or `QUIT`.
     pub stop_signal: String,
     /// How long it may take to become ready.

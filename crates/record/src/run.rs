@@ -1,8 +1,8 @@
 //! One arm in one block.
 
 use crate::{
-    Disturbance, ForeignCpu, Histogram, Imported, Machine, Operation, ProbeTask, RigRecord, Slice,
-    Status, Storage, Warning,
+    Disturbance, ForeignCpu, Histogram, HostPoint, Imported, Machine, Operation, ProbeTask,
+    RigRecord, Slice, Status, Storage, Warning,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -188,6 +188,9 @@ pub struct PointEnd {
     /// The first operations of the measured part, in the order in which they began, where the file asks to note them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<NotedOperation>,
+    /// What each machine did, where several took part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostPoint>,
     /// What was done to the server meanwhile, where the file asks for events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Box<Disturbance>>,

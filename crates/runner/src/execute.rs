@@ -5,11 +5,11 @@ use crate::calibration::calibrate_disks;
 use crate::clock_time::now;
 use crate::decided::{Decided, RunResults};
 use crate::error::RunnerError;
-use crate::frames::{Frame, Order, RigAccess};
+use crate::frames::{Frame, Order, RigAccess, WorkerRole};
 use crate::host::{Hosts, RunHost};
 use crate::probe_task::{ProbedHost, time_probe_tasks};
 use crate::rigging::{Rigging, needs_rig};
-use crate::supervise::{Start, WorkerEnd, supervise};
+use crate::supervise::{Member, Start, WorkerEnd, supervise};
 use crate::watcher::{Event, LoggedWatcher, Watcher};
 use plimsoll_engine::kind;
 use plimsoll_plan::{Arm, Plan, PlannedRun, keeps_data_here, redact_json, text_hash};
@@ -19,6 +19,7 @@ use plimsoll_record::{
 };
 use plimsoll_redact::redact;
 use plimsoll_rig::RigError;
+use plimsoll_schedule::Share;
 use plimsoll_search::Known;
 use plimsoll_stats::looks;
 use plimsoll_store::{PointId, RunId, Store, StoreError};
@@ -538,6 +539,7 @@ fn one_run(
         directory = Some(rigging.data_directory().to_owned());
         head.storage = Some(rigging.built().storage.clone());
     }
+    let members = members(execution, arm, id, standing.server.is_some(), watcher)?;
     let order = Order::of(execution.plan, run, known, directory, standing);
     let mut stored = Stored {
         store,
@@ -553,19 +555,28 @@ fn one_run(
         let watcher = RefCell::new(&mut *watcher);
         let interruptions = || watcher.borrow().interruptions();
         let take = |frame| stored.take(frame, &mut **watcher.borrow_mut());
+        let members = members.iter().map(|(name, role, host)| Member {
+            host: &**host,
+            name: *name,
+            role: *role,
+            is_below: *name == arm.on.as_deref(),
+        });
         let start = Start {
-            host: &*host,
+            members: members.collect(),
             rig: rigging.as_ref().map(Rigging::built),
         };
         supervise(&start, &order, &interruptions, &rigging, take)
     };
     watcher.event(&Event::Closing);
     let Stored { seen, .. } = stored;
-    let mut unsound = None;
-    if let Some(name) = arm.on.as_ref().filter(|_| host.is_lost()) {
-        let why = format!("host {name}: the connection to its agent has ended");
-        unsound = Some(RigError::Gone(why));
-    }
+    let lost = members.iter().find(|(_, _, host)| host.is_lost());
+    let lost = lost.and_then(|(name, _, _)| {
+        Some(RunnerError::HostLost {
+            name: (*name)?.to_owned(),
+            why: "the connection to its agent has ended".into(),
+        })
+    });
+    let mut unsound = lost.as_ref().map(|lost| RigError::Gone(lost.to_string()));
     if let Some(mut rigging) = rigging {
         unsound = unsound.or(rigging.soundness().err());
         let mut notes = Vec::new();
@@ -606,9 +617,46 @@ fn one_run(
     }
     let ended = end_run(store, run_id, head, after_block, execution.hosts);
     match gone {
+        Some(_) if lost.is_some() => Err(lost.expect("it was just looked at")),
         Some(gone) => Err(of_host(arm, gone.into())),
         None => ended,
     }
+}
+
+/// The machines of a run with what their workers do: first those that make load, then the one with the server, where it makes none of it.
+#[expect(clippy::type_complexity, reason = "it is taken apart where it is made")]
+fn members<'e>(
+    execution: &Execution<'e>,
+    arm: &'e Arm,
+    id: &str,
+    has_server: bool,
+    watcher: &mut dyn Watcher,
+) -> Result<Vec<(Option<&'e str>, WorkerRole, Rc<dyn RunHost + 'e>)>, RunnerError> {
+    let stands = arm.on.as_deref();
+    let names = match kind(&arm.engine) {
+        Some(kind) => execution.plan.load_hosts_of(arm, &kind),
+        None => vec![stands],
+    };
+    let is_watched = has_server && names != [stands];
+    let mut roles: Vec<(Option<&str>, WorkerRole)> = Vec::new();
+    let count = names.len() as u32;
+    for (index, name) in (0..).zip(names) {
+        let share = Share::new(index, count).expect("each is below their number");
+        let role = match (is_watched, share.is_whole()) {
+            (false, true) => WorkerRole::Alone,
+            _ => WorkerRole::Load { share, is_watched },
+        };
+        roles.push((name, role));
+    }
+    if is_watched {
+        roles.push((stands, WorkerRole::Watch));
+    }
+    let mut members = Vec::new();
+    for (name, role) in roles {
+        let host = ready_host(execution.hosts, name, id, watcher)?;
+        members.push((name, role, host));
+    }
+    Ok(members)
 }
 
 /// Whether nobody is left to make another rig.
@@ -663,6 +711,8 @@ impl Stored<'_> {
         match frame {
             Frame::Hello { .. }
             | Frame::Enter { .. }
+            | Frame::Ready
+            | Frame::Stored
             | Frame::SizeMemory
             | Frame::LieStill
             | Frame::Measuring { .. }
@@ -711,6 +761,12 @@ impl Stored<'_> {
                 }
                 self.made.slice(&slice);
                 watcher.event(&Event::Slice(&slice));
+            }
+            Frame::Watched { slice } => {
+                // A share of the second: it is merged with what the load hosts measured when the record is read.
+                if let Some(point) = self.point {
+                    self.store.add_slice(point, &slice)?;
+                }
             }
             Frame::PointEnds { mut end } => {
                 for error in &mut end.errors {

@@ -6,7 +6,8 @@
 use plimsoll_plan::{Arm, Measurement, Objective, Plan, PlannedRun, Point};
 use plimsoll_record::{DiskChoice, EngineDescription, EventSpec, PointEnd, PointLabel, Slice};
 use plimsoll_rig::{GroupPaths, RunningServer};
-use plimsoll_search::Known;
+use plimsoll_schedule::Share;
+use plimsoll_search::{Known, Outcome};
 use plimsoll_workload::Mix;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -17,17 +18,74 @@ pub const FRAMES_VERSION: u32 = 9;
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
 
-/// The line that asks a worker to stop.
-pub(crate) const STOP: &str = "stop";
+/// What the runner says to a worker after its order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "word", rename_all = "kebab-case")]
+pub(crate) enum Word {
+    /// The worker is to stop.
+    Stop,
+    /// Answers [`Frame::Enter`], [`Frame::SizeMemory`], [`Frame::LieStill`], [`Frame::Heal`] and [`Frame::Stored`].
+    GoOn,
+    /// Answers [`Frame::Ready`]: when to begin, nanoseconds of the worker's `CLOCK_MONOTONIC`. To a worker that watches: a phase begins then.
+    Begin {
+        /// When.
+        at_ns: u64,
+        /// Of the phase, nanoseconds.
+        warm_up_ns: u64,
+    },
+    /// To a worker that watches: the phase is over.
+    Over,
+    /// What a point of several workers came to.
+    Outcome {
+        /// Of all of them.
+        outcome: Outcome,
+    },
+    /// The running trial of several workers has missed the objective already.
+    Lost,
+}
 
-/// The line that answers [`Frame::Enter`], [`Frame::SizeMemory`], [`Frame::LieStill`] and [`Frame::Heal`].
-pub(crate) const GO_ON: &str = "go on";
+/// What a worker does in its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkerRole {
+    /// Everything.
+    #[default]
+    Alone,
+    /// A part of the load. The first of them also does what is done once.
+    Load {
+        /// Which part.
+        share: Share,
+        /// Whether the machine of the server is watched by another worker.
+        is_watched: bool,
+    },
+    /// Watches the machine on which the server stands, whose load comes from other machines.
+    Watch,
+}
+
+impl WorkerRole {
+    /// The part of the load.
+    #[must_use]
+    pub fn share(self) -> Share {
+        match self {
+            Self::Load { share, .. } => share,
+            Self::Alone | Self::Watch => Share::WHOLE,
+        }
+    }
+
+    /// Whether it does what is done once in a run.
+    #[must_use]
+    pub fn leads(self) -> bool {
+        self != Self::Watch && self.share().index() == 0
+    }
+}
 
 /// Everything that a worker needs to make one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
     /// [`FRAMES_VERSION`].
     pub frames: u32,
+    /// What this worker does.
+    pub role: WorkerRole,
     /// The arm.
     pub arm: Arm,
     /// All mixes of the plan.
@@ -81,6 +139,7 @@ impl Order {
     ) -> Self {
         Self {
             frames: FRAMES_VERSION,
+            role: WorkerRole::Alone,
             arm: plan.arms[run.arm as usize].clone(),
             mixes: plan.mixes.clone(),
             points: plan.points.clone(),
@@ -136,6 +195,15 @@ pub enum Frame {
         shaped: bool,
         /// What begins, for the trace.
         mark: String,
+    },
+    /// All sessions stand and nothing has begun: several workers begin together. The worker waits to be told when.
+    Ready,
+    /// This worker's part of the data is stored. The worker waits for the word to go on, which it gets when all are.
+    Stored,
+    /// A slice without operations, of what a worker saw that watches.
+    Watched {
+        /// The slice.
+        slice: Box<Slice>,
     },
     /// The measured part of the point begins.
     Measuring {

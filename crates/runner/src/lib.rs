@@ -63,13 +63,15 @@ mod rig_access;
 mod rigging;
 mod sizing;
 mod supervise;
+mod team;
+mod watch;
 mod watcher;
 mod worker;
 
 pub use clock_time::now;
 pub use error::RunnerError;
 pub use execute::{Ended, Execution, execute, took_seconds};
-pub use frames::{FRAMES_VERSION, Frame, Order, RigAccess};
+pub use frames::{FRAMES_VERSION, Frame, Order, RigAccess, WorkerRole};
 pub use host::{
     Hosts, LocalHost, RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerProgram, WorkerStart,
     this_machine,

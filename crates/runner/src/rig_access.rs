@@ -102,6 +102,15 @@ pub(crate) fn sampler(
     })
 }
 
+/// The same of a server that was started for the run, or none.
+pub(crate) fn sampler_of(standing: &RigAccess, host: &Host) -> Result<SliceSampler, String> {
+    let server = standing.server.as_ref().map(|server| MeasuredServer {
+        processes: server.processes.clone(),
+        device: None,
+    });
+    sampler(standing, host, server.as_ref())
+}
+
 /// The daemon counts better than the kernel does: it sees each request.
 struct Emulated(Control);
 

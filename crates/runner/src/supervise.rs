@@ -1,13 +1,14 @@
-//! One worker process: started, listened to, stopped, and explained when it dies.
+//! The worker processes of a run: started, listened to, stopped, and explained when they die.
 
-use crate::agenda::Agenda;
 use crate::error::RunnerError;
-use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
+use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, Word, WorkerRole};
 use crate::host::{RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerStart};
+use crate::team::Team;
 use plimsoll_rig::{Built, Disturb, Disturbed, RigError};
+use serde::Serialize;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// A worker that says nothing for so long is taken for hung. Counting and warming a large database are silent and may take minutes.
@@ -19,11 +20,23 @@ const GOING: Duration = Duration::from_secs(1);
 /// How often it is looked whether what the run stands on is still there.
 const SOUNDING: Duration = Duration::from_millis(500);
 
-/// How the worker of a run is started.
-pub(crate) struct Start<'a> {
-    /// Where.
+/// A worker of a run, before it is started.
+pub(crate) struct Member<'a> {
+    /// Its machine.
     pub(crate) host: &'a dyn RunHost,
-    /// What it stands on: it has a mark, by which it is known again when it outlives this program, and runs as who owns the data.
+    /// The name of that in the file.
+    pub(crate) name: Option<&'a str>,
+    /// What it does.
+    pub(crate) role: WorkerRole,
+    /// Whether what is under test stands there.
+    pub(crate) is_below: bool,
+}
+
+/// How the workers of a run are started.
+pub(crate) struct Start<'a> {
+    /// Those that make load, in the order of their shares; then the one that watches, if there is one.
+    pub(crate) members: Vec<Member<'a>>,
+    /// What the run stands on: its workers there have a mark, by which they are known again when they outlive this program, and run as who owns the data.
     pub(crate) rig: Option<&'a Built>,
 }
 
@@ -45,16 +58,16 @@ pub(crate) trait Below {
     fn heal(&self) -> Result<(), RigError>;
 }
 
-/// How the worker ended.
+/// How the workers ended.
 pub(crate) enum WorkerEnd {
     Done,
     Stopped,
     Failed(String),
 }
 
-/// Starts a worker, has its process put where it belongs, gives it this order, and hands every frame to `take`. A worker that stands on something
-/// that is no longer sound is ended at once. `interruptions` of 1 stops it cleanly, of 2 at once. When `take`
-/// fails, the worker is ended at once and the failure returned.
+/// Starts the workers of a run, has their processes put where they belong, gives them their orders, and hands every frame to `take`, those of several
+/// workers as one. A worker that stands on something that is no longer sound is ended at once. `interruptions` of 1 stops them cleanly, of 2 at once. When `take`
+/// fails, they are ended at once and the failure returned.
 pub(crate) fn supervise(
     start: &Start<'_>,
     order: &Order,
@@ -64,136 +77,119 @@ pub(crate) fn supervise(
 ) -> Result<WorkerEnd, RunnerError> {
     // The limits are those of what is under test.
     let is_limited = order.arm.rig.limits.is_of_memory() && order.standing.server.is_none();
-    let mut worker = Worker::start(start, is_limited)?;
-    tracing::debug!("the worker is process {}", worker.process);
-    // Before it has its order it does nothing, so all that it will ever use is counted and limited.
-    if let Err(error) = below.admit(worker.process) {
-        // Whoever asks next whether the rig is sound learns that it is gone, and ends the experiment.
-        if matches!(error, RigError::Gone(_)) {
-            worker.kill();
-            return Ok(WorkerEnd::Failed(error.to_string()));
-        }
-        if !worker.is_going() {
-            return Err(error.into());
-        }
-        // It was killed just then, which fails its run and nothing else.
-        return Ok(WorkerEnd::Failed(died(&worker.wait())));
+    let (tell, told) = channel();
+    let mut workers = Vec::new();
+    for (place, member) in start.members.iter().enumerate() {
+        let worker = Worker::start(member, start.rig, is_limited, place, tell.clone())?;
+        tracing::debug!("worker {place} is process {}", worker.process);
+        workers.push(worker);
     }
-    worker.write_line(&serde_json::to_string(order).expect("an order is plain data"));
+    drop(tell);
+    for place in 0..workers.len() {
+        if !start.members[place].is_below {
+            continue;
+        }
+        // Before it has its order it does nothing, so all that it will ever use is counted and limited.
+        if let Err(error) = below.admit(workers[place].process) {
+            // Whoever asks next whether the rig is sound learns that it is gone, and ends the experiment.
+            if matches!(error, RigError::Gone(_)) {
+                return Ok(WorkerEnd::Failed(error.to_string()));
+            }
+            if !is_going(place, &told) {
+                return Err(error.into());
+            }
+            // It was killed just then, which fails its run and nothing else.
+            return Ok(WorkerEnd::Failed(died(&workers.swap_remove(place).wait())));
+        }
+    }
+    let mut team = Team::new(start, order, below);
+    team.give_orders(&mut workers, |member| {
+        member.role.leads() || member.role == WorkerRole::Watch
+    });
     let mut asked_to_stop = false;
     let mut last_heard = Instant::now();
     let mut last_sounded = Instant::now();
-    let mut end = None;
-    let mut agenda = Agenda::of(&order.events);
     loop {
-        let mut done = Ok(());
-        match worker.frames.recv_timeout(agenda.rest(LOOK)) {
-            Ok(Frame::Hello { frames }) if frames != FRAMES_VERSION => {
-                end = Some(WorkerEnd::Failed(REPLACED.into()));
-                break;
-            }
-            Ok(Frame::Done) => end = Some(WorkerEnd::Done),
-            Ok(Frame::Stopped) => end = Some(WorkerEnd::Stopped),
-            Ok(Frame::Failed { message }) => end = Some(WorkerEnd::Failed(message)),
-            Ok(
-                frame @ (Frame::Enter { .. } | Frame::SizeMemory | Frame::LieStill | Frame::Heal),
-            ) => {
+        match told.recv_timeout(team.agenda.rest(LOOK)) {
+            Ok((place, Some(frame))) => {
                 last_heard = Instant::now();
-                done = match frame {
-                    Frame::Enter { shaped, mark } => below.shape(shaped, &mark),
-                    Frame::Heal => {
-                        agenda.is_over();
-                        below.heal()
-                    }
-                    Frame::SizeMemory => below.size_memory(),
-                    _ => below.map(),
-                };
-                if done.is_ok() {
-                    worker.write_line(GO_ON);
+                if matches!(&frame, Frame::Hello { frames } if *frames != FRAMES_VERSION) {
+                    return Ok(WorkerEnd::Failed(REPLACED.into()));
                 }
+                team.takes(place, frame, &mut workers, &mut take)?;
             }
-            Ok(Frame::Measuring { mark }) => {
-                agenda.begins();
-                if order.is_on_emulated_disk() {
-                    done = below.shape(true, &mark);
-                }
-                // Once more: caches and buffers have grown since the load.
-                if order.arm.rig.limits.page_cache_bytes.is_some() {
-                    done = done.and_then(|()| below.size_memory());
-                }
-            }
-            Ok(mut frame) => {
-                last_heard = Instant::now();
-                if let Frame::PointEnds { end } = &mut frame
-                    && let Some(seen) = &mut end.disturbance
-                {
-                    seen.events = agenda.take(seen.started_ns);
-                }
-                take(frame)?;
-            }
+            Ok((place, None)) => team.has_ended(place, &mut workers),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        if let Err(error) = done.and_then(|()| agenda.carry_out(below)) {
-            worker.kill();
+        if team.are_all_gone() {
+            break;
+        }
+        let carried_out = team.agenda.carry_out(below);
+        if let Err(error) = team.done.take().map_or(carried_out, Err) {
             return Ok(WorkerEnd::Failed(error.to_string()));
+        }
+        if let Some(failure) = team.failure() {
+            return Ok(WorkerEnd::Failed(failure));
         }
         match interruptions() {
             0 => {}
             1 if !asked_to_stop => {
                 asked_to_stop = true;
-                worker.write_line(STOP);
+                for worker in &mut workers {
+                    worker.say(&Word::Stop);
+                }
             }
             1 => {}
-            _ => {
-                worker.kill();
-                return Ok(WorkerEnd::Stopped);
-            }
+            // They are killed as they are dropped.
+            _ => return Ok(WorkerEnd::Stopped),
         }
         if last_sounded.elapsed() > SOUNDING {
             last_sounded = Instant::now();
             if !below.is_sound() {
                 // An engine whose disk is gone may try for ever.
-                worker.kill();
                 return Ok(WorkerEnd::Failed("the worker was ended".into()));
             }
         }
-        if last_heard.elapsed() > SILENCE && end.is_none() {
-            worker.kill();
+        if last_heard.elapsed() > SILENCE && !team.is_over() {
             return Ok(WorkerEnd::Failed(format!(
                 "the worker said nothing for {} minutes and was ended: a call into the engine did not return",
                 SILENCE.as_secs() / 60
             )));
         }
     }
-    let exit = worker.wait();
-    match exit.status() {
-        Some(status) => tracing::debug!("the worker has ended: {status}"),
-        None => tracing::warn!("the worker is gone, nobody knows how"),
-    }
-    Ok(end.unwrap_or_else(|| WorkerEnd::Failed(died(&exit))))
+    Ok(team.end())
 }
 
-struct Worker {
+/// A frame of a worker by its place, or that its output has ended.
+type Told = (usize, Option<Frame>);
+
+/// A worker process.
+pub(crate) struct Worker {
     process: u32,
     input: Option<Box<dyn Write + Send>>,
-    frames: Receiver<Frame>,
     handle: Box<dyn WorkerHandle>,
 }
 
 impl Worker {
-    fn start(start: &Start<'_>, is_limited: bool) -> Result<Self, RunnerError> {
+    fn start(
+        member: &Member<'_>,
+        rig: Option<&Built>,
+        is_limited: bool,
+        place: usize,
+        tell: Sender<Told>,
+    ) -> Result<Self, RunnerError> {
+        let rig = rig.filter(|_| member.is_below);
         let StartedWorker {
             process,
             input,
             output,
             handle,
-        } = start.host.start_worker(&WorkerStart {
-            frugal: is_limited,
-            mark: start.rig.map(|rig| rig.mark.clone()),
-            user: start.rig.and_then(|rig| rig.user),
+        } = member.host.start_worker(&WorkerStart {
+            frugal: is_limited && member.is_below,
+            mark: rig.map(|rig| rig.mark.clone()),
+            user: rig.and_then(|rig| rig.user),
         })?;
-        let (sender, frames) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines() {
                 let Ok(line) = line else { break };
@@ -201,41 +197,37 @@ impl Worker {
                 let Ok(frame) = serde_json::from_str(&line) else {
                     break;
                 };
-                if sender.send(frame).is_err() {
-                    break;
+                if tell.send((place, Some(frame))).is_err() {
+                    return;
                 }
             }
+            let _ = tell.send((place, None));
         });
         Ok(Self {
             process,
             input: Some(input),
-            frames,
             handle,
         })
     }
 
     /// A worker that is gone is noticed at the end of its frames.
-    fn write_line(&mut self, line: &str) {
+    fn write(&mut self, what: &impl Serialize) {
         if let Some(input) = &mut self.input {
-            let _ = input.write_all(format!("{line}\n").as_bytes());
+            let mut line = serde_json::to_vec(what).expect("orders and words are plain data");
+            line.push(b'\n');
+            let _ = input.write_all(&line);
         }
     }
 
-    /// Whether it is about to be gone, or is: its output ends.
-    fn is_going(&self) -> bool {
-        loop {
-            match self.frames.recv_timeout(GOING) {
-                Ok(_) => {}
-                Err(end) => return matches!(end, RecvTimeoutError::Disconnected),
-            }
-        }
+    pub(crate) fn say(&mut self, word: &Word) {
+        self.write(word);
     }
 
-    fn kill(&mut self) {
-        self.handle.kill();
+    pub(crate) fn give(&mut self, order: &Order) {
+        self.write(order);
     }
 
-    fn wait(mut self) -> WorkerExit {
+    pub(crate) fn wait(&mut self) -> WorkerExit {
         drop(self.input.take());
         self.handle.wait()
     }
@@ -244,11 +236,22 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         // After `wait` this does nothing: the process is gone already.
-        self.kill();
+        self.handle.kill();
     }
 }
 
-fn died(exit: &WorkerExit) -> String {
+/// Whether a worker is about to be gone, or is: its output ends.
+fn is_going(place: usize, told: &Receiver<Told>) -> bool {
+    loop {
+        match told.recv_timeout(GOING) {
+            Ok((of, None)) if of == place => return true,
+            Ok(_) => {}
+            Err(end) => return matches!(end, RecvTimeoutError::Disconnected),
+        }
+    }
+}
+
+pub(crate) fn died(exit: &WorkerExit) -> String {
     let how = match exit.status() {
         Some(status) => match (status.signal(), status.code()) {
             (Some(9), _) => {

@@ -1,13 +1,17 @@
 //! The worker process: one run, from opening the engine to closing it.
 
 use crate::clock_time::now;
-use crate::frames::{FRAMES_VERSION, Frame, GO_ON, Order, REPLACED, STOP};
+use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, Word, WorkerRole};
 use crate::ledger::Watched;
 use crate::rig_access::{MeasuredServer, Stage, is_shaped, sampler};
-use plimsoll_engine::{Engine, Opening, open};
-use plimsoll_loadgen::{LoadError, PointSpec, SliceSink, run_load, run_point, run_point_noting};
+use crate::watch::watch;
+use plimsoll_engine::{Engine, Opening, kind, open};
+use plimsoll_loadgen::{
+    LoadError, LoadSpec, PointSpec, SliceSink, run_load_with, run_point, run_point_noting,
+};
+use plimsoll_plan::SettingValue;
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
-use plimsoll_schedule::{Load, Share};
+use plimsoll_schedule::Load;
 use plimsoll_search::{PointSequence, Step, Tally};
 use plimsoll_telemetry::{
     ForeignSampler, Host, SliceSampler, SystemSampler, WorkerSampler, local_servers,
@@ -20,6 +24,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+/// The setting that says what becomes of data that is there already.
+const EXISTING: &str = "existing";
 /// How long a worker that has lost its runner may take to close its engine.
 const ORPHAN_GRACE: Duration = Duration::from_secs(20);
 
@@ -40,10 +46,11 @@ pub fn work(input: impl Read + Send + 'static, output: impl Write, allocator: &s
         _ => Err("the worker got no order: it is started by plimsoll itself, not by hand".into()),
     };
     let stop = Arc::new(AtomicBool::new(false));
-    let listener = Arc::clone(&stop);
+    let lost = Arc::new(AtomicBool::new(false));
+    let (stopped, lost_trial) = (Arc::clone(&stop), Arc::clone(&lost));
     let (tell, told) = channel();
-    std::thread::spawn(move || listen(lines, &listener, tell));
-    let runner = Runner { stop, told };
+    std::thread::spawn(move || listen(lines, &stopped, &lost_trial, tell));
+    let runner = Runner { stop, lost, told };
     let frame = match order.and_then(|order| run(&order, allocator, &runner, &mut speaker)) {
         Ok(true) => Frame::Done,
         Ok(false) => Frame::Stopped,
@@ -64,25 +71,30 @@ fn read_order(line: &str) -> Result<Order, String> {
 }
 
 /// What is heard from the runner.
-struct Runner {
+pub(crate) struct Runner {
     /// It is to be stopped.
-    stop: Arc<AtomicBool>,
-    /// It may go on.
-    told: Receiver<()>,
+    pub(crate) stop: Arc<AtomicBool>,
+    /// The running trial is lost, as all workers together found.
+    lost: Arc<AtomicBool>,
+    /// Everything else.
+    pub(crate) told: Receiver<Word>,
 }
 
-/// Waits for the wish to stop, for the word to go on, or for the end of the runner.
+/// Takes the words of the runner until its end.
 fn listen(
     lines: impl Iterator<Item = std::io::Result<String>>,
     stop: &AtomicBool,
-    tell: Sender<()>,
+    lost: &AtomicBool,
+    tell: Sender<Word>,
 ) {
     for line in lines {
-        match line {
-            Ok(line) if line.trim() == STOP => stop.store(true, Ordering::Relaxed),
-            Ok(line) if line.trim() == GO_ON => drop(tell.send(())),
-            Ok(_) => {}
-            Err(_) => break,
+        let Ok(line) = line else { break };
+        match serde_json::from_str(&line) {
+            Ok(Word::Stop) => stop.store(true, Ordering::Relaxed),
+            Ok(Word::Lost) => lost.store(true, Ordering::Relaxed),
+            Ok(word) => drop(tell.send(word)),
+            // The runner is of the same version: it says nothing else.
+            Err(_) => {}
         }
     }
     stop.store(true, Ordering::Relaxed);
@@ -92,13 +104,13 @@ fn listen(
     std::process::exit(1);
 }
 
-struct Speaker<W> {
+pub(crate) struct Speaker<W> {
     output: W,
     lost: bool,
 }
 
 impl<W: Write> Speaker<W> {
-    fn say(&mut self, frame: &Frame) {
+    pub(crate) fn say(&mut self, frame: &Frame) {
         let mut line = serde_json::to_vec(frame).expect("frames are plain data with string keys");
         line.push(b'\n');
         let written = self
@@ -116,8 +128,19 @@ fn run<W: Write>(
     runner: &Runner,
     speaker: &mut Speaker<W>,
 ) -> Result<bool, String> {
+    if order.role == WorkerRole::Watch {
+        return watch(order, runner, speaker);
+    }
+    let mut settings = order.arm.settings.clone();
+    let has_existing = kind(&order.arm.engine).is_some_and(|kind| kind.setting(EXISTING).is_some());
+    if has_existing && !order.role.leads() {
+        // The first worker has made room, and the data are those of all.
+        settings
+            .0
+            .insert(EXISTING.into(), SettingValue::Text("use".into()));
+    }
     let opening = Opening {
-        settings: &order.arm.settings,
+        settings: &settings,
         directory: order.directory.as_deref(),
         server: order
             .standing
@@ -131,7 +154,7 @@ fn run<W: Write>(
     let engine = open(&order.arm.engine, &opening).map_err(|error| error.to_string())?;
     let measured = measure(order, &*engine, runner, speaker);
     speaker.say(&Frame::Closing);
-    if order.is_on_emulated_disk() {
+    if order.is_on_emulated_disk() && order.role.leads() {
         // However the measuring ended, what the engine still has to write need not wait for a slow disk. Who cannot be asked any more is no reason not to close.
         let _ = ask(speaker, runner, &entering(order, Stage::Over, "closing"));
     }
@@ -150,7 +173,9 @@ fn measure<W: Write>(
     speaker.say(&Frame::Opened {
         engine: engine.description(),
     });
-    let key_space = KeySpace::new(&order.arm.data).map_err(|error| error.to_string())?;
+    let share = order.role.share();
+    let key_space =
+        KeySpace::with_share(&order.arm.data, share).map_err(|error| error.to_string())?;
     let host = Host::here();
     let server = MeasuredServer::of(&order.standing, engine, &host);
     let mut reporter = Reporter {
@@ -158,7 +183,12 @@ fn measure<W: Write>(
         runner,
         engine,
         sampler: WorkerSampler::new(),
-        figures: sampler(&order.standing, &host, server.as_ref())?,
+        figures: match order.role {
+            WorkerRole::Load { is_watched, .. } if is_watched || !order.role.leads() => {
+                SliceSampler::of_engine()
+            }
+            _ => sampler(&order.standing, &host, server.as_ref())?,
+        },
         order,
         ours: ours(order, &host, server.as_ref()),
         phase: String::new(),
@@ -188,31 +218,21 @@ fn measure<W: Write>(
     reporter.enter(Stage::Load, "load")?;
     let loader = key_space.loader(order.seed);
     let loaded = reporter.with_machine(&host, |reporter| {
-        run_load(engine, &loader, order.load_sessions, reporter)
+        let spec = LoadSpec {
+            share,
+            ..LoadSpec::of(order.load_sessions)
+        };
+        run_load_with(engine, &loader, &spec, reporter, |_| ())
     })?;
     reporter.point_ends(&loaded)?;
     if reporter.stopped() {
         return Ok(false);
     }
-    let counted = engine.count().map_err(|error| error.to_string())?;
-    reporter.speaker.say(&Frame::Counted { records: counted });
-    if let Some(counted) = counted
-        && counted != asked
-    {
-        let first = match loaded.errors.first() {
-            Some(error) => format!("; the first failure: {}", error.message),
-            None => String::new(),
-        };
-        return Err(format!(
-            "after the load the engine holds {counted} records, {asked} were requested{first}"
-        ));
+    if order.role != WorkerRole::Alone {
+        reporter.ask(&Frame::Stored)?;
     }
-    reporter.enter(Stage::Settling, "settling")?;
-    engine.settle().map_err(|error| error.to_string())?;
-    let data_bytes = engine.data_bytes().map_err(|error| error.to_string())?;
-    reporter.speaker.say(&Frame::Settled { data_bytes });
-    if order.arm.rig.limits.page_cache_bytes.is_some() {
-        reporter.ask(&Frame::SizeMemory)?;
+    if order.role.leads() {
+        stored(order, engine, asked, &loaded, &mut reporter)?;
     }
     reporter.tell_extents()?;
 
@@ -278,11 +298,49 @@ fn measure<W: Write>(
         if end.cut_short && !lost {
             return Ok(false);
         }
-        sequence.done(reporter.tally.outcome(&end));
+        let outcome = match order.role {
+            WorkerRole::Alone | WorkerRole::Watch => reporter.tally.outcome(&end),
+            WorkerRole::Load { .. } => match reporter.told()? {
+                Word::Outcome { outcome } => outcome,
+                other => return Err(format!("{other:?} is no outcome of a point")),
+            },
+        };
+        sequence.done(outcome);
     }
     reporter.enter(Stage::Over, "over")?;
     reporter.tell_extents()?;
     Ok(true)
+}
+
+/// What is done once, when all data is stored: it is counted, and lies as it will be asked for.
+fn stored<W: Write>(
+    order: &Order,
+    engine: &dyn Engine,
+    asked: u64,
+    loaded: &PointEnd,
+    reporter: &mut Reporter<'_, W>,
+) -> Result<(), String> {
+    let counted = engine.count().map_err(|error| error.to_string())?;
+    reporter.speaker.say(&Frame::Counted { records: counted });
+    if let Some(counted) = counted
+        && counted != asked
+    {
+        let first = match loaded.errors.first() {
+            Some(error) => format!("; the first failure: {}", error.message),
+            None => String::new(),
+        };
+        return Err(format!(
+            "after the load the engine holds {counted} records, {asked} were requested{first}"
+        ));
+    }
+    reporter.enter(Stage::Settling, "settling")?;
+    engine.settle().map_err(|error| error.to_string())?;
+    let data_bytes = engine.data_bytes().map_err(|error| error.to_string())?;
+    reporter.speaker.say(&Frame::Settled { data_bytes });
+    if order.arm.rig.limits.page_cache_bytes.is_some() {
+        reporter.ask(&Frame::SizeMemory)?;
+    }
+    Ok(())
 }
 
 /// The runner, which started this worker, the daemons and the servers; and servers that run by themselves on this machine.
@@ -298,6 +356,11 @@ fn ours(order: &Order, host: &Host, server: Option<&MeasuredServer>) -> Vec<u32>
 /// Waits for the runner, which does something about the rig.
 fn ask<W: Write>(speaker: &mut Speaker<W>, runner: &Runner, frame: &Frame) -> Result<(), String> {
     speaker.say(frame);
+    told(runner).map(drop)
+}
+
+/// Waits for the next word of the runner.
+fn told(runner: &Runner) -> Result<Word, String> {
     let answered = runner.told.recv();
     answered.map_err(|_| "the program that started this worker is gone".to_owned())
 }
@@ -325,7 +388,7 @@ fn point_spec(order: &Order, step: &Step) -> PointSpec {
         operations: step.operations,
         seed: point_seed(order.seed, draw),
         verify: order.arm.data.data_integrity,
-        share: Share::WHOLE,
+        share: order.role.share(),
     }
 }
 
@@ -393,7 +456,7 @@ impl<W: Write> Reporter<'_, W> {
 
     /// Has the emulated disk, if there is one, brought into the state of this stage.
     fn enter(&mut self, stage: Stage, what: &str) -> Result<(), String> {
-        if !self.order.is_on_emulated_disk() {
+        if !self.order.is_on_emulated_disk() || !self.order.role.leads() {
             return Ok(());
         }
         let mark = self.mark(what);
@@ -409,7 +472,7 @@ impl<W: Write> Reporter<'_, W> {
     }
 
     fn tell_extents(&mut self) -> Result<(), String> {
-        if self.order.is_on_emulated_disk() {
+        if self.order.is_on_emulated_disk() && self.order.role.leads() {
             self.ask(&Frame::LieStill)?;
         }
         Ok(())
@@ -417,6 +480,10 @@ impl<W: Write> Reporter<'_, W> {
 
     fn ask(&mut self, frame: &Frame) -> Result<(), String> {
         ask(self.speaker, self.runner, frame)
+    }
+
+    fn told(&mut self) -> Result<Word, String> {
+        told(self.runner)
     }
 
     /// Runs a phase, and adds what happened to the machine meanwhile.
@@ -466,7 +533,12 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
         self.completed.not_found += slice.completed.not_found;
         self.completed.error += slice.completed.error;
         self.tally.add(&slice);
-        self.lost |= self.is_lost();
+        self.lost |= match self.order.role {
+            WorkerRole::Load { .. } => {
+                self.due.is_some() && self.runner.lost.swap(false, Ordering::Relaxed)
+            }
+            _ => self.is_lost(),
+        };
         self.speaker.say(&Frame::Slice {
             slice: Box::new(slice),
         });
@@ -478,6 +550,18 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
         self.figures
             .sample(&mut |into| engine.statistics(into), &mut figures);
         (self.sampler.sample(), figures)
+    }
+
+    fn ready(&mut self) -> Option<u64> {
+        if self.order.role == WorkerRole::Alone {
+            return None;
+        }
+        self.speaker.say(&Frame::Ready);
+        match self.told() {
+            Ok(Word::Begin { at_ns, .. }) => Some(at_ns),
+            // It is being stopped, which the next question shows.
+            _ => None,
+        }
     }
 
     fn measuring_begins(&mut self) {

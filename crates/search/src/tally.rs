@@ -4,10 +4,11 @@ use plimsoll_plan::Objective;
 use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, PointEnd, Slice, Status, add_units,
 };
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a point came to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Successful operations per second of the measured part.
     pub throughput: f64,

@@ -15,7 +15,8 @@ pub type Figures = Vec<(&'static str, f64)>;
 /// Gathers the figures of [`plimsoll_record::figures`] for each slice: of the engine, the device, the machine, the control group, the
 /// server, and this process where there is none. Files are kept open and read into one buffer, so that a sample costs little; what it costs is itself a figure.
 pub struct SliceSampler {
-    kernel: Kernel,
+    /// `None` where only the engine is watched.
+    kernel: Option<Kernel>,
     device: Option<Box<dyn DeviceSource>>,
     group: Option<Group>,
     /// Its members.
@@ -36,7 +37,7 @@ impl SliceSampler {
         group: Option<GroupSource>,
     ) -> Self {
         let mut sampler = Self {
-            kernel: Kernel::open(host),
+            kernel: Some(Kernel::open(host)),
             device,
             group: group.map(|group| Group::open(host, &group)),
             server: Vec::new(),
@@ -48,6 +49,20 @@ impl SliceSampler {
         sampler
     }
 
+    /// Of the engine alone: another process watches the machine on which it is.
+    #[must_use]
+    pub fn of_engine() -> Self {
+        Self {
+            kernel: None,
+            device: None,
+            group: None,
+            server: Vec::new(),
+            buffer: Vec::new(),
+            last: Vec::new(),
+            now: Vec::new(),
+        }
+    }
+
     /// The same with the figures of a server, by the ids of its processes. What is read by the process under test is from then on what those
     /// processes read, and not this one.
     #[must_use]
@@ -56,7 +71,9 @@ impl SliceSampler {
             .iter()
             .map(|process| Process::open(host, *process));
         self.server = opened.collect();
-        self.kernel.without_this_process();
+        if let Some(kernel) = &mut self.kernel {
+            kernel.without_this_process();
+        }
         self.sample(&mut |_| {}, &mut BTreeMap::new());
         self
     }
@@ -82,7 +99,9 @@ impl SliceSampler {
             group.tell(&mut self.buffer, now);
         }
         process::tell(&self.server, &mut self.buffer, now);
-        self.kernel.tell(&mut self.buffer, now);
+        if let Some(kernel) = &mut self.kernel {
+            kernel.tell(&mut self.buffer, now);
+        }
         for (place, (name, value)) in self.now.iter().enumerate() {
             let figure = if figures::is_level(name) {
                 Some(*value)

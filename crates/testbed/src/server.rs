@@ -262,13 +262,10 @@ impl Starting<'_> {
     ) -> Result<(Vec<Member>, Layout, ServerRecord), Unstarted> {
         let spec = self.spec;
         let count = self.beginning.logs.len();
-        let ports = address::free_ports(count).map_err(|source| {
-            TestbedError::io("find free ports of", Path::new("127.0.0.1"), source)
-        })?;
-        let hosts: Vec<String> = ports
-            .iter()
-            .map(|port| format!("127.0.0.1:{port}"))
-            .collect();
+        let host = spec.host.as_deref().unwrap_or(address::LOOPBACK);
+        let ports = address::free_ports(host, count)
+            .map_err(|source| TestbedError::io("find free ports of", Path::new(host), source))?;
+        let hosts: Vec<String> = ports.iter().map(|port| format!("{host}:{port}")).collect();
         let layout = Layout {
             ports,
             all_hosts: hosts.join(","),
@@ -345,6 +342,7 @@ impl Starting<'_> {
                 run: &self.beginning.run,
                 log,
                 port: *port,
+                host: self.spec.host.as_deref().unwrap_or(address::LOOPBACK),
                 members: &layout.all_hosts,
                 plimsoll: &layout.own_program,
             })

@@ -34,6 +34,8 @@ object! {
         "What the experiment is to answer. It heads every report.";
     hosts = Shape::keyed(Keys::Names("host"), &EACH_HOST, 1, MOST_HOSTS), Optional, "{db1: {ssh: root@db1.example}}";
         "Machines beside the one that `plimsoll run` is started on, by name. An arm stands on the machine that its `on` names.";
+    load_hosts = Shape::list(&Shape::Name, 1, MOST_HOSTS), Optional, "[bench1, bench2]";
+        "Which of the `hosts` ask the servers, together as one would; `controller` is the machine that `plimsoll run` is started on, which does it without this key.          Embedded engines are asked where they stand.";
     workload = Shape::Object(&WORKLOAD), Required, "{records: 100k, preset: a}";
         "What is stored and what is asked.";
     defaults = Shape::Open(&OPEN_DEFAULTS), Optional, "{engine: wiredtiger, cache_size: 512MiB}";

@@ -7,7 +7,8 @@ use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
 use plimsoll_document::Checked;
-use plimsoll_plan::{HostRole, HostSpec, HostWay};
+use plimsoll_plan::{Arm, CONTROLLER, HostRole, HostSpec, HostWay};
+use std::net::IpAddr;
 
 /// Machines of an experiment.
 pub(crate) const MOST_HOSTS: usize = 1_000;
@@ -24,11 +25,17 @@ object! {
         "It is reached by a command that starts `plimsoll agent --stdio` there: a container, a pod, a namespace.";
     roles = Shape::list(&Shape::choice(&["load", "server"]), 1, 2), Default("[load, server]"), "[server]";
         "What it may be used for: `server` for arms that stand on it, `load` to ask them.";
+    address = Shape::Text { most: 45 }, Optional, "10.0.0.2";
+        "The IP address at which the load hosts reach servers on it. A server whose load comes from other machines listens there, for the time of its run: anybody          who reaches that address reaches the server.";
     => one of [ssh, agent, command];
 }
 
 /// The machines of a file.
-pub(crate) fn hosts(file: &Checked, origins: &mut Origins<'_>) -> Vec<HostSpec> {
+pub(crate) fn hosts(
+    file: &Checked,
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> Vec<HostSpec> {
     let Some(map) = file.get(file::hosts) else {
         return Vec::new();
     };
@@ -63,7 +70,17 @@ pub(crate) fn hosts(file: &Checked, origins: &mut Origins<'_>) -> Vec<HostSpec> 
             name: field.key.clone(),
             way,
             roles,
+            address: text(host::address),
         });
+        if let Some(address) = given.get(host::address)
+            && let Some(text) = address.text()
+            && text.parse::<IpAddr>().is_err()
+        {
+            let mistake = Mistake::NoIpAddress {
+                text: text.to_owned(),
+            };
+            problems.add(&host::address.under(&path), Some(address.place), mistake);
+        }
     }
     hosts
 }
@@ -114,4 +131,79 @@ pub(crate) fn on(
         );
     }
     Some(name.to_owned())
+}
+
+/// The machines that make load.
+pub(crate) fn load_hosts(
+    file: &Checked,
+    hosts: &[HostSpec],
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> Vec<String> {
+    let Some(list) = file.get(file::load_hosts) else {
+        return Vec::new();
+    };
+    let path = file::load_hosts.name;
+    let mut names: Vec<String> = Vec::new();
+    for item in list.items() {
+        let Some(name) = item.text() else { continue };
+        let host = hosts.iter().find(|host| host.name == name);
+        let mistake = match host {
+            _ if names.iter().any(|known| known == name) => Some(Mistake::Repeated {
+                value: name.to_owned(),
+            }),
+            None if name != CONTROLLER => Some(Mistake::UnknownHost {
+                name: name.to_owned(),
+                hosts: hosts.iter().map(|host| host.name.clone()).collect(),
+            }),
+            Some(host) if !host.roles.contains(&HostRole::Load) => Some(Mistake::HostWithoutRole {
+                name: name.to_owned(),
+                role: HostRole::Load.name(),
+            }),
+            _ => None,
+        };
+        match mistake {
+            Some(mistake) => problems.add(path, Some(item.place), mistake),
+            None => names.push(name.to_owned()),
+        }
+    }
+    origins.add_file(path, names.join(", "), list.place);
+    names
+}
+
+/// Has servers listen where their load comes from other machines.
+pub(crate) fn listen(
+    arms: &mut [Arm],
+    read: &[ReadArm],
+    load_hosts: &[String],
+    hosts: &[HostSpec],
+    problems: &mut Collector<'_>,
+) {
+    for arm in arms {
+        let Some(server) = &mut arm.rig.server else {
+            continue;
+        };
+        let stands = arm.on.as_deref().unwrap_or(CONTROLLER);
+        let is_apart = match load_hosts {
+            [] => arm.on.is_some(),
+            hosts => hosts.iter().any(|host| host != stands),
+        };
+        if !is_apart {
+            continue;
+        }
+        let host = hosts.iter().find(|host| host.name == stands);
+        server.host = host.and_then(|host| host.address.clone());
+        if server.host.is_none() {
+            let of_arm = read.iter().find(|read| read.name == arm.name);
+            let on = of_arm.and_then(|read| read.get(self::arm::on));
+            problems.add(
+                &self::arm::on.under(&format!("arms.{}", arm.name)),
+                on.map(|on| on.checked.place),
+                Mistake::HostWithoutAddress {
+                    arm: arm.name.clone(),
+                    host: stands.to_owned(),
+                },
+            );
+        }
+    }
 }

@@ -135,6 +135,7 @@ impl Laboratory {
         };
         let plan = Plan {
             hosts: Vec::new(),
+            load_hosts: Vec::new(),
             version: PLAN_VERSION,
             name: "laboratory".into(),
             question: None,

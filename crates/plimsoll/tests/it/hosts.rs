@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
@@ -398,4 +398,203 @@ fn a_key_that_ssh_does_not_take_is_said_with_what_to_do() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert_contains(&said.err, "host db1: ssh does not reach db1.example");
     assert_contains(&said.err, "ssh-copy-id db1.example");
+}
+
+/// Three machines that make load, one of them this one.
+fn three(laboratory: &Laboratory) -> String {
+    let mut hosts = String::new();
+    for name in ["l1", "l2"] {
+        let way = command(laboratory, PROGRAM, "load");
+        hosts.push_str(&format!("  {name}: {{command: {way}, roles: [load]}}\n"));
+    }
+    format!("hosts:\n{hosts}load_hosts: [l1, controller, l2]\n")
+}
+
+#[test]
+fn several_machines_ask_as_one() {
+    let laboratory = Laboratory::new();
+    let hosts = three(&laboratory);
+    let said = laboratory.experiment(format!(
+        "
+plimsoll: 1
+name: several
+{hosts}
+workload: {{records: 7, mixes: {{both: {{read: 50%, update: 50%}}}}}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 5ms}}}}
+load: {{closed: {{threads: [1, 7]}}, open: {{rates: [300], threads: 30, arrivals: constant}}}}
+load_phase: {{threads: 3}}
+measurement: {{warm_up: 0s, duration: 60s, operations: 601, blocks: 1, seed: 1}}"
+    ));
+    let record = laboratory
+        .record_so_far()
+        .unwrap_or_else(|| panic!("{said:?}"));
+    assert_eq!(finished(&record), 1, "{said:?}");
+    let run = &record.runs[0];
+    for point in run.points.iter().chain(&run.load) {
+        let label = &point.label.load_label;
+        let completed: u64 = point.slices.iter().map(|slice| slice.completed.ok).sum();
+        let expected = if point.label.mix == "load" { 7 } else { 601 };
+        assert_eq!(completed, expected, "{label}");
+        let end = point.end.as_ref().unwrap();
+        let names: Vec<_> = end.hosts.iter().map(|host| host.host.as_deref()).collect();
+        assert_eq!(names, [Some("l1"), None, Some("l2")]);
+        let of_hosts: u64 = end.hosts.iter().map(|host| host.completed.ok).sum();
+        if point.label.mix != "load" {
+            assert_eq!(of_hosts, 601, "{label}");
+        }
+        assert!(end.hosts.iter().all(|host| host.makes_load));
+        // Each second is one slice, of all.
+        let indices: Vec<u32> = point.slices.iter().map(|slice| slice.index).collect();
+        let each: Vec<u32> = (0..indices.len() as u32).collect();
+        assert_eq!(indices, each, "{label}");
+    }
+    let seven = &run.points[1].end.as_ref().unwrap().hosts;
+    let shares: Vec<u64> = seven.iter().map(|host| host.completed.ok).collect();
+    // Seven sessions on three machines, 601 operations on seven sessions.
+    assert_eq!(shares, [172, 172, 257]);
+    assert!(
+        seven
+            .iter()
+            .all(|host| host.first_after_ns.is_some_and(|after| after >= 0))
+    );
+}
+
+#[test]
+fn the_line_is_searched_by_what_all_machines_measured() {
+    let laboratory = Laboratory::new();
+    let hosts = three(&laboratory);
+    let said = laboratory.experiment(format!(
+        "
+plimsoll: 1
+name: searched
+{hosts}
+workload: {{records: 3, preset: c}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 10ms}}}}
+objective: {{response: {{p99: 50ms}}, search: {{from: 50, to: 1000, threads: 6, duration: 1s, warm_up: 0s}}}}
+measurement: {{blocks: 1, seed: 1}}"
+    ));
+    let record = laboratory
+        .record_so_far()
+        .unwrap_or_else(|| panic!("{said:?}"));
+    assert_eq!(finished(&record), 1, "{said:?}");
+    let rates: Vec<f64> = record.runs[0]
+        .points
+        .iter()
+        .filter_map(|point| match point.label.load {
+            plimsoll_record::LoadKind::Open { rate, .. } => Some(rate),
+            plimsoll_record::LoadKind::Closed { .. } => None,
+        })
+        .collect();
+    assert!(rates.len() > 3, "{rates:?}");
+    // Six sessions of 10 ms serve no more than 600 a second.
+    let last = rates.last().unwrap();
+    assert!((100.0..700.0).contains(last), "{rates:?}");
+}
+
+#[test]
+fn a_load_host_that_is_lost_is_named_and_its_run_is_made_again() {
+    try_until(|| {
+        let laboratory = Laboratory::new();
+        let hosts = three(&laboratory);
+        let mut running = laboratory.start_experiment(format!(
+            "
+plimsoll: 1
+name: lost
+{hosts}
+workload: {{records: 7, preset: c}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 5ms}}}}
+load: {{closed: {{threads: [7]}}}}
+load_phase: {{threads: 3}}
+measurement: {{warm_up: 0s, duration: 60s, operations: 5k, blocks: 1, seed: 1}}"
+        ));
+        laboratory.wait_for_record(&mut running, |record| {
+            let run = record.runs.first();
+            run.is_some_and(|run| run.points.iter().any(|point| !point.slices.is_empty()))
+        })?;
+        send(agent(&running)?, Signal::KILL);
+        let said = running.end();
+        let record = laboratory.record();
+        if record.runs.len() < 2 {
+            return None;
+        }
+        let expected = [("one", 0, 1, "failed"), ("one", 0, 2, "finished")];
+        assert_eq!(runs(&record), expected, "{said:?}");
+        let RunState::Failed { message } = &record.runs[0].state else {
+            panic!("{said:?}");
+        };
+        assert_contains(message, "host l");
+        Some(())
+    });
+}
+
+#[test]
+#[cfg(feature = "mongodb")]
+fn load_and_server_stand_on_different_machines() {
+    needs!([
+        Need::Root,
+        Need::Server("mongod"),
+        Need::Program("fio"),
+        Need::File("/dev/fuse")
+    ]);
+    let laboratory = Laboratory::new();
+    let load = command(&laboratory, PROGRAM, "load");
+    let server = command(&laboratory, PROGRAM, "server,disk");
+    laboratory.write(
+        "experiment.yaml",
+        format!(
+            "
+plimsoll: 1
+name: apart
+hosts:
+  l1: {{command: {load}}}
+  l2: {{command: {load}}}
+  db1: {{command: {server}, address: 127.0.0.2}}
+load_hosts: [l1, l2]
+workload: {{records: 500, preset: a}}
+arms:
+  there: {{engine: mongodb, server: mongod, on: db1, disk: {{capacity: 2GiB, iops: 3000, trace: 100k}}, filesystem: xfs, limits: {{memory: 1GiB}}}}
+load: {{closed: {{threads: [4]}}, open: {{rates: [200], threads: 8, arrivals: constant}}}}
+measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
+        ),
+    );
+    let mut run = laboratory.command(&["run", "experiment.yaml", "--no-calibration"]);
+    let servers = plimsoll_testing::server("mongod").unwrap();
+    let path = format!(
+        "{}:/usr/sbin:/usr/bin:/sbin:/bin",
+        servers.parent().unwrap().display()
+    );
+    let said = crate::laboratory::Said::of(run.env("PATH", path).output().unwrap());
+    let record = laboratory
+        .record_so_far()
+        .unwrap_or_else(|| panic!("{said:?}"));
+    assert_eq!(finished(&record), 1, "{said:?}");
+    let run = &record.runs[0];
+    assert_eq!(run.records_loaded, Some(500));
+    for point in &run.points {
+        let end = point.end.as_ref().unwrap();
+        let hosts: Vec<_> = end
+            .hosts
+            .iter()
+            .map(|host| (host.host.as_deref().unwrap(), host.makes_load))
+            .collect();
+        assert_eq!(hosts, [("l1", true), ("l2", true), ("db1", false)]);
+        let parts: u64 = end.hosts.iter().map(|host| host.completed.ok).sum();
+        let measured = point.slices.iter().filter(|slice| !slice.warm_up);
+        let all: u64 = measured.clone().map(|slice| slice.completed.ok).sum();
+        assert_eq!(parts, all);
+        assert!(end.hosts[..2].iter().all(|host| host.completed.ok > 0));
+        // The machine of the server is watched there, its disk and its process, in the same seconds.
+        for slice in measured {
+            for figure in ["device.writes", "server.cpu.ns", "group.memory"] {
+                assert!(
+                    slice.telemetry.keys().any(|name| name.starts_with(figure)),
+                    "{figure} is not in {:?}",
+                    slice.telemetry.keys()
+                );
+            }
+        }
+    }
+    let due = run.points[1].end.as_ref().unwrap().due;
+    assert_eq!(due, Some(600), "3 s at 200 a second, over two machines");
+    assert!(run.rig.as_ref().unwrap().trace.is_some(), "{said:?}");
 }

@@ -97,6 +97,7 @@ pub fn point(number: Option<u32>) -> PointRecord {
 /// The end of a point.
 pub fn end() -> PointEnd {
     PointEnd {
+        hosts: Vec::new(),
         measured_ns: 2_000_000_000,
         lag_is_apart: true,
         first_operation_ns: Some(90_000_000_000),

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a connection on this machine may take.
 const LONGEST_CONNECT: Duration = Duration::from_secs(1);
+/// Where a server listens unless its load comes from other machines.
+pub(super) const LOOPBACK: &str = "127.0.0.1";
 /// A socket that listens, in the kernel's tables.
 const LISTENING: &str = "0A";
 
@@ -17,6 +19,8 @@ pub(super) struct Places<'a> {
     pub run: &'a Path,
     pub log: &'a Path,
     pub port: u16,
+    /// The address of this machine at which it is reached.
+    pub host: &'a str,
     /// Host and port of each, with commas between them.
     pub members: &'a str,
     /// This program.
@@ -24,10 +28,11 @@ pub(super) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// The text with its places filled. Other braces stay as they are.
+    /// The text with its places filled, and 127.0.0.1 as the address at which the server is reached. Other braces stay as they are.
     pub(super) fn filled(&self, text: &str) -> String {
         let path = |path: &Path| path.display().to_string();
-        text.replace("{data}", &path(&self.data))
+        text.replace(LOOPBACK, self.host)
+            .replace("{data}", &path(&self.data))
             .replace("{run}", &path(self.run))
             .replace("{log}", &path(self.log))
             .replace("{port}", &self.port.to_string())
@@ -36,12 +41,11 @@ impl Places<'_> {
     }
 }
 
-/// So many ports of 127.0.0.1 that nobody has now.
-pub(super) fn free_ports(count: usize) -> io::Result<Vec<u16>> {
+/// So many ports of an address of this machine that nobody has now.
+pub(super) fn free_ports(host: &str, count: usize) -> io::Result<Vec<u16>> {
     // All are held until the last is found, so that no two are the same.
-    let listeners: io::Result<Vec<TcpListener>> = (0..count)
-        .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
-        .collect();
+    let listeners: io::Result<Vec<TcpListener>> =
+        (0..count).map(|_| TcpListener::bind((host, 0))).collect();
     let addresses = listeners?.into_iter().map(|listener| listener.local_addr());
     addresses.map(|address| Ok(address?.port())).collect()
 }
@@ -125,6 +129,7 @@ mod tests {
             run: Path::new("/r"),
             log: Path::new("/l"),
             port: 4_711,
+            host: "10.0.0.2",
             members: "127.0.0.1:4711,127.0.0.1:4712",
             plimsoll: Path::new("/p"),
         };
@@ -132,11 +137,13 @@ mod tests {
         assert_eq!(found, "--x=/d//r:4711 /l {\"a\": {other}}");
         let expected = "/p 127.0.0.1:4711,127.0.0.1:4712";
         assert_eq!(places.filled("{plimsoll} {members}"), expected);
+        let listening = places.filled("mongodb://127.0.0.1:{port}/");
+        assert_eq!(listening, "mongodb://10.0.0.2:4711/");
     }
 
     #[test]
     fn free_ports_differ() {
-        let ports: BTreeSet<u16> = free_ports(7).unwrap().into_iter().collect();
+        let ports: BTreeSet<u16> = free_ports(LOOPBACK, 7).unwrap().into_iter().collect();
         assert_eq!(ports.len(), 7);
     }
 

@@ -1,0 +1,561 @@
+//! The workers of a run as one: they begin together, and what they measured is added up.
+//!
+//! The first worker of the load leads: it alone speaks about the rig, and does what is done once. The others wait for it where all begin a phase
+//! ([`Frame::Ready`]) and where all data is stored ([`Frame::Stored`]).
+
+use crate::agenda::Agenda;
+use crate::clock_time::in_a_while;
+use crate::error::RunnerError;
+use crate::frames::{Frame, Order, Word, WorkerRole};
+use crate::supervise::{Below, Member, Start, Worker, WorkerEnd, died};
+use plimsoll_loadgen::monotonic_ns;
+use plimsoll_record::{
+    ClockOffset, Completed, ErrorSample, Histogram, HostPoint, LoadKind, PointEnd, PointLabel,
+    Slice, WorkerUse,
+};
+use plimsoll_rig::RigError;
+use plimsoll_search::Tally;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How far ahead a common start is, beside the time that the word takes to get there.
+const LEAD: Duration = Duration::from_millis(20);
+/// A clock that is known less well than this is none to lay seconds on.
+const LONGEST_BOUND_NS: u64 = 50_000_000;
+/// Failures that a point tells of, as one worker does.
+const ERROR_SAMPLES: usize = 10;
+
+/// Takes the frames of all workers of a run.
+pub(crate) struct Team<'a> {
+    members: &'a [Member<'a>],
+    order: &'a Order,
+    below: &'a dyn Below,
+    /// What is done to the server, and when.
+    pub(crate) agenda: Agenda<'a>,
+    /// Why something could not be done below.
+    pub(crate) done: Option<RigError>,
+    /// By place: how it ended.
+    ends: Vec<Option<WorkerEnd>>,
+    /// By place: whether its output has ended.
+    gone: Vec<bool>,
+    /// Why the run cannot go on.
+    failure: Option<String>,
+    phase: Phase<'a>,
+}
+
+/// A load phase or point that is under way.
+struct Phase<'a> {
+    /// That it begins, kept until all are ready.
+    begins: Option<Frame>,
+    /// By place: it waits at [`Frame::Ready`], or at [`Frame::Stored`].
+    waits: Vec<bool>,
+    /// By place, when it began.
+    clocks: Vec<ClockOffset>,
+    began_ns: u64,
+    /// Slices that not all have told yet, with the number of those who have.
+    slices: BTreeMap<u32, (usize, Slice)>,
+    /// By place.
+    seen: Vec<Seen>,
+    ends: Vec<Option<PointEnd>>,
+    tally: Tally<'a>,
+    /// Operations that are due in the measured part of a trial.
+    due: Option<f64>,
+    is_lost: bool,
+    /// Whether it is a point, and not the load.
+    is_point: bool,
+}
+
+/// What one host measured by itself.
+#[derive(Clone, Default)]
+struct Seen {
+    completed: Completed,
+    used: WorkerUse,
+    measured_ns: u64,
+}
+
+impl<'a> Team<'a> {
+    pub(crate) fn new(start: &'a Start<'a>, order: &'a Order, below: &'a dyn Below) -> Self {
+        let count = start.members.len();
+        Self {
+            members: &start.members,
+            order,
+            below,
+            agenda: Agenda::of(&order.events),
+            done: None,
+            ends: (0..count).map(|_| None).collect(),
+            gone: vec![false; count],
+            failure: None,
+            phase: Phase::new(count, order),
+        }
+    }
+
+    /// Gives those their orders of whom it is said.
+    pub(crate) fn give_orders(&self, workers: &mut [Worker], to: impl Fn(&Member<'_>) -> bool) {
+        for (member, worker) in self.members.iter().zip(workers) {
+            if to(member) {
+                let mut order = self.order.clone();
+                order.role = member.role;
+                if !member.is_below {
+                    // Nothing of the rig is on that machine; the server's address is the same everywhere.
+                    order.directory = None;
+                    order.standing.control = None;
+                    order.standing.device = None;
+                    order.standing.group = None;
+                    if let Some(server) = &mut order.standing.server {
+                        server.processes.clear();
+                    }
+                }
+                worker.give(&order);
+            }
+        }
+    }
+
+    /// Those that make load.
+    fn loads(&self) -> usize {
+        let is_load = |member: &&Member<'_>| member.role != WorkerRole::Watch;
+        self.members.iter().filter(is_load).count()
+    }
+
+    fn is_several(&self) -> bool {
+        self.members.len() > 1
+    }
+
+    /// Takes a frame.
+    pub(crate) fn takes(
+        &mut self,
+        place: usize,
+        frame: Frame,
+        workers: &mut [Worker],
+        take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
+    ) -> Result<(), RunnerError> {
+        let leads = self.members[place].role.leads();
+        match frame {
+            Frame::Done => self.ends[place] = Some(WorkerEnd::Done),
+            Frame::Stopped => self.ends[place] = Some(WorkerEnd::Stopped),
+            Frame::Failed { message } => {
+                self.fails(place, &message);
+                self.ends[place] = Some(WorkerEnd::Failed(message));
+            }
+            Frame::Hello { .. } => {}
+            Frame::Enter { .. } | Frame::SizeMemory | Frame::LieStill | Frame::Heal => {
+                self.done = self.carried_out(frame).err();
+                if self.done.is_none() {
+                    workers[place].say(&Word::GoOn);
+                }
+            }
+            Frame::Measuring { mark } if leads => {
+                self.agenda.begins();
+                let mut done = Ok(());
+                if self.order.is_on_emulated_disk() {
+                    done = self.below.shape(true, &mark);
+                }
+                // Once more: caches and buffers have grown since the load.
+                if self.order.arm.rig.limits.page_cache_bytes.is_some() {
+                    done = done.and_then(|()| self.below.size_memory());
+                }
+                self.done = done.err();
+            }
+            Frame::LoadBegins { .. } | Frame::PointBegins { .. } if leads && self.is_several() => {
+                self.phase = Phase::new(self.members.len(), self.order);
+                self.phase.begins = Some(frame);
+            }
+            Frame::Ready => {
+                self.phase.waits[place] = true;
+                if self.all_wait() {
+                    self.begin(workers, take)?;
+                }
+            }
+            Frame::Stored => {
+                self.phase.waits[place] = true;
+                if self.all_wait() {
+                    self.go_on(workers);
+                }
+            }
+            Frame::Slice { slice } if self.is_several() => {
+                self.adds(place, *slice, take)?;
+                self.loses(workers);
+            }
+            Frame::PointEnds { end } if self.is_several() => {
+                self.phase.ends[place] = Some(*end);
+                self.point_ends(workers, take)?;
+            }
+            Frame::PointEnds { mut end } => {
+                if let Some(seen) = &mut end.disturbance {
+                    seen.events = self.agenda.take(seen.started_ns);
+                }
+                take(Frame::PointEnds { end })?;
+            }
+            Frame::Opened { .. } if leads && self.is_several() => {
+                // The first has made room for the data of all.
+                self.give_orders(workers, |member| {
+                    !member.role.leads() && member.role != WorkerRole::Watch
+                });
+                take(frame)?;
+            }
+            frame if leads || matches!(frame, Frame::Watched { .. }) => take(frame)?,
+            _ => {}
+        }
+        if self.is_over() && self.is_several() {
+            // The one that watches learns that nothing more comes.
+            for (end, worker) in self.ends.iter().zip(workers) {
+                if end.is_none() {
+                    worker.say(&Word::Stop);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn carried_out(&mut self, frame: Frame) -> Result<(), RigError> {
+        match frame {
+            Frame::Enter { shaped, mark } => self.below.shape(shaped, &mark),
+            Frame::Heal => {
+                self.agenda.is_over();
+                self.below.heal()
+            }
+            Frame::SizeMemory => self.below.size_memory(),
+            _ => self.below.map(),
+        }
+    }
+
+    fn all_wait(&self) -> bool {
+        let waits = self.phase.waits.iter().take(self.loads());
+        waits.copied().all(std::convert::identity)
+    }
+
+    /// All data is stored.
+    fn go_on(&mut self, workers: &mut [Worker]) {
+        self.phase.waits.fill(false);
+        for worker in workers.iter_mut().take(self.loads()) {
+            worker.say(&Word::GoOn);
+        }
+    }
+
+    /// All are ready: the phase begins for all at one instant.
+    fn begin(
+        &mut self,
+        workers: &mut [Worker],
+        take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
+    ) -> Result<(), RunnerError> {
+        self.phase.waits.fill(false);
+        for place in 0..self.members.len() {
+            match self.clock(place) {
+                Ok(clock) => self.phase.clocks[place] = clock,
+                Err(why) => {
+                    self.fails(place, &why);
+                    return Ok(());
+                }
+            }
+        }
+        let slowest = self
+            .phase
+            .clocks
+            .iter()
+            .map(|clock| clock.round_trip_ns)
+            .max();
+        let ahead = LEAD + Duration::from_nanos(4 * slowest.unwrap_or(0));
+        let began_ns = monotonic_ns() + ahead.as_nanos() as u64;
+        self.phase.began_ns = began_ns;
+        let mut warm_up = 0;
+        match self.phase.begins.take() {
+            Some(Frame::PointBegins {
+                label,
+                warm_up_ns,
+                duration_ns,
+                ..
+            }) => {
+                warm_up = warm_up_ns;
+                self.phase.is_point = true;
+                self.phase.due = due(&label, duration_ns);
+                take(Frame::PointBegins {
+                    label,
+                    warm_up_ns,
+                    duration_ns,
+                    started_at: in_a_while(ahead),
+                })?;
+            }
+            Some(Frame::LoadBegins { label, records, .. }) => take(Frame::LoadBegins {
+                label,
+                records,
+                started_at: in_a_while(ahead),
+            })?,
+            _ => {}
+        }
+        for (clock, worker) in self.phase.clocks.iter().zip(workers) {
+            worker.say(&Word::Begin {
+                at_ns: clock.there(began_ns),
+                warm_up_ns: warm_up,
+            });
+        }
+        Ok(())
+    }
+
+    fn clock(&self, place: usize) -> Result<ClockOffset, String> {
+        let clock = self.members[place]
+            .host
+            .clock()
+            .map_err(|error| error.to_string())?;
+        if clock.bound_ns > LONGEST_BOUND_NS {
+            return Err(format!(
+                "its clock is known to no better than {} ms, so its seconds are not those of the others: the way to it is too slow",
+                clock.bound_ns / 1_000_000
+            ));
+        }
+        Ok(clock)
+    }
+
+    /// Adds a slice of one host to those of the others.
+    fn adds(
+        &mut self,
+        place: usize,
+        slice: Slice,
+        take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
+    ) -> Result<(), RunnerError> {
+        if !slice.warm_up {
+            let seen = &mut self.phase.seen[place];
+            seen.completed.ok += slice.completed.ok;
+            seen.completed.not_found += slice.completed.not_found;
+            seen.completed.error += slice.completed.error;
+            seen.used.cpu_user_ns += slice.worker.cpu_user_ns;
+            seen.used.cpu_system_ns += slice.worker.cpu_system_ns;
+            seen.used.context_switches += slice.worker.context_switches;
+            seen.used.resident_bytes = seen.used.resident_bytes.max(slice.worker.resident_bytes);
+            seen.measured_ns += slice.length_ns;
+        }
+        let index = slice.index;
+        match self.phase.slices.get_mut(&index) {
+            None => {
+                self.phase.slices.insert(index, (1, slice));
+            }
+            Some((count, merged)) => {
+                *count += 1;
+                merged.length_ns = merged.length_ns.max(slice.length_ns);
+                merged.worker.resident_bytes += slice.worker.resident_bytes;
+                let resident = merged.worker.resident_bytes;
+                merged.merge(&slice);
+                merged.worker.resident_bytes = resident;
+            }
+        }
+        let loads = self.loads();
+        while let Some(entry) = self.phase.slices.first_entry()
+            && entry.get().0 == loads
+        {
+            let (_, slice) = entry.remove();
+            self.phase.tally.add(&slice);
+            take(Frame::Slice {
+                slice: Box::new(slice),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Ends a trial that has missed its objective already, whatever comes.
+    fn loses(&mut self, workers: &mut [Worker]) {
+        let phase = &mut self.phase;
+        if phase.is_lost || !phase.due.is_some_and(|due| phase.tally.is_lost(due)) {
+            return;
+        }
+        phase.is_lost = true;
+        for worker in workers {
+            worker.say(&Word::Lost);
+        }
+    }
+
+    /// When all that make load have ended the point, the one that watches does; then it is over.
+    fn point_ends(
+        &mut self,
+        workers: &mut [Worker],
+        take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
+    ) -> Result<(), RunnerError> {
+        let loads = self.loads();
+        let have_ended = |range: &[Option<PointEnd>]| range.iter().all(Option::is_some);
+        if !have_ended(&self.phase.ends[..loads]) {
+            return Ok(());
+        }
+        if !have_ended(&self.phase.ends[loads..]) {
+            for worker in &mut workers[loads..] {
+                worker.say(&Word::Over);
+            }
+            return Ok(());
+        }
+        // Hosts without a session may have told fewer.
+        for (_, (_, slice)) in std::mem::take(&mut self.phase.slices) {
+            self.phase.tally.add(&slice);
+            take(Frame::Slice {
+                slice: Box::new(slice),
+            })?;
+        }
+        let mut ends: Vec<PointEnd> = self
+            .phase
+            .ends
+            .iter_mut()
+            .filter_map(Option::take)
+            .collect();
+        let mut hosts = Vec::new();
+        for (place, end) in ends.iter().enumerate() {
+            hosts.push(self.host_point(place, end));
+        }
+        let watched = (ends.len() > loads).then(|| ends.pop()).flatten();
+        let mut merged = merged(ends);
+        if let Some(watched) = watched {
+            merged.stolen_ns = watched.stolen_ns;
+            merged.clock_jump_ns = watched.clock_jump_ns;
+            merged.foreign = watched.foreign;
+        }
+        if let Some(seen) = &mut merged.disturbance {
+            // The rig has the clock of its own machine.
+            let here = self.phase.clocks[0].here(seen.started_ns);
+            let rig = self.members.iter().position(|member| member.is_below);
+            let there = rig.map_or(here, |place| self.phase.clocks[place].there(here));
+            seen.events = self.agenda.take(there);
+        }
+        merged.hosts = hosts;
+        let outcome = self.phase.tally.outcome(&merged);
+        let is_point = self.phase.is_point;
+        take(Frame::PointEnds {
+            end: Box::new(merged),
+        })?;
+        if is_point {
+            for worker in &mut workers[..loads] {
+                worker.say(&Word::Outcome { outcome });
+            }
+        }
+        Ok(())
+    }
+
+    fn host_point(&self, place: usize, end: &PointEnd) -> HostPoint {
+        let member = &self.members[place];
+        let seen = &self.phase.seen[place];
+        let clock = self.phase.clocks[place];
+        let first = end.first_operation_ns.map(|there| clock.here(there));
+        HostPoint {
+            host: member.name.map(str::to_owned),
+            makes_load: member.role != WorkerRole::Watch,
+            completed: seen.completed,
+            worker: seen.used,
+            measured_ns: seen.measured_ns,
+            generator_lag: end.generator_lag.clone(),
+            stolen_ns: end.stolen_ns,
+            clock_jump_ns: end.clock_jump_ns,
+            foreign: end.foreign.clone(),
+            clock,
+            clock_after: self.members[place].host.clock().ok(),
+            first_after_ns: first.map(|first| first as i64 - self.phase.began_ns as i64),
+        }
+    }
+
+    /// A worker's output has ended.
+    pub(crate) fn has_ended(&mut self, place: usize, workers: &mut [Worker]) {
+        let exit = workers[place].wait();
+        match exit.status() {
+            Some(status) => tracing::debug!("worker {place} has ended: {status}"),
+            None => tracing::warn!("worker {place} is gone, nobody knows how"),
+        }
+        self.gone[place] = true;
+        if self.ends[place].is_none() {
+            let message = died(&exit);
+            self.fails(place, &message);
+            self.ends[place] = Some(WorkerEnd::Failed(message));
+        }
+    }
+
+    fn fails(&mut self, place: usize, message: &str) {
+        let failure = match (self.is_several(), self.members[place].name) {
+            (true, Some(name)) => format!("host {name}: {message}"),
+            (true, None) => format!("the worker of the controller: {message}"),
+            (false, _) => message.to_owned(),
+        };
+        self.failure.get_or_insert(failure);
+    }
+
+    /// Why the run cannot go on, where others still run that would wait for ever.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.failure.clone().filter(|_| self.is_several())
+    }
+
+    /// Whether all that make load have said how they ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ends.iter().take(self.loads()).all(Option::is_some)
+    }
+
+    pub(crate) fn are_all_gone(&self) -> bool {
+        self.gone.iter().copied().all(std::convert::identity)
+    }
+
+    /// How the run ended.
+    pub(crate) fn end(self) -> WorkerEnd {
+        if let Some(failure) = self.failure {
+            return WorkerEnd::Failed(failure);
+        }
+        let loads = self.loads();
+        let is_stopped = |end: &Option<WorkerEnd>| matches!(end, Some(WorkerEnd::Stopped));
+        if self.ends.iter().take(loads).any(is_stopped) {
+            return WorkerEnd::Stopped;
+        }
+        WorkerEnd::Done
+    }
+}
+
+impl<'a> Phase<'a> {
+    fn new(count: usize, order: &'a Order) -> Self {
+        Self {
+            begins: None,
+            waits: vec![false; count],
+            clocks: vec![ClockOffset::default(); count],
+            began_ns: 0,
+            slices: BTreeMap::new(),
+            seen: vec![Seen::default(); count],
+            ends: vec![None; count],
+            tally: Tally::new(order.objective.as_ref()),
+            due: None,
+            is_lost: false,
+            is_point: false,
+        }
+    }
+}
+
+/// Operations that are due in the measured part of a trial; `None` where it is none.
+fn due(label: &PointLabel, duration_ns: u64) -> Option<f64> {
+    match label.load {
+        LoadKind::Open { rate, .. } if label.trial.is_some() => {
+            Some(rate * duration_ns as f64 / 1e9)
+        }
+        _ => None,
+    }
+}
+
+/// What several hosts found of one point, as one would have.
+fn merged(ends: Vec<PointEnd>) -> PointEnd {
+    let mut ends = ends.into_iter();
+    let mut all = ends.next().unwrap_or_default();
+    for end in ends {
+        all.measured_ns = all.measured_ns.max(end.measured_ns);
+        all.due = all.due.zip(end.due).map(|(one, other)| one + other);
+        add(&mut all.unfinished, end.unfinished);
+        add(&mut all.generator_lag, end.generator_lag);
+        all.busy_ns += end.busy_ns;
+        all.retries += end.retries;
+        all.cut_short |= end.cut_short;
+        for error in end.errors {
+            let is_same = |known: &ErrorSample| {
+                known.operation == error.operation && known.message == error.message
+            };
+            match all.errors.iter().position(is_same) {
+                Some(same) => all.errors[same].count += error.count,
+                None if all.errors.len() < ERROR_SAMPLES => all.errors.push(error),
+                None => {}
+            }
+        }
+        // Of the first machine alone the clock is that of this record.
+        all.operations.clear();
+    }
+    all
+}
+
+fn add(to: &mut Option<Histogram>, other: Option<Histogram>) {
+    match (to, other) {
+        (Some(to), Some(other)) => to.merge(&other),
+        (to @ None, other) => *to = other,
+        (Some(_), None) => {}
+    }
+}
