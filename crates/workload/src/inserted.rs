@@ -1,4 +1,4 @@
-//! Measuring path: no allocation, log or formatting here, and no waiting for a lock unless a million inserts are under way.
+//! Measuring path: no allocation, log or formatting here after [`Records::new`], and no waiting for a lock unless a million inserts are under way.
 //!
 //! The records that are there, and the numbers of new ones, as one load host knows them.
 
