@@ -46,15 +46,16 @@ pub trait SliceSink {
         Default::default()
     }
 
-    /// All sessions stand and nothing has begun. Called once for each point and each load phase; takes as long as it likes. Returns when the clock is to start,
-    /// in nanoseconds of `CLOCK_MONOTONIC`, so that several hosts start together: at once if that has passed, and without. A request to stop ends the
-    /// waiting.
+    /// All sessions are open and no operation has begun. Called once for each point and each load phase, right before the clock starts; may block until other
+    /// hosts are ready too. Returns when the clock starts, in nanoseconds of `CLOCK_MONOTONIC`: several hosts can start at one instant. `None` and a time in
+    /// the past start it at once. A [request to stop](Self::stop_requested) ends the waiting.
     fn ready(&mut self) -> Option<u64> {
         None
     }
 
     /// The warm-up is over, the measured part begins. Called once for each point, at the boundary: after the sample of the last slice of the
-    /// warm-up, and before the clock starts, and before [`SliceSink::ready`], when there is no warm-up. Not called in a load phase, nor when a point ends in its warm-up.
+    /// warm-up. Without a warm-up, before [`SliceSink::ready`] and so before the clock starts. Not called in a load phase, nor when a point ends in its
+    /// warm-up.
     fn measuring_begins(&mut self) {}
 
     /// Whether the point is to end now. Asked many times a second.
@@ -106,12 +107,15 @@ pub enum LoadError {
     Panic,
 }
 
-/// Measures one load setting, or this host's part of it. A host whose part has no session idles for the length of the point and hands out empty slices; in a
-/// closed loop that ends after a number of operations it is done at once. Slices go to the sink as they end; what is known at the end is returned. The fields about the machine
+/// Measures one load setting, or this host's part of it. Slices go to the sink as they end; what is known at the end is returned. The fields about the machine
 /// (`stolen_ns`, `clock_jump_ns`) are the caller's to fill.
 ///
+/// A host without a session idles for the length of the point and hands out empty slices. In a closed loop that ends after a number of operations, its part
+/// of them is none, and it returns at once.
+///
 /// # Errors
-/// When sessions, threads or arrivals cannot be made, and when the shares of point and key space differ. Failures of operations are no errors here: they are counted.
+/// When sessions, threads or arrivals cannot be made, and when the shares of point and key space differ. Failures of operations are no errors here: they
+/// are counted.
 pub fn run_point(
     engine: &dyn Engine,
     workload: &Arc<Workload>,
@@ -201,7 +205,7 @@ pub(crate) fn run_point_on<K: ClockStart, W: OpObserver>(
         }
         Load::Open { .. } | Load::Stages { .. } => {
             let mut times = arrivals(&spec.load, window_ns, spec.seed, share)?;
-            // Whoever has no session needs none: nothing is due there.
+            // Nothing is due on a host without a session, so its share is not used.
             let share = share.among(sessions).unwrap_or(share);
             let window_ns = end_after(&mut times, spec, share, window_ns)?.unwrap_or(window_ns);
             let jobs = Jobs {

@@ -1,4 +1,4 @@
-//! Measuring path: no allocation, log or formatting here, and no waiting for a lock unless a million inserts are under way.
+//! Measuring path: no allocation, log or formatting here after [`Records::new`], and no waiting for a lock unless a million inserts are under way.
 //!
 //! The records that are there, and the numbers of new ones, as one load host knows them.
 
@@ -19,6 +19,8 @@ pub(crate) struct Records {
     start: u64,
     share: Share,
     hosts: Divisor,
+    /// From here on numbers may be those of other hosts. The only host has no such number.
+    others_from: u64,
 }
 
 impl Records {
@@ -28,6 +30,7 @@ impl Records {
             start,
             share,
             hosts: Divisor::new(u64::from(share.of())),
+            others_from: if share.is_whole() { u64::MAX } else { start },
         }
     }
 
@@ -66,7 +69,7 @@ impl Records {
     /// there on.
     #[inline]
     pub(crate) fn certain(&self, number: u64) -> u64 {
-        if self.share.is_whole() || number < self.start {
+        if number < self.others_from {
             return number;
         }
         let place = self.hosts.remainder(number - self.start);

@@ -1,13 +1,13 @@
 //! A load that several hosts generate together.
 
-use crate::fake::{Keep, key_space, remembering};
+use crate::fake::{Keep, at_once, key_space, remembering};
 use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{
     LoadSpec, ObservedOp, OpObserver, PointSpec, run_load_with, run_point, run_point_with,
 };
 use plimsoll_plan::Settings;
 use plimsoll_record::{Histogram, Latencies, OpenLatencies, Operation, Status};
-use plimsoll_schedule::{Arrivals, Load, Share, constant_arrival};
+use plimsoll_schedule::{Arrivals, Load, Share, arrivals, constant_arrival};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -69,6 +69,35 @@ fn sessions_ask_on_several_hosts_what_they_ask_on_one() {
                 "workload {name}, {hosts} hosts"
             );
         }
+    }
+}
+
+/// Of constant arrivals, whichever host asks: the number of an arrival decides. With more hosts than sessions too.
+#[test]
+fn arrivals_ask_on_several_hosts_what_they_ask_on_one() {
+    let mix = Mix::preset("a").unwrap();
+    let questions = |hosts: u32| {
+        let mut texts = Vec::new();
+        for share in shares(hosts) {
+            let spec = PointSpec {
+                share,
+                ..at_once(3, 3_001)
+            };
+            let own = arrivals(&spec.load, u64::MAX, spec.seed, share).unwrap();
+            let (engine, asked) = remembering();
+            let seen = Arc::clone(&asked);
+            let mut keep = Keep::stopping_when(move || seen.lock().unwrap().len() == own.len());
+            run_point(&engine, &workload(share, &mix), &spec, &mix, &mut keep).unwrap();
+            let asked = std::mem::take(&mut *asked.lock().unwrap());
+            texts.extend(asked.into_iter().map(|(_, text)| text));
+        }
+        texts.sort();
+        texts
+    };
+    let whole = questions(1);
+    assert_eq!(whole.len(), 3_001);
+    for hosts in [2, 4] {
+        assert_eq!(questions(hosts), whole, "{hosts} hosts");
     }
 }
 
