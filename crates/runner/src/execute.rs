@@ -768,7 +768,7 @@ impl Stored<'_> {
                     self.store.add_slice(point, &slice)?;
                 }
             }
-            Frame::PointEnds { mut end } => {
+            Frame::PointEnds { mut end, .. } => {
                 for error in &mut end.errors {
                     error.message = redact(&error.message);
                 }

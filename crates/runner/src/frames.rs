@@ -39,6 +39,8 @@ pub(crate) enum Word {
     Outcome {
         /// Of all of them.
         outcome: Outcome,
+        /// Records that are there, as far as all workers know: from so many they choose at the next point.
+        records: u64,
     },
     /// The running trial of several workers has missed the objective already.
     Lost,
@@ -221,6 +223,9 @@ pub enum Frame {
     PointEnds {
         /// What is known now.
         end: Box<PointEnd>,
+        /// Records that are there, as far as this worker knows.
+        #[serde(default)]
+        records: u64,
     },
     /// The records were counted after the load.
     Counted {

@@ -63,6 +63,8 @@ struct Phase<'a> {
     is_lost: bool,
     /// Whether it is a point, and not the load.
     is_point: bool,
+    /// The fewest that a worker knows of.
+    records: u64,
 }
 
 /// What one host measured by itself.
@@ -156,7 +158,6 @@ impl<'a> Team<'a> {
                 self.done = done.err();
             }
             Frame::LoadBegins { .. } | Frame::PointBegins { .. } if leads && self.is_several() => {
-                self.phase = Phase::new(self.members.len(), self.order);
                 self.phase.begins = Some(frame);
             }
             Frame::Ready => {
@@ -175,15 +176,16 @@ impl<'a> Team<'a> {
                 self.adds(place, *slice, take)?;
                 self.loses(workers);
             }
-            Frame::PointEnds { end } if self.is_several() => {
+            Frame::PointEnds { end, records } if self.is_several() => {
+                self.phase.records = self.phase.records.min(records);
                 self.phase.ends[place] = Some(*end);
                 self.point_ends(workers, take)?;
             }
-            Frame::PointEnds { mut end } => {
+            Frame::PointEnds { mut end, records } => {
                 if let Some(seen) = &mut end.disturbance {
                     seen.events = self.agenda.take(seen.started_ns);
                 }
-                take(Frame::PointEnds { end })?;
+                take(Frame::PointEnds { end, records })?;
             }
             Frame::Opened { .. } if leads && self.is_several() => {
                 // The first has made room for the data of all.
@@ -414,10 +416,14 @@ impl<'a> Team<'a> {
         let is_point = self.phase.is_point;
         take(Frame::PointEnds {
             end: Box::new(merged),
+            records: self.phase.records,
         })?;
+        let records = self.phase.records;
+        // Others may be ready for the next phase before the first says what it is.
+        self.phase = Phase::new(self.members.len(), self.order);
         if is_point {
             for worker in &mut workers[..loads] {
-                worker.say(&Word::Outcome { outcome });
+                worker.say(&Word::Outcome { outcome, records });
             }
         }
         Ok(())
@@ -510,6 +516,7 @@ impl<'a> Phase<'a> {
             due: None,
             is_lost: false,
             is_point: false,
+            records: u64::MAX,
         }
     }
 }

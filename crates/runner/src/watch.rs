@@ -40,6 +40,7 @@ pub(crate) fn watch<W: Write>(
                         foreign: Some(Box::new(foreign.since_start())),
                         ..PointEnd::default()
                     }),
+                    records: u64::MAX,
                 });
             }
             // Words for those that make load.

@@ -11,7 +11,7 @@ use plimsoll_loadgen::{
 };
 use plimsoll_plan::SettingValue;
 use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
-use plimsoll_schedule::Load;
+use plimsoll_schedule::{Load, Share};
 use plimsoll_search::{PointSequence, Step, Tally};
 use plimsoll_telemetry::{
     ForeignSampler, Host, SliceSampler, SystemSampler, WorkerSampler, local_servers,
@@ -191,6 +191,7 @@ fn measure<W: Write>(
         },
         order,
         ours: ours(order, &host, server.as_ref()),
+        key_space: Arc::clone(&key_space),
         phase: String::new(),
         completed: Completed::default(),
         tally: Tally::new(None),
@@ -218,8 +219,10 @@ fn measure<W: Write>(
     reporter.enter(Stage::Load, "load")?;
     let loader = key_space.loader(order.seed);
     let loaded = reporter.with_machine(&host, |reporter| {
+        // An engine within the worker has all the data for itself.
+        let is_shared = kind(&order.arm.engine).is_some_and(|kind| kind.server.is_some());
         let spec = LoadSpec {
-            share,
+            share: if is_shared { share } else { Share::WHOLE },
             ..LoadSpec::of(order.load_sessions)
         };
         run_load_with(engine, &loader, &spec, reporter, |_| ())
@@ -237,6 +240,7 @@ fn measure<W: Write>(
     reporter.tell_extents()?;
 
     let objective = order.objective.as_ref();
+    let mut agreed = None;
     let mut sequence =
         PointSequence::new(&order.points, &order.measurement, objective, &order.known);
     while let Some(step) = sequence.next_step().map_err(|error| error.to_string())? {
@@ -250,8 +254,12 @@ fn measure<W: Write>(
             let due = spec.load.expected_arrivals(window_ns);
             due.map(|count| count as u64)
         });
-        let workload = Workload::new(&key_space, mix, spec.seed, planned)
-            .map_err(|error| error.to_string())?;
+        // Workers that inserted different numbers of records must choose from the same.
+        let workload = match agreed {
+            None => Workload::new(&key_space, mix, spec.seed, planned),
+            Some(records) => Workload::with_records(&key_space, mix, spec.seed, planned, records),
+        };
+        let workload = workload.map_err(|error| error.to_string())?;
         let workload = Arc::new(workload);
         let label = PointLabel {
             point: Some(step.point as u32),
@@ -301,7 +309,10 @@ fn measure<W: Write>(
         let outcome = match order.role {
             WorkerRole::Alone | WorkerRole::Watch => reporter.tally.outcome(&end),
             WorkerRole::Load { .. } => match reporter.told()? {
-                Word::Outcome { outcome } => outcome,
+                Word::Outcome { outcome, records } => {
+                    agreed = Some(records);
+                    outcome
+                }
                 other => return Err(format!("{other:?} is no outcome of a point")),
             },
         };
@@ -432,6 +443,7 @@ struct Reporter<'a, W> {
     order: &'a Order,
     /// Processes that measure or are measured, with all that descend from them.
     ours: Vec<u32>,
+    key_space: Arc<KeySpace>,
     /// The running point in words, for marks in the trace.
     phase: String,
     /// Of the running phase.
@@ -511,6 +523,7 @@ impl<W: Write> Reporter<'_, W> {
     fn point_ends(&mut self, end: &PointEnd) -> Result<(), String> {
         self.speaker.say(&Frame::PointEnds {
             end: Box::new(end.clone()),
+            records: self.key_space.records(),
         });
         let Completed {
             ok,

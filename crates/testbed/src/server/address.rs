@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_listener_is_known_for_ours_or_not() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
         let address = format!("x://{}", listener.local_addr().unwrap());
         assert!(answers(&address));
         assert!(is_of(&address, || vec![std::process::id()]));

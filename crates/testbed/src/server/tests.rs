@@ -26,6 +26,7 @@ fn http() -> ServerSpec {
 
 fn spec(arguments: &[&str]) -> ServerSpec {
     ServerSpec {
+        host: None,
         name: "a server".into(),
         program: PYTHON.into(),
         arguments: arguments.iter().map(|&word| word.into()).collect(),
