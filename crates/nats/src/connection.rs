@@ -21,8 +21,14 @@ pub(crate) const REQUEST: Duration = Duration::from_secs(1);
 /// How long a connection may take at first.
 const CONNECT: Duration = Duration::from_secs(3);
 
-/// The longest pause between two attempts to get a lost connection back.
-const RETRY: Duration = Duration::from_millis(100);
+/// The pause before each attempt to get a lost connection back: short, because a session lives for as long as a lease, and longer after that.
+fn pause(attempts: usize) -> Duration {
+    match attempts {
+        0 | 1 => Duration::ZERO,
+        2..=100 => Duration::from_millis(100),
+        _ => Duration::from_secs(1),
+    }
+}
 
 /// Where NATS is, and who asks.
 #[derive(Clone, PartialEq, Eq)]
@@ -72,6 +78,16 @@ impl Connection {
             credentials: Credentials::None,
             ca_file: None,
         }
+    }
+
+    /// Whether all that passes is encrypted for certain. A server may ask for that by itself, which is not known here.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        let is_tls = |address: &ServerAddr| address.tls_required();
+        self.ca_file.is_some()
+            || self
+                .parsed()
+                .is_ok_and(|addresses| addresses.iter().all(is_tls))
     }
 
     fn parsed(&self) -> Result<Vec<ServerAddr>, NatsError> {
@@ -179,9 +195,7 @@ impl Connection {
             .connection_timeout(CONNECT)
             .request_timeout(Some(REQUEST))
             .ping_interval(PING)
-            .reconnect_delay_callback(|attempts| {
-                RETRY.min(Duration::from_millis(10) * attempts.saturating_sub(1).min(10) as u32)
-            })
+            .reconnect_delay_callback(pause)
             .event_callback(move |event| {
                 match event {
                     Event::Connected => count.send_modify(|count| *count += 1),
@@ -272,6 +286,16 @@ mod tests {
         assert!(version("2.9.10") < Some(OLDEST));
         assert!(version("3.0.0") > Some(OLDEST));
         assert!(version("a guess") < Some(OLDEST));
+    }
+
+    #[test]
+    fn encryption_is_certain_only_where_every_address_has_it() {
+        let mut settings = Connection::to("tls://a");
+        assert!(settings.is_encrypted());
+        settings.urls.push("nats://b".to_owned());
+        assert!(!settings.is_encrypted());
+        settings.ca_file = Some("authority.pem".into());
+        assert!(settings.is_encrypted());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The configuration that `init` makes: each agent may do what it must, and nothing to another.
 
 use crate::server::{LONG, NATS_SERVER, Server};
-use crate::{exchange, expect, pair, send};
+use crate::{exchange, expect, pair, run, send};
 use async_nats::{Client, ConnectOptions, Event, ServerError, jetstream};
 use plimsoll_nats::{
     Agent, Connection, Credentials, Member, NatsError, ServerSettings, init, list,
@@ -63,14 +63,6 @@ impl Laboratory {
             .unwrap();
         (client, forbidden)
     }
-}
-
-fn run<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build();
-    runtime.unwrap().block_on(work)
 }
 
 #[test]

@@ -75,3 +75,12 @@ fn exchange(here: &mut Carrier, there: &mut Carrier, numbers: std::ops::Range<u3
         }
     });
 }
+
+/// Runs what a test does by the library itself.
+fn run<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(work)
+}

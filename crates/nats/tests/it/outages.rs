@@ -2,7 +2,7 @@
 
 use crate::proxy::Proxy;
 use crate::server::{NATS_SERVER, Server};
-use crate::{Pair, exchange, expect, packet, pair, send};
+use crate::{Pair, exchange, expect, packet, pair, run, send};
 use plimsoll_nats::{Connection, LEASE, attach};
 use plimsoll_testing::{assert_contains, needs};
 use std::time::Duration;
@@ -162,4 +162,35 @@ fn whoever_does_not_read_is_waited_for() {
             });
         }
     });
+}
+
+#[test]
+fn what_is_lost_is_told() {
+    needs!(NATS_SERVER);
+    let server = Server::start();
+    let direct = server.settings();
+    let (proxy, cuttable) = through(&server);
+    let Pair {
+        mut here,
+        mut there,
+        agent: _agent,
+    } = pair(&direct, &cuttable, "a");
+    send(&mut there, 0..10);
+    expect(&mut here, 0..10);
+    proxy.cut();
+    send(&mut there, 10..20);
+    // Somebody empties the stream once they are there.
+    run(async {
+        let client = async_nats::connect(server.url()).await.unwrap();
+        let jetstream = async_nats::jetstream::new(client);
+        let mut stream = jetstream.get_stream("PLIMSOLL_FRAMES").await.unwrap();
+        while stream.info().await.unwrap().state.messages < 20 {}
+        stream.purge().await.unwrap();
+    });
+    send(&mut there, 20..21);
+    proxy.mend();
+    assert_contains(
+        here.receiver.receive().unwrap_err(),
+        "message 10 of the session is lost",
+    );
 }
