@@ -10,7 +10,7 @@ use crate::numbering::Arrived;
 use crate::pump::pump;
 use crate::runtime::{runtime, wait};
 use crate::subjects::{self, check_name};
-use crate::wire::{BEAT, Body, Numbered, Reply};
+use crate::wire::{BEAT, Body, FAILED, Numbered, Reply};
 use crate::{NatsError, laboratory};
 use async_nats::jetstream::Context;
 use async_nats::jetstream::kv::Store;
@@ -250,6 +250,10 @@ impl Serving {
         }
         if content == BEAT {
             return Reply::Have;
+        }
+        if content == FAILED {
+            session.link.fail("the controller has given the session up");
+            return Reply::Gone;
         }
         let Some(message) = Numbered::decode(content) else {
             session

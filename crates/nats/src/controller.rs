@@ -4,14 +4,13 @@ use crate::connection::{Connected, Connection, REQUEST};
 use crate::error::{chain, request};
 use crate::frames::FromStream;
 use crate::lease::Holder;
-use crate::link::{Link, link};
+use crate::link::{Link, Outcome, link};
 use crate::pump::{Road, Undelivered, pump};
 use crate::runtime::{runtime, wait};
-use crate::subjects::{self, CONTROLLER, check_name};
-use crate::wire::{BEAT, Body, Reply};
+use crate::subjects::{self, CONTROLLER, check_name, fresh_id};
+use crate::wire::{BEAT, Body, FAILED, Reply};
 use crate::{LEASE, NatsError, laboratory};
 use async_nats::client::RequestErrorKind;
-use async_nats::jetstream::Context;
 use async_nats::jetstream::kv::Store;
 use async_nats::{Request, Subject};
 use bytes::Bytes;
@@ -40,7 +39,7 @@ const PATIENCE: Duration = LEASE.saturating_mul(2);
 pub struct Present {
     /// Its name.
     pub name: String,
-    /// What it tells about its host, in JSON.
+    /// What it tells about its host, in JSON. It is foreign text.
     pub card: String,
 }
 
@@ -109,15 +108,21 @@ pub fn attach(settings: &Connection, name: &str, controller: &str) -> Result<Car
         let connected = settings.connect(CONTROLLER).await?;
         let jetstream = laboratory::jetstream(&connected);
         let store = laboratory::agents(&jetstream).await?;
-        laboratory::frames(&jetstream).await?;
-        let session = nuid::next().to_string();
+        let stream = laboratory::frames(&jetstream).await?;
+        let session = fresh_id();
         let previous = accepted(&connected, &store, &name, &session, controller).await?;
         if let Some(previous) = previous {
             // It has at most a cost: what stays is removed by its age.
             let _ = laboratory::purge(&jetstream, subjects::frames(&name, &previous)).await;
         }
         let (link, carrier, outgoing) = link();
-        runtime().spawn(serve(connected, jetstream, name, session, link, outgoing));
+        let frames = FromStream {
+            jetstream,
+            connected,
+            subject: subjects::frames(&name, &session),
+            created: stream.cached_info().created,
+        };
+        runtime().spawn(serve(frames, name, session, link, outgoing));
         Ok(carrier)
     })
 }
@@ -190,24 +195,18 @@ async fn accepted(
 
 /// Does all that a session needs until it has ended, and removes what it left.
 async fn serve(
-    connected: Connected,
-    jetstream: Context,
+    frames: FromStream,
     name: String,
     session: String,
     link: Arc<Link>,
     outgoing: UnboundedReceiver<Body>,
 ) {
     let orders = Orders {
-        connected: connected.clone(),
+        connected: frames.connected.clone(),
         subject: subjects::orders(&name, &session).into(),
         link: link.clone(),
     };
-    let subject = subjects::frames(&name, &session);
-    let frames = FromStream {
-        jetstream: jetstream.clone(),
-        connected,
-        subject: subject.clone(),
-    };
+    let (jetstream, subject) = (frames.jetstream.clone(), frames.subject.clone());
     let agent = format!("agent {name}");
     let mut over = link.over();
     let ended = async {
@@ -225,6 +224,10 @@ async fn serve(
     tokio::select! {
         () = ended => {}
         _ = all => {}
+    }
+    if link.outcome() == Some(Outcome::Failed) {
+        // Otherwise the agent misses the beats after a while.
+        let _ = orders.ask(Bytes::from_static(FAILED)).await;
     }
     // Without a connection it takes its time, and is removed by its age.
     let _ = tokio::time::timeout(REQUEST, laboratory::purge(&jetstream, subject)).await;

@@ -8,6 +8,7 @@ use crate::pump::{Road, Undelivered};
 use crate::subjects::FRAMES;
 use crate::wire::{Body, Numbered};
 use async_nats::Subject;
+use async_nats::datetime::DateTime;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::push::{Ordered, OrderedConfig};
@@ -54,6 +55,8 @@ pub(crate) struct FromStream {
     pub(crate) jetstream: Context,
     pub(crate) connected: Connected,
     pub(crate) subject: String,
+    /// Since when the stream is there, as its server tells.
+    pub(crate) created: DateTime,
 }
 
 impl FromStream {
@@ -67,11 +70,12 @@ impl FromStream {
             self.connected.connections.mark_unchanged();
             let mut messages = match self.open(last).await {
                 Ok(messages) => messages,
-                Err(error) => {
-                    tracing::debug!(error, "frames are not read yet");
+                Err(Undelivered::Yet(why)) => {
+                    tracing::debug!(why, "frames are not read yet");
                     sleep(AGAIN).await;
                     continue;
                 }
+                Err(Undelivered::Ever(why)) => return link.fail(why),
             };
             loop {
                 let message = tokio::select! {
@@ -106,7 +110,15 @@ impl FromStream {
         }
     }
 
-    async fn open(&self, last: u64) -> Result<Ordered, String> {
+    async fn open(&self, last: u64) -> Result<Ordered, Undelivered> {
+        let yet = |error: &dyn std::error::Error| Undelivered::Yet(chain(error));
+        let stream = self.jetstream.get_stream(FRAMES).await;
+        let stream = stream.map_err(|error| yet(&error))?;
+        if stream.cached_info().created != self.created {
+            // Its counting starts anew, so that nothing could be asked for any more.
+            let why = "NATS has lost the stream of frames; another one is there";
+            return Err(Undelivered::Ever(why.to_owned()));
+        }
         let config = OrderedConfig {
             deliver_subject: self.connected.client.new_inbox(),
             filter_subject: self.subject.clone(),
@@ -118,9 +130,9 @@ impl FromStream {
             },
             ..OrderedConfig::default()
         };
-        let consumer = self.jetstream.create_consumer_on_stream(config, FRAMES);
-        let consumer = consumer.await.map_err(|error| chain(&error))?;
-        consumer.messages().await.map_err(|error| chain(&error))
+        let consumer = stream.create_consumer(config).await;
+        let messages = consumer.map_err(|error| yet(&error))?.messages().await;
+        messages.map_err(|error| yet(&error))
     }
 
     /// Without waiting for it: the stream has limits of its own as well.

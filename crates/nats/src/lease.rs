@@ -3,6 +3,7 @@
 use crate::connection::{Connected, REQUEST};
 use crate::error::{chain, request};
 use crate::laboratory::LONGEST_LEASE;
+use crate::subjects::fresh_id;
 use crate::{LEASE, NatsError};
 use async_nats::jetstream::kv::{CreateErrorKind, Entry, Operation, Store, UpdateErrorKind};
 use bytes::Bytes;
@@ -39,7 +40,7 @@ impl Lease {
     pub(crate) async fn take(store: Store, name: &str, card: String) -> Result<Self, NatsError> {
         let length = card.len();
         let holder = Holder {
-            instance: nuid::next().to_string(),
+            instance: fresh_id(),
             card,
         };
         let content = serde_json::to_vec(&holder).map_err(request("write the lease"))?;

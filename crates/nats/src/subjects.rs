@@ -24,6 +24,12 @@ pub(crate) fn check_name(name: &str) -> Result<(), NatsError> {
     }
 }
 
+/// The name of a session or an instance. Nobody can infer it from others of the same process: an agent that knew the next session of another could make the
+/// server take that one's messages for repetitions.
+pub(crate) fn fresh_id() -> String {
+    nuid::NUID::new().next().to_string()
+}
+
 /// All that is sent to an agent.
 pub(crate) fn of_agent(agent: &str) -> String {
     format!("plimsoll.agent.{agent}.>")

@@ -91,6 +91,9 @@ impl Numbered {
 /// In place of a message: the controller is there.
 pub(crate) const BEAT: &[u8] = b"beat";
 
+/// In place of a message: the session has failed for the controller.
+pub(crate) const FAILED: &[u8] = b"failed";
+
 /// What an agent replies to a message and to a beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {

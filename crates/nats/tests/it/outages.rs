@@ -3,8 +3,8 @@
 use crate::proxy::Proxy;
 use crate::server::{NATS_SERVER, Server};
 use crate::{Pair, exchange, expect, packet, pair, run, send};
-use plimsoll_nats::{Connection, LEASE, attach};
-use plimsoll_testing::{assert_contains, needs};
+use plimsoll_nats::{Agent, Connection, LEASE, NatsError, attach};
+use plimsoll_testing::{assert_contains, assert_err, needs};
 use std::time::Duration;
 
 /// Both sides go through it.
@@ -32,9 +32,12 @@ fn nothing_is_lost_when_a_connection_is_back_within_the_lease() {
             let numbers = round * 10_000..(round + 1) * 10_000;
             std::thread::scope(|scope| {
                 scope.spawn(|| exchange(&mut here, &mut there, numbers));
-                proxy.cut();
-                proxy.await_refusal();
-                proxy.mend();
+                // At first in the midst of all, and then while they try to go on.
+                for _ in 0..3 {
+                    proxy.cut();
+                    proxy.await_refusal();
+                    proxy.mend();
+                }
             });
         }
     }
@@ -108,6 +111,31 @@ fn both_sides_see_that_a_network_is_silent_for_long() {
     let server = Server::start();
     let (proxy, settings) = through(&server);
     both_see_the_end(&server, &proxy, &settings, |proxy| proxy.hold(true));
+}
+
+#[test]
+fn an_agent_whose_name_was_taken_meanwhile_is_told() {
+    needs!(NATS_SERVER);
+    let server = Server::start();
+    let (proxy, settings) = through(&server);
+    let Pair {
+        mut agent,
+        mut there,
+        here: _here,
+    } = pair(&settings, &settings, "a");
+    proxy.cut();
+    let mut other = Agent::join(&server.settings(), "a", "{}".to_owned()).unwrap();
+    proxy.mend();
+    for _ in 0..2 {
+        assert_err!(agent.accept(), NatsError::NameTaken(_));
+    }
+    assert!(there.receiver.receive().is_err());
+    // It takes nothing from the other when it goes.
+    drop(agent);
+    let mut here = attach(&server.settings(), "a", "the test").unwrap();
+    let mut there = other.accept().unwrap();
+    send(&mut here, 0..10);
+    expect(&mut there, 0..10);
 }
 
 #[test]
@@ -193,4 +221,38 @@ fn what_is_lost_is_told() {
         here.receiver.receive().unwrap_err(),
         "message 10 of the session is lost",
     );
+    assert_contains(
+        there.receiver.receive().unwrap_err(),
+        "the controller has given the session up",
+    );
+}
+
+#[test]
+fn a_server_that_has_lost_its_data_ends_what_was_going_on() {
+    needs!(NATS_SERVER);
+    let mut server = Server::start();
+    let settings = server.settings();
+    let Pair {
+        mut here,
+        mut there,
+        mut agent,
+    } = pair(&settings, &settings, "a");
+    send(&mut there, 0..10);
+    expect(&mut here, 0..10);
+    server.kill();
+    std::fs::remove_dir_all(server.directory().join("jetstream")).unwrap();
+    server.start_again();
+    // Another controller sets all up anew.
+    let mut next = loop {
+        match attach(&settings, "a", "the next") {
+            Ok(carrier) => break carrier,
+            Err(NatsError::NoSuchAgent { .. } | NatsError::Busy { .. }) => {}
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert!(here.receiver.receive().is_err());
+    assert!(there.receiver.receive().is_err());
+    let mut there = agent.accept().unwrap();
+    send(&mut there, 0..10);
+    expect(&mut next, 0..10);
 }
