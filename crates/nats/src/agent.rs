@@ -55,45 +55,53 @@ impl Agent {
         let (settings, name) = (settings.clone(), name.to_owned());
         wait(async move {
             let connected = settings.connect(&name).await?;
-            let jetstream = laboratory::jetstream(&connected);
-            let store = laboratory::agents(&jetstream).await?;
-            let lease = Lease::take(store.clone(), &name, card).await?;
-            let instance = lease.instance().to_owned();
-            // Before anybody can know of the agent, all is sent to it.
-            let orders = connected
-                .client
-                .subscribe(subjects::of_agent(&name))
-                .await
-                .map_err(request("wait for controllers"))?;
-            let (tell, carriers) = channel();
-            let latest = Latest::default();
-            let serving = Serving {
-                name: name.clone(),
-                connected: connected.clone(),
-                jetstream,
-                tell: tell.clone(),
-                latest: latest.clone(),
-                session: None,
+            let joined = Self::join_over(&connected, name, card).await;
+            joined.map_err(|error| connected.explain(error))
+        })
+    }
+
+    async fn join_over(
+        connected: &Connected,
+        name: String,
+        card: String,
+    ) -> Result<Self, NatsError> {
+        let jetstream = laboratory::jetstream(connected);
+        let store = laboratory::agents(&jetstream).await?;
+        let lease = Lease::take(store.clone(), &name, card).await?;
+        let instance = lease.instance().to_owned();
+        let orders = connected
+            .client
+            .subscribe(subjects::of_agent(&name))
+            .await
+            .map_err(request("wait for controllers"))?;
+        let (tell, carriers) = channel();
+        let latest = Latest::default();
+        let serving = Serving {
+            name: name.clone(),
+            connected: connected.clone(),
+            jetstream,
+            tell: tell.clone(),
+            latest: latest.clone(),
+            session: None,
+        };
+        let (of_lease, of_task) = (connected.clone(), latest.clone());
+        let task = runtime().spawn(async move {
+            let taken = tokio::select! {
+                taken = lease.keep(of_lease) => taken,
+                () = serving.serve(orders) => return,
             };
-            let of_task = latest.clone();
-            let task = runtime().spawn(async move {
-                let taken = tokio::select! {
-                    taken = lease.keep(connected) => taken,
-                    () = serving.serve(orders) => return,
-                };
-                if let Some(link) = of_latest(&of_task) {
-                    link.fail(taken.to_string());
-                }
-                let _ = tell.send(Err(taken));
-            });
-            Ok(Self {
-                name,
-                instance,
-                store,
-                carriers,
-                latest,
-                task: task.abort_handle(),
-            })
+            if let Some(link) = of_latest(&of_task) {
+                link.fail(taken.to_string());
+            }
+            let _ = tell.send(Err(taken));
+        });
+        Ok(Self {
+            name,
+            instance,
+            store,
+            carriers,
+            latest,
+            task: task.abort_handle(),
         })
     }
 

@@ -3,9 +3,10 @@
 use crate::error::chain;
 use crate::subjects::inbox;
 use crate::{NatsError, wire};
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr, ServerError};
 use percent_encoding::percent_decode_str;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -67,6 +68,22 @@ pub(crate) struct Connected {
     pub(crate) client: Client,
     /// Changes whenever a lost connection is back.
     pub(crate) connections: watch::Receiver<u64>,
+    /// What the server has forbidden last, in its own words. Whoever asked is not told, and waits in vain.
+    forbidden: Arc<Mutex<Option<String>>>,
+}
+
+impl Connected {
+    /// The error that a request failed with, or why.
+    pub(crate) fn explain(&self, error: NatsError) -> NatsError {
+        let forbidden = self.forbidden.lock();
+        let forbidden = forbidden.unwrap_or_else(PoisonError::into_inner).take();
+        match (error, forbidden) {
+            (NatsError::Request { what, .. }, Some(reason)) => {
+                NatsError::Forbidden { what, reason }
+            }
+            (error, _) => error,
+        }
+    }
 }
 
 impl Connection {
@@ -187,6 +204,8 @@ impl Connection {
     pub(crate) async fn connect(&self, whose: &str) -> Result<Connected, NatsError> {
         let addresses = self.parsed()?;
         let (count, connections) = watch::channel(0);
+        let forbidden = Arc::<Mutex<Option<String>>>::default();
+        let told = forbidden.clone();
         let options = self
             .options(&addresses)
             .await?
@@ -199,6 +218,12 @@ impl Connection {
             .event_callback(move |event| {
                 match event {
                     Event::Connected => count.send_modify(|count| *count += 1),
+                    Event::ServerError(ServerError::Other(text)) => {
+                        tracing::debug!(text, "NATS");
+                        if text.to_lowercase().starts_with("permissions violation") {
+                            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                        }
+                    }
                     event => tracing::debug!(%event, "NATS"),
                 }
                 std::future::ready(())
@@ -236,6 +261,7 @@ impl Connection {
         Ok(Connected {
             client,
             connections,
+            forbidden,
         })
     }
 }

@@ -73,8 +73,11 @@ pub fn list(settings: &Connection) -> Result<Vec<Present>, NatsError> {
     let settings = settings.clone();
     wait(async move {
         let connected = settings.connect(CONTROLLER).await?;
-        let store = laboratory::agents(&laboratory::jetstream(&connected)).await?;
-        present(&store).await
+        let listed = async {
+            let store = laboratory::agents(&laboratory::jetstream(&connected)).await?;
+            present(&store).await
+        };
+        listed.await.map_err(|error| connected.explain(error))
     })
 }
 
@@ -106,25 +109,34 @@ pub fn attach(settings: &Connection, name: &str, controller: &str) -> Result<Car
     let (settings, name, controller) = (settings.clone(), name.to_owned(), controller.to_owned());
     wait(async move {
         let connected = settings.connect(CONTROLLER).await?;
-        let jetstream = laboratory::jetstream(&connected);
-        let store = laboratory::agents(&jetstream).await?;
-        let stream = laboratory::frames(&jetstream).await?;
-        let session = fresh_id();
-        let previous = accepted(&connected, &store, &name, &session, controller).await?;
-        if let Some(previous) = previous {
-            // It has at most a cost: what stays is removed by its age.
-            let _ = laboratory::purge(&jetstream, subjects::frames(&name, &previous)).await;
-        }
-        let (link, carrier, outgoing) = link();
-        let frames = FromStream {
-            jetstream,
-            connected,
-            subject: subjects::frames(&name, &session),
-            created: stream.cached_info().created,
-        };
-        runtime().spawn(serve(frames, name, session, link, outgoing));
-        Ok(carrier)
+        let attached = attach_over(&connected, name, controller).await;
+        attached.map_err(|error| connected.explain(error))
     })
+}
+
+async fn attach_over(
+    connected: &Connected,
+    name: String,
+    controller: String,
+) -> Result<Carrier, NatsError> {
+    let jetstream = laboratory::jetstream(connected);
+    let store = laboratory::agents(&jetstream).await?;
+    let stream = laboratory::frames(&jetstream).await?;
+    let session = fresh_id();
+    let previous = accepted(connected, &store, &name, &session, controller).await?;
+    if let Some(previous) = previous {
+        // It has at most a cost: what stays is removed by its age.
+        let _ = laboratory::purge(&jetstream, subjects::frames(&name, &previous)).await;
+    }
+    let (link, carrier, outgoing) = link();
+    let frames = FromStream {
+        jetstream,
+        connected: connected.clone(),
+        subject: subjects::frames(&name, &session),
+        created: stream.cached_info().created,
+    };
+    runtime().spawn(serve(frames, name, session, link, outgoing));
+    Ok(carrier)
 }
 
 /// Asks until the agent accepts, and tells its session before.

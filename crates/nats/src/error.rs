@@ -117,6 +117,16 @@ pub enum NatsError {
         /// What NATS answered.
         reason: String,
     },
+    /// The server does not let these credentials do that.
+    #[error(
+        "cannot {what}: NATS forbids it ({reason}); are the credentials those of this agent or of the controller?"
+    )]
+    Forbidden {
+        /// What was to be done.
+        what: &'static str,
+        /// What is forbidden, in the words of the server.
+        reason: String,
+    },
     /// No key can be made.
     #[error("cannot make a key for {whose}: {reason}")]
     Key {

@@ -147,7 +147,11 @@ fn an_agent_can_do_nothing_to_another() {
         sent.await.unwrap().await.unwrap();
     });
     // Nor can it join as another.
-    assert!(Agent::join(&laboratory.settings("a"), "b", "{}".to_owned()).is_err());
+    let error = Agent::join(&laboratory.settings("a"), "b", "{}".to_owned()).unwrap_err();
+    assert_err!(Err::<(), _>(&error), NatsError::Forbidden { .. });
+    assert_contains(&error, "_INBOX.plimsoll.b");
+    // Nor ask as the controller.
+    assert_err!(list(&laboratory.settings("a")), NatsError::Forbidden { .. });
     // The other one is as it was.
     send(&mut of_b.here, 0..10);
     expect(&mut of_b.there, 0..10);
