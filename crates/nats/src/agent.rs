@@ -260,13 +260,13 @@ impl Serving {
             return Reply::Have;
         }
         if content == FAILED {
-            session.link.fail("the controller has given the session up");
+            session.link.fail("the controller gave up the session");
             return Reply::Gone;
         }
         let Some(message) = Numbered::decode(content) else {
             session
                 .link
-                .fail("the controller has sent what is no message");
+                .fail("the controller sent an unreadable message");
             return Reply::Gone;
         };
         match session.arrived.take(message) {

@@ -264,7 +264,7 @@ impl Orders {
             .await
             .map_err(|error| Undelivered::Yet(chain(&error)))?;
         let reply = Reply::decode(&reply.payload)
-            .ok_or_else(|| Undelivered::Ever("the agent answers what is no answer".to_owned()))?;
+            .ok_or_else(|| Undelivered::Ever("the agent sent an unreadable answer".to_owned()))?;
         self.link.hear();
         Ok(reply)
     }
@@ -291,7 +291,7 @@ impl Orders {
     }
 }
 
-const GONE: &str = "the agent has given the session up";
+const GONE: &str = "the agent gave up the session";
 
 impl Road for Orders {
     async fn deliver(&self, _number: u64, message: Bytes) -> Result<(), Undelivered> {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum NatsError {
     /// No address, or one that is no URL.
     #[error(
-        "address {number} of NATS is unfit: {reason}; write it as nats://HOST:PORT or tls://HOST:PORT"
+        "invalid NATS address ({number}): {reason}; write it as nats://HOST:PORT or tls://HOST:PORT"
     )]
     Address {
         /// Which one, from 1.
@@ -57,7 +57,7 @@ pub enum NatsError {
     },
     /// The server takes only shorter messages than the longest packet.
     #[error(
-        "NATS takes messages of at most {allowed} bytes, {needed} are needed: raise max_payload of the server"
+        "the NATS server limits messages to {allowed} bytes, {needed} are needed: raise its max_payload"
     )]
     ShortMessages {
         /// The limit of the server.
@@ -67,20 +67,20 @@ pub enum NatsError {
     },
     /// An agent may not make what a controller makes.
     #[error(
-        "no controller has been at this NATS yet, and this agent may not set it up: list the agents once from the controller ({reason})"
+        "NATS is not set up for agents yet, and this agent lacks the permission: list the agents once from the controller ({reason})"
     )]
     NotSetUp {
         /// What the attempt ended with.
         reason: String,
     },
     /// A name that cannot be used.
-    #[error("an agent cannot be called {0:?}: a name has 1 to 64 letters, digits, - and _")]
+    #[error("invalid agent name {0:?}: use 1 to 64 letters, digits, - and _")]
     Name(String),
     /// Somebody else has the name.
     #[error("an agent with the name {0} is there already; choose another name or stop that agent")]
     NameTaken(String),
     /// The card is longer than a lease may be.
-    #[error("the card of an agent has {length} bytes, at most {longest} are allowed")]
+    #[error("the agent card has {length} bytes, at most {longest} are allowed")]
     LongCard {
         /// How long it is, bytes.
         length: usize,
@@ -96,7 +96,7 @@ pub enum NatsError {
         present: Vec<String>,
     },
     /// An agent serves one controller at a time.
-    #[error("agent {name} is busy: it serves the controller {controller}")]
+    #[error("agent {name} is busy: controller {controller} is attached")]
     Busy {
         /// The agent.
         name: String,
@@ -119,7 +119,7 @@ pub enum NatsError {
     },
     /// The server does not let these credentials do that.
     #[error(
-        "cannot {what}: NATS forbids it ({reason}); are the credentials those of this agent or of the controller?"
+        "cannot {what}: NATS denies it ({reason}); check that the credentials belong to this agent or controller"
     )]
     Forbidden {
         /// What was to be done.

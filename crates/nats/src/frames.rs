@@ -92,7 +92,7 @@ impl FromStream {
                     self.remove_before(last);
                 }
                 let Some(numbered) = Numbered::decode(&message.payload) else {
-                    return link.fail("the agent has sent what is no message");
+                    return link.fail("the agent sent an unreadable message");
                 };
                 let bodies = match arrived.take(numbered) {
                     Ok(bodies) => bodies,

@@ -60,7 +60,7 @@ fn an_agent_serves_one_controller_at_a_time() {
     let settings = server.settings();
     let mut pair = pair(&settings, &settings, "a");
     let error = attach(&settings, "a", "another").unwrap_err();
-    assert_contains(&error, "agent a is busy: it serves the controller the test");
+    assert_contains(&error, "agent a is busy: controller the test is attached");
     // The first one is as it was.
     send(&mut pair.here, 0..1);
     expect(&mut pair.there, 0..1);

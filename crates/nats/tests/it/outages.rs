@@ -223,7 +223,7 @@ fn what_is_lost_is_told() {
     );
     assert_contains(
         there.receiver.receive().unwrap_err(),
-        "the controller has given the session up",
+        "the controller gave up the session",
     );
 }
 

@@ -129,7 +129,7 @@ fn messages_must_be_long_enough() {
     needs!(NATS_SERVER);
     let server = Server::start_with("jetstream { store_dir: \"{data}\" }\nmax_payload: 64KB");
     for error in errors(&server.settings()) {
-        assert_contains(&error, "raise max_payload");
+        assert_contains(&error, "raise its max_payload");
     }
 }
 
