@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
@@ -40,6 +41,14 @@ impl Agent {
     /// # Errors
     /// When what comes is no request.
     pub fn serve(&self, carrier: Carrier) -> io::Result<()> {
+        self.serve_until(carrier, &AtomicBool::new(false))
+    }
+
+    /// The same, at most until it is asked to end.
+    ///
+    /// # Errors
+    /// As [`serve`](Self::serve).
+    pub fn serve_until(&self, carrier: Carrier, ends: &AtomicBool) -> io::Result<()> {
         let (channels, control) = Channels::over(carrier);
         let mut work = Work {
             agent: self,
@@ -47,7 +56,7 @@ impl Agent {
             workers: HashMap::new(),
             rig: None,
         };
-        let served = work.take_requests(&control);
+        let served = work.take_requests(&control, ends);
         work.end();
         served
     }
@@ -76,8 +85,8 @@ enum Told {
 }
 
 impl Work<'_> {
-    fn take_requests(&mut self, control: &Control) -> io::Result<()> {
-        loop {
+    fn take_requests(&mut self, control: &Control, ends: &AtomicBool) -> io::Result<()> {
+        while !ends.load(Ordering::Relaxed) {
             let message = match control.receive(LOOK) {
                 Ok(Some(message)) => message,
                 Ok(None) if self.channels.silence() > LEASE - MARGIN => {
@@ -96,6 +105,7 @@ impl Work<'_> {
                 tell(self.channels, &Event::Answer { number, answer });
             }
         }
+        Ok(())
     }
 
     /// `None` where the answer comes later.

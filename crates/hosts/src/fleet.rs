@@ -12,6 +12,9 @@ use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::thread::JoinHandle;
 
+/// Makes a way to an agent that has joined a NATS server by this name.
+pub type AttachAgent<'a> = Box<dyn Fn(&str) -> Result<Carrier, HostError> + 'a>;
+
 /// The machine that the program runs on, and others, to which a way is made when they are first needed, and again when it was lost.
 pub struct Fleet<'a> {
     /// This machine.
@@ -22,6 +25,8 @@ pub struct Fleet<'a> {
     pub identity: Identity,
     /// Its file.
     pub program: PathBuf,
+    /// For agents that have joined a NATS server.
+    pub attach: AttachAgent<'a>,
     /// By name.
     links: RefCell<BTreeMap<String, Rc<RemoteHost>>>,
 }
@@ -34,12 +39,14 @@ impl<'a> Fleet<'a> {
         specs: &'a [HostSpec],
         identity: Identity,
         program: PathBuf,
+        attach: AttachAgent<'a>,
     ) -> Self {
         Self {
             here,
             specs,
             identity,
             program,
+            attach,
             links: RefCell::default(),
         }
     }
@@ -66,10 +73,9 @@ impl<'a> Fleet<'a> {
 
     fn connect(&self, spec: &HostSpec) -> Result<RemoteHost, HostError> {
         let words = match &spec.way {
-            HostWay::Agent(_) => {
-                return Err(HostError::Unreachable(
-                    "agents over NATS are not there yet".into(),
-                ));
+            HostWay::Agent(agent) => {
+                let carrier = (self.attach)(agent)?;
+                return RemoteHost::connect(&spec.name, carrier, None, &self.identity);
             }
             HostWay::Ssh(target) => ssh::agent_command(target, &self.program, &self.identity)?,
             HostWay::Command(words) => words.clone(),

@@ -21,6 +21,6 @@ mod remote;
 mod ssh;
 
 pub use agent::Agent;
-pub use fleet::Fleet;
+pub use fleet::{AttachAgent, Fleet};
 pub use message::LEASE;
 pub use remote::{HostError, Identity, RemoteHost};

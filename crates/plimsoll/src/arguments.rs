@@ -9,7 +9,7 @@ mod import;
 mod serve;
 mod ycsb;
 
-pub use agent::{Agent, AgentUse, Hosts};
+pub use agent::{Agent, AgentUse, Hosts, Nats, NatsCommand, NatsInit};
 pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
 pub use diskmap::Diskmap;
 pub use export::Export;
@@ -69,6 +69,9 @@ pub enum Command {
     Check(Check),
     /// Show the machines of an experiment: how they are reached, what they are, what they lack, and how far their clocks are known.
     Hosts(Hosts),
+    /// Set up a NATS server that agents join.
+    #[command(subcommand)]
+    Nats(NatsCommand),
     /// Serve another machine's `plimsoll run`: make disks and servers here, and load.
     Agent(Agent),
     /// Measure disks, verify emulated disks, and read their traces.
@@ -218,6 +221,8 @@ Run the same command to resume.")]
 pub struct Run {
     #[command(flatten)]
     pub experiment: ExperimentFile,
+    #[command(flatten)]
+    pub nats: Nats,
     /// Start over, even if the store holds an unfinished experiment with the same plan.
     #[arg(long)]
     pub fresh: bool,

@@ -1,11 +1,14 @@
 //! `plimsoll hosts`: who does what, and what each machine is and lacks.
 
+use crate::agent::Card;
 use crate::arguments;
 use crate::exit::Exit;
+use crate::nats::connection;
 use crate::plan::{complain, read};
 use crate::rig::Rigs;
 use crate::run::fleet;
-use crate::screen::{print, print_json};
+use crate::screen::{print, print_json, tell};
+use plimsoll_nats::{Connection, list};
 use plimsoll_plan::Plan;
 use plimsoll_quantities::words::{decimal_bytes, duration};
 use plimsoll_record::{ClockOffset, Machine};
@@ -29,12 +32,16 @@ struct Seen {
 
 /// `plimsoll hosts`: good where every arm can stand where it is to stand.
 pub fn hosts(arguments: &arguments::Hosts, rigs: &Rigs) -> anyhow::Result<Exit> {
-    let checked = read(&arguments.experiment, rigs)?;
+    let nats = connection(&arguments.nats);
+    let Some(experiment) = &arguments.experiment else {
+        return joined(nats.as_ref(), arguments.json);
+    };
+    let checked = read(experiment, rigs)?;
     let plan = match checked.plan {
         Ok(plan) => plan,
         Err(problems) => return complain(&problems, arguments.json),
     };
-    let fleet = fleet(rigs, &plan.hosts)?;
+    let fleet = fleet(rigs, &plan.hosts, nats.as_ref())?;
     let mut names: Vec<Option<&str>> = vec![None];
     names.extend(plan.hosts.iter().map(|host| Some(host.name.as_str())));
     let mut all = Vec::new();
@@ -64,6 +71,44 @@ pub fn hosts(arguments: &arguments::Hosts, rigs: &Rigs) -> anyhow::Result<Exit> 
         }
     }
     Ok(if is_good { Exit::Good } else { Exit::Failed })
+}
+
+/// The agents that have joined.
+fn joined(nats: Option<&Connection>, json: bool) -> anyhow::Result<Exit> {
+    let Some(nats) = nats else {
+        tell("name an experiment file, or the NATS server that agents have joined with --nats URL");
+        return Ok(Exit::Usage);
+    };
+    let present = list(nats)?;
+    if json {
+        let cards = present.iter().map(|agent| {
+            let card = serde_json::from_str(&agent.card).unwrap_or(serde_json::Value::Null);
+            serde_json::json!({"name": agent.name, "card": card})
+        });
+        print_json(&cards.collect::<Vec<_>>())?;
+        return Ok(Exit::Good);
+    }
+    if present.is_empty() {
+        tell("no agent has joined");
+    }
+    for agent in present {
+        let card: Option<Card> = serde_json::from_str(&agent.card).ok();
+        let words = card.map_or_else(String::new, |card| {
+            format!(
+                "{}, {} x {}, {}; may be used for {}",
+                card.program,
+                card.machine.cores,
+                card.machine
+                    .cpu_model
+                    .as_deref()
+                    .unwrap_or("unknown processors"),
+                decimal_bytes(card.machine.memory_bytes as f64),
+                card.allow.join(", ")
+            )
+        });
+        print(format_args!("{}  {}\n", line(&agent.name), line(&words)))?;
+    }
+    Ok(Exit::Good)
 }
 
 fn look(plan: &Plan, name: Option<&str>, host: &dyn RunHost, seen: &mut Seen) {

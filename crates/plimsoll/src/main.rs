@@ -19,6 +19,7 @@ mod import;
 mod live;
 mod log;
 mod maps;
+mod nats;
 mod only;
 mod plan;
 mod quiet;
@@ -32,7 +33,7 @@ mod serve;
 mod show;
 mod ycsb;
 
-use arguments::{Arguments, Command, SetOrderWord};
+use arguments::{Arguments, Command, NatsCommand, SetOrderWord};
 use clap::Parser;
 use exit::Exit;
 use plimsoll_engine::SetOrder;
@@ -82,6 +83,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
     let rigs = rig::Rigs::default();
     match &arguments.command {
         Command::Run(run) => run::run(run, store, rigs, &log),
+        Command::Nats(NatsCommand::Init(init)) => nats::init_files(init),
         Command::Hosts(hosts) => hosts::hosts(hosts, &rigs),
         Command::Agent(asked) => agent::agent(asked),
         Command::Plan(plan) => plan::plan(plan, store, &rigs),

@@ -4,6 +4,7 @@ use crate::arguments;
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::log::Log;
+use crate::nats::{attach_agent, connection};
 use crate::only::chosen;
 use crate::plan::{complain, read};
 use crate::read::store_path;
@@ -14,7 +15,8 @@ use crate::show;
 use anyhow::Context;
 use plimsoll_hosts::{Fleet, Identity};
 use plimsoll_judge::{analyse, plan_of, sharp, too_few_blocks};
-use plimsoll_plan::{HostSpec, needs};
+use plimsoll_nats::Connection;
+use plimsoll_plan::{Arm, HostSpec, HostWay, Plan, needs, server_uri};
 use plimsoll_record::{ExperimentRecord, Program};
 use plimsoll_redact::redact;
 use plimsoll_rig::RigError;
@@ -69,7 +71,12 @@ pub fn run(
     let foreign = crate::quiet::before_a_run(arguments.wait_quiet, arguments.quiet)?;
     let command = command_line();
     let of_file = plan.clone();
-    let fleet = fleet(&rigs, &of_file.hosts)?;
+    let nats = connection(&arguments.nats);
+    if let Some(why) = in_clear(&of_file, nats.as_ref()) {
+        tell(why);
+        return Ok(Exit::Usage);
+    }
+    let fleet = fleet(&rigs, &of_file.hosts, nats.as_ref())?;
     let mut execution = Execution {
         plan: &of_file,
         file_text: &checked.text,
@@ -120,6 +127,9 @@ pub fn run(
     }
     let ended = execute(&execution, &mut open, &mut live);
     live.end();
+    // The other machines undo what they have made, and are free for others.
+    drop(execution);
+    drop(fleet);
     if let Err(error) = &ended {
         tracing::error!("{error}");
     }
@@ -200,7 +210,11 @@ pub fn worker_program() -> anyhow::Result<WorkerProgram> {
 }
 
 /// This machine, and the others of an experiment.
-pub fn fleet<'a>(rigs: &'a Rigs, hosts: &'a [HostSpec]) -> anyhow::Result<Fleet<'a>> {
+pub fn fleet<'a>(
+    rigs: &'a Rigs,
+    hosts: &'a [HostSpec],
+    nats: Option<&'a Connection>,
+) -> anyhow::Result<Fleet<'a>> {
     let here = LocalHost {
         rigs: rigs.get()?,
         worker: worker_program()?,
@@ -210,7 +224,26 @@ pub fn fleet<'a>(rigs: &'a Rigs, hosts: &'a [HostSpec]) -> anyhow::Result<Fleet<
         [] => Identity::default(),
         _ => identity()?,
     };
-    Ok(Fleet::new(here, hosts, identity, own_file()?))
+    let attach = Box::new(move |name: &str| attach_agent(nats, name));
+    Ok(Fleet::new(here, hosts, identity, own_file()?, attach))
+}
+
+/// Why a plan must not be run over this connection: passwords of databases would travel in clear.
+fn in_clear(plan: &Plan, nats: Option<&Connection>) -> Option<String> {
+    let has_password = |arm: &&Arm| {
+        let uri = server_uri(&arm.settings);
+        uri.is_some_and(|uri| redact(uri) != uri)
+    };
+    let arm = plan.arms.iter().find(has_password)?;
+    let is_by_nats = |host: &&HostSpec| matches!(host.way, HostWay::Agent(_));
+    let host = plan.hosts.iter().find(is_by_nats)?;
+    if nats.is_none_or(Connection::is_encrypted) {
+        return None;
+    }
+    Some(format!(
+        "the password in the URI of arm {} would travel in clear to host {}: reach NATS over tls://, or the host by ssh",
+        arm.name, host.name
+    ))
 }
 
 /// What the process that makes rigs had made when it was killed.

@@ -1,21 +1,32 @@
-//! The arguments of `plimsoll agent` and `plimsoll hosts`.
+//! The arguments of `plimsoll agent`, `plimsoll hosts` and `plimsoll nats`.
 
 use super::ExperimentFile;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
 
 /// `plimsoll agent`.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    group = ArgGroup::new("way").required(true),
+    after_help = "\
 Examples:
   plimsoll agent --stdio                             what `plimsoll run` starts over ssh by itself
   kubectl exec -i db1 -- plimsoll agent --stdio --allow server
                                                      as a `command` of a host in an experiment file
+  plimsoll agent --nats tls://nats.example --nats-seed r6g.seed --name r6g --allow load,server
+                                                     joins a NATS server, and serves one `plimsoll run` after the other
 
-An agent that has not heard its `plimsoll run` for 5 seconds ends what it started, removes what it made, and ends.")]
+An agent that has not heard its `plimsoll run` for 5 seconds ends what it started and removes what it made."
+)]
 pub struct Agent {
     /// Speak over the standard input and output with the program that started this one.
-    #[arg(long, required = true)]
+    #[arg(long, group = "way", conflicts_with = "name")]
     pub stdio: bool,
+    #[command(flatten)]
+    pub nats: Nats,
+    /// The name by which experiment files call this machine; with --nats.
+    #[arg(long, requires = "nats")]
+    pub name: Option<String>,
     /// What this machine may be used for, with commas between.
     #[arg(
         long,
@@ -24,6 +35,23 @@ pub struct Agent {
         default_value = "load"
     )]
     pub allow: Vec<AgentUse>,
+}
+
+/// How a NATS server is reached that agents have joined.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Nats {
+    /// The NATS server that agents join, e.g. tls://nats.example.
+    #[arg(long, value_name = "URL", env = "PLIMSOLL_NATS", group = "way")]
+    pub nats: Option<String>,
+    /// File with the seed of an nkey, as `plimsoll nats init` writes it.
+    #[arg(long, value_name = "FILE", env = "PLIMSOLL_NATS_SEED", value_hint = ValueHint::FilePath)]
+    pub nats_seed: Option<PathBuf>,
+    /// File with a user's credentials, as NATS' own tools write it.
+    #[arg(long, value_name = "FILE", env = "PLIMSOLL_NATS_CREDS", value_hint = ValueHint::FilePath, conflicts_with = "nats_seed")]
+    pub nats_creds: Option<PathBuf>,
+    /// File with the certificates that the server's is trusted by, in place of the system's.
+    #[arg(long, value_name = "FILE", env = "PLIMSOLL_NATS_CA", value_hint = ValueHint::FilePath)]
+    pub nats_ca: Option<PathBuf>,
 }
 
 /// What a machine may be used for.
@@ -43,11 +71,42 @@ pub enum AgentUse {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  plimsoll hosts mine.yaml")]
+  plimsoll hosts mine.yaml
+  plimsoll hosts --nats tls://nats.example           the agents that have joined a NATS server")]
 pub struct Hosts {
     #[command(flatten)]
-    pub experiment: ExperimentFile,
+    pub experiment: Option<ExperimentFile>,
+    #[command(flatten)]
+    pub nats: Nats,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `plimsoll nats`.
+#[derive(Debug, Subcommand)]
+pub enum NatsCommand {
+    /// Write the configuration of a nats-server for agents, and a secret seed for each and for `plimsoll run`.
+    Init(NatsInit),
+}
+
+/// `plimsoll nats init`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll nats init --agent db1 --agent bench1 --directory nats
+  nats-server --config nats/nats.conf
+  plimsoll agent --nats nats://192.168.1.4 --nats-seed nats/db1.seed --name db1
+
+The same command with more agents keeps the seeds that are there. Give each machine its own seed, and no other.")]
+pub struct NatsInit {
+    /// An agent; can be repeated.
+    #[arg(long, value_name = "NAME", required = true)]
+    pub agent: Vec<String>,
+    /// Where the server will listen.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4222")]
+    pub listen: String,
+    /// Folder for nats.conf, the seeds and what the server stores.
+    #[arg(long, value_hint = ValueHint::DirPath, default_value = "nats")]
+    pub directory: PathBuf,
 }

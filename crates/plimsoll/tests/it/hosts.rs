@@ -1,7 +1,7 @@
 //! Arms on other machines. The other machine is this one, with state and data directories of its own, reached as others are: by a command, or by ssh to a
 //! real sshd.
 
-use crate::laboratory::{Laboratory, Running, finished, runs, send, try_until, wait_until};
+use crate::laboratory::{Laboratory, MARK, Running, finished, runs, send, try_until, wait_until};
 use plimsoll_record::{ClockOffset, RunState};
 use plimsoll_testing::servers::free_port;
 use plimsoll_testing::{Need, assert_contains, needs, program};
@@ -602,4 +602,188 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
     let due = run.points[1].end.as_ref().unwrap().due;
     assert_eq!(due, Some(600), "3 s at 200 a second, over two machines");
     assert!(run.rig.as_ref().unwrap().trace.is_some(), "{said:?}");
+}
+
+/// A nats-server with agents and their seeds, and the environment in which the program finds it.
+struct Laboratories {
+    server: Child,
+    port: u16,
+    agents: Vec<Child>,
+}
+
+impl Laboratories {
+    fn start(laboratory: &Laboratory, names: &[&str]) -> Self {
+        let port = free_port();
+        let listen = format!("127.0.0.1:{port}");
+        let mut arguments = vec!["nats", "init", "--listen", &listen, "--directory", "nats"];
+        for name in names {
+            arguments.extend(["--agent", name]);
+        }
+        let said = laboratory.run(&arguments);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let server = Command::new(nats_server())
+            .args(["--config", "nats/nats.conf"])
+            .current_dir(laboratory.path(""))
+            .env(MARK, laboratory.path(""))
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(laboratory.path("nats.log")).unwrap())
+            .spawn()
+            .unwrap();
+        wait_until("nats-server to listen", || {
+            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        let mut all = Self {
+            server,
+            port,
+            agents: Vec::new(),
+        };
+        // Somebody who may must make the bucket and the stream.
+        let said = all.run(laboratory, &["hosts"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        for name in names {
+            all.agents.push(all.agent(laboratory, name));
+        }
+        wait_until("the agents to join", || {
+            let said = all.run(laboratory, &["hosts"]);
+            names
+                .iter()
+                .all(|name| said.out.contains(&format!("{name}  ")))
+        });
+        all
+    }
+
+    fn agent(&self, laboratory: &Laboratory, name: &str) -> Child {
+        let seed = format!("nats/{name}.seed");
+        self.environment(
+            laboratory,
+            &["agent", "--name", name, "--allow", "load,server,disk"],
+            &seed,
+        )
+        .env("XDG_STATE_HOME", laboratory.path(&format!("{name}/state")))
+        .env("XDG_CACHE_HOME", laboratory.path(&format!("{name}/cache")))
+        .stderr(fs::File::create(laboratory.path(&format!("{name}.log"))).unwrap())
+        .spawn()
+        .unwrap()
+    }
+
+    fn environment(&self, laboratory: &Laboratory, arguments: &[&str], seed: &str) -> Command {
+        let mut command = laboratory.command(arguments);
+        command
+            .env("PLIMSOLL_NATS", format!("nats://127.0.0.1:{}", self.port))
+            .env("PLIMSOLL_NATS_SEED", laboratory.path(seed));
+        command
+    }
+
+    fn run(&self, laboratory: &Laboratory, arguments: &[&str]) -> crate::laboratory::Said {
+        let mut command = self.environment(laboratory, arguments, "nats/controller.seed");
+        crate::laboratory::Said::of(command.output().unwrap())
+    }
+}
+
+impl Drop for Laboratories {
+    fn drop(&mut self) {
+        for agent in &mut self.agents {
+            send(agent.id(), Signal::TERM);
+            let _ = agent.wait();
+        }
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// The fetched one, where there is one: that of the distribution may be too old.
+fn nats_server() -> PathBuf {
+    plimsoll_testing::server("nats-server").unwrap()
+}
+
+const FLEET: &str = "
+plimsoll: 1
+name: fleet
+hosts: {l1: {agent: l1}, l2: {agent: l2}, db1: {agent: db1, address: 127.0.0.3}}
+load_hosts: [l1, l2]
+workload: {records: 500, preset: a}
+";
+
+#[test]
+fn a_fleet_over_nats_asks_as_one() {
+    needs!([Need::Server("nats-server")]);
+    let laboratory = Laboratory::new();
+    let fleet = Laboratories::start(&laboratory, &["l1", "l2", "db1"]);
+    laboratory.write(
+        "experiment.yaml",
+        format!(
+            "{FLEET}
+arms: {{one: {{engine: simulated, on: db1, service: constant, service_mean: 5ms}}}}
+load: {{closed: {{threads: [4]}}}}
+load_phase: {{threads: 16}}
+measurement: {{warm_up: 0s, duration: 60s, operations: 400, blocks: 2, seed: 1}}"
+        ),
+    );
+    let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
+    let record = laboratory
+        .record_so_far()
+        .unwrap_or_else(|| panic!("{said:?}"));
+    assert_eq!(finished(&record), 2, "{said:?}");
+    for run in &record.runs {
+        let end = run.points[0].end.as_ref().unwrap();
+        let shares: Vec<_> = end
+            .hosts
+            .iter()
+            .map(|host| (host.host.as_deref().unwrap(), host.completed.ok))
+            .collect();
+        assert_eq!(shares, [("l1", 200), ("l2", 200)]);
+    }
+    // The agents wait for the next.
+    let said = fleet.run(&laboratory, &["hosts", "experiment.yaml"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_contains(&said.out, "db1 (agent db1)\n  arms        one");
+}
+
+#[test]
+fn what_nats_refuses_is_said_with_what_to_do() {
+    needs!([Need::Server("nats-server")]);
+    let laboratory = Laboratory::new();
+    let fleet = Laboratories::start(&laboratory, &["l1"]);
+    let text = two_machines("{agent: nobody}", 1, 1);
+    laboratory.write("experiment.yaml", &text);
+    let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(&said.err, "host db1:");
+    assert_contains(&said.err, "nobody");
+    // Without a server, with another's seed, and when nobody said where it is.
+    let said = laboratory.run(&["run", "experiment.yaml"]);
+    assert_contains(&said.err, "--nats URL");
+    let mut command = fleet.environment(&laboratory, &["run", "experiment.yaml"], "nats/l1.seed");
+    let said = crate::laboratory::Said::of(command.output().unwrap());
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let mut command = fleet.environment(&laboratory, &["hosts"], "nats/controller.seed");
+    let said = command
+        .env("PLIMSOLL_NATS", "nats://127.0.0.1:1")
+        .output()
+        .unwrap();
+    let said = crate::laboratory::Said::of(said);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(&said.err, "127.0.0.1:1");
+    // The same name twice.
+    let mut second = fleet.environment(&laboratory, &["agent", "--name", "l1"], "nats/l1.seed");
+    let said = crate::laboratory::Said::of(second.output().unwrap());
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(&said.err, "an agent with the name l1 is there already");
+    // A password that would travel in clear.
+    laboratory.write(
+        "experiment.yaml",
+        text.replace(
+            "there: {on: db1}",
+            "there: {engine: mongodb, uri: 'mongodb://user:secret@127.0.0.1:1/'}",
+        )
+        .replace(
+            "defaults: {engine: simulated, service: constant, service_mean: 10ms}",
+            "",
+        )
+        .replace("here: {}", "here: {engine: noop}"),
+    );
+    let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert_contains(&said.err, "would travel in clear");
+    assert!(!said.err.contains("secret"), "{said:?}");
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The variable by which the processes of a laboratory are found again.
-const MARK: &str = "PLIMSOLL_TEST_LABORATORY";
+pub const MARK: &str = "PLIMSOLL_TEST_LABORATORY";
 
 /// A folder of its own. When it is dropped, nothing may be left behind: no data directory and no process.
 pub struct Laboratory {

@@ -1,0 +1,109 @@
+//! NATS: how it is reached, and `plimsoll nats init`.
+
+use crate::arguments::{Nats, NatsInit};
+use crate::exit::Exit;
+use crate::screen::tell;
+use anyhow::{Context, bail};
+use plimsoll_carrier::Carrier;
+use plimsoll_files::OwnFolder;
+use plimsoll_hosts::HostError;
+use plimsoll_nats::{Connection, Credentials, Member, ServerSettings, attach, init};
+use plimsoll_redact::line;
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::PathBuf;
+
+/// Longest seed, bytes: they have 58.
+const LONGEST_SEED: u64 = 4_096;
+const CONTROLLER: &str = "controller";
+
+/// The connection that is asked for, if there is one.
+pub fn connection(arguments: &Nats) -> Option<Connection> {
+    let mut connection = Connection::to(arguments.nats.as_deref()?);
+    if let Some(seed) = &arguments.nats_seed {
+        connection.credentials = Credentials::NkeySeedFile(seed.clone());
+    } else if let Some(creds) = &arguments.nats_creds {
+        connection.credentials = Credentials::CredsFile(creds.clone());
+    }
+    connection.ca_file.clone_from(&arguments.nats_ca);
+    Some(connection)
+}
+
+/// Makes a way to an agent that has joined.
+pub fn attach_agent(connection: Option<&Connection>, name: &str) -> Result<Carrier, HostError> {
+    let Some(connection) = connection else {
+        return Err(HostError::Unreachable(
+            "nobody knows which NATS server its agent has joined: name it with --nats URL, or in PLIMSOLL_NATS".into(),
+        ));
+    };
+    let controller = rustix::system::uname();
+    let controller = controller.nodename().to_string_lossy();
+    attach(connection, name, &controller)
+        .map_err(|error| HostError::Unreachable(line(&error.to_string()).into_owned()))
+}
+
+/// `plimsoll nats init`.
+pub fn init_files(arguments: &NatsInit) -> anyhow::Result<Exit> {
+    let folder = OwnFolder::make(&arguments.directory)
+        .with_context(|| format!("cannot use {}", arguments.directory.display()))?;
+    let members: anyhow::Result<Vec<Member>> = arguments
+        .agent
+        .iter()
+        .map(|name| {
+            if name == CONTROLLER {
+                bail!(
+                    "an agent cannot be called {CONTROLLER}: that is the machine of `plimsoll run`"
+                );
+            }
+            Ok(Member {
+                name: name.clone(),
+                seed: seed(&folder, name)?,
+            })
+        })
+        .collect();
+    let settings = ServerSettings {
+        listen: arguments.listen.clone(),
+        store_dir: folder.path().join("store"),
+    };
+    let made = init(&settings, seed(&folder, CONTROLLER)?.as_deref(), &members?)?;
+    let mut files: Vec<(OsString, String)> = vec![
+        ("nats.conf".into(), made.config),
+        (seed_file(CONTROLLER), made.controller_seed),
+    ];
+    for (name, seed) in made.agent_seeds {
+        files.push((seed_file(&name), seed));
+    }
+    for (name, text) in &files {
+        folder
+            .write_whole(name, text.as_bytes())
+            .with_context(|| format!("cannot write {}", PathBuf::from(name).display()))?;
+    }
+    let place = folder.path().display();
+    tell(format_args!(
+        "wrote {place}/nats.conf and a seed for each agent; start the server: nats-server --config {place}/nats.conf"
+    ));
+    tell(format_args!(
+        "here: export PLIMSOLL_NATS=nats://{} PLIMSOLL_NATS_SEED={place}/{CONTROLLER}.seed",
+        arguments.listen
+    ));
+    Ok(Exit::Good)
+}
+
+fn seed_file(name: &str) -> OsString {
+    format!("{name}.seed").into()
+}
+
+/// The seed that is there already.
+fn seed(folder: &OwnFolder, name: &str) -> anyhow::Result<Option<String>> {
+    let file = seed_file(name);
+    let failed = || format!("cannot read {}", PathBuf::from(&file).display());
+    if folder.stat(&file).with_context(failed)?.is_none() {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    let open = folder.open_to_read(&file).with_context(failed)?;
+    open.take(LONGEST_SEED)
+        .read_to_string(&mut text)
+        .with_context(failed)?;
+    Ok(Some(text.trim().to_owned()))
+}
