@@ -219,9 +219,11 @@ pub fn check(
     };
     let (mixes, mut arms) = subject(
         &file,
-        &read_arms,
-        grid.as_ref().map_or(&[][..], |grid| &grid.cells),
-        &hosts,
+        &ArmsAsRead {
+            arms: &read_arms,
+            cells: grid.as_ref().map_or(&[][..], |grid| &grid.cells),
+            hosts: &hosts,
+        },
         &inserted,
         given,
         &mut problems,
@@ -373,13 +375,20 @@ fn mixes_are_complete(file: &Checked, understood: usize) -> bool {
     mixes.is_none_or(|mixes| mixes.items().len() + mixes.fields().len() == understood)
 }
 
+/// The arms of a file before anything is made of them.
+struct ArmsAsRead<'a> {
+    arms: &'a [ReadArm],
+    /// The levels of each, where there are factors.
+    cells: &'a [Vec<u32>],
+    /// On which they may stand.
+    hosts: &'a [HostSpec],
+}
+
 /// Reads the mixes of operations, and the arms, with the levels of their `cells` where there are factors. `inserted` estimates the records that a mix inserts at
 /// each point.
 fn subject<'s>(
     file: &Checked,
-    read_arms: &[ReadArm],
-    cells: &[Vec<u32>],
-    hosts: &[HostSpec],
+    read: &ArmsAsRead<'_>,
     inserted: &dyn Fn(&Mix) -> Vec<f64>,
     given: &Surroundings<'_>,
     problems: &mut Collector<'s>,
@@ -402,9 +411,9 @@ fn subject<'s>(
     let mixes = reader.mixes();
     let inserted: f64 = mixes.iter().flat_map(|(mix, _)| inserted(mix)).sum();
     let mut arms = Vec::new();
-    for (index, arm) in read_arms.iter().enumerate() {
+    for (index, arm) in read.arms.iter().enumerate() {
         let Some(engine) = arm.engine else { continue };
-        let on = on(arm, hosts, reader.origins, reader.problems);
+        let on = on(arm, read.hosts, reader.origins, reader.problems);
         // What another machine has is known when it is asked.
         let limits = match &on {
             None => &given.limits,
@@ -441,7 +450,7 @@ fn subject<'s>(
         let rig = rig_reader.rig(arm, &engine, &settings, server, stored);
         arms.push(Arm {
             name: arm.name.clone(),
-            levels: cells.get(index).cloned().unwrap_or_default(),
+            levels: read.cells.get(index).cloned().unwrap_or_default(),
             about: arm
                 .get(arm::about)
                 .and_then(|about| about.checked.text())

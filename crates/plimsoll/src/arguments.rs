@@ -153,7 +153,7 @@ pub enum SetOrderWord {
 }
 
 /// An experiment file with values that win over it.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub struct ExperimentFile {
     /// The experiment file (YAML); see docs/experiment-file.md.
     #[arg(value_hint = ValueHint::FilePath, required_unless_present = "uri")]

@@ -1,7 +1,7 @@
 //! `plimsoll hosts`: who does what, and what each machine is and lacks.
 
 use crate::agent::Card;
-use crate::arguments;
+use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
 use crate::nats::connection;
 use crate::plan::{complain, read};
@@ -33,10 +33,15 @@ struct Seen {
 /// `plimsoll hosts`: good where every arm can stand where it is to stand.
 pub fn hosts(arguments: &arguments::Hosts, rigs: &Rigs) -> anyhow::Result<Exit> {
     let nats = connection(&arguments.nats);
-    let Some(experiment) = &arguments.experiment else {
+    if arguments.file.is_none() {
         return joined(nats.as_ref(), arguments.json);
+    }
+    let experiment = ExperimentFile {
+        file: arguments.file.clone(),
+        scale: arguments.scale.clone(),
+        ..ExperimentFile::default()
     };
-    let checked = read(experiment, rigs)?;
+    let checked = read(&experiment, rigs)?;
     let plan = match checked.plan {
         Ok(plan) => plan,
         Err(problems) => return complain(&problems, arguments.json),

@@ -634,7 +634,7 @@ fn members<'e>(
 ) -> Result<Vec<(Option<&'e str>, WorkerRole, Rc<dyn RunHost + 'e>)>, RunnerError> {
     let stands = arm.on.as_deref();
     let names = match kind(&arm.engine) {
-        Some(kind) => execution.plan.load_hosts_of(arm, &kind),
+        Some(kind) => execution.plan.load_hosts_of(arm, kind),
         None => vec![stands],
     };
     let is_watched = has_server && names != [stands];

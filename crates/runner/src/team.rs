@@ -40,6 +40,8 @@ pub(crate) struct Team<'a> {
     gone: Vec<bool>,
     /// Why the run cannot go on.
     failure: Option<String>,
+    /// By place: it waits at [`Frame::Ready`], or at [`Frame::Stored`]. One may get there before others have ended what is before.
+    waits: Vec<bool>,
     phase: Phase<'a>,
 }
 
@@ -47,8 +49,6 @@ pub(crate) struct Team<'a> {
 struct Phase<'a> {
     /// That it begins, kept until all are ready.
     begins: Option<Frame>,
-    /// By place: it waits at [`Frame::Ready`], or at [`Frame::Stored`].
-    waits: Vec<bool>,
     /// By place, when it began.
     clocks: Vec<ClockOffset>,
     began_ns: u64,
@@ -87,6 +87,7 @@ impl<'a> Team<'a> {
             ends: (0..count).map(|_| None).collect(),
             gone: vec![false; count],
             failure: None,
+            waits: vec![false; count],
             phase: Phase::new(count, order),
         }
     }
@@ -161,13 +162,13 @@ impl<'a> Team<'a> {
                 self.phase.begins = Some(frame);
             }
             Frame::Ready => {
-                self.phase.waits[place] = true;
+                self.waits[place] = true;
                 if self.all_wait() {
                     self.begin(workers, take)?;
                 }
             }
             Frame::Stored => {
-                self.phase.waits[place] = true;
+                self.waits[place] = true;
                 if self.all_wait() {
                     self.go_on(workers);
                 }
@@ -221,13 +222,13 @@ impl<'a> Team<'a> {
     }
 
     fn all_wait(&self) -> bool {
-        let waits = self.phase.waits.iter().take(self.loads());
+        let waits = self.waits.iter().take(self.loads());
         waits.copied().all(std::convert::identity)
     }
 
     /// All data is stored.
     fn go_on(&mut self, workers: &mut [Worker]) {
-        self.phase.waits.fill(false);
+        self.waits.fill(false);
         for worker in workers.iter_mut().take(self.loads()) {
             worker.say(&Word::GoOn);
         }
@@ -239,7 +240,7 @@ impl<'a> Team<'a> {
         workers: &mut [Worker],
         take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
     ) -> Result<(), RunnerError> {
-        self.phase.waits.fill(false);
+        self.waits.fill(false);
         for place in 0..self.members.len() {
             match self.clock(place) {
                 Ok(clock) => self.phase.clocks[place] = clock,
@@ -506,7 +507,6 @@ impl<'a> Phase<'a> {
     fn new(count: usize, order: &'a Order) -> Self {
         Self {
             begins: None,
-            waits: vec![false; count],
             clocks: vec![ClockOffset::default(); count],
             began_ns: 0,
             slices: BTreeMap::new(),

@@ -310,6 +310,8 @@ fn measure<W: Write>(
             WorkerRole::Alone | WorkerRole::Watch => reporter.tally.outcome(&end),
             WorkerRole::Load { .. } => match reporter.told()? {
                 Word::Outcome { outcome, records } => {
+                    // That it was lost may have been heard when it was over.
+                    runner.lost.store(false, Ordering::Relaxed);
                     agreed = Some(records);
                     outcome
                 }

@@ -1,6 +1,5 @@
 //! The arguments of `plimsoll agent`, `plimsoll hosts` and `plimsoll nats`.
 
-use super::ExperimentFile;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -74,8 +73,12 @@ Examples:
   plimsoll hosts mine.yaml
   plimsoll hosts --nats tls://nats.example           the agents that have joined a NATS server")]
 pub struct Hosts {
-    #[command(flatten)]
-    pub experiment: Option<ExperimentFile>,
+    /// The experiment file; without it the agents that have joined a NATS server.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// A scale defined in the file, e.g. hosts.
+    #[arg(long)]
+    pub scale: Option<String>,
     #[command(flatten)]
     pub nats: Nats,
     /// Print JSON.
