@@ -134,7 +134,7 @@ pub(crate) fn validity(points: &[&Sample], warnings: &[Warning]) -> Option<Valid
     )];
     let mut state = ValidityState::Good;
     for (id, words) in [
-        (WarningId::ClockBound, "which is too loose"),
+        (WarningId::ClockBound, "the limit is ±1 ms"),
         (WarningId::StartSkew, "they did not begin together"),
         (WarningId::HostsDiffer, "load hosts did unequal work"),
     ] {

@@ -3,6 +3,7 @@
 mod deciding;
 pub mod disk;
 pub mod history;
+pub mod hosts;
 pub mod map;
 pub mod tails;
 mod testbed;

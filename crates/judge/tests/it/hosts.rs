@@ -294,7 +294,12 @@ fn a_loose_clock_is_a_caution() {
         warning.message,
         "clocks are known less well than ±1.00 ms: host bench2 to ±1.00 ms"
     );
-    assert_eq!(strip(&analysis, "hosts").unwrap().0, ValidityState::Caution);
+    let (state, text) = strip(&analysis, "hosts").unwrap();
+    assert_eq!(state, ValidityState::Caution);
+    assert_eq!(
+        text,
+        "3 hosts at work, clocks known to ±1.00 ms; the limit is ±1 ms"
+    );
     assert_eq!(analysis.curves[0].points[0].valid_runs, 6);
 }
 
