@@ -3,7 +3,7 @@
 mod generator;
 mod hosts;
 
-pub(crate) use generator::{CLIENT_LIMIT, ClientUse, GENERATOR_LIMIT, THROTTLED};
+pub(crate) use generator::{CLIENT_LIMIT, ClientUse, GENERATOR_LIMIT, THROTTLED, is_client_apart};
 pub(crate) use hosts::{cores, is_of_arm, telemetry_cores, worker_here};
 
 use crate::distribution::units;

@@ -4,7 +4,8 @@ use crate::distribution::units;
 use crate::event_outcome::EventOutcome;
 use crate::extract::{Extract, Reading};
 use crate::gates::{
-    ClientUse, Gated, Limits, clients, cores, gate, is_of_arm, telemetry_cores, worker_here,
+    ClientUse, Gated, Limits, clients, cores, gate, is_client_apart, is_of_arm, telemetry_cores,
+    worker_here,
 };
 use crate::rig::remarks;
 use crate::words::run_subject;
@@ -42,6 +43,8 @@ pub(crate) struct Sample {
     pub(crate) cores: u32,
     /// Processors of that machine that the load generators on it kept busy.
     pub(crate) worker_here: Option<f64>,
+    /// Whether the client can be told from the engine.
+    pub(crate) is_client_apart: bool,
     /// What the clients of a server used of each machine that makes load.
     pub(crate) clients: Vec<ClientUse>,
     /// What each machine did, where several took part.
@@ -203,6 +206,7 @@ impl Sample {
         };
         let warm_up_seconds = point.warm_up_ns as f64 / 1e9;
         let worker_here = worker_here(&extract, point, arm);
+        let is_client_apart = is_client_apart(&extract, arm);
         let clients = clients(&extract, point, run, arm);
         Self {
             label: point.label.clone(),
@@ -214,6 +218,7 @@ impl Sample {
             warm_up_seconds,
             cores,
             worker_here,
+            is_client_apart,
             clients,
             hosts: host_samples(point, run, arm),
             cpu_limit: run.machine.cpu_limit,

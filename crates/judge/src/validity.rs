@@ -291,9 +291,11 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
 /// How much of the processors that they can use the clients of servers kept busy. An embedded engine works in the threads of its client.
 fn client(arms: &[ArmSamples]) -> Option<Validity> {
     let mut busiest: Option<(f64, u32)> = None;
-    let (mut is_known, mut decides) = (false, 0);
+    let (mut is_known, mut is_apart, mut decides) = (false, false, 0);
     for sample in arms.iter().flat_map(|arm| arm.points.iter().flatten()) {
-        is_known |= sample.extract.figures.worker_processors.is_some();
+        let is_known_here = sample.extract.figures.worker_processors.is_some();
+        is_known |= is_known_here;
+        is_apart |= is_known_here && sample.is_client_apart;
         decides += usize::from(sample.clients.iter().any(|client| client.decides.is_some()));
         for client in &sample.clients {
             let share = client.processors / f64::from(client.usable);
@@ -303,6 +305,10 @@ fn client(arms: &[ArmSamples]) -> Option<Validity> {
         }
     }
     let Some((share, usable)) = busiest else {
+        if is_apart {
+            let text = "not judged: the number of the load hosts' processors is unknown";
+            return Some(Validity::of("client CPU", ValidityState::Note, text.into()));
+        }
         let text = "client and engine share a process; CPU/op includes both";
         return is_known.then(|| Validity::of("client CPU", ValidityState::Good, text.into()));
     };

@@ -55,13 +55,18 @@ pub(crate) struct ClientUse {
     pub(crate) decides: Option<f64>,
 }
 
-/// What the client on one machine uses, where it can be told from the engine: where that is a server. On a machine with an unknown number of processors nobody
+/// Whether the client can be told from the engine: where that is a server.
+pub(crate) fn is_client_apart(extract: &Extract, arm: &Arm) -> bool {
+    extract.figures.server_processors.is_some() || is_by_uri(arm)
+}
+
+/// What the client on one machine uses, where it can be told from the engine. On a machine with an unknown number of processors nobody
 /// knows what is used up.
 pub(super) fn client_use(host: &PointHost<'_>, extract: &Extract, arm: &Arm) -> Option<ClientUse> {
-    let server = extract.figures.server_processors;
-    if server.is_none() && !is_by_uri(arm) {
+    if !is_client_apart(extract, arm) {
         return None;
     }
+    let server = extract.figures.server_processors;
     let cores = host.cores?;
     let processors = host.client?;
     Some(ClientUse {

@@ -276,6 +276,46 @@ fn a_client_on_other_machines_is_held_against_their_processors() {
 }
 
 #[test]
+fn a_client_with_an_unknown_number_of_processors_is_not_judged() {
+    let lab = closed(|hosts, _| {
+        for host in &mut hosts[..2] {
+            host.cores = 0;
+            host.worker.cpu_user_ns = SECONDS * SECOND_NS * 4;
+        }
+    });
+    let analysis = with_server(lab).analyse();
+    assert!(!warns(&analysis, WarningId::GeneratorLimited));
+    assert_eq!(
+        strip(&analysis, "client CPU").unwrap(),
+        (
+            ValidityState::Note,
+            "not judged: the number of the load hosts' processors is unknown"
+        )
+    );
+}
+
+#[test]
+fn a_client_beside_its_server_shares_the_processors_with_it() {
+    // bench1 is the machine of the server, with 4 processors: the server uses 1.5 of them and the client 2.4, 62 % of both. The client elsewhere may use as many.
+    let lab = closed(|hosts, _| {
+        hosts.truncate(2);
+        hosts[0].host = Some("db1".into());
+        for host in hosts {
+            host.worker.cpu_user_ns = SECONDS * SECOND_NS * 24 / 10;
+        }
+    });
+    let analysis = with_server(lab).analyse();
+    let warning = found(&analysis, WarningId::GeneratorLimited).unwrap();
+    assert_eq!(warning.severity(), Severity::Caution);
+    let expected =
+        "host db1: 62 % of the CPU time of an operation is the client's, and the 4 processors";
+    assert!(warning.message.starts_with(expected), "{}", warning.message);
+    assert!(!warning.message.contains("bench2"));
+    assert!(analysis.hosts[0].makes_load && analysis.hosts[0].has_server);
+    assert!(!analysis.hosts[1].has_server);
+}
+
+#[test]
 fn a_loose_clock_is_a_caution() {
     // Exactly 1 ms is allowed, and the worse of both counts.
     let bound = |bound_ns| {
