@@ -1,4 +1,4 @@
-//! Files for other programs: tables of points, slices, figures and trials as CSV and Parquet, JSON of record and analysis, what fio said, logs for the HdrHistogram
+//! Files for other programs: tables of points, slices, figures, trials and hosts as CSV and Parquet, JSON of record and analysis, what fio said, logs for the HdrHistogram
 //! tools, PerfKit's samples, Prometheus' text; and JUnit's XML for servers that build and test.
 //!
 //! Every number is in the unit that its column or name says, unrounded, and without separators. Names stand as they are in the experiment file.
@@ -11,6 +11,7 @@
 
 mod figures;
 mod hdr;
+mod hosts;
 pub mod junit;
 mod levels;
 mod perfkit;
@@ -77,6 +78,7 @@ fn own_columns(table: Table, report: &Report<'_>) -> Vec<Column> {
         Table::Slices => slices::columns(report.record),
         Table::Figures => figures::columns(),
         Table::Trials => trials::columns(),
+        Table::Hosts => hosts::columns(),
     }
 }
 
@@ -89,6 +91,7 @@ fn rows(table: Table, report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()
         Table::Slices => slices::write(report.record, take),
         Table::Figures => figures::write(report.analysis, take),
         Table::Trials => trials::write(report.analysis, take),
+        Table::Hosts => hosts::write(report.analysis, take),
     }
 }
 

@@ -115,6 +115,37 @@ fn slices_have_a_row_for_each_operation_and_one_for_a_second_without_any() {
 }
 
 #[test]
+fn hosts_have_a_row_for_each_arm() {
+    let (mut record, mut analysis) = small();
+    let names = |record: &ExperimentRecord, analysis: &Analysis| -> Vec<String> {
+        let report = Report { record, analysis };
+        files(&report).into_iter().map(|file| file.name).collect()
+    };
+    assert!(!names(&record, &analysis).contains(&"hosts.csv".to_owned()));
+    sample::hosts::furnish(&mut record, &mut analysis);
+    analysis.hosts[3].host = None;
+    let names = names(&record, &analysis);
+    for name in ["hosts.csv", "hosts.parquet"] {
+        assert!(names.contains(&name.to_owned()), "{names:?}");
+    }
+    let table = table(&written(&record, &analysis, "hosts.csv"));
+    // 3 machines of 2 arms.
+    assert_eq!(table.1.len(), 6);
+    assert_eq!(field(&table, 0, "host"), "bench1");
+    assert_eq!(field(&table, 3, "host"), "controller");
+    assert_eq!(field(&table, 2, "makes_load"), "false");
+    assert_eq!(field(&table, 2, "has_server"), "true");
+    assert_eq!(field(&table, 2, "ok_operations_per_second"), "");
+    let stored: f64 = field(&table, 1, "ok_operations_per_second")
+        .parse()
+        .unwrap();
+    assert_eq!(Some(stored), analysis.hosts[1].throughput);
+    assert_eq!(field(&table, 1, "clock_bound_ns"), "1260000");
+    assert_eq!(field(&table, 1, "start_skew_ns"), "412000");
+    assert_eq!(field(&table, 1, "stolen_share"), "");
+}
+
+#[test]
 fn what_was_watched_is_in_two_tables_and_what_fio_said_in_files() {
     let shape = Shape {
         slices: true,

@@ -34,7 +34,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::warnings::of_points(&plan, &samples));
     let runs = selection.finished.iter().flat_map(BTreeMap::values);
     warnings.extend(crate::warnings::of_runs(runs.flat_map(|run| &run.warnings)));
-    warnings.extend(crate::difference::warnings(&differences, &selection));
+    warnings.extend(crate::difference::warnings(&plan, &differences, &selection));
     warnings.extend(crate::rig::working_sets(&plan, &selection));
     warnings.extend(crate::reached::warnings(&plan, &comparisons.all, &curves));
     warnings.extend(crate::line::warnings(&lines, &samples, &plan));
@@ -85,6 +85,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         pairs: pair_differences(&plan, &selection),
         costs: crate::cost::costs(&plan, &samples, &curves),
         lines,
+        hosts: crate::hosts::hosts(&plan, &samples),
         repeatability: crate::repeatability::repeatability(&plan, &samples),
         drift,
         against_itself,

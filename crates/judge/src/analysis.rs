@@ -56,6 +56,9 @@ pub struct Analysis {
     /// What came of the events that the file asks for, for each arm and point.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<EventsResult>,
+    /// What each machine did for each arm, where several took part in a run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostSummary>,
     /// Of an arm against itself only.
     #[serde(default)]
     pub against_itself: Option<AgainstItself>,
@@ -104,6 +107,9 @@ pub struct ArmSummary {
     pub engine: String,
     /// The settings that differ between the arms.
     pub factors: BTreeMap<String, String>,
+    /// The host that it stands on; `None`: the machine that the program ran on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
     /// Every setting in force, as the engine reports it.
     pub settings: BTreeMap<String, String>,
     /// Records stored.
@@ -123,6 +129,35 @@ pub struct ArmSummary {
     pub shares: Option<DataShares>,
     /// What fio found of its emulated disk, the latest where there are several.
     pub calibration: Option<CalibrationResult>,
+}
+
+/// What one machine did for one arm, over the valid points of all its runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostSummary {
+    /// Name of the arm.
+    pub arm: String,
+    /// Name of the machine; `None`: the one that the program ran on.
+    pub host: Option<String>,
+    /// Whether it asked.
+    pub makes_load: bool,
+    /// Whether it was asked.
+    pub has_server: bool,
+    /// Valid points in which it took part.
+    pub points: u32,
+    /// Its logical processors, where they are known.
+    pub cores: Option<u32>,
+    /// Successful operations per second of its load generator, over the measured time of all these points; `None` without one.
+    pub throughput: Option<f64>,
+    /// p99 of its generator's own lateness in open loops, over all these points, nanoseconds.
+    pub generator_lag_p99_ns: Option<f64>,
+    /// Processors that its load generator kept busy; `None` without one.
+    pub load_processors: Option<f64>,
+    /// How far off its clock may have been at most, nanoseconds.
+    pub clock_bound_ns: u64,
+    /// In closed loops: how long at most its first operation began after the first of all hosts, nanoseconds.
+    pub start_skew_ns: Option<u64>,
+    /// Share of its processors' time that the hypervisor took; `None` where its processors are not known.
+    pub stolen: Option<f64>,
 }
 
 /// A working set as asked and as it came out.

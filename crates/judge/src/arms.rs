@@ -31,6 +31,7 @@ pub(crate) fn arms(
                 |engine| format!("{} {}", engine.name, engine.version),
             ),
             factors: factors.next().unwrap_or_default(),
+            on: arm.on.clone(),
             settings: engine
                 .map(|engine| engine.settings.clone())
                 .unwrap_or_default(),

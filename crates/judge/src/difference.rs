@@ -197,7 +197,11 @@ impl Declared<'_> {
 }
 
 /// Warnings about what was found by looking, and about runs of one experiment made under different conditions.
-pub(crate) fn warnings(differences: &[Difference], selection: &Selection<'_>) -> Vec<Warning> {
+pub(crate) fn warnings(
+    plan: &Plan,
+    differences: &[Difference],
+    selection: &Selection<'_>,
+) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for difference in differences {
         if !difference.declared {
@@ -212,13 +216,15 @@ pub(crate) fn warnings(differences: &[Difference], selection: &Selection<'_>) ->
             ));
         }
     }
-    let mut machines = BTreeSet::new();
+    // Arms may stand on hosts of their own, but a host is one machine.
+    let mut machines: BTreeMap<Option<&str>, BTreeSet<String>> = BTreeMap::new();
     // Arms may have versions of their own, but not one arm several.
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for runs in &selection.finished {
+    for (arm, runs) in plan.arms.iter().zip(&selection.finished) {
         let mut of_arm: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for run in runs.values() {
-            machines.insert(run.machine.fingerprint());
+            let of_host = machines.entry(arm.on.as_deref()).or_default();
+            of_host.insert(run.machine.fingerprint());
             if let Some(engine) = &run.engine {
                 let of_engine = of_arm.entry(&engine.name).or_default();
                 of_engine.insert(&engine.version);
@@ -228,11 +234,12 @@ pub(crate) fn warnings(differences: &[Difference], selection: &Selection<'_>) ->
             versions.entry(engine).or_default().extend(of_arm);
         }
     }
-    if machines.len() > 1 {
+    for (host, machines) in machines.into_iter().filter(|(_, found)| found.len() > 1) {
         let machines: Vec<String> = machines.into_iter().collect();
+        let subject = host.map_or_else(|| "machine".to_owned(), |host| format!("host {host}"));
         warnings.push(Warning::new(
             WarningId::MixedMachines,
-            "machine",
+            subject,
             machines.join("; "),
         ));
     }

@@ -17,6 +17,10 @@ pub(crate) struct Evidence<'a> {
     pub(crate) load: LoadKind,
     /// Processors of the machine, as far as known.
     pub(crate) cores: f64,
+    /// Processors of that machine that the load generator kept busy.
+    pub(crate) worker_processors: Option<f64>,
+    /// Whether all load came from other machines.
+    pub(crate) is_load_elsewhere: bool,
     /// Processors that what is under test may use, where that is limited.
     pub(crate) cpu_limit: Option<f64>,
     /// Whether the worker is a client alone, of a server that runs by itself.
@@ -125,6 +129,8 @@ impl<'a> Evidence<'a> {
             figures,
             load: first.label.load,
             cores: f64::from(first.cores),
+            worker_processors: middle(&|sample| sample.worker_here),
+            is_load_elsewhere: first.hosts.iter().any(|sample| !sample.host.makes_load),
             cpu_limit,
             is_by_uri: is_by_uri(arm),
             is_server: is_by_uri(arm) || arm.rig.server.is_some(),
@@ -189,7 +195,7 @@ impl<'a> Evidence<'a> {
     /// Processors that the operations keep busy: those of the worker, and of the server where there is one.
     pub(crate) fn used_processors(&self) -> Option<f64> {
         let server = self.figures.server_processors.unwrap_or(0.0);
-        Some(self.figures.worker_processors? + server)
+        Some(self.worker_processors? + server)
     }
 
     /// Of the CPU time that operations take, how much is spent in the kernel: known of a worker that is both client and engine.

@@ -1,12 +1,15 @@
 //! What each point must pass before its numbers may be compared, and what else there is to know about it.
 
 mod generator;
+mod hosts;
 
-pub(crate) use generator::{CLIENT_LIMIT, GENERATOR_LIMIT, THROTTLED, deciding_client};
+pub(crate) use generator::{CLIENT_LIMIT, ClientUse, GENERATOR_LIMIT, THROTTLED, is_client_apart};
+pub(crate) use hosts::{cores, is_of_arm, telemetry_cores, worker_here};
 
 use crate::distribution::units;
 use crate::extract::Extract;
-use generator::{busy_client, closed, is_late_by_arm, late_generator, little};
+use generator::{busy_client, client_use, closed, lag, late_generator, little};
+use hosts::{Finding, PointHost, each, together};
 use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{
     FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, LoadKind, Operation, PointEnd, PointRecord,
@@ -74,6 +77,20 @@ pub(crate) struct Gated {
     pub(crate) generator_lag_p99_ns: Option<f64>,
     /// Finished over due, in an open loop.
     pub(crate) achieved: Option<f64>,
+}
+
+/// What the clients of a server use of each machine that makes load.
+pub(crate) fn clients(
+    extract: &Extract,
+    point: &PointRecord,
+    run: &RunRecord,
+    arm: &Arm,
+) -> Vec<ClientUse> {
+    let hosts = PointHost::all(extract, point, run, arm);
+    let clients = hosts
+        .iter()
+        .filter_map(|host| client_use(host, extract, arm));
+    clients.collect()
 }
 
 /// Tries one point of one run.
@@ -200,29 +217,16 @@ pub(crate) fn gate(
         );
     }
     gated.complete = !end.cut_short && operations > 0 && extract.kept_seconds > 0.0;
-    let stolen = stolen_share(point, end, run.machine.cores);
-    if stolen > STOLEN_LIMIT {
-        warn(
-            WarningId::StolenCpu,
-            format!("{:.1} % of the processors' time was stolen", stolen * 100.0),
-        );
-    }
-    if let Some((weight, message)) = foreign(end, run.machine.cores) {
-        let warning = Warning::new(WarningId::ForeignCpu, &subject, message);
-        gated.warnings.push(warning.weighing(weight));
-    }
-    let mut warn = |id, message: String| gated.warnings.push(Warning::new(id, &subject, message));
-    if end.clock_jump_ns.unsigned_abs() > CLOCK_JUMP_LIMIT_NS {
-        let seconds = end.clock_jump_ns as f64 / 1e9;
-        warn(
-            WarningId::ClockJumped,
-            format!("the wall clock moved by {seconds:+.3} s"),
-        );
-    }
-    if let Some((weight, message)) = busy_client(extract, point, run, arm) {
-        let warning = Warning::new(WarningId::GeneratorLimited, &subject, message);
-        gated.warnings.push(warning.weighing(weight));
-    }
+    let hosts = PointHost::all(extract, point, run, arm);
+    let mut on_each = |gate: &dyn Fn(&PointHost<'_>) -> Option<Finding>| {
+        gated.warnings.extend(each(&hosts, &subject, gate));
+    };
+    let length_ns = point.warm_up_ns as f64 + end.measured_ns as f64;
+    on_each(&|host| stolen(host, length_ns));
+    on_each(&foreign);
+    on_each(&clock_jump);
+    on_each(&|host| busy_client(host, extract, arm));
+    gated.warnings.extend(together(point, end, &subject));
     if point.imported().is_some() {
         little(extract, point.label.load, &subject, &mut gated);
     }
@@ -236,36 +240,42 @@ pub(crate) fn gate(
         // Sessions that pace themselves are idle between their operations, and have a rate to achieve.
         LoadKind::Closed { .. } | LoadKind::Open { .. } => {
             open(extract, end, limits, &subject, &mut gated);
-            if let Some(late) = late_generator(extract, point, end, limits, &mut gated) {
-                let by_arm = is_late_by_arm(&extract.figures, arm, run.machine.cores);
-                let id = match late.id {
-                    WarningId::GeneratorLimited if by_arm => WarningId::GeneratorLate,
-                    id => id,
-                };
-                gated
-                    .warnings
-                    .push(Warning::new(id, &subject, late.message));
-            }
+            lag(point, end, &mut gated);
+            let is_missed = gated
+                .achieved
+                .is_some_and(|achieved| achieved < limits.achieved);
+            let late = |host: &PointHost<'_>| late_generator(host, extract, end, arm, is_missed);
+            gated.warnings.extend(each(&hosts, &subject, late));
         }
     }
     gated
 }
 
-/// Share of the processors' time that the hypervisor took in the whole point. The kernel counts it in ticks, so one tick of each processor says
-/// nothing: in a point of a few milliseconds it would be more than all there is.
-fn stolen_share(point: &PointRecord, end: &PointEnd, cores: u32) -> f64 {
-    let cores = u64::from(cores.max(1));
-    let there_ns = cores as f64 * (point.warm_up_ns as f64 + end.measured_ns as f64);
-    if end.stolen_ns <= cores * STOLEN_TICK_NS || there_ns <= 0.0 {
-        return 0.0;
-    }
-    (end.stolen_ns as f64 / there_ns).min(1.0)
+/// How much of the processors' time of a machine the hypervisor took.
+fn stolen(host: &PointHost<'_>, length_ns: f64) -> Option<Finding> {
+    let share = stolen_share(host.stolen_ns, host.cores?, length_ns);
+    (share > STOLEN_LIMIT).then(|| Finding {
+        id: WarningId::StolenCpu,
+        weight: None,
+        message: format!("{:.1} % of the processors' time was stolen", share * 100.0),
+    })
 }
 
-/// What other programs used of the machine, and how much that weighs.
-fn foreign(end: &PointEnd, cores: u32) -> Option<(Severity, String)> {
-    let foreign = end.foreign.as_ref()?;
-    let share = foreign.share(cores);
+/// Share of the processors' time that the hypervisor took in the whole of a time that was so long. The kernel counts it in ticks, so one tick of each processor says
+/// nothing: in a point of a few milliseconds it would be more than all there is.
+pub(crate) fn stolen_share(stolen_ns: u64, cores: u32, length_ns: f64) -> f64 {
+    let cores = u64::from(cores.max(1));
+    let there_ns = cores as f64 * length_ns;
+    if stolen_ns <= cores * STOLEN_TICK_NS || there_ns <= 0.0 {
+        return 0.0;
+    }
+    (stolen_ns as f64 / there_ns).min(1.0)
+}
+
+/// What other programs used of a machine, and how much that weighs.
+fn foreign(host: &PointHost<'_>) -> Option<Finding> {
+    let foreign = host.foreign?;
+    let share = foreign.share(host.cores?);
     let weight = match share {
         _ if share >= FOREIGN_INVALID && foreign.elapsed_ns >= FOREIGN_JUDGED_NS => {
             Severity::Invalid
@@ -279,7 +289,21 @@ fn foreign(end: &PointEnd, cores: u32) -> Option<(Severity, String)> {
         share * 100.0,
         foreign.names()
     );
-    Some((weight, message))
+    Some(Finding {
+        id: WarningId::ForeignCpu,
+        weight: Some(weight),
+        message,
+    })
+}
+
+/// Whether the wall clock of a machine was set.
+fn clock_jump(host: &PointHost<'_>) -> Option<Finding> {
+    let seconds = host.clock_jump_ns as f64 / 1e9;
+    (host.clock_jump_ns.unsigned_abs() > CLOCK_JUMP_LIMIT_NS).then(|| Finding {
+        id: WarningId::ClockJumped,
+        weight: None,
+        message: format!("the wall clock moved by {seconds:+.3} s"),
+    })
 }
 
 fn errors(failed: u64, total: u64, end: Option<&PointEnd>) -> String {

@@ -20,6 +20,7 @@
 //!   curve         points over blocks (estimate), knee, scalability
 //!   line          the plimsoll line over the blocks, and what limits an arm beyond it
 //!   events        what came of the events that the file asks for
+//!   hosts         what each machine did, where several took part
 //!   deciding      at which load a mix is judged
 //!   cost          what operations cost, where arms have a price
 //!   comparison    every arm against its baseline, paired over blocks (pairing: what the plan compares); sentence and words say it
@@ -90,6 +91,7 @@ mod figures;
 mod gates;
 mod headline;
 mod history;
+mod hosts;
 mod identity;
 mod imported;
 mod latency;
@@ -119,9 +121,10 @@ pub use analyse::{analyse, plan_of};
 pub use analysis::{
     Acknowledgement, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded,
     CalibrationResult, Comparison, CostResult, Curve, CurvePoint, Difference, DriftResult,
-    Estimate, EventResult, EventsResult, Knee, LatencySummary, LineResult, PairDifferences,
-    PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness,
-    ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState, WorkingSetResult,
+    Estimate, EventResult, EventsResult, HostSummary, Knee, LatencySummary, LineResult,
+    PairDifferences, PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond,
+    Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState,
+    WorkingSetResult,
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};

@@ -468,7 +468,7 @@ fn cpu_limit(evidence: &Evidence<'_>) -> Option<(bool, String)> {
         return Some((throttled >= THROTTLED, figures));
     };
     let figures = &evidence.figures;
-    let used = figures.group_processors.or(figures.worker_processors)?;
+    let used = figures.group_processors.or(evidence.worker_processors)?;
     let throttled = figures.throttled.unwrap_or(0.0);
     let holds = used >= LIMIT_USED * limit || throttled >= THROTTLED;
     let mut words = format!("{} of {} used", number(used), processors(limit));
@@ -555,12 +555,15 @@ fn cpu(evidence: &Evidence<'_>) -> Option<(bool, String)> {
         percent(busy, 0),
         processors(evidence.cores)
     );
-    if let Some(worker) = figures.worker_processors {
+    if let Some(worker) = evidence.worker_processors {
         let used = evidence.used_processors().unwrap_or(worker);
         let others = (busy * evidence.cores - used).max(0.0);
         let shares = match figures.server_processors {
             None if evidence.is_by_uri => format!("{} by the client", part(worker)),
             None => format!("{} by engine and client in the worker", part(worker)),
+            Some(server) if evidence.is_load_elsewhere => {
+                format!("{} by the server", part(server))
+            }
             Some(server) => format!(
                 "{} by the server and {} by its client",
                 part(server),

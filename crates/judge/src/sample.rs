@@ -3,13 +3,17 @@
 use crate::distribution::units;
 use crate::event_outcome::EventOutcome;
 use crate::extract::{Extract, Reading};
-use crate::gates::{Gated, Limits, gate};
+use crate::gates::{
+    ClientUse, Gated, Limits, clients, cores, gate, is_client_apart, is_of_arm, telemetry_cores,
+    worker_here,
+};
 use crate::rig::remarks;
 use crate::words::run_subject;
 use crate::{PointResult, Steadiness, TimeSeries};
 use plimsoll_plan::{Arm, Metric, Objective, Plan};
 use plimsoll_record::{
-    Calibration, LoadKind, PointLabel, PointRecord, RunRecord, Severity, Warning, WarningId,
+    Calibration, HostPoint, LoadKind, PointLabel, PointRecord, RunRecord, Severity, Warning,
+    WarningId,
 };
 use plimsoll_stats::{median, silences, stalls};
 
@@ -35,14 +39,47 @@ pub(crate) struct Sample {
     stalls: Vec<(f64, f64)>,
     /// Seconds of warm-up asked.
     warm_up_seconds: f64,
-    /// Processors of the machine.
+    /// Processors of the machine that was watched.
     pub(crate) cores: u32,
+    /// Processors of that machine that the load generators on it kept busy.
+    pub(crate) worker_here: Option<f64>,
+    /// Whether the client can be told from the engine.
+    pub(crate) is_client_apart: bool,
+    /// What the clients of a server used of each machine that makes load.
+    pub(crate) clients: Vec<ClientUse>,
+    /// What each machine did, where several took part.
+    pub(crate) hosts: Vec<HostSample>,
     /// Processors that the control group of the program may use, where that is limited.
     pub(crate) cpu_limit: Option<f64>,
     /// The plimsoll line of its run, where it stands for that: operations per second; only a lower bound where no rate was too high.
     pub(crate) line: Option<Reading>,
     /// Price of an hour of the arm, where it has one.
     price_per_hour: Option<f64>,
+}
+
+/// What one of several machines did at a point.
+pub(crate) struct HostSample {
+    /// As in the record.
+    pub(crate) host: HostPoint,
+    /// Its processors, where they are known.
+    pub(crate) cores: Option<u32>,
+    /// Whether the arm stands on it.
+    pub(crate) is_of_arm: bool,
+    /// Length of the point with its warm-up, nanoseconds.
+    pub(crate) length_ns: f64,
+}
+
+fn host_samples(point: &PointRecord, run: &RunRecord, arm: &Arm) -> Vec<HostSample> {
+    let Some(end) = &point.end else {
+        return Vec::new();
+    };
+    let samples = end.hosts.iter().map(|host| HostSample {
+        host: host.clone(),
+        cores: cores(host, run, arm),
+        is_of_arm: is_of_arm(host, arm),
+        length_ns: point.warm_up_ns as f64 + end.measured_ns as f64,
+    });
+    samples.collect()
 }
 
 /// What is asked of every point.
@@ -111,7 +148,8 @@ impl Sample {
         arm: &Arm,
         asked: &Asked<'_>,
     ) -> Self {
-        let extract = Extract::of(point, &asked.percentiles, run.machine.cores);
+        let cores = telemetry_cores(point, run, arm);
+        let extract = Extract::of(point, &asked.percentiles, cores);
         let gated = gate(&extract, point, run, arm, limits);
         let disturbed_from = disturbed_from(point);
         let mut stalls = stalled(&extract);
@@ -167,6 +205,9 @@ impl Sample {
             figures: extract.figures.clone(),
         };
         let warm_up_seconds = point.warm_up_ns as f64 / 1e9;
+        let worker_here = worker_here(&extract, point, arm);
+        let is_client_apart = is_client_apart(&extract, arm);
+        let clients = clients(&extract, point, run, arm);
         Self {
             label: point.label.clone(),
             result,
@@ -175,7 +216,11 @@ impl Sample {
             meets_objective,
             stalls,
             warm_up_seconds,
-            cores: run.machine.cores,
+            cores,
+            worker_here,
+            is_client_apart,
+            clients,
+            hosts: host_samples(point, run, arm),
             cpu_limit: run.machine.cpu_limit,
             line: None,
             price_per_hour: arm.rig.price.as_ref().map(|price| price.per_hour),

@@ -3,20 +3,30 @@
 mod imported;
 
 use crate::arm_samples::ArmSamples;
-use crate::gates::{CLIENT_LIMIT, GENERATOR_LIMIT, deciding_client};
+use crate::gates::{CLIENT_LIMIT, GENERATOR_LIMIT};
 use crate::rig::{emulated, is_uncalibrated};
 use crate::sample::Sample;
 use crate::select::Selection;
 use crate::words::counted;
 use crate::words::percent;
 use crate::{CauseKind, Curve, Progress, Steadiness, Validity, ValidityState};
-use plimsoll_plan::{Arm, Order, Plan, is_by_uri};
+use plimsoll_plan::{Arm, Order, Plan};
 use plimsoll_record::{Calibration, LoadKind, Severity, Warning, WarningId};
 use plimsoll_stats::FEWEST_WARM_UP_SAMPLES;
 use std::collections::BTreeMap;
 
 /// From this share of the sessions' time on the generator's own part is mentioned.
 const GENERATOR_MENTIONED: f64 = 0.05;
+
+impl From<Severity> for ValidityState {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Note => Self::Note,
+            Severity::Caution => Self::Caution,
+            Severity::Invalid => Self::Bad,
+        }
+    }
+}
 
 /// Every entry, in the order in which a reader should look.
 pub(crate) fn validity(
@@ -43,7 +53,8 @@ pub(crate) fn validity(
     strip.extend(rate_achieved(&points));
     strip.extend(crate::line::validity(arms));
     strip.extend(generator(&points));
-    strip.extend(client(plan, arms));
+    strip.extend(client(arms));
+    strip.extend(crate::hosts::validity(&points, warnings));
     strip.push(if plan.events.is_empty() {
         steadiness(&points)
     } else {
@@ -278,29 +289,26 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
 }
 
 /// How much of the processors that they can use the clients of servers kept busy. An embedded engine works in the threads of its client.
-fn client(plan: &Plan, arms: &[ArmSamples]) -> Option<Validity> {
+fn client(arms: &[ArmSamples]) -> Option<Validity> {
     let mut busiest: Option<(f64, u32)> = None;
-    let (mut is_known, mut decides) = (false, 0);
-    for (arm, samples) in plan.arms.iter().zip(arms) {
-        for sample in samples.points.iter().flatten() {
-            let figures = &sample.extract.figures;
-            let Some(processors) = figures.worker_processors else {
-                continue;
-            };
-            is_known = true;
-            if figures.server_processors.is_none() && !is_by_uri(arm) {
-                continue;
-            }
-            let server = figures.server_processors;
-            decides += usize::from(deciding_client(processors, server, sample.cores).is_some());
-            let usable = sample.label.load.sessions().min(sample.cores).max(1);
-            let share = processors / f64::from(usable);
+    let (mut is_known, mut is_apart, mut decides) = (false, false, 0);
+    for sample in arms.iter().flat_map(|arm| arm.points.iter().flatten()) {
+        let is_known_here = sample.extract.figures.worker_processors.is_some();
+        is_known |= is_known_here;
+        is_apart |= is_known_here && sample.is_client_apart;
+        decides += usize::from(sample.clients.iter().any(|client| client.decides.is_some()));
+        for client in &sample.clients {
+            let share = client.processors / f64::from(client.usable);
             if busiest.is_none_or(|(highest, ..)| share > highest) {
-                busiest = Some((share, usable));
+                busiest = Some((share, client.usable));
             }
         }
     }
     let Some((share, usable)) = busiest else {
+        if is_apart {
+            let text = "not judged: the number of the load hosts' processors is unknown";
+            return Some(Validity::of("client CPU", ValidityState::Note, text.into()));
+        }
         let text = "client and engine share a process; CPU/op includes both";
         return is_known.then(|| Validity::of("client CPU", ValidityState::Good, text.into()));
     };

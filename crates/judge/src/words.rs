@@ -13,6 +13,14 @@ pub(crate) fn run_subject(run: &RunRecord) -> String {
     format!("block {}", u64::from(run.block) + 1)
 }
 
+/// A machine as it stands in a message; without a name it is the one that the program ran on.
+pub(crate) fn host(name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("host {name}"),
+        None => "the controller".into(),
+    }
+}
+
 /// A metric as it stands in a sentence.
 pub(crate) fn metric(metric: Metric) -> String {
     match metric {

@@ -15,6 +15,7 @@ mod drift;
 mod events;
 mod factors;
 mod head;
+mod hosts;
 mod line;
 mod live;
 mod map;

@@ -10,6 +10,9 @@ pub struct HostPoint {
     pub host: Option<String>,
     /// Whether it asked; otherwise it was asked.
     pub makes_load: bool,
+    /// Logical processors that its worker may use; 0 where it is not known.
+    #[serde(default)]
+    pub cores: u32,
     /// Finished units of work by how they ended.
     pub completed: Completed,
     /// What its load generator used.
@@ -35,4 +38,74 @@ pub struct HostPoint {
     /// beginning with the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_after_ns: Option<i64>,
+}
+
+impl HostPoint {
+    /// How far off its clock may be, nanoseconds: the worse of before and after the point.
+    #[must_use]
+    pub fn clock_bound_ns(&self) -> u64 {
+        let after = self.clock_after.map_or(0, |clock| clock.bound_ns);
+        self.clock.bound_ns.max(after)
+    }
+
+    /// Processors that its load generator kept busy in the measured part; `None` where it made no load, or none was measured.
+    #[must_use]
+    pub fn worker_processors(&self) -> Option<f64> {
+        let cpu_ns = self.worker.cpu_user_ns as f64 + self.worker.cpu_system_ns as f64;
+        (self.makes_load && self.measured_ns > 0).then(|| cpu_ns / self.measured_ns as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worse_of_two_bounds_counts() {
+        let clock = |bound_ns| ClockOffset {
+            bound_ns,
+            ..ClockOffset::default()
+        };
+        let mut host = HostPoint {
+            clock: clock(300),
+            ..HostPoint::default()
+        };
+        assert_eq!(host.clock_bound_ns(), 300);
+        host.clock_after = Some(clock(200));
+        assert_eq!(host.clock_bound_ns(), 300);
+        host.clock_after = Some(clock(400));
+        assert_eq!(host.clock_bound_ns(), 400);
+    }
+
+    #[test]
+    fn processors_are_those_of_a_load_generator() {
+        let mut host = HostPoint {
+            makes_load: true,
+            measured_ns: 2_000,
+            worker: WorkerUse {
+                cpu_user_ns: 2_500,
+                cpu_system_ns: 500,
+                ..WorkerUse::default()
+            },
+            ..HostPoint::default()
+        };
+        assert_eq!(host.worker_processors(), Some(1.5));
+        host.makes_load = false;
+        assert_eq!(host.worker_processors(), None);
+        host.makes_load = true;
+        host.measured_ns = 0;
+        assert_eq!(host.worker_processors(), None);
+    }
+
+    #[test]
+    fn a_host_of_an_earlier_record_has_an_unknown_number_of_cores() {
+        let mut json = serde_json::to_value(HostPoint {
+            cores: 4,
+            ..HostPoint::default()
+        })
+        .expect("it has no key that is no text");
+        json.as_object_mut().expect("it is one").remove("cores");
+        let read: HostPoint = serde_json::from_value(json).expect("cores may be missing");
+        assert_eq!(read, HostPoint::default());
+    }
 }

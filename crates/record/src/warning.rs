@@ -124,6 +124,15 @@ warnings! {
     /// The wall clock moved relative to the monotonic clock.
     ClockJumped = "W-CLOCK-JUMPED", Caution,
         "the wall clock was set during the run: durations use the monotonic clock and are valid, dates may be wrong";
+    /// How the clock of a host stands to the controller's is known to no better than 1 ms.
+    ClockBound = "W-CLOCK-BOUND", Caution,
+        "seconds of different hosts may be that far apart: use a nearer network with fewer hops; latencies are valid, each is measured on one host";
+    /// Hosts of a closed loop began more than 1 ms apart: a caution where that lasted into the measured part.
+    StartSkew = "W-START-SKEW", Note,
+        "the hosts did not begin together: use a warm-up longer than this, and check what kept the late host busy";
+    /// One of several load hosts did more or less than the others.
+    HostsDiffer = "W-HOSTS-DIFFER", Note,
+        "percentiles are those of the whole load: check the slower host's processors, other programs and network, or use load hosts of one kind";
     /// Arms differ in something other than the declared factor.
     OtherDifference = "W-OTHER-DIFFERENCE", Caution,
         "arms differ in more than the factor under test: declare the difference in the file, or remove it";

@@ -94,10 +94,18 @@ pub enum Table {
     Figures,
     /// Trials of searches for the plimsoll line.
     Trials,
+    /// Machines, where several took part.
+    Hosts,
 }
 
 impl Table {
-    const ALL: [Self; 4] = [Self::Points, Self::Slices, Self::Figures, Self::Trials];
+    const ALL: [Self; 5] = [
+        Self::Points,
+        Self::Slices,
+        Self::Figures,
+        Self::Trials,
+        Self::Hosts,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -105,6 +113,7 @@ impl Table {
             Self::Slices => "slices",
             Self::Figures => "figures",
             Self::Trials => "trials",
+            Self::Hosts => "hosts",
         }
     }
 
@@ -114,11 +123,12 @@ impl Table {
             Self::Slices => "one row for each second, operation and status",
             Self::Figures => "one row for each point of each run with what was watched there",
             Self::Trials => "one row for each trial of each search for the plimsoll line",
+            Self::Hosts => "one row for each machine of each arm with what it did",
         }
     }
 }
 
-/// Every file of a report: tables and documents, the trials where lines were searched, what fio said in each of its jobs, and an HDR log for each run that has
+/// Every file of a report: tables and documents, the trials where lines were searched, the hosts where there are several, what fio said in each of its jobs, and an HDR log for each run that has
 /// slices.
 #[must_use]
 pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
@@ -132,7 +142,12 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
         });
     };
     for table in Table::ALL {
-        if table == Table::Trials && report.analysis.lines.is_empty() {
+        let is_empty = match table {
+            Table::Trials => report.analysis.lines.is_empty(),
+            Table::Hosts => report.analysis.hosts.is_empty(),
+            Table::Points | Table::Slices | Table::Figures => false,
+        };
+        if is_empty {
             continue;
         }
         let (name, about) = (table.name(), table.about());

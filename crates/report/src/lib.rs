@@ -24,6 +24,7 @@ pub mod disk;
 pub mod factors;
 pub mod files;
 pub mod history;
+pub mod hosts;
 pub mod progress;
 pub mod select;
 pub mod text;

@@ -90,11 +90,7 @@ pub fn severity(severity: Severity) -> &'static str {
 /// The state of a gate that looks like this severity.
 #[must_use]
 pub fn severity_state(severity: Severity) -> ValidityState {
-    match severity {
-        Severity::Note => ValidityState::Note,
-        Severity::Caution => ValidityState::Caution,
-        Severity::Invalid => ValidityState::Bad,
-    }
+    severity.into()
 }
 
 /// The name of a metric.

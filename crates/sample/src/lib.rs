@@ -3,6 +3,7 @@
 mod deciding;
 pub mod disk;
 pub mod history;
+pub mod hosts;
 pub mod map;
 pub mod tails;
 mod testbed;
@@ -600,6 +601,7 @@ fn arm_summaries(shape: &Shape) -> Vec<ArmSummary> {
             }),
             engine: "driftwood 0.9 (made up)".into(),
             factors: BTreeMap::from([("cache_size".into(), settings(index)["cache_size"].clone())]),
+            on: None,
             settings: settings(index),
             records: 200_000,
             storage: Some(storage()),
@@ -667,6 +669,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
         blocks_needed: Vec::new(),
         drift: None,
         events: Vec::new(),
+        hosts: Vec::new(),
         against_itself: None,
         curves,
         load_phase,

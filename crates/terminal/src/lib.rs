@@ -30,6 +30,7 @@ mod deciding;
 mod disk;
 mod factors;
 mod history;
+mod hosts;
 mod overview;
 pub mod progress;
 mod remarks;
@@ -95,6 +96,7 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
         comparisons::by_weight(&mut out, &deciding, screen);
     }
     deciding::blocks(&mut out, analysis, &signs, screen);
+    hosts::hosts(&mut out, analysis, &signs, screen);
     remarks::differed(&mut out, analysis, &signs, screen);
     remarks::thresholds(&mut out, &analysis.thresholds, screen);
     let cut = |subject: &str| select::with_short_names(analysis, subject);

@@ -57,6 +57,42 @@ fn events_at_80_columns() {
     insta::assert_snapshot!(strip_str(&out).to_string());
 }
 
+/// From the table of the hosts to the next heading.
+fn hosts_part(text: &str) -> String {
+    let lines = text.lines().skip_while(|line| *line != "hosts");
+    let lines = lines.take_while(|line| !line.is_empty());
+    lines.collect::<Vec<&str>>().join("\n")
+}
+
+#[test]
+fn hosts_at_several_widths_and_in_ascii() {
+    let (mut record, mut analysis) = sample::experiment(&Shape::quickstart());
+    sample::hosts::furnish(&mut record, &mut analysis);
+    for (name, width, unicode) in [
+        ("hosts-100", 100, true),
+        ("hosts-80", 80, true),
+        ("hosts-40-ascii", 40, false),
+    ] {
+        let report = Report {
+            record: &record,
+            analysis: &analysis,
+        };
+        let text = summary(&report, &Screen { width, unicode });
+        let text = hosts_part(&strip_str(&text).to_string());
+        assert!(unicode || text.is_ascii());
+        for line in text.lines() {
+            assert!(line.width() <= width, "{line}");
+        }
+        // Each host of each arm is there at every width.
+        for host in ["bench1", "bench2", "db1"] {
+            assert_eq!(text.matches(host).count(), 2, "{text}");
+        }
+        insta::assert_snapshot!(name, text);
+    }
+    let alone = shown(&Shape::quickstart(), &Screen::default());
+    assert_eq!(hosts_part(&alone), "");
+}
+
 #[test]
 fn causes_at_80_and_at_120_columns() {
     let shape = Shape {

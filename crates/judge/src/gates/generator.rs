@@ -1,14 +1,14 @@
 //! The gate of the load generator: how much of the sessions' time, and of the processors, was its own.
 
-use super::{Gated, Limits};
+use super::Gated;
+use super::hosts::{Finding, PointHost};
 use crate::Figures;
 use crate::distribution::units;
 use crate::extract::Extract;
 use crate::words::percent;
 use plimsoll_plan::{Arm, is_by_uri};
 use plimsoll_record::{
-    Histogram, LONGEST_LAG_NS, LoadKind, PointEnd, PointRecord, RunRecord, Severity, Warning,
-    WarningId,
+    Histogram, LONGEST_LAG_NS, LoadKind, PointEnd, PointRecord, Severity, Warning, WarningId,
 };
 use plimsoll_stats::LITTLE_TOLERANCE;
 
@@ -37,38 +37,70 @@ const CLIENT_DECIDES: f64 = 0.5;
 
 /// The client's share of the CPU time of an operation, where client and server have used up the processors of their machine and the greater part of it is the
 /// client's.
-pub(crate) fn deciding_client(client: f64, server: Option<f64>, cores: u32) -> Option<f64> {
+fn deciding_client(client: f64, server: Option<f64>, cores: u32) -> Option<f64> {
     let both = client + server?;
     let share = client / both;
     let is_used_up = both >= PROCESSORS_USED_UP * f64::from(cores.max(1));
     (is_used_up && share >= CLIENT_DECIDES).then_some(share)
 }
 
-/// Whether the client has no room, where it can be told from the engine: where that is a server. A client that shares the processors with its server may be the
-/// limit long before its sessions have used up all of them.
-pub(super) fn busy_client(
-    extract: &Extract,
-    point: &PointRecord,
-    run: &RunRecord,
-    arm: &Arm,
-) -> Option<(Severity, String)> {
-    if extract.figures.server_processors.is_none() && !is_by_uri(arm) {
+/// How much of the processors the client of a server keeps busy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ClientUse {
+    /// Processors.
+    pub(crate) processors: f64,
+    /// Processors that its sessions can use.
+    pub(crate) usable: u32,
+    /// Its share of the CPU time of an operation, where that limits the rate more than the server does.
+    pub(crate) decides: Option<f64>,
+}
+
+/// Whether the client can be told from the engine: where that is a server.
+pub(crate) fn is_client_apart(extract: &Extract, arm: &Arm) -> bool {
+    extract.figures.server_processors.is_some() || is_by_uri(arm)
+}
+
+/// What the client on one machine uses, where it can be told from the engine. On a machine with an unknown number of processors nobody
+/// knows what is used up.
+pub(super) fn client_use(host: &PointHost<'_>, extract: &Extract, arm: &Arm) -> Option<ClientUse> {
+    if !is_client_apart(extract, arm) {
         return None;
     }
-    let cores = run.machine.cores;
-    let client = extract.figures.worker_processors?;
-    let usable = point.label.load.sessions().min(cores).max(1);
-    if client > CLIENT_LIMIT * f64::from(usable) {
-        let message =
-            format!("the client kept {client:.2} processors busy, its sessions can use {usable}");
-        return Some((Severity::Invalid, message));
+    let server = extract.figures.server_processors;
+    let cores = host.cores?;
+    let processors = host.client?;
+    Some(ClientUse {
+        processors,
+        usable: host.sessions.min(cores).max(1),
+        // Elsewhere the server does not share its processors with this client.
+        decides: deciding_client(processors, server.filter(|_| host.is_of_arm), cores),
+    })
+}
+
+/// Whether the client has no room. A client that shares the processors with its server may be the limit long before its sessions have used up all of them.
+pub(super) fn busy_client(host: &PointHost<'_>, extract: &Extract, arm: &Arm) -> Option<Finding> {
+    let client = client_use(host, extract, arm)?;
+    let (processors, usable) = (client.processors, client.usable);
+    if processors > CLIENT_LIMIT * f64::from(usable) {
+        let message = format!(
+            "the client kept {processors:.2} processors busy, its sessions can use {usable}"
+        );
+        return Some(Finding {
+            id: WarningId::GeneratorLimited,
+            weight: Some(Severity::Invalid),
+            message,
+        });
     }
-    let share = deciding_client(client, extract.figures.server_processors, cores)?;
+    let (share, cores) = (client.decides?, host.cores?);
     let message = format!(
         "{:.0} % of the CPU time of an operation is the client's, and the {cores} processors that it shares with the server are used up: the client limits the rate more than the server does",
         share * 100.0
     );
-    Some((Severity::Caution, message))
+    Some(Finding {
+        id: WarningId::GeneratorLimited,
+        weight: Some(Severity::Caution),
+        message,
+    })
 }
 
 /// The generator's own share of the sessions' time: choosing an operation, reading clocks and counting.
@@ -121,16 +153,17 @@ pub(super) fn closed(
 
 /// Whether the generator is late because of the arm: an embedded engine shares its processors and their limit with its client. Where it fills them, or the limit holds
 /// both back, so it would be in any program that embeds the engine.
-pub(super) fn is_late_by_arm(figures: &Figures, arm: &Arm, cores: u32) -> bool {
+fn is_late_by_arm(host: &PointHost<'_>, figures: &Figures, arm: &Arm) -> bool {
     if arm.rig.server.is_some() || is_by_uri(arm) {
         return false;
     }
     let limits = &arm.rig.limits;
-    let mut room = limits.cpus.unwrap_or(f64::INFINITY).min(f64::from(cores));
+    let cores = host.cores.map_or(f64::INFINITY, f64::from);
+    let mut room = limits.cpus.unwrap_or(f64::INFINITY).min(cores);
     if !limits.pin.is_empty() {
         room = room.min(limits.pin.len() as f64);
     }
-    let used = figures.group_processors.or(figures.worker_processors);
+    let used = figures.group_processors.or(host.client);
     used.is_some_and(|used| used >= FILLED * room)
         || figures.throttled.is_some_and(|share| share >= THROTTLED)
 }
@@ -174,34 +207,53 @@ fn busy_sessions(extract: &Extract) -> Option<f64> {
     (total > 0 && seconds > 0.0).then(|| total as f64 / seconds * mean_ns / 1e9)
 }
 
-/// How late a generator was, and what that means.
-pub(super) struct Late {
-    pub(super) id: WarningId,
-    pub(super) message: String,
+/// p99 of a generator's lag, nanoseconds, and the share of the sessions' time that it took.
+fn lag_of(lag: &Histogram, sessions: u32, measured_ns: u64) -> Option<(f64, Option<f64>)> {
+    let p99_ns = lag.percentile_ns(99.0)? as f64;
+    let there_ns = f64::from(sessions.max(1)) * (measured_ns as f64).max(1.0);
+    let share = lag
+        .mean_ns()
+        .map(|mean| mean * lag.count() as f64 / there_ns);
+    Some((p99_ns, share))
 }
 
-/// Whether the generator of an open loop was in time. What matters is the arrivals: whether enough sessions were there for what was due, and whether
+/// How late the generators of an open loop were, all together.
+pub(super) fn lag(point: &PointRecord, end: &PointEnd, gated: &mut Gated) {
+    let sessions = point.label.load.sessions();
+    let lag = end.generator_lag.as_ref();
+    if let Some((p99_ns, share)) = lag.and_then(|lag| lag_of(lag, sessions, end.measured_ns)) {
+        gated.generator_lag_p99_ns = Some(p99_ns);
+        gated.generator_share = share.or(gated.generator_share);
+    }
+}
+
+/// Whether the generator of an open loop was in time on one machine. What matters is the arrivals: whether enough sessions were there for what was due, and whether
 /// there were times in which none could be. Response times are without the lag.
 pub(super) fn late_generator(
+    host: &PointHost<'_>,
     extract: &Extract,
-    point: &PointRecord,
     end: &PointEnd,
-    limits: Limits,
-    gated: &mut Gated,
-) -> Option<Late> {
-    let lag = end.generator_lag.as_ref()?;
-    let p99_ns = lag.percentile_ns(99.0)? as f64;
-    gated.generator_lag_p99_ns = Some(p99_ns);
-    let sessions = f64::from(point.label.load.sessions().max(1));
-    let measured_ns = (end.measured_ns as f64).max(1.0);
-    let share = lag.mean_ns()? * lag.count() as f64 / (sessions * measured_ns);
-    gated.generator_share = Some(share);
-    let is_missed = gated
-        .achieved
-        .is_some_and(|achieved| achieved < limits.achieved);
-
+    arm: &Arm,
+    is_missed: bool,
+) -> Option<Finding> {
+    let found = |id, message| {
+        let by_arm = is_late_by_arm(host, &extract.figures, arm);
+        let id = match id {
+            WarningId::GeneratorLimited if by_arm => WarningId::GeneratorLate,
+            id => id,
+        };
+        Some(Finding {
+            id,
+            weight: None,
+            message,
+        })
+    };
+    let lag = host.lag?;
+    let (p99_ns, share) = lag_of(lag, host.sessions, host.measured_ns)?;
+    let share = share?;
+    let sessions = f64::from(host.sessions.max(1));
     let stalled_ns = stalled_ns(lag, sessions);
-    let stalled = stalled_ns / measured_ns;
+    let stalled = stalled_ns / (host.measured_ns as f64).max(1.0);
     if stalled > STALLED_LIMIT {
         let (id, percentile) = if stalled > LONG_STALLED_LIMIT {
             (WarningId::GeneratorLimited, "p99")
@@ -213,7 +265,7 @@ pub(super) fn late_generator(
             "the generator stood still for {time}, {:.1} % of the measured time: {percentile} and above are its work",
             stalled * 100.0
         );
-        return Some(Late { id, message });
+        return found(id, message);
     }
     if share > GENERATOR_LIMIT {
         let id = if is_missed || share > LAG_LIMIT {
@@ -226,17 +278,18 @@ pub(super) fn late_generator(
             share * 100.0,
             GENERATOR_LIMIT * 100.0
         );
-        return Some(Late { id, message });
+        return found(id, message);
     }
     let service_ns = extract.service.as_ref()?.percentile(50.0)?;
-    (!end.lag_is_apart && p99_ns > CONTAINED_LAG_LIMIT * service_ns).then(|| Late {
-        id: WarningId::GeneratorLate,
-        message: format!(
-            "response times contain the generator's own lag, up to {} (p99); the median service took {}",
-            crate::words::duration(p99_ns),
-            crate::words::duration(service_ns)
-        ),
-    })
+    if end.lag_is_apart || p99_ns <= CONTAINED_LAG_LIMIT * service_ns {
+        return None;
+    }
+    let message = format!(
+        "response times contain the generator's own lag, up to {} (p99); the median service took {}",
+        crate::words::duration(p99_ns),
+        crate::words::duration(service_ns)
+    );
+    found(WarningId::GeneratorLate, message)
 }
 
 /// For how long at least no session was woken that should have been: the longest such lag, or the sum of all over the sessions.

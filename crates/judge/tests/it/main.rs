@@ -15,6 +15,7 @@ mod events;
 mod factors;
 mod gates;
 mod history;
+mod hosts;
 mod latencies;
 mod lines;
 mod looks;

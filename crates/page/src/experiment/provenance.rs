@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use plimsoll_judge::{Analysis, ArmSummary};
 use plimsoll_quantities::numbers::PAGE;
 use plimsoll_record::{ExperimentRecord, Machine, RunState, Storage};
-use plimsoll_report::{text, words};
+use plimsoll_report::{hosts, text, words};
 use std::collections::BTreeMap;
 
 /// A list of names and values; values that are not known are left out.
@@ -26,6 +26,9 @@ pub(super) fn is_imported(page: &Page<'_>) -> bool {
 
 /// Files of an imported record that are listed.
 const FILES: usize = 200;
+
+/// Machines of hosts that are listed.
+const MACHINES: usize = 12;
 
 /// Where an imported record comes from.
 fn imported(page: &Page<'_>) -> Markup {
@@ -84,14 +87,27 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
         p.remark { "On another machine, keep the experiment file below and name it there." }
         div.facts {
             div { h3 { "Experiment" } (list(&experiment(record))) }
-            div { h3 { "Machine" } (list(&machine(&record.machine))) }
+            @let machines = hosts::machines(&page.report);
+            div {
+                h3 { "Machine" @if !machines.is_empty() { " of the controller" } }
+                (list(&machine(&record.machine)))
+            }
+            @for (host, of_host) in machines.iter().take(MACHINES) {
+                div { h3 { "Machine of " (text::short(host, 24)) } (list(&machine(of_host))) }
+            }
             (storages(page))
         }
+        @if machines_of(page) > MACHINES { p.remark { "The first " (MACHINES) " of " (machines_of(page)) " machines; all are in record.json." } }
+        (super::hosts::table(page))
         (settings(page, analysis))
         (failures(record))
         h3 { "The experiment file" }
         (file(record, page.budget.file_bytes))
     }
+}
+
+fn machines_of(page: &Page<'_>) -> usize {
+    hosts::machines(&page.report).len()
 }
 
 fn list(facts: &Facts) -> Markup {

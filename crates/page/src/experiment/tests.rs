@@ -65,6 +65,45 @@ fn the_events() {
     assert!(!undisturbed.contains("class=\"event\"") && !undisturbed.contains("id=\"events\""));
 }
 
+#[test]
+fn the_hosts() {
+    let (mut record, mut analysis) = small();
+    sample::hosts::furnish(&mut record, &mut analysis);
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("hosts", shown(&hosts::table(&page).0));
+    let html = render(&page.report);
+    check(&html);
+    // Both arms stand on one host, which is another machine than the controller.
+    assert_eq!(html.matches("<h3>Machine of db1</h3>").count(), 1);
+    assert!(html.contains("<h3>Machine of the controller</h3>"));
+    assert!(html.contains("Imaginary CPU 12000") && html.contains("Imaginary CPU 9000"));
+    assert!(html.contains("hosts.csv"));
+    // Where it is the same, it is shown once.
+    for run in &mut record.runs {
+        run.machine = record.machine.clone();
+    }
+    let html = rendered(&record, &analysis);
+    assert!(html.contains("<h3>Machine</h3>") && !html.contains("Machine of db1"));
+    let (record, analysis) = small();
+    let html = rendered(&record, &analysis);
+    for absent in ["Hosts", "hosts.csv", "Machine of"] {
+        assert!(!html.contains(absent), "{absent}");
+    }
+}
+
+#[test]
+fn hosts_beyond_the_budget_are_counted() {
+    let (mut record, mut analysis) = small();
+    sample::hosts::furnish(&mut record, &mut analysis);
+    let mut page = page_of(&record, &analysis);
+    page.budget.arm_rows = 4;
+    let table = hosts::table(&page).0;
+    // Three of the first arm and one of the second.
+    assert_eq!(table.matches("bench1").count(), 2);
+    assert_eq!(table.matches("bench2").count(), 1);
+    assert!(table.contains("The first 4 of 6 rows"));
+}
+
 /// With invented histograms, in closed loops or in open ones.
 fn with_tails(open: bool) -> (ExperimentRecord, Analysis) {
     let (mut record, mut analysis) = small();

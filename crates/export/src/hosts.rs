@@ -1,0 +1,53 @@
+//! One row for each machine of each arm, where several took part.
+
+use plimsoll_judge::{Analysis, HostSummary};
+use plimsoll_report::hosts::name;
+use plimsoll_table::{Cell, Column, Kind, Rows};
+use std::io;
+
+const COLUMNS: [(&str, Kind); 14] = [
+    ("experiment_id", Kind::Text),
+    ("experiment", Kind::Text),
+    ("arm", Kind::Text),
+    ("host", Kind::Text),
+    ("makes_load", Kind::Flag),
+    ("has_server", Kind::Flag),
+    ("valid_points", Kind::Integer),
+    ("processors", Kind::Integer),
+    ("ok_operations_per_second", Kind::Number),
+    ("generator_lag_p99_ns", Kind::Number),
+    ("load_generator_processors", Kind::Number),
+    ("clock_bound_ns", Kind::Integer),
+    ("start_skew_ns", Kind::Integer),
+    ("stolen_share", Kind::Number),
+];
+
+pub(super) fn columns() -> Vec<Column> {
+    COLUMNS.map(|(name, kind)| Column::new(name, kind)).into()
+}
+
+pub(super) fn write(analysis: &Analysis, take: &mut Rows<'_>) -> io::Result<()> {
+    for host in &analysis.hosts {
+        take(&row(analysis, host))?;
+    }
+    Ok(())
+}
+
+fn row<'a>(analysis: &'a Analysis, host: &'a HostSummary) -> [Cell<'a>; 14] {
+    [
+        (&analysis.id).into(),
+        (&analysis.name).into(),
+        (&host.arm).into(),
+        name(host).into(),
+        host.makes_load.into(),
+        host.has_server.into(),
+        host.points.into(),
+        host.cores.into(),
+        host.throughput.into(),
+        host.generator_lag_p99_ns.into(),
+        host.load_processors.into(),
+        host.clock_bound_ns.into(),
+        host.start_skew_ns.into(),
+        host.stolen.into(),
+    ]
+}
