@@ -555,10 +555,11 @@ fn one_run(
         let watcher = RefCell::new(&mut *watcher);
         let interruptions = || watcher.borrow().interruptions();
         let take = |frame| stored.take(frame, &mut **watcher.borrow_mut());
-        let members = members.iter().map(|(name, role, host)| Member {
+        let members = members.iter().map(|(name, role, cores, host)| Member {
             host: &**host,
             name: *name,
             role: *role,
+            cores: *cores,
             is_below: *name == arm.on.as_deref(),
         });
         let start = Start {
@@ -569,8 +570,8 @@ fn one_run(
     };
     watcher.event(&Event::Closing);
     let Stored { seen, .. } = stored;
-    let lost = members.iter().find(|(_, _, host)| host.is_lost());
-    let lost = lost.and_then(|(name, _, _)| {
+    let lost = members.iter().find(|(_, _, _, host)| host.is_lost());
+    let lost = lost.and_then(|(name, ..)| {
         Some(RunnerError::HostLost {
             name: (*name)?.to_owned(),
             why: "the connection to its agent has ended".into(),
@@ -623,7 +624,7 @@ fn one_run(
     }
 }
 
-/// The machines of a run with what their workers do: first those that make load, then the one with the server, where it makes none of it.
+/// The machines of a run with what their workers do and how many processors they have: first those that make load, then the one with the server, where it makes none of it.
 #[expect(clippy::type_complexity, reason = "it is taken apart where it is made")]
 fn members<'e>(
     execution: &Execution<'e>,
@@ -631,7 +632,7 @@ fn members<'e>(
     id: &str,
     has_server: bool,
     watcher: &mut dyn Watcher,
-) -> Result<Vec<(Option<&'e str>, WorkerRole, Rc<dyn RunHost + 'e>)>, RunnerError> {
+) -> Result<Vec<(Option<&'e str>, WorkerRole, u32, Rc<dyn RunHost + 'e>)>, RunnerError> {
     let stands = arm.on.as_deref();
     let names = match kind(&arm.engine) {
         Some(kind) => execution.plan.load_hosts_of(arm, kind),
@@ -654,7 +655,11 @@ fn members<'e>(
     let mut members = Vec::new();
     for (name, role) in roles {
         let host = ready_host(execution.hosts, name, id, watcher)?;
-        members.push((name, role, host));
+        let cores = match role {
+            WorkerRole::Alone => 0,
+            _ => host.machine()?.cores,
+        };
+        members.push((name, role, cores, host));
     }
     Ok(members)
 }

@@ -28,6 +28,8 @@ pub(crate) struct Member<'a> {
     pub(crate) name: Option<&'a str>,
     /// What it does.
     pub(crate) role: WorkerRole,
+    /// Processors of its machine; 0 where it works alone and nobody asks.
+    pub(crate) cores: u32,
     /// Whether what is under test stands there.
     pub(crate) is_below: bool,
 }

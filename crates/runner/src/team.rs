@@ -436,6 +436,7 @@ impl<'a> Team<'a> {
         let clock = self.phase.clocks[place];
         let first = end.first_operation_ns.map(|there| clock.here(there));
         HostPoint {
+            cores: member.cores,
             host: member.name.map(str::to_owned),
             makes_load: member.role != WorkerRole::Watch,
             completed: seen.completed,
