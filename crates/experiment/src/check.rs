@@ -301,6 +301,11 @@ pub fn check(
         measurement: &measurement,
     };
     let events = events(file.get(file::events), &scope, &mut origins, &mut problems);
+    if let (Some(list), 2..) = (file.get(file::events), load_hosts.len()) {
+        let hosts = load_hosts.len();
+        let mistake = Mistake::EventsFromSeveralHosts { hosts };
+        problems.add(file::events.name, Some(list.place), mistake);
+    }
     check_collections(&arms, &read_arms, measurement.blocks, &mut problems);
     if !problems.is_empty() {
         return Err(problems.finish(file_name));

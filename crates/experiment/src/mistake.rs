@@ -417,6 +417,14 @@ pub enum Mistake {
         /// On which its server stands.
         host: String,
     },
+    /// Events, and nobody who knows all that was acknowledged.
+    #[error(
+        "the load comes from {hosts} hosts, and what was acknowledged can be read back only where one of them knows it all"
+    )]
+    EventsFromSeveralHosts {
+        /// That make load.
+        hosts: usize,
+    },
     /// A path from this machine's folder for another machine.
     #[error("{} is found from the folder of this file, and the arm stands on {host}", quoted(.path))]
     RelativeElsewhere {
@@ -542,6 +550,7 @@ impl Diagnosis for Mistake {
             Self::HostWithoutRole { .. } => "host-without-role",
             Self::NoIpAddress { .. } => "no-ip-address",
             Self::HostWithoutAddress { .. } => "host-without-address",
+            Self::EventsFromSeveralHosts { .. } => "events-from-several-hosts",
             Self::RelativeElsewhere { .. } => "relative-elsewhere",
             Self::UnknownMix { .. } => "unknown-mix",
             Self::NotAPoint { .. } => "not-a-point",
@@ -655,6 +664,7 @@ impl Diagnosis for Mistake {
             Self::HostWithoutAddress { host, .. } => format!(
                 "write `address: 10.0.0.2`, or what it is, under `hosts: {host}`; or let {host} alone make the load: `load_hosts: [{host}]`"
             ),
+            Self::EventsFromSeveralHosts { .. } => "name one host in `load_hosts`, or take the events away".into(),
             Self::RelativeElsewhere { .. } => "write the whole path as it is there".into(),
             Self::UnknownMix { name, mixes } => nearest_or_all(name, mixes, "the mixes are"),
             Self::NotAPoint { points, .. } => format!("what is measured is {}", few(points)),

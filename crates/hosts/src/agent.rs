@@ -115,6 +115,7 @@ impl Work<'_> {
                 version: VERSION,
                 program: self.agent.identity.program.clone(),
                 hash: self.agent.identity.hash.clone(),
+                processor: std::env::consts::ARCH.to_owned(),
             }),
             Ask::Beat => value(&()),
             Ask::Clock => value(&monotonic_ns()),
@@ -134,6 +135,9 @@ impl Work<'_> {
                 channel,
             } => {
                 self.send_later(number, channel, move |to| {
+                    if !is_within_data_directory(&directory) {
+                        return Err(io::Error::other("only files of rigs are sent"));
+                    }
                     let samples = plimsoll_engine::own_metrics(&engine, &directory)?;
                     serde_json::to_writer(to, &samples)?;
                     Ok(())

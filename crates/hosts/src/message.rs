@@ -61,6 +61,8 @@ pub(crate) struct Greeting {
     pub(crate) program: String,
     /// SHA-256 of its file.
     pub(crate) hash: String,
+    /// For which kind of processor it is.
+    pub(crate) processor: String,
 }
 
 /// From an agent.

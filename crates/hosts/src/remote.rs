@@ -56,6 +56,17 @@ impl Identity {
     }
 }
 
+impl Identity {
+    /// Whether the other program is this one. Files for different kinds of processors differ; of them it is enough that they were built from the same commit.
+    fn is_same_as(&self, other: &Greeting) -> bool {
+        let is_clean = !self.program.contains("dirty");
+        other.hash == self.hash
+            || other.processor != std::env::consts::ARCH
+                && is_clean
+                && other.program == self.program
+    }
+}
+
 /// Why a machine cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
@@ -131,7 +142,7 @@ impl RemoteHost {
         let greeting: Greeting = line
             .ask(hello, ANSWER)
             .map_err(|error| HostError::NoAgent(error.to_string()))?;
-        if greeting.hash != here.hash || greeting.version != VERSION {
+        if greeting.version != VERSION || !here.is_same_as(&greeting) {
             line.channels.close();
             return Err(HostError::OtherVersion {
                 here: here.program.clone(),
@@ -437,4 +448,29 @@ impl Drop for EndedWhenDropped {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_file_is_the_same_program_only_for_another_processor() {
+        let here = |program: &str| Identity {
+            program: program.into(),
+            hash: "1".into(),
+        };
+        let there = |hash: &str, processor: &str| Greeting {
+            version: VERSION,
+            program: "0.1.0 (abc)".into(),
+            hash: hash.into(),
+            processor: processor.into(),
+        };
+        let ours = std::env::consts::ARCH;
+        assert!(here("0.1.0 (abc)").is_same_as(&there("1", ours)));
+        assert!(!here("0.1.0 (abc)").is_same_as(&there("2", ours)));
+        assert!(here("0.1.0 (abc)").is_same_as(&there("2", "other")));
+        assert!(!here("0.1.0 (def)").is_same_as(&there("2", "other")));
+        assert!(!here("0.1.0 (abc-dirty)").is_same_as(&there("2", "other")));
+    }
 }

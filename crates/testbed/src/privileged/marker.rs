@@ -39,12 +39,12 @@ pub struct Marker {
     pub(crate) inode: u64,
 }
 
-/// Whether a file is in a data directory, wherever symbolic links on the way to it lead.
+/// Whether a file is in a data directory, or is one, wherever symbolic links on the way to it lead.
 #[must_use]
 pub fn is_within_data_directory(file: &Path) -> bool {
     let found = file.canonicalize();
     found.is_ok_and(|file| {
-        let mut folders = file.ancestors().skip(1);
+        let mut folders = file.ancestors();
         folders.any(|folder| {
             let marker = folder.join(MARKER_NAME).symlink_metadata();
             marker.is_ok_and(|marker| marker.is_file())
