@@ -2,7 +2,7 @@
 //! real sshd.
 
 use crate::laboratory::{Laboratory, MARK, Running, finished, runs, send, try_until, wait_until};
-use plimsoll_record::{ClockOffset, RunState, figures};
+use plimsoll_record::{ClockOffset, RunState};
 use plimsoll_testing::servers::free_port;
 use plimsoll_testing::{Need, assert_contains, needs, program};
 use rustix::process::Signal;
@@ -96,7 +96,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
     assert!(trace.path.is_file(), "{trace:?}");
     assert!(rig.lateness.is_some());
     let slices = &record.runs[0].points[0].slices;
-    let shaped = figures::DEVICE_SHAPED;
+    let shaped = plimsoll_record::figures::DEVICE_SHAPED;
     assert!(
         slices
             .iter()
@@ -160,6 +160,7 @@ fn what_is_no_agent_is_said_before_anything_begins() {
 }
 
 #[test]
+#[cfg(feature = "wiredtiger")]
 fn what_an_agent_does_not_allow_is_said_before_anything_begins() {
     let laboratory = Laboratory::new();
     let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "load"));
@@ -738,6 +739,7 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 400, blocks: 2, seed: 1}}
 }
 
 #[test]
+#[cfg(feature = "mongodb")]
 fn what_nats_refuses_is_said_with_what_to_do() {
     needs!([Need::Server("nats-server")]);
     let laboratory = Laboratory::new();
