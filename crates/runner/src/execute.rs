@@ -98,7 +98,7 @@ pub fn execute(
     let watcher: &mut dyn Watcher = &mut LoggedWatcher(watcher);
     let mut machine = execution.hosts.host(None)?.machine()?;
     machine.foreign.clone_from(&execution.foreign);
-    let names = execution.plan.host_names();
+    let names = execution.plan.all_host_names(plimsoll_engine::kinds());
     check_places(execution)?;
     for name in &names {
         undo_what_was_left(&*execution.hosts.host(*name)?, watcher)?;
@@ -517,6 +517,7 @@ fn one_run(
     if arm.on.is_some() {
         head.machine = host.machine().map_err(|error| of_host(arm, error.into()))?;
     }
+    let members = members(execution, arm, id, watcher)?;
     let run_id = store.begin_run(id, &head)?;
     let rigging = match Rigging::build(execution, &*host, arm, id, &head) {
         Ok(rigging) => rigging,
@@ -539,7 +540,6 @@ fn one_run(
         directory = Some(rigging.data_directory().to_owned());
         head.storage = Some(rigging.built().storage.clone());
     }
-    let members = members(execution, arm, id, standing.server.is_some(), watcher)?;
     let order = Order::of(execution.plan, run, known, directory, standing);
     let mut stored = Stored {
         store,
@@ -630,7 +630,6 @@ fn members<'e>(
     execution: &Execution<'e>,
     arm: &'e Arm,
     id: &str,
-    has_server: bool,
     watcher: &mut dyn Watcher,
 ) -> Result<Vec<(Option<&'e str>, WorkerRole, u32, Rc<dyn RunHost + 'e>)>, RunnerError> {
     let stands = arm.on.as_deref();
@@ -638,7 +637,7 @@ fn members<'e>(
         Some(kind) => execution.plan.load_hosts_of(arm, kind),
         None => vec![stands],
     };
-    let is_watched = has_server && names != [stands];
+    let is_watched = arm.rig.server.is_some() && names != [stands];
     let mut roles: Vec<(Option<&str>, WorkerRole)> = Vec::new();
     let count = names.len() as u32;
     for (index, name) in (0..).zip(names) {

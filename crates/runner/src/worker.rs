@@ -21,11 +21,15 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 /// The setting that says what becomes of data that is there already.
 const EXISTING: &str = "existing";
+/// Why nothing can be asked any more.
+const GONE: &str = "the program that started this worker is gone";
+/// How often a worker that waits for others looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(50);
 /// How long a worker that has lost its runner may take to close its engine.
 const ORPHAN_GRACE: Duration = Duration::from_secs(20);
 
@@ -232,7 +236,10 @@ fn measure<W: Write>(
         return Ok(false);
     }
     if order.role != WorkerRole::Alone {
-        reporter.ask(&Frame::Stored)?;
+        reporter.speaker.say(&Frame::Stored);
+        if reporter.told_unless_stopped()?.is_none() {
+            return Ok(false);
+        }
     }
     if order.role.leads() {
         stored(order, engine, asked, &loaded, &mut reporter)?;
@@ -308,14 +315,15 @@ fn measure<W: Write>(
         }
         let outcome = match order.role {
             WorkerRole::Alone | WorkerRole::Watch => reporter.tally.outcome(&end),
-            WorkerRole::Load { .. } => match reporter.told()? {
-                Word::Outcome { outcome, records } => {
+            WorkerRole::Load { .. } => match reporter.told_unless_stopped()? {
+                None => return Ok(false),
+                Some(Word::Outcome { outcome, records }) => {
                     // That it was lost may have been heard when it was over.
                     runner.lost.store(false, Ordering::Relaxed);
                     agreed = Some(records);
                     outcome
                 }
-                other => return Err(format!("{other:?} is no outcome of a point")),
+                Some(other) => return Err(format!("{other:?} is no outcome of a point")),
             },
         };
         sequence.done(outcome);
@@ -369,13 +377,8 @@ fn ours(order: &Order, host: &Host, server: Option<&MeasuredServer>) -> Vec<u32>
 /// Waits for the runner, which does something about the rig.
 fn ask<W: Write>(speaker: &mut Speaker<W>, runner: &Runner, frame: &Frame) -> Result<(), String> {
     speaker.say(frame);
-    told(runner).map(drop)
-}
-
-/// Waits for the next word of the runner.
-fn told(runner: &Runner) -> Result<Word, String> {
     let answered = runner.told.recv();
-    answered.map_err(|_| "the program that started this worker is gone".to_owned())
+    answered.map(drop).map_err(|_| GONE.to_owned())
 }
 
 fn entering(order: &Order, stage: Stage, mark: &str) -> Frame {
@@ -496,8 +499,16 @@ impl<W: Write> Reporter<'_, W> {
         ask(self.speaker, self.runner, frame)
     }
 
-    fn told(&mut self) -> Result<Word, String> {
-        told(self.runner)
+    /// Waits for a word that comes when all workers are where this one is; `None` where the run is stopped before.
+    fn told_unless_stopped(&mut self) -> Result<Option<Word>, String> {
+        loop {
+            match self.runner.told.recv_timeout(LOOK) {
+                Ok(word) => return Ok(Some(word)),
+                Err(RecvTimeoutError::Timeout) if self.stopped() => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(GONE.into()),
+            }
+        }
     }
 
     /// Runs a phase, and adds what happened to the machine meanwhile.
@@ -572,8 +583,8 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
             return None;
         }
         self.speaker.say(&Frame::Ready);
-        match self.told() {
-            Ok(Word::Begin { at_ns, .. }) => Some(at_ns),
+        match self.told_unless_stopped() {
+            Ok(Some(Word::Begin { at_ns, .. })) => Some(at_ns),
             // It is being stopped, which the next question shows.
             _ => None,
         }

@@ -496,6 +496,60 @@ measurement: {{blocks: 1, seed: 1}}"
 }
 
 #[test]
+fn ctrl_c_stops_the_workers_on_all_machines() {
+    try_until(|| {
+        let laboratory = Laboratory::new();
+        let hosts = three(&laboratory);
+        let mut running = laboratory.start_experiment(format!(
+            "
+plimsoll: 1
+name: stopped
+{hosts}
+workload: {{records: 7, preset: c}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 5ms}}}}
+load: {{closed: {{threads: [7]}}}}
+load_phase: {{threads: 3}}
+measurement: {{warm_up: 0s, duration: 600s, blocks: 1, seed: 1}}"
+        ));
+        laboratory.wait_for_record(&mut running, |record| {
+            let run = record.runs.first();
+            run.is_some_and(|run| run.points.iter().any(|point| !point.slices.is_empty()))
+        })?;
+        running.send(Signal::INT);
+        let said = running.end();
+        assert_eq!(said.code, Some(105), "{said:?}");
+        let expected = [("one", 0, 1, "interrupted")];
+        assert_eq!(runs(&laboratory.record()), expected, "{said:?}");
+        Some(())
+    });
+}
+
+#[test]
+fn a_load_host_that_cannot_be_reached_is_said_before_anything_begins() {
+    let laboratory = Laboratory::new();
+    let hosts = "hosts: {l1: {command: [sh, -c, 'echo no such machine >&2; exit 3']}}\nload_hosts: [controller, l1]";
+    let said = laboratory.experiment(format!(
+        "
+plimsoll: 1
+name: unreachable
+{hosts}
+workload: {{records: 7, preset: c}}
+arms: {{one: {{engine: simulated}}}}
+load: {{closed: {{threads: [7]}}}}
+measurement: {{warm_up: 0s, duration: 1s, blocks: 1, seed: 1}}"
+    ));
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(
+        &said.err,
+        "host l1: no agent answers there: no such machine",
+    );
+    let runs = laboratory
+        .record_so_far()
+        .map_or(0, |record| record.runs.len());
+    assert_eq!(runs, 0, "nothing was begun");
+}
+
+#[test]
 fn a_load_host_that_is_lost_is_named_and_its_run_is_made_again() {
     try_until(|| {
         let laboratory = Laboratory::new();
