@@ -7,7 +7,9 @@ use crate::point_words::{looks_words, point_lines};
 use crate::server::server_line;
 use crate::shares::{DataShares, shares};
 use crate::words::{disk_line, event_in_words, filesystem_line, limits_line, price_words};
-use crate::{Arm, EngineKind, Looks, Needs, Order, Origin, Plan, PointRole, WorkingSet};
+use crate::{
+    Arm, CONTROLLER, EngineKind, Looks, Needs, Order, Origin, Plan, PointRole, WorkingSet,
+};
 use plimsoll_quantities::units;
 use plimsoll_quantities::units::{about, shortened_to};
 use plimsoll_quantities::words::decimal_bytes;
@@ -83,6 +85,12 @@ pub struct ArmExplanation {
     pub shares: Option<DataShares>,
     /// Bytes that its data takes on its disk or in its directory at the worst moment, about, and at most the capacity of its disk.
     pub disk_bytes: u64,
+    /// The machine that it stands on, by name; `None`: the one that the program runs on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
+    /// The machines that ask it, `controller` being the one that the program runs on; empty where there are no others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub load_hosts: Vec<String>,
     /// What the data lies on; `None` for a plain directory.
     pub disk: Option<String>,
     /// What is made on the disk.
@@ -155,6 +163,8 @@ fn explain_arm(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) ->
         working_set: arm.working_set,
         shares: shares(arm, engines),
         disk_bytes: held_bytes(plan, arm, engines) as u64,
+        on: arm.on.clone(),
+        load_hosts: load_hosts(plan, arm, engines),
         disk: arm.rig.disk.as_ref().map(disk_line),
         filesystem: arm.rig.filesystem.as_ref().map(filesystem_line),
         limits: limits_line(&arm.rig.limits),
@@ -164,7 +174,38 @@ fn explain_arm(plan: &Plan, arm: &Arm, needs: &Needs, engines: &[EngineKind]) ->
     }
 }
 
+/// Who asks an arm, where there are several machines.
+fn load_hosts(plan: &Plan, arm: &Arm, engines: &[EngineKind]) -> Vec<String> {
+    let kind = engines.iter().find(|kind| kind.name == arm.engine);
+    let Some(kind) = kind.filter(|_| !plan.hosts.is_empty()) else {
+        return Vec::new();
+    };
+    let hosts = plan.load_hosts_of(arm, kind).into_iter();
+    hosts
+        .map(|host| host.unwrap_or(CONTROLLER).to_owned())
+        .collect()
+}
+
 impl PlanExplanation {
+    /// Who does what, where there are several machines.
+    fn write_hosts(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let asked = self.arms.iter().filter(|arm| !arm.load_hosts.is_empty());
+        let rows: Vec<Vec<String>> = asked
+            .map(|arm| {
+                vec![
+                    arm.name.clone(),
+                    format!("on {}", arm.on.as_deref().unwrap_or(CONTROLLER)),
+                    format!("asked from {}", arm.load_hosts.join(", ")),
+                ]
+            })
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\nhosts")?;
+        write_table(f, &rows)
+    }
+
     /// The rigs of the arms, if there are any.
     fn write_rigs(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut rows = Vec::new();
@@ -381,6 +422,7 @@ impl std::fmt::Display for PlanExplanation {
         write_table(f, &rows)?;
         self.write_rigs(f)?;
         self.write_shares(f)?;
+        self.write_hosts(f)?;
         self.write_servers(f)?;
 
         self.write_end(f)

@@ -109,6 +109,44 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
 }
 
 #[test]
+fn a_plan_says_who_does_what() {
+    let laboratory = Laboratory::new();
+    let hosts = three(&laboratory);
+    laboratory.write(
+        "experiment.yaml",
+        format!(
+            "
+plimsoll: 1
+name: planned
+{hosts}
+workload: {{records: 2, preset: c}}
+arms: {{one: {{engine: simulated, on: db1}}}}
+load: {{closed: {{threads: [7]}}}}"
+        )
+        .replace(
+            "hosts:\n  l1",
+            "hosts:\n  db1: {{ssh: db1.example, roles: [server]}}\n  l1",
+        )
+        .replace("{{ssh", "{ssh")
+        .replace("[server]}}", "[server]}"),
+    );
+    let said = laboratory.run(&["plan", "experiment.yaml"]);
+    assert_contains(
+        &said.out,
+        "\nhosts\n  one  on db1  asked from l1, controller, l2\n",
+    );
+    // One machine alone is not worth a word.
+    laboratory.write(
+        "experiment.yaml",
+        two_machines("{ssh: x}", 1, 1)
+            .replace("hosts: {db1: {ssh: x}}", "")
+            .replace("there: {on: db1}", "there: {}"),
+    );
+    let said = laboratory.run(&["plan", "experiment.yaml"]);
+    assert!(!said.out.contains("\nhosts\n"), "{said:?}");
+}
+
+#[test]
 fn a_clock_that_is_hours_off_is_known_within_its_bound() {
     needs!([Need::Root, Need::Program("unshare")]);
     let laboratory = Laboratory::new();
