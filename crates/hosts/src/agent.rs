@@ -3,7 +3,7 @@
 use crate::message::{Ask, Event, Greeting, LEASE, Request, VERSION};
 use crate::remote::Identity;
 use plimsoll_carrier::{Carrier, Channels, Control};
-use plimsoll_rig::RigProgram;
+use plimsoll_rig::{RigProgram, RunUser, User};
 use plimsoll_runner::{StartedWorker, WorkerProgram, WorkerStart, this_machine};
 use plimsoll_testbed::is_within_data_directory;
 use rustix::time::{ClockId, clock_gettime};
@@ -169,6 +169,14 @@ impl Work<'_> {
     }
 
     fn start_worker(&mut self, on: u32, start: &WorkerStart) -> Result<Value, String> {
+        // Whoever may only ask for load must not write as root where a worker is told to.
+        let start = WorkerStart {
+            user: RunUser::here().map(|user| User {
+                user: user.user,
+                group: user.group,
+            }),
+            ..start.clone()
+        };
         self.workers
             .retain(|_, worker| worker.gone.try_recv() == Err(TryRecvError::Empty));
         let StartedWorker {
@@ -179,7 +187,7 @@ impl Work<'_> {
         } = self
             .agent
             .worker
-            .start(start)
+            .start(&start)
             .map_err(|error| error.to_string())?;
         let (tell_worker, told): (_, Receiver<Told>) = channel();
         let reader = ToldWhenDropped {

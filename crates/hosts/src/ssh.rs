@@ -52,13 +52,13 @@ pub(crate) fn agent_command(
     Ok(words)
 }
 
-/// Under another name first: a copy that is cut off is none.
+/// Under another name first: a copy that is cut off is none. Workers of root are another user, who must be able to execute it.
 fn copy(target: &str, program: &Path, file: &str, here: &Identity) -> Result<(), HostError> {
     tracing::info!("copying plimsoll {} to {target}", here.program);
     let part = format!("{file}.$$");
     let script = format!(
         "umask 077; mkdir -p {FOLDER} && trap 'rm -f {part}' EXIT && cat > {part} && \
-         test \"$(sha256sum < {part} | cut -c1-64)\" = {} && chmod 700 {part} && mv {part} {file}",
+         test \"$(sha256sum < {part} | cut -c1-64)\" = {} && chmod 755 {part} && mv {part} {file}",
         here.hash
     );
     let open = File::open(program).map_err(|error| {

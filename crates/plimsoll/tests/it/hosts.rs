@@ -8,7 +8,7 @@ use plimsoll_testing::{Need, assert_contains, needs, program};
 use rustix::process::Signal;
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -271,6 +271,24 @@ fn a_program_that_is_killed_leaves_nothing_on_another_machine() {
         running.end();
         // The laboratory waits for all its processes.
         wait_until("agents to end", || laboratory.processes().is_empty());
+        Some(())
+    });
+}
+
+/// Whoever may only ask for load must not write as root.
+#[test]
+fn workers_of_an_agent_of_root_are_not_root() {
+    needs!([Need::Root]);
+    try_until(|| {
+        let laboratory = Laboratory::new();
+        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "load"));
+        let mut running = laboratory.start_experiment(two_machines(&way, 300, 1));
+        is_measured_there(&laboratory, &mut running)?;
+        let worker = crate::laboratory::child(agent(&running)?, "worker")?;
+        let owner = fs::metadata(format!("/proc/{worker}")).ok()?.uid();
+        assert_ne!(owner, 0);
+        running.send(Signal::INT);
+        running.end();
         Some(())
     });
 }

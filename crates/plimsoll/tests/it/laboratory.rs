@@ -262,12 +262,7 @@ impl Running {
     }
 
     pub fn child_of(&self, command: &str) -> Option<u32> {
-        let is_it = |process: &u32| {
-            let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-            let word = words.split(|byte| *byte == 0).nth(1);
-            parent(*process) == Some(self.child.id()) && word == Some(command.as_bytes())
-        };
-        all_processes().into_iter().find(is_it)
+        child(self.child.id(), command)
     }
 
     pub fn send(&self, signal: Signal) {
@@ -295,6 +290,16 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A child of a process that is this program with this command.
+pub fn child(of: u32, command: &str) -> Option<u32> {
+    let is_it = |process: &u32| {
+        let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        let word = words.split(|byte| *byte == 0).nth(1);
+        parent(*process) == Some(of) && word == Some(command.as_bytes())
+    };
+    all_processes().into_iter().find(is_it)
 }
 
 /// Sends a signal to a process, which may be gone.
