@@ -83,7 +83,10 @@ pub(crate) fn supervise(
     let mut workers = Vec::new();
     for (place, member) in start.members.iter().enumerate() {
         let worker = Worker::start(member, start.rig, is_limited, place, tell.clone())?;
-        tracing::debug!("worker {place} is process {}", worker.process);
+        tracing::debug!(
+            "the worker is process {}, number {place} of its run",
+            worker.process
+        );
         workers.push(worker);
     }
     drop(tell);
