@@ -402,7 +402,7 @@ pub enum Mistake {
         role: &'static str,
     },
     /// An address that is none in numbers.
-    #[error("{} is not an IP address", quoted(.text))]
+    #[error("{} is not the IPv4 address of a machine", quoted(.text))]
     NoIpAddress {
         /// As written.
         text: String,
@@ -657,7 +657,7 @@ impl Diagnosis for Mistake {
             }
             Self::UnknownHost { name, hosts } => nearest_or_all(name, hosts, "the hosts are"),
             Self::HostWithoutRole { role, .. } => format!("add {role} to its `roles`, or name another host"),
-            Self::NoIpAddress { .. } => "write it in numbers, such as 10.0.0.2 or fd00::2".into(),
+            Self::NoIpAddress { .. } => "write it in numbers, such as 10.0.0.2".into(),
             Self::HostWithoutAddress { host, .. } if host == "controller" => {
                 "name the machine under `hosts` with its `address`, and let the arm stand `on` it; or take `load_hosts` away".into()
             }

@@ -5,12 +5,11 @@ use crate::remote::Identity;
 use plimsoll_carrier::{Carrier, Channels, Control};
 use plimsoll_rig::{RigProgram, RunUser, User};
 use plimsoll_runner::{StartedWorker, WorkerProgram, WorkerStart, this_machine};
-use plimsoll_testbed::is_within_data_directory;
+use plimsoll_testbed::{is_within_data_directory, open_in_data_directory};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -146,10 +145,7 @@ impl Work<'_> {
             }
             Ask::Fetch { file, channel } => {
                 self.send_later(number, channel, move |to| {
-                    if !is_within_data_directory(&file) {
-                        return Err(io::Error::other("only files of rigs are sent"));
-                    }
-                    io::copy(&mut File::open(&file)?, to).map(drop)
+                    io::copy(&mut open_in_data_directory(&file)?, to).map(drop)
                 });
                 return None;
             }

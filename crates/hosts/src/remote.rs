@@ -26,6 +26,8 @@ const ROUND_TRIPS: usize = 64;
 const ANSWER: Duration = Duration::from_secs(10);
 /// How long it may take to send what a server wrote, or a file, without any of it coming.
 const LONGEST_ANSWER: Duration = Duration::from_secs(600);
+/// How long nothing of a file may come.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// How long a process that carries may take to end once its input has ended.
 const LONGEST_END: Duration = Duration::from_secs(60);
 /// How long a process may take to end that carries to no agent.
@@ -136,8 +138,14 @@ impl RemoteHost {
             open: Mutex::new(Some(Open::default())),
         });
         let mut child = EndedWhenDropped::new(process, SHORTEST_END);
-        let of_events = Arc::clone(&line);
+        let (of_events, of_beats) = (Arc::clone(&line), Arc::clone(&line));
         std::thread::spawn(move || of_events.take_events(&control));
+        // Apart from who looks at the lease: where the way is stopped up, whoever sends may have to wait for ever.
+        std::thread::spawn(move || {
+            while of_beats.send(Ask::Beat).is_ok() {
+                std::thread::sleep(BEAT);
+            }
+        });
         let hello = Ask::Hello { version: VERSION };
         let greeting: Greeting = line
             .ask(hello, ANSWER)
@@ -186,6 +194,7 @@ impl RemoteHost {
     fn receive(&self, ask: impl FnOnce(u32) -> Ask, to: &mut dyn io::Write) -> io::Result<()> {
         let channel = self.line.next_channel.fetch_add(1, Ordering::Relaxed);
         let mut from = self.line.channels.open(channel)?;
+        from.set_read_timeout(Some(LONGEST_PAUSE))?;
         let answer = self.line.send(ask(channel)).map_err(io::Error::other)?;
         io::copy(&mut from, to)?;
         let answer: Result<Value, AskError> = wait(&answer, LONGEST_ANSWER);
@@ -208,7 +217,8 @@ impl RunHost for RemoteHost {
     }
 
     fn is_lost(&self) -> bool {
-        locked(&self.line.open).is_none()
+        // A rig that has ended alone is made anew with its agent.
+        locked(&self.line.open).is_none() || self.rigs.is_gone()
     }
 
     fn machine(&self) -> Result<Machine, RigError> {
@@ -283,8 +293,8 @@ impl RunHost for RemoteHost {
 impl Drop for RemoteHost {
     fn drop(&mut self) {
         if self.is_lost() {
-            // Nobody is there who would end it.
-            self.carrier.longest = Duration::ZERO;
+            // Nobody is there who would end it, and whoever still sends to it waits no longer.
+            self.carrier.kill();
         } else {
             // The rig is let go first, while there still is a way to it.
             self.rigs.let_go();
@@ -361,14 +371,7 @@ impl Line {
 
     /// Until the agent is gone.
     fn take_events(&self, control: &Control) {
-        let mut beaten = Instant::now();
         while self.channels.silence() < LEASE {
-            if beaten.elapsed() >= BEAT {
-                beaten = Instant::now();
-                if self.send(Ask::Beat).is_err() {
-                    break;
-                }
-            }
             let message = match control.receive(BEAT / 4) {
                 Ok(Some(message)) => message,
                 Ok(None) => continue,
@@ -428,6 +431,12 @@ struct EndedWhenDropped {
 impl EndedWhenDropped {
     fn new(child: Option<Child>, longest: Duration) -> Self {
         Self { child, longest }
+    }
+
+    fn kill(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+        }
     }
 }
 

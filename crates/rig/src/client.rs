@@ -9,7 +9,7 @@ use plimsoll_trace::ExtentMap;
 use rustix::io::FdFlags;
 use rustix::net::Shutdown as Direction;
 use serde::de::DeserializeOwned;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::ControlFlow;
 use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -55,6 +55,8 @@ pub struct RigProcess {
     socket: RefCell<BufReader<UnixStream>>,
     /// For what the journal was opened.
     journal: RefCell<Option<String>>,
+    /// Whether an order has found it gone.
+    is_gone: Cell<bool>,
 }
 
 impl RigProcess {
@@ -64,6 +66,7 @@ impl RigProcess {
         Self {
             socket: RefCell::new(BufReader::new(socket)),
             journal: RefCell::default(),
+            is_gone: Cell::default(),
         }
     }
 
@@ -186,6 +189,12 @@ impl RigProcess {
         self.ask(&Order::DiskTask { directory })
     }
 
+    /// Whether it was found gone.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.is_gone.get()
+    }
+
     /// Lets the process go, which undoes what is left, and waits until it has.
     pub fn let_go(&self) {
         let mut socket = self.socket.borrow_mut();
@@ -207,6 +216,7 @@ impl RigProcess {
     ) -> Result<T, RigError> {
         let mut socket = self.socket.borrow_mut();
         let gone = |error: std::io::Error| {
+            self.is_gone.set(true);
             RigError::Gone(format!(
                 "the process that makes disks, filesystems and servers (plimsoll rig) is gone: {error}; run the same command again"
             ))

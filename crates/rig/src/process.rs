@@ -291,6 +291,9 @@ impl Process {
         profile: &Profile,
         watch: &mut Watch<'_>,
     ) -> Result<(Characterisation, Vec<String>), RigError> {
+        if !self.allowed.disk {
+            return Err(refused("the agent here was started without --allow disk"));
+        }
         let state = default_state_dir()?;
         match what {
             Characterised::Emulated(spec) => {

@@ -465,18 +465,22 @@ fn ready_host<'h>(
     watcher: &mut dyn Watcher,
 ) -> Result<Rc<dyn RunHost + 'h>, RunnerError> {
     let host = hosts.host(name)?;
-    if !host.rigs().is_open_for(id) {
-        undo_what_was_left(&*host, watcher)?;
-        host.rigs().open(id)?;
-    }
+    let mut ready = || -> Result<(), RunnerError> {
+        if !host.rigs().is_open_for(id) {
+            undo_what_was_left(&*host, watcher)?;
+            host.rigs().open(id)?;
+        }
+        Ok(())
+    };
+    ready().map_err(|error| of_host(name, error))?;
     Ok(host)
 }
 
 /// Where another machine is gone, others go on.
-fn of_host(arm: &Arm, error: RunnerError) -> RunnerError {
-    match (&arm.on, error) {
+fn of_host(name: Option<&str>, error: RunnerError) -> RunnerError {
+    match (name, error) {
         (Some(name), RunnerError::Rig(RigError::Gone(why))) => RunnerError::HostLost {
-            name: name.clone(),
+            name: name.to_owned(),
             why: match why.strip_prefix(&format!("host {name}: ")) {
                 Some(why) => why.to_owned(),
                 None => why,
@@ -515,7 +519,9 @@ fn one_run(
     let arm = &execution.plan.arms[run.arm as usize];
     let host = ready_host(execution.hosts, arm.on.as_deref(), id, watcher)?;
     if arm.on.is_some() {
-        head.machine = host.machine().map_err(|error| of_host(arm, error.into()))?;
+        head.machine = host
+            .machine()
+            .map_err(|error| of_host(arm.on.as_deref(), error.into()))?;
     }
     let members = members(execution, arm, id, watcher)?;
     let run_id = store.begin_run(id, &head)?;
@@ -527,7 +533,7 @@ fn one_run(
             };
             let ended = end_run(store, run_id, head, after_block, execution.hosts);
             return if is_gone(&error) {
-                Err(of_host(arm, error))
+                Err(of_host(arm.on.as_deref(), error))
             } else {
                 ended
             };
@@ -602,7 +608,14 @@ fn one_run(
     let gone = unsound
         .clone()
         .filter(|error| matches!(error, RigError::Gone(_)));
-    head.state = match (end?, unsound) {
+    let (end, lost) = match end {
+        // A worker could not be started there: the run has failed, and is kept.
+        Err(error @ RunnerError::HostLost { .. }) => {
+            (WorkerEnd::Failed(error.to_string()), Some(error))
+        }
+        end => (end?, lost),
+    };
+    head.state = match (end, unsound) {
         (WorkerEnd::Stopped, _) => RunState::Interrupted,
         (WorkerEnd::Done, None) => RunState::Finished,
         (WorkerEnd::Done, Some(cause)) => RunState::Failed {
@@ -617,9 +630,11 @@ fn one_run(
         *message = redact(message);
     }
     let ended = end_run(store, run_id, head, after_block, execution.hosts);
+    if let Some(lost) = lost {
+        return Err(lost);
+    }
     match gone {
-        Some(_) if lost.is_some() => Err(lost.expect("it was just looked at")),
-        Some(gone) => Err(of_host(arm, gone.into())),
+        Some(gone) => Err(of_host(arm.on.as_deref(), gone.into())),
         None => ended,
     }
 }
@@ -656,7 +671,10 @@ fn members<'e>(
         let host = ready_host(execution.hosts, name, id, watcher)?;
         let cores = match role {
             WorkerRole::Alone => 0,
-            _ => host.machine()?.cores,
+            _ => {
+                let machine = host.machine();
+                machine.map_err(|error| of_host(name, error.into()))?.cores
+            }
         };
         members.push((name, role, cores, host));
     }

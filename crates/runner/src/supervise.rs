@@ -117,7 +117,10 @@ pub(crate) fn supervise(
     loop {
         match told.recv_timeout(team.agenda.rest(LOOK)) {
             Ok((place, Some(frame))) => {
-                last_heard = Instant::now();
+                // One that watches speaks each second, whatever the others do.
+                if !matches!(frame, Frame::Watched { .. }) {
+                    last_heard = Instant::now();
+                }
                 if matches!(&frame, Frame::Hello { frames } if *frames != FRAMES_VERSION) {
                     return Ok(WorkerEnd::Failed(REPLACED.into()));
                 }
@@ -141,9 +144,7 @@ pub(crate) fn supervise(
             0 => {}
             1 if !asked_to_stop => {
                 asked_to_stop = true;
-                for worker in &mut workers {
-                    worker.say(&Word::Stop);
-                }
+                team.stop(&mut workers);
             }
             1 => {}
             // They are killed as they are dropped.
@@ -230,6 +231,11 @@ impl Worker {
 
     pub(crate) fn give(&mut self, order: &Order) {
         self.write(order);
+    }
+
+    /// It hears that there is nothing to do, and ends.
+    pub(crate) fn lets_go(&mut self) {
+        drop(self.input.take());
     }
 
     pub(crate) fn wait(&mut self) -> WorkerExit {

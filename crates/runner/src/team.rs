@@ -42,6 +42,12 @@ pub(crate) struct Team<'a> {
     failure: Option<String>,
     /// By place: it waits at [`Frame::Ready`], or at [`Frame::Stored`]. One may get there before others have ended what is before.
     waits: Vec<bool>,
+    /// Whether the data of all is stored, and its phase is not over yet for the one that watches.
+    stores: bool,
+    /// By place: it has its order.
+    has_order: Vec<bool>,
+    /// The run is to be stopped.
+    is_stopped: bool,
     phase: Phase<'a>,
 }
 
@@ -65,6 +71,12 @@ struct Phase<'a> {
     is_point: bool,
     /// The fewest that a worker knows of.
     records: u64,
+    /// Whether it has begun.
+    is_under_way: bool,
+    /// What was watched, until it is known when the load ended.
+    watched: Vec<Slice>,
+    /// The end of the last slice of the load, from the start of the phase.
+    last_end_ns: u64,
 }
 
 /// What one host measured by itself.
@@ -88,14 +100,18 @@ impl<'a> Team<'a> {
             gone: vec![false; count],
             failure: None,
             waits: vec![false; count],
+            stores: false,
+            has_order: vec![false; count],
+            is_stopped: false,
             phase: Phase::new(count, order),
         }
     }
 
     /// Gives those their orders of whom it is said.
-    pub(crate) fn give_orders(&self, workers: &mut [Worker], to: impl Fn(&Member<'_>) -> bool) {
-        for (member, worker) in self.members.iter().zip(workers) {
+    pub(crate) fn give_orders(&mut self, workers: &mut [Worker], to: impl Fn(&Member<'_>) -> bool) {
+        for (place, (member, worker)) in self.members.iter().zip(workers).enumerate() {
             if to(member) {
+                self.has_order[place] = true;
                 let mut order = self.order.clone();
                 order.role = member.role;
                 if !member.is_below {
@@ -109,6 +125,19 @@ impl<'a> Team<'a> {
                     }
                 }
                 worker.give(&order);
+            }
+        }
+    }
+
+    /// Asks all to stop. Those that have no order yet get none.
+    pub(crate) fn stop(&mut self, workers: &mut [Worker]) {
+        self.is_stopped = true;
+        for (place, worker) in workers.iter_mut().enumerate() {
+            if self.has_order[place] {
+                worker.say(&Word::Stop);
+            } else {
+                self.ends[place] = Some(WorkerEnd::Stopped);
+                worker.lets_go();
             }
         }
     }
@@ -135,6 +164,8 @@ impl<'a> Team<'a> {
         match frame {
             Frame::Done => self.ends[place] = Some(WorkerEnd::Done),
             Frame::Stopped => self.ends[place] = Some(WorkerEnd::Stopped),
+            // It was let go before it had an order.
+            Frame::Failed { .. } if self.ends[place].is_some() => {}
             Frame::Failed { message } => {
                 self.fails(place, &message);
                 self.ends[place] = Some(WorkerEnd::Failed(message));
@@ -170,9 +201,11 @@ impl<'a> Team<'a> {
             Frame::Stored => {
                 self.waits[place] = true;
                 if self.all_wait() {
+                    self.stores = true;
                     self.go_on(workers);
                 }
             }
+            Frame::Watched { slice } => self.phase.watched.push(*slice),
             Frame::Slice { slice } if self.is_several() => {
                 self.adds(place, *slice, take)?;
                 self.loses(workers);
@@ -188,14 +221,14 @@ impl<'a> Team<'a> {
                 }
                 take(Frame::PointEnds { end, records })?;
             }
-            Frame::Opened { .. } if leads && self.is_several() => {
+            Frame::Opened { .. } if leads && self.is_several() && !self.is_stopped => {
                 // The first has made room for the data of all.
                 self.give_orders(workers, |member| {
                     !member.role.leads() && member.role != WorkerRole::Watch
                 });
                 take(frame)?;
             }
-            frame if leads || matches!(frame, Frame::Watched { .. }) => take(frame)?,
+            frame if leads => take(frame)?,
             _ => {}
         }
         if self.is_over() && self.is_several() {
@@ -226,8 +259,12 @@ impl<'a> Team<'a> {
         waits.copied().all(std::convert::identity)
     }
 
-    /// All data is stored.
+    /// All data is stored, and its phase is over for all.
     fn go_on(&mut self, workers: &mut [Worker]) {
+        if !self.stores || self.phase.is_under_way {
+            return;
+        }
+        self.stores = false;
         self.waits.fill(false);
         for worker in workers.iter_mut().take(self.loads()) {
             worker.say(&Word::GoOn);
@@ -241,6 +278,7 @@ impl<'a> Team<'a> {
         take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
     ) -> Result<(), RunnerError> {
         self.waits.fill(false);
+        self.phase.is_under_way = true;
         for place in 0..self.members.len() {
             match self.clock(place) {
                 Ok(clock) => self.phase.clocks[place] = clock,
@@ -325,6 +363,8 @@ impl<'a> Team<'a> {
             seen.used.resident_bytes = seen.used.resident_bytes.max(slice.worker.resident_bytes);
             seen.measured_ns += slice.length_ns;
         }
+        let end_ns = slice.start_ns + slice.length_ns;
+        self.phase.last_end_ns = self.phase.last_end_ns.max(end_ns);
         let index = slice.index;
         match self.phase.slices.get_mut(&index) {
             None => {
@@ -388,6 +428,7 @@ impl<'a> Team<'a> {
                 slice: Box::new(slice),
             })?;
         }
+        self.tells_watched(take)?;
         let mut ends: Vec<PointEnd> = self
             .phase
             .ends
@@ -422,10 +463,29 @@ impl<'a> Team<'a> {
         let records = self.phase.records;
         // Others may be ready for the next phase before the first says what it is.
         self.phase = Phase::new(self.members.len(), self.order);
+        self.go_on(workers);
         if is_point {
             for worker in &mut workers[..loads] {
                 worker.say(&Word::Outcome { outcome, records });
             }
+        }
+        Ok(())
+    }
+
+    /// Hands on what was watched while the load was made. Until the word reached the one that watches it went on, which belongs to no point.
+    fn tells_watched(
+        &mut self,
+        take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
+    ) -> Result<(), RunnerError> {
+        let last = self.phase.last_end_ns;
+        for mut slice in std::mem::take(&mut self.phase.watched) {
+            if slice.start_ns >= last {
+                continue;
+            }
+            slice.length_ns = slice.length_ns.min(last - slice.start_ns);
+            take(Frame::Watched {
+                slice: Box::new(slice),
+            })?;
         }
         Ok(())
     }
@@ -518,6 +578,9 @@ impl<'a> Phase<'a> {
             is_lost: false,
             is_point: false,
             records: u64::MAX,
+            is_under_way: false,
+            watched: Vec::new(),
+            last_end_ns: 0,
         }
     }
 }

@@ -79,7 +79,7 @@ pub use error::{TestbedError, Untrust};
 pub use groups::GroupPaths;
 pub use journal::{Client, Journal};
 pub use place::{check_place, default_parent, default_state_dir, make_place, require_space};
-pub use privileged::marker::{Marker, is_within_data_directory};
+pub use privileged::marker::{Marker, is_within_data_directory, open_in_data_directory};
 pub use processes::MARK_VARIABLE;
 pub use requirements::what_runs_here;
 pub use rig::{Rig, RigOrder, TornDown};

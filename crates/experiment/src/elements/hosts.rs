@@ -8,7 +8,7 @@ use crate::origins::Origins;
 use crate::table::*;
 use plimsoll_document::Checked;
 use plimsoll_plan::{Arm, CONTROLLER, HostRole, HostSpec, HostWay};
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 
 /// Machines of an experiment.
 pub(crate) const MOST_HOSTS: usize = 1_000;
@@ -26,7 +26,7 @@ object! {
     roles = Shape::list(&Shape::choice(&["load", "server"]), 1, 2), Default("[load, server]"), "[server]";
         "What it may be used for: `server` for arms that stand on it, `load` to ask them.";
     address = Shape::Text { most: 45 }, Optional, "10.0.0.2";
-        "The IP address at which the load hosts reach servers on it. A server whose load comes from other machines listens there, for the time of its run: anybody          who reaches that address reaches the server.";
+        "The IPv4 address at which the load hosts reach servers on it. A server whose load comes from other machines listens there, for the time of its run: anybody          who reaches that address reaches the server.";
     => one of [ssh, agent, command];
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn hosts(
         });
         if let Some(address) = given.get(host::address)
             && let Some(text) = address.text()
-            && text.parse::<IpAddr>().is_err()
+            && !text.parse().is_ok_and(|ip: Ipv4Addr| !ip.is_unspecified())
         {
             let mistake = Mistake::NoIpAddress {
                 text: text.to_owned(),
