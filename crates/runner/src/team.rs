@@ -478,11 +478,8 @@ impl<'a> Team<'a> {
         take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
     ) -> Result<(), RunnerError> {
         let last = self.phase.last_end_ns;
-        for mut slice in std::mem::take(&mut self.phase.watched) {
-            if slice.start_ns >= last {
-                continue;
-            }
-            slice.length_ns = slice.length_ns.min(last - slice.start_ns);
+        let watched = std::mem::take(&mut self.phase.watched);
+        for slice in watched.into_iter().filter(|slice| slice.start_ns < last) {
             take(Frame::Watched {
                 slice: Box::new(slice),
             })?;
