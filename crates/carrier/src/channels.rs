@@ -148,6 +148,20 @@ impl Channels {
         sent
     }
 
+    /// Writes all. While a reader is slow nothing is taken from the other side, which is no silence of it.
+    fn write(&self, writer: &mut dyn Write, mut content: &[u8]) -> io::Result<()> {
+        while !content.is_empty() {
+            match writer.write(content) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(length) => content = &content[length..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            *locked(&self.0.heard) = Instant::now();
+        }
+        writer.flush()
+    }
+
     /// Until the carrier is gone.
     fn take_all(&self, mut receiver: Box<dyn PacketReceiver>, tell: &Sender<Vec<u8>>) {
         while let Ok(Some(Packet { channel, content })) = receiver.receive() {
@@ -164,11 +178,7 @@ impl Channels {
             let Some(mut writer) = taken else {
                 continue;
             };
-            let is_open = !content.is_empty()
-                && writer
-                    .write_all(&content)
-                    .and_then(|()| writer.flush())
-                    .is_ok();
+            let is_open = !content.is_empty() && self.write(&mut writer, &content).is_ok();
             if let Some(writers) = locked(&self.0.writers).as_mut()
                 && is_open
             {

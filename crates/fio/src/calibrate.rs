@@ -37,6 +37,7 @@ pub fn calibrate(
     watch: &mut Watch<'_>,
 ) -> Result<Calibration, FioError> {
     let mut calibration = Calibration {
+        machine: None,
         host: None,
         disk: disk.clone(),
         at: now(),

@@ -1,12 +1,11 @@
 //! The side of the other machine: starts a rig and workers, and puts them on channels.
 
-use crate::message::{Ask, Event, Greeting, LEASE, Request, VERSION};
+use crate::message::{Ask, Clocks, Event, Greeting, LEASE, Request, VERSION};
 use crate::remote::Identity;
 use plimsoll_carrier::{Carrier, Channels, Control};
 use plimsoll_rig::{RigProgram, RunUser, User};
-use plimsoll_runner::{StartedWorker, WorkerProgram, WorkerStart, this_machine};
+use plimsoll_runner::{StartedWorker, WorkerProgram, WorkerStart, monotonic_ns, this_machine};
 use plimsoll_testbed::{is_within_data_directory, open_in_data_directory};
-use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -51,6 +50,7 @@ impl Agent {
         let (channels, control) = Channels::over(carrier);
         let mut work = Work {
             agent: self,
+            events: sent_apart(channels.clone()),
             channels: &channels,
             workers: HashMap::new(),
             rig: None,
@@ -65,6 +65,8 @@ impl Agent {
 struct Work<'a> {
     agent: &'a Agent,
     channels: &'a Channels,
+    /// What the program is told.
+    events: Sender<Event>,
     workers: HashMap<u32, Working>,
     /// A second handle of the rig's socket, to see its end.
     rig: Option<UnixStream>,
@@ -101,7 +103,7 @@ impl Work<'_> {
             let Request { number, ask } = serde_json::from_slice(&message)?;
             let answer = self.answer(number, ask);
             if let Some(answer) = answer {
-                tell(self.channels, &Event::Answer { number, answer });
+                let _ = self.events.send(Event::Answer { number, answer });
             }
         }
         Ok(())
@@ -118,6 +120,7 @@ impl Work<'_> {
             }),
             Ask::Beat => value(&()),
             Ask::Clock => value(&monotonic_ns()),
+            Ask::Clocks => value(&Clocks::now()),
             Ask::Machine => value(&this_machine()),
             Ask::CpuTask => value(&plimsoll_runner::cpu_task_ns()),
             Ask::StartRig { channel } => self.start_rig(channel),
@@ -193,7 +196,7 @@ impl Work<'_> {
         self.channels
             .attach(on, reader, input)
             .map_err(|error| error.to_string())?;
-        let channels = self.channels.clone();
+        let events = self.events.clone();
         let (has_ended, gone) = channel();
         std::thread::spawn(move || {
             // Nobody left to tell is a reason to end it, too.
@@ -202,7 +205,7 @@ impl Work<'_> {
             }
             let exit = handle.wait();
             drop(has_ended);
-            tell(&channels, &Event::Ended { channel: on, exit });
+            let _ = events.send(Event::Ended { channel: on, exit });
         });
         let tell = tell_worker;
         self.workers.insert(on, Working { tell, gone });
@@ -216,7 +219,7 @@ impl Work<'_> {
         channel: u32,
         write: impl FnOnce(&mut UnixStream) -> io::Result<()> + Send + 'static,
     ) {
-        let channels = self.channels.clone();
+        let (channels, events) = (self.channels.clone(), self.events.clone());
         std::thread::spawn(move || {
             let written = channels.open(channel).and_then(|mut to| {
                 write(&mut to)?;
@@ -225,7 +228,7 @@ impl Work<'_> {
             let answer = written
                 .map(|()| Value::Null)
                 .map_err(|error| error.to_string());
-            tell(&channels, &Event::Answer { number, answer });
+            let _ = events.send(Event::Answer { number, answer });
         });
     }
 
@@ -235,7 +238,8 @@ impl Work<'_> {
             let _ = worker.tell.send(Told::Kill);
         }
         for worker in self.workers.values() {
-            let _ = worker.gone.recv();
+            // One that the system does not let die keeps nobody from undoing the rest.
+            let _ = worker.gone.recv_timeout(LONGEST_END);
         }
         let rig = self.rig;
         // Where the way is cut a packet may hang, and who sends it, for as long as the system tries; that must keep nothing from being undone.
@@ -251,20 +255,22 @@ impl Work<'_> {
     }
 }
 
-/// Whoever is gone hears nothing.
-fn tell(channels: &Channels, event: &Event) {
-    let message = serde_json::to_vec(event).expect("events are plain data with string keys");
-    let _ = channels.send_message(message);
+/// Sends events in a thread of its own: where the way is stopped up, whoever tells something must not wait, as it may be the one that looks at the lease.
+fn sent_apart(channels: Channels) -> Sender<Event> {
+    let (tell, told) = channel::<Event>();
+    std::thread::spawn(move || {
+        for event in told {
+            let message =
+                serde_json::to_vec(&event).expect("events are plain data with string keys");
+            // Whoever is gone hears nothing.
+            let _ = channels.send_message(message);
+        }
+    });
+    tell
 }
 
 fn value(answer: &impl Serialize) -> Result<Value, String> {
     serde_json::to_value(answer).map_err(|error| error.to_string())
-}
-
-/// `CLOCK_MONOTONIC`, nanoseconds.
-pub(crate) fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
 /// The output of a worker. It is dropped when it has ended, or nobody takes it any more.

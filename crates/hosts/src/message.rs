@@ -1,6 +1,7 @@
 //! What the program and an agent say to each other on the control channel: one JSON value a message.
 
-use plimsoll_runner::{WorkerExit, WorkerStart};
+use plimsoll_record::ClockOffset;
+use plimsoll_runner::{WorkerExit, WorkerStart, monotonic_ns};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -41,6 +42,8 @@ pub(crate) enum Ask {
     CpuTask,
     /// What time it is. Answered with `CLOCK_MONOTONIC`, nanoseconds.
     Clock,
+    /// What time it is by two clocks. Answered with [`Clocks`].
+    Clocks,
     /// What a server wrote about itself. Comes as JSON on a channel.
     OwnMetrics {
         engine: String,
@@ -51,6 +54,34 @@ pub(crate) enum Ask {
     Fetch { file: PathBuf, channel: u32 },
     /// That the program is there.
     Beat,
+}
+
+/// Two clocks of a machine at one instant.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Clocks {
+    /// `CLOCK_MONOTONIC`, nanoseconds.
+    pub(crate) monotonic_ns: u64,
+    /// Since 1970, nanoseconds.
+    pub(crate) realtime_ns: i128,
+}
+
+impl Clocks {
+    pub(crate) fn now() -> Self {
+        Self {
+            monotonic_ns: monotonic_ns(),
+            realtime_ns: jiff::Timestamp::now().as_nanosecond(),
+        }
+    }
+
+    /// How far the wall clock there is ahead of that here, milliseconds, where the clocks that nobody sets stand to each other as `offset` says.
+    pub(crate) fn ahead_ms(self, here: Self, offset: ClockOffset) -> i64 {
+        let since = |clocks: Self, monotonic_ns: u64| {
+            clocks.realtime_ns - i128::from(clocks.monotonic_ns) + i128::from(monotonic_ns)
+        };
+        let there = since(self, offset.there(here.monotonic_ns));
+        let ahead = (there - here.realtime_ns) / 1_000_000;
+        i64::try_from(ahead).unwrap_or(0)
+    }
 }
 
 /// Who answers.
@@ -76,4 +107,28 @@ pub(crate) enum Event {
     },
     /// A worker has ended; its output has come to its end.
     Ended { channel: u32, exit: WorkerExit },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wall_clock_is_ahead_by_what_the_clocks_that_nobody_sets_do_not_explain() {
+        let second = 1_000_000_000;
+        let here = Clocks {
+            monotonic_ns: 100 * second,
+            realtime_ns: 5_000 * i128::from(second),
+        };
+        // Asked two seconds later: its clock that nobody sets is 3,600 s ahead, its wall clock 7 s behind.
+        let there = Clocks {
+            monotonic_ns: 3_702 * second,
+            realtime_ns: 4_995 * i128::from(second),
+        };
+        let offset = ClockOffset {
+            offset_ns: 3_600 * 1_000_000_000,
+            ..ClockOffset::default()
+        };
+        assert_eq!(there.ahead_ms(here, offset), -7_000);
+    }
 }

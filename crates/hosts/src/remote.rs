@@ -1,12 +1,14 @@
 //! The side of the program: another machine, as the runner sees it.
 
-use crate::agent::monotonic_ns;
-use crate::message::{Ask, BEAT, Event, Greeting, LEASE, Request, VERSION};
+use crate::message::{Ask, BEAT, Clocks, Event, Greeting, LEASE, Request, VERSION};
 use plimsoll_carrier::{Carrier, Channels, Control};
 use plimsoll_engine::MetricsSample;
 use plimsoll_record::{ClockOffset, Machine, RoundTrip};
 use plimsoll_rig::{RigError, RigProcess};
-use plimsoll_runner::{RunHost, RunnerError, StartedWorker, WorkerExit, WorkerHandle, WorkerStart};
+use plimsoll_runner::{
+    ClockReader, RunHost, RunnerError, StartedWorker, WorkerExit, WorkerHandle, WorkerStart,
+    monotonic_ns,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -229,18 +231,9 @@ impl RunHost for RemoteHost {
         self.ask(Ask::CpuTask)
     }
 
-    fn clock(&self) -> Result<ClockOffset, RigError> {
-        let mut trips = Vec::with_capacity(ROUND_TRIPS);
-        for _ in 0..ROUND_TRIPS {
-            let asked_ns = monotonic_ns();
-            let said_ns = self.ask(Ask::Clock)?;
-            trips.push(RoundTrip {
-                asked_ns,
-                said_ns,
-                answered_ns: monotonic_ns(),
-            });
-        }
-        Ok(ClockOffset::of(&trips).unwrap_or_default())
+    fn clock_reader(&self) -> ClockReader {
+        let line = Arc::clone(&self.line);
+        Box::new(move || line.clock().map_err(|error| error.to_string()))
     }
 
     fn start_worker(&self, start: &WorkerStart) -> Result<StartedWorker, RunnerError> {
@@ -256,7 +249,17 @@ impl RunHost for RemoteHost {
         let start = start.clone();
         let process = line
             .ask(Ask::StartWorker { channel, start }, ANSWER)
-            .map_err(|error| self.lost(&error.to_string()))?;
+            .map_err(|error| {
+                // It may be started yet.
+                let _ = line.send(Ask::Kill { channel });
+                match error {
+                    AskError::Refused(why) => RunnerError::HostRefused {
+                        name: self.name.clone(),
+                        why,
+                    },
+                    AskError::Lost(why) => self.lost(&why),
+                }
+            })?;
         Ok(StartedWorker {
             process,
             input: Box::new(Ending(socket.try_clone().map_err(lost)?)),
@@ -265,6 +268,7 @@ impl RunHost for RemoteHost {
                 line: Arc::clone(line),
                 channel,
                 told,
+                ended: None,
             }),
         })
     }
@@ -277,7 +281,15 @@ impl RunHost for RemoteHost {
             channel,
         };
         self.receive(ask, &mut text)?;
-        Ok(serde_json::from_slice(&text)?)
+        let mut samples: Vec<MetricsSample> = serde_json::from_slice(&text)?;
+        // They have the times of the wall clock there.
+        let there: Clocks = self.ask(Ask::Clocks).map_err(io::Error::other)?;
+        let offset = self.line.clock().map_err(io::Error::other)?;
+        let ahead_ms = there.ahead_ms(Clocks::now(), offset);
+        for (at_ms, _) in &mut samples {
+            *at_ms -= ahead_ms;
+        }
+        Ok(samples)
     }
 
     fn is_here(&self) -> bool {
@@ -326,16 +338,23 @@ struct RemoteWorker {
     line: Arc<Line>,
     channel: u32,
     told: Receiver<WorkerExit>,
+    /// Once it is known.
+    ended: Option<WorkerExit>,
 }
 
 impl WorkerHandle for RemoteWorker {
     fn kill(&mut self) {
         let channel = self.channel;
-        let _ = self.line.send(Ask::Kill { channel });
+        if self.ended.is_none() && self.line.send(Ask::Kill { channel }).is_ok() {
+            // What it stands on is undone next.
+            self.ended = self.told.recv_timeout(LONGEST_END).ok();
+        }
     }
 
     fn wait(&mut self) -> WorkerExit {
-        self.told.recv().unwrap_or_default()
+        let ended = self.ended.take();
+        let ended = ended.unwrap_or_else(|| self.told.recv().unwrap_or_default());
+        self.ended.insert(ended).clone()
     }
 }
 
@@ -367,6 +386,21 @@ impl Line {
             .expect("requests are plain data with string keys");
         self.channels.send_message(message).map_err(|_| lost())?;
         Ok(told)
+    }
+
+    /// How the clock there stands to that here.
+    fn clock(&self) -> Result<ClockOffset, AskError> {
+        let mut trips = Vec::with_capacity(ROUND_TRIPS);
+        for _ in 0..ROUND_TRIPS {
+            let asked_ns = monotonic_ns();
+            let said_ns = self.ask(Ask::Clock, ANSWER)?;
+            trips.push(RoundTrip {
+                asked_ns,
+                said_ns,
+                answered_ns: monotonic_ns(),
+            });
+        }
+        Ok(ClockOffset::of(&trips).unwrap_or_default())
     }
 
     /// Until the agent is gone.

@@ -225,6 +225,11 @@ pub(crate) fn warnings(
         for run in runs.values() {
             let of_host = machines.entry(arm.on.as_deref()).or_default();
             of_host.insert(run.machine.fingerprint());
+            let ends = run.points.iter().filter_map(|point| point.end.as_ref());
+            for host in ends.flat_map(|end| &end.hosts) {
+                let of_host = machines.entry(host.host.as_deref()).or_default();
+                of_host.extend(host.machine.clone());
+            }
             if let Some(engine) = &run.engine {
                 let of_engine = of_arm.entry(&engine.name).or_default();
                 of_engine.insert(&engine.version);

@@ -18,6 +18,7 @@ use async_nats::{Message, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use plimsoll_carrier::Carrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -31,7 +32,18 @@ pub struct Agent {
     store: Store,
     carriers: Receiver<Result<Carrier, NatsError>>,
     latest: Latest,
+    is_occupied: Arc<AtomicBool>,
     task: AbortHandle,
+}
+
+/// While this is there the agent takes no controller, though the session before may have ended: what that left is not undone yet.
+#[derive(Debug)]
+pub struct Occupied(Arc<AtomicBool>);
+
+impl Drop for Occupied {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }
 
 /// The link of the latest session.
@@ -76,12 +88,14 @@ impl Agent {
             .map_err(request("wait for controllers"))?;
         let (tell, carriers) = channel();
         let latest = Latest::default();
+        let is_occupied = Arc::<AtomicBool>::default();
         let serving = Serving {
             name: name.clone(),
             connected: connected.clone(),
             jetstream,
             tell: tell.clone(),
             latest: latest.clone(),
+            is_occupied: Arc::clone(&is_occupied),
             session: None,
         };
         let (of_lease, of_task) = (connected.clone(), latest.clone());
@@ -101,6 +115,7 @@ impl Agent {
             store,
             carriers,
             latest,
+            is_occupied,
             task: task.abort_handle(),
         })
     }
@@ -109,6 +124,13 @@ impl Agent {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Lets controllers wait until what is returned is dropped.
+    #[must_use]
+    pub fn occupied(&self) -> Occupied {
+        self.is_occupied.store(true, Ordering::Relaxed);
+        Occupied(Arc::clone(&self.is_occupied))
     }
 
     /// Waits for a controller. Until the carrier has ended, others are refused.
@@ -166,6 +188,7 @@ struct Serving {
     jetstream: Context,
     tell: Sender<Result<Carrier, NatsError>>,
     latest: Latest,
+    is_occupied: Arc<AtomicBool>,
     /// The present one, or the last.
     session: Option<Session>,
 }
@@ -224,6 +247,7 @@ impl Serving {
                     controller: session.controller.clone(),
                 };
             }
+            Some(_) if self.is_occupied.load(Ordering::Relaxed) => return AttachAnswer::Cleaning,
             Some(session) => Some(session.id.clone()),
             None => None,
         };

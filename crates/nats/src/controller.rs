@@ -34,6 +34,9 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// How long an agent is waited for whose lease is there. One that was killed has none any more then.
 const PATIENCE: Duration = LEASE.saturating_mul(2);
 
+/// How long is waited for an agent that undoes what was left.
+const CLEANING: Duration = Duration::from_secs(90);
+
 /// An agent that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
@@ -62,6 +65,8 @@ pub(crate) enum AttachAnswer {
     Busy {
         controller: String,
     },
+    /// It undoes what the session before has left.
+    Cleaning,
     OtherProtocol(u32),
 }
 
@@ -155,29 +160,47 @@ async fn accepted(
     let asked: Bytes = serde_json::to_vec(&asked)
         .map_err(request("write a request"))?
         .into();
-    let limit = Instant::now() + PATIENCE;
+    let begun = Instant::now();
     loop {
+        let has_waited = |longest: Duration| begun.elapsed() > longest;
         let reply = connected
             .client
             .request(subjects::attach(name), asked.clone())
             .await;
         let error = match reply {
             Ok(reply) => {
-                return match serde_json::from_slice(&reply.payload)
+                match serde_json::from_slice(&reply.payload)
                     .map_err(request("read the answer of the agent"))?
                 {
-                    AttachAnswer::Accepted { previous } => Ok(previous),
-                    AttachAnswer::Busy { controller } => Err(NatsError::Busy {
-                        name: name.to_owned(),
-                        controller,
-                    }),
-                    AttachAnswer::OtherProtocol(other) => Err(NatsError::Request {
-                        what: "attach to the agent",
-                        reason: format!(
-                            "it is of another version: it knows protocol {other}, and here it is {PROTOCOL}"
-                        ),
-                    }),
-                };
+                    AttachAnswer::Accepted { previous } => return Ok(previous),
+                    // Who has it may be gone, and the agent has not noticed yet.
+                    AttachAnswer::Busy { controller } if has_waited(PATIENCE) => {
+                        return Err(NatsError::Busy {
+                            name: name.to_owned(),
+                            controller,
+                        });
+                    }
+                    AttachAnswer::Cleaning if has_waited(CLEANING) => {
+                        return Err(NatsError::Request {
+                            what: "attach to the agent",
+                            reason: format!(
+                                "it still undoes what the experiment before has left, after {} s",
+                                CLEANING.as_secs()
+                            ),
+                        });
+                    }
+                    AttachAnswer::Busy { .. } | AttachAnswer::Cleaning => {}
+                    AttachAnswer::OtherProtocol(other) => {
+                        return Err(NatsError::Request {
+                            what: "attach to the agent",
+                            reason: format!(
+                                "it is of another version: it knows protocol {other}, and here it is {PROTOCOL}"
+                            ),
+                        });
+                    }
+                }
+                sleep(AGAIN).await;
+                continue;
             }
             Err(error) => error,
         };
@@ -196,7 +219,7 @@ async fn accepted(
                 present: present.into_iter().map(|agent| agent.name).collect(),
             });
         }
-        if Instant::now() > limit {
+        if has_waited(PATIENCE) {
             return Err(NatsError::Silent {
                 name: name.to_owned(),
             });

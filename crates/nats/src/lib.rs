@@ -46,7 +46,7 @@ mod runtime;
 mod subjects;
 mod wire;
 
-pub use agent::Agent;
+pub use agent::{Agent, Occupied};
 pub use connection::{Connection, Credentials};
 pub use controller::{Present, attach, list};
 pub use error::NatsError;

@@ -82,6 +82,7 @@ fn over_nats(
         let Some(carrier) = joined.accept_within(LOOK)? else {
             continue;
         };
+        let _occupied = joined.occupied();
         tell("a `plimsoll run` has come");
         match agent.serve_until(carrier, &ends) {
             Ok(()) => tell("it has gone, and everything that it had made here"),

@@ -136,9 +136,9 @@ fn look(plan: &Plan, name: Option<&str>, host: &dyn RunHost, seen: &mut Seen) {
         Ok(machine) => seen.machine = Some(machine),
         Err(error) => seen.lacks.push(error.to_string()),
     }
-    match host.clock() {
+    match host.clock_reader()() {
         Ok(clock) => seen.clock = Some(clock),
-        Err(error) => seen.lacks.push(error.to_string()),
+        Err(error) => seen.lacks.push(error),
     }
 }
 

@@ -10,6 +10,9 @@ pub struct HostPoint {
     pub host: Option<String>,
     /// Whether it asked; otherwise it was asked.
     pub makes_load: bool,
+    /// What must be equal for it to be the same machine in two runs, where that was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// Logical processors that its worker may use; 0 where it is not known.
     #[serde(default)]
     pub cores: u32,

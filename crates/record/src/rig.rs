@@ -476,6 +476,9 @@ pub struct Calibration {
     /// On which machine, by its name in the file; `None`: the one that the program ran on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// What must be equal for it to be the same machine, where that was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// The disk. Its capacity, backing and trace do not matter here.
     pub disk: DiskSpec,
     /// When, UTC, RFC 3339.

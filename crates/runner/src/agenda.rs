@@ -33,9 +33,9 @@ impl<'a> Agenda<'a> {
         }
     }
 
-    /// The measured part of a point begins now.
-    pub(crate) fn begins(&mut self) {
-        let now = Instant::now();
+    /// The measured part of a point begins now, or so much later.
+    pub(crate) fn begins(&mut self, later: Duration) {
+        let now = Instant::now() + later;
         self.done.clear();
         self.due = (0..)
             .zip(self.events)
@@ -200,7 +200,7 @@ mod tests {
         let below = Noting::default();
         let mut agenda = Agenda::of(&events);
         assert_eq!(agenda.rest(LOOK), LOOK, "nothing is measured yet");
-        agenda.begins();
+        agenda.begins(Duration::ZERO);
         while below.0.borrow().len() < 4 {
             std::thread::sleep(agenda.rest(LOOK));
             agenda.carry_out(&below).unwrap();

@@ -33,8 +33,13 @@ pub(crate) fn calibrate_disks(
         let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk else {
             continue;
         };
-        let is_known = |one: &Calibration| one.passed() && one.is_of(spec) && one.host == arm.on;
         let host = execution.hosts.host(arm.on.as_deref())?;
+        let machine = host.machine()?.fingerprint();
+        let is_known = |one: &Calibration| {
+            let is_there =
+                one.host == arm.on && one.machine.as_ref().is_none_or(|it| *it == machine);
+            one.passed() && one.is_of(spec) && is_there
+        };
         for attempt in 1..=TRIES {
             if known.iter().any(is_known) {
                 break;
@@ -71,6 +76,7 @@ pub(crate) fn calibrate_disks(
                 calibrated => calibrated?,
             };
             calibration.host.clone_from(&arm.on);
+            calibration.machine = Some(machine.clone());
             store.add_calibration(id, &calibration)?;
             if !calibration.passed() {
                 let failed = explain(arm, &calibration);

@@ -29,6 +29,14 @@ pub enum RunnerError {
         /// Why, and what to do.
         why: String,
     },
+    /// A machine of the experiment is there and does not do what it is asked for.
+    #[error("host {name}: {why}")]
+    HostRefused {
+        /// Its name in the file.
+        name: String,
+        /// Why.
+        why: String,
+    },
     /// Some arms need what this machine or this user does not have.
     #[error("{}", cannot_run(can, cannot))]
     ArmsCannotRun {

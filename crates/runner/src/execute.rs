@@ -251,6 +251,7 @@ pub fn execute(
             RunState::Finished => {
                 successes[arm] += 1;
                 missing -= 1;
+                finished.push(key(plan, run));
                 decided.finished(run, made);
             }
             RunState::Failed { .. } => {
@@ -561,25 +562,18 @@ fn one_run(
         let watcher = RefCell::new(&mut *watcher);
         let interruptions = || watcher.borrow().interruptions();
         let take = |frame| stored.take(frame, &mut **watcher.borrow_mut());
-        let members = members.iter().map(|(name, role, cores, host)| Member {
-            host: &**host,
-            name: *name,
-            role: *role,
-            cores: *cores,
-            is_below: *name == arm.on.as_deref(),
-        });
         let start = Start {
-            members: members.collect(),
+            members: &members,
             rig: rigging.as_ref().map(Rigging::built),
         };
         supervise(&start, &order, &interruptions, &rigging, take)
     };
     watcher.event(&Event::Closing);
     let Stored { seen, .. } = stored;
-    let lost = members.iter().find(|(_, _, _, host)| host.is_lost());
-    let lost = lost.and_then(|(name, ..)| {
+    let lost = members.iter().find(|member| member.host.is_lost());
+    let lost = lost.and_then(|member| {
         Some(RunnerError::HostLost {
-            name: (*name)?.to_owned(),
+            name: member.name?.to_owned(),
             why: "the connection to its agent has ended".into(),
         })
     });
@@ -613,6 +607,9 @@ fn one_run(
         Err(error @ RunnerError::HostLost { .. }) => {
             (WorkerEnd::Failed(error.to_string()), Some(error))
         }
+        Err(error @ RunnerError::HostRefused { .. }) => {
+            (WorkerEnd::Failed(error.to_string()), lost)
+        }
         end => (end?, lost),
     };
     head.state = match (end, unsound) {
@@ -639,14 +636,13 @@ fn one_run(
     }
 }
 
-/// The machines of a run with what their workers do and how many processors they have: first those that make load, then the one with the server, where it makes none of it.
-#[expect(clippy::type_complexity, reason = "it is taken apart where it is made")]
+/// The workers of a run: first those that make load, then the one with the server, where it makes none of it.
 fn members<'e>(
     execution: &Execution<'e>,
     arm: &'e Arm,
     id: &str,
     watcher: &mut dyn Watcher,
-) -> Result<Vec<(Option<&'e str>, WorkerRole, u32, Rc<dyn RunHost + 'e>)>, RunnerError> {
+) -> Result<Vec<Member<'e>>, RunnerError> {
     let stands = arm.on.as_deref();
     let names = match kind(&arm.engine) {
         Some(kind) => execution.plan.load_hosts_of(arm, kind),
@@ -669,14 +665,20 @@ fn members<'e>(
     let mut members = Vec::new();
     for (name, role) in roles {
         let host = ready_host(execution.hosts, name, id, watcher)?;
-        let cores = match role {
-            WorkerRole::Alone => 0,
+        let machine = match role {
+            WorkerRole::Alone => None,
             _ => {
                 let machine = host.machine();
-                machine.map_err(|error| of_host(name, error.into()))?.cores
+                Some(machine.map_err(|error| of_host(name, error.into()))?)
             }
         };
-        members.push((name, role, cores, host));
+        members.push(Member {
+            host,
+            name,
+            role,
+            machine,
+            is_below: name == stands,
+        });
     }
     Ok(members)
 }

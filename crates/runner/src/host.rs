@@ -18,6 +18,9 @@ use std::thread::JoinHandle;
 /// Lines of a worker's standard error that are kept for the message when it dies.
 const LAST_WORDS: usize = 8;
 
+/// Finds how the clock of a machine stands to that of this one, or why it cannot. It takes a while, so those of several machines are read at the same time.
+pub type ClockReader = Box<dyn FnOnce() -> Result<ClockOffset, String> + Send>;
+
 /// A machine that runs are made on. What is done there by order of the rig, or by a worker, is the same on all.
 pub trait RunHost {
     /// Who makes disks, filesystems, limits and servers there.
@@ -38,11 +41,8 @@ pub trait RunHost {
     /// When it is lost.
     fn cpu_task_ns(&self) -> Result<u64, RigError>;
 
-    /// How its clock stands to that of this machine.
-    ///
-    /// # Errors
-    /// When it is lost.
-    fn clock(&self) -> Result<ClockOffset, RigError>;
+    /// Finds how its clock stands to that of this machine.
+    fn clock_reader(&self) -> ClockReader;
 
     /// Starts a worker. It is the child of who speaks with the rig there, so that the rig admits it.
     ///
@@ -213,8 +213,8 @@ impl RunHost for LocalHost<'_> {
         Ok(cpu_task_ns())
     }
 
-    fn clock(&self) -> Result<ClockOffset, RigError> {
-        Ok(ClockOffset::default())
+    fn clock_reader(&self) -> ClockReader {
+        Box::new(|| Ok(ClockOffset::default()))
     }
 
     fn start_worker(&self, start: &WorkerStart) -> Result<StartedWorker, RunnerError> {

@@ -73,9 +73,10 @@ pub use error::RunnerError;
 pub use execute::{Ended, Execution, execute, took_seconds};
 pub use frames::{FRAMES_VERSION, Frame, Order, RigAccess, WorkerRole};
 pub use host::{
-    Hosts, LocalHost, RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerProgram, WorkerStart,
-    this_machine,
+    ClockReader, Hosts, LocalHost, RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerProgram,
+    WorkerStart, this_machine,
 };
+pub use plimsoll_loadgen::monotonic_ns;
 pub use probe_task::cpu_task_ns;
 pub use sizing::{Sizing, bytes_per_record};
 pub use watcher::{Event, Watcher};

@@ -4,10 +4,12 @@ use crate::error::RunnerError;
 use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, Word, WorkerRole};
 use crate::host::{RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerStart};
 use crate::team::Team;
+use plimsoll_record::Machine;
 use plimsoll_rig::{Built, Disturb, Disturbed, RigError};
 use serde::Serialize;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -23,13 +25,13 @@ const SOUNDING: Duration = Duration::from_millis(500);
 /// A worker of a run, before it is started.
 pub(crate) struct Member<'a> {
     /// Its machine.
-    pub(crate) host: &'a dyn RunHost,
+    pub(crate) host: Rc<dyn RunHost + 'a>,
     /// The name of that in the file.
     pub(crate) name: Option<&'a str>,
     /// What it does.
     pub(crate) role: WorkerRole,
-    /// Processors of its machine; 0 where it works alone and nobody asks.
-    pub(crate) cores: u32,
+    /// What that is; `None` where it works alone and nobody asks.
+    pub(crate) machine: Option<Machine>,
     /// Whether what is under test stands there.
     pub(crate) is_below: bool,
 }
@@ -37,7 +39,7 @@ pub(crate) struct Member<'a> {
 /// How the workers of a run are started.
 pub(crate) struct Start<'a> {
     /// Those that make load, in the order of their shares; then the one that watches, if there is one.
-    pub(crate) members: Vec<Member<'a>>,
+    pub(crate) members: &'a [Member<'a>],
     /// What the run stands on: its workers there have a mark, by which they are known again when they outlive this program, and run as who owns the data.
     pub(crate) rig: Option<&'a Built>,
 }

@@ -10,8 +10,8 @@ use crate::frames::{Frame, Order, Word, WorkerRole};
 use crate::supervise::{Below, Member, Start, Worker, WorkerEnd, died};
 use plimsoll_loadgen::monotonic_ns;
 use plimsoll_record::{
-    ClockOffset, Completed, ErrorSample, Histogram, HostPoint, LoadKind, PointEnd, PointLabel,
-    Slice, WorkerUse,
+    ClockOffset, Completed, ErrorSample, Histogram, HostPoint, LoadKind, Machine, PointEnd,
+    PointLabel, Slice, WorkerUse,
 };
 use plimsoll_rig::RigError;
 use plimsoll_search::Tally;
@@ -73,6 +73,8 @@ struct Phase<'a> {
     records: u64,
     /// Whether it has begun.
     is_under_way: bool,
+    /// Whether it is measured from its begin.
+    measures: bool,
     /// What was watched, until it is known when the load ended.
     watched: Vec<Slice>,
     /// The end of the last slice of the load, from the start of the phase.
@@ -91,7 +93,7 @@ impl<'a> Team<'a> {
     pub(crate) fn new(start: &'a Start<'a>, order: &'a Order, below: &'a dyn Below) -> Self {
         let count = start.members.len();
         Self {
-            members: &start.members,
+            members: start.members,
             order,
             below,
             agenda: Agenda::of(&order.events),
@@ -178,7 +180,12 @@ impl<'a> Team<'a> {
                 }
             }
             Frame::Measuring { mark } if leads => {
-                self.agenda.begins();
+                // Without a warm-up it is told before all are ready.
+                if self.is_several() && !self.phase.is_under_way {
+                    self.phase.measures = true;
+                } else {
+                    self.agenda.begins(Duration::ZERO);
+                }
                 let mut done = Ok(());
                 if self.order.is_on_emulated_disk() {
                     done = self.below.shape(true, &mark);
@@ -279,8 +286,8 @@ impl<'a> Team<'a> {
     ) -> Result<(), RunnerError> {
         self.waits.fill(false);
         self.phase.is_under_way = true;
-        for place in 0..self.members.len() {
-            match self.clock(place) {
+        for (place, clock) in self.clocks().into_iter().enumerate() {
+            match clock {
                 Ok(clock) => self.phase.clocks[place] = clock,
                 Err(why) => {
                     self.fails(place, &why);
@@ -297,6 +304,9 @@ impl<'a> Team<'a> {
         let ahead = LEAD + Duration::from_nanos(4 * slowest.unwrap_or(0));
         let began_ns = monotonic_ns() + ahead.as_nanos() as u64;
         self.phase.began_ns = began_ns;
+        if self.phase.measures {
+            self.agenda.begins(ahead);
+        }
         let mut warm_up = 0;
         match self.phase.begins.take() {
             Some(Frame::PointBegins {
@@ -331,18 +341,26 @@ impl<'a> Team<'a> {
         Ok(())
     }
 
-    fn clock(&self, place: usize) -> Result<ClockOffset, String> {
-        let clock = self.members[place]
-            .host
-            .clock()
-            .map_err(|error| error.to_string())?;
-        if clock.bound_ns > LONGEST_BOUND_NS {
-            return Err(format!(
-                "its clock is known to no better than {} ms, so its seconds are not those of the others: the way to it is too slow",
-                clock.bound_ns / 1_000_000
-            ));
-        }
-        Ok(clock)
+    /// How the clocks of all stand to that of this machine, by place.
+    fn clocks(&self) -> Vec<Result<ClockOffset, String>> {
+        let readers = self.members.iter().map(|member| member.host.clock_reader());
+        let read: Vec<_> = readers.map(std::thread::spawn).collect();
+        let is_known = |clock: ClockOffset| {
+            if clock.bound_ns > LONGEST_BOUND_NS {
+                return Err(format!(
+                    "its clock is known to no better than {} ms, so its seconds are not those of the others: the way to it is too slow",
+                    clock.bound_ns / 1_000_000
+                ));
+            }
+            Ok(clock)
+        };
+        let clocks = read.into_iter().map(|clock| {
+            let clock = clock.join();
+            clock
+                .unwrap_or_else(|_| Err("its clock could not be read".into()))
+                .and_then(is_known)
+        });
+        clocks.collect()
     }
 
     /// Adds a slice of one host to those of the others.
@@ -436,8 +454,12 @@ impl<'a> Team<'a> {
             .filter_map(Option::take)
             .collect();
         let mut hosts = Vec::new();
-        for (place, end) in ends.iter().enumerate() {
-            hosts.push(self.host_point(place, end));
+        let clocks = self.clocks();
+        for (place, (end, clock_after)) in ends.iter().zip(clocks).enumerate() {
+            hosts.push(HostPoint {
+                clock_after: clock_after.ok(),
+                ..self.host_point(place, end)
+            });
         }
         let watched = (ends.len() > loads).then(|| ends.pop()).flatten();
         let mut merged = merged(ends);
@@ -493,7 +515,8 @@ impl<'a> Team<'a> {
         let clock = self.phase.clocks[place];
         let first = end.first_operation_ns.map(|there| clock.here(there));
         HostPoint {
-            cores: member.cores,
+            cores: member.machine.as_ref().map_or(0, |machine| machine.cores),
+            machine: member.machine.as_ref().map(Machine::fingerprint),
             host: member.name.map(str::to_owned),
             makes_load: member.role != WorkerRole::Watch,
             completed: seen.completed,
@@ -504,7 +527,7 @@ impl<'a> Team<'a> {
             clock_jump_ns: end.clock_jump_ns,
             foreign: end.foreign.clone(),
             clock,
-            clock_after: self.members[place].host.clock().ok(),
+            clock_after: None,
             first_after_ns: first.map(|first| first as i64 - self.phase.began_ns as i64),
         }
     }
@@ -576,6 +599,7 @@ impl<'a> Phase<'a> {
             is_point: false,
             records: u64::MAX,
             is_under_way: false,
+            measures: false,
             watched: Vec::new(),
             last_end_ns: 0,
         }

@@ -149,6 +149,7 @@ fn calibration(number: usize) -> Calibration {
         ));
     }
     Calibration {
+        machine: None,
         host: None,
         disk: disk(number),
         at: format!("2026-03-01T08:5{number}:00Z"),

@@ -109,6 +109,7 @@ pub fn calibrated(lab: &Laboratory, off: f64) -> ExperimentRecord {
     for arm in &lab.plan.arms {
         if let Some(DiskChoice::Emulated { spec }) = &arm.rig.disk {
             record.calibrations.push(Calibration {
+                machine: None,
                 host: None,
                 disk: spec.clone(),
                 at: "2026-03-01T09:00:00Z".into(),

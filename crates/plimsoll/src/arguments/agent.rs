@@ -1,13 +1,11 @@
 //! The arguments of `plimsoll agent`, `plimsoll hosts` and `plimsoll nats`.
 
-use clap::{ArgGroup, Args, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 /// `plimsoll agent`.
 #[derive(Args, Debug)]
-#[command(
-    group = ArgGroup::new("way").required(true),
-    after_help = "\
+#[command(after_help = "\
 Examples:
   plimsoll agent --stdio                             what `plimsoll run` starts over ssh by itself
   kubectl exec -i db1 -- plimsoll agent --stdio --allow server
@@ -15,11 +13,10 @@ Examples:
   plimsoll agent --nats tls://nats.example --nats-seed r6g.seed --name r6g --allow load,server
                                                      joins a NATS server, and serves one `plimsoll run` after the other
 
-An agent that has not heard its `plimsoll run` for 5 seconds ends what it started and removes what it made."
-)]
+An agent that has not heard its `plimsoll run` for 5 seconds ends what it started and removes what it made.")]
 pub struct Agent {
-    /// Speak over the standard input and output with the program that started this one.
-    #[arg(long, group = "way", conflicts_with = "name")]
+    /// Speak over the standard input and output with the program that started this one, and not over NATS.
+    #[arg(long, conflicts_with = "name", required_unless_present = "nats")]
     pub stdio: bool,
     #[command(flatten)]
     pub nats: Nats,
@@ -40,7 +37,7 @@ pub struct Agent {
 #[derive(Args, Clone, Debug, Default)]
 pub struct Nats {
     /// The NATS server that agents join, e.g. tls://nats.example.
-    #[arg(long, value_name = "URL", env = "PLIMSOLL_NATS", group = "way")]
+    #[arg(long, value_name = "URL", env = "PLIMSOLL_NATS")]
     pub nats: Option<String>,
     /// File with the seed of an nkey, as `plimsoll nats init` writes it.
     #[arg(long, value_name = "FILE", env = "PLIMSOLL_NATS_SEED", value_hint = ValueHint::FilePath)]

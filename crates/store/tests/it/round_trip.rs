@@ -217,6 +217,7 @@ fn what_fio_found_is_kept_with_its_experiment() {
     let (site, mut store) = Site::with_store();
     let id = store.begin(&sample::experiment("")).unwrap();
     let calibration = Calibration {
+        machine: None,
         host: None,
         disk: DiskSpec::unlimited(1 << 30),
         at: "2026-11-21T03:44:00Z".into(),
