@@ -506,6 +506,7 @@ impl<'a> Team<'a> {
             clock,
             clock_after: self.members[place].host.clock().ok(),
             first_after_ns: first.map(|first| first as i64 - self.phase.began_ns as i64),
+            network: end.network.clone(),
         }
     }
 
@@ -596,6 +597,8 @@ fn due(label: &PointLabel, duration_ns: u64) -> Option<f64> {
 fn merged(ends: Vec<PointEnd>) -> PointEnd {
     let mut ends = ends.into_iter();
     let mut all = ends.next().unwrap_or_default();
+    // Each machine has its own.
+    all.network = None;
     for end in ends {
         all.measured_ns = all.measured_ns.max(end.measured_ns);
         all.due = all.due.zip(end.due).map(|(one, other)| one + other);

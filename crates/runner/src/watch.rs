@@ -1,10 +1,10 @@
 //! A worker that watches the machine on which a server stands, whose load comes from other machines.
 
 use crate::frames::{Frame, Order, Word};
-use crate::rig_access::sampler_of;
+use crate::rig_access::{network_of, sampler_of};
 use crate::worker::{Runner, Speaker};
 use plimsoll_loadgen::{Grid, monotonic_ns};
-use plimsoll_record::{Completed, PointEnd, Slice, WorkerUse};
+use plimsoll_record::{Completed, NetworkPoint, PointEnd, Slice, WorkerUse};
 use plimsoll_telemetry::{ForeignSampler, Host, SliceSampler, SystemSampler};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -22,7 +22,9 @@ pub(crate) fn watch<W: Write>(
     speaker: &mut Speaker<W>,
 ) -> Result<bool, String> {
     let host = Host::here();
-    let mut sampler = sampler_of(&order.standing, &host)?;
+    let network = network_of(&order.standing, &host);
+    let is_networked = network.is_some();
+    let mut sampler = sampler_of(&order.standing, &host)?.with_network(network);
     let mut ours = vec![std::process::id(), std::os::unix::process::parent_id()];
     let servers = order.standing.server.iter();
     ours.extend(servers.flat_map(|server| &server.processes));
@@ -31,13 +33,15 @@ pub(crate) fn watch<W: Write>(
             Ok(Word::Begin { at_ns, warm_up_ns }) => {
                 let foreign = ForeignSampler::start(&host, &ours);
                 let system = SystemSampler::start(&host);
-                phase(&mut sampler, at_ns, warm_up_ns, runner, speaker);
+                let mut seen = NetworkPoint::default();
+                phase(&mut sampler, at_ns, warm_up_ns, runner, speaker, &mut seen);
                 let used = system.since_start();
                 speaker.say(&Frame::PointEnds {
                     end: Box::new(PointEnd {
                         stolen_ns: used.stolen_ns,
                         clock_jump_ns: used.clock_jump_ns,
                         foreign: Some(Box::new(foreign.since_start())),
+                        network: is_networked.then(|| Box::new(seen)),
                         ..PointEnd::default()
                     }),
                     records: u64::MAX,
@@ -58,6 +62,7 @@ fn phase<W: Write>(
     warm_up_ns: u64,
     runner: &Runner,
     speaker: &mut Speaker<W>,
+    network: &mut NetworkPoint,
 ) {
     let grid = Grid::new(warm_up_ns);
     let mut is_over = wait_until(at_ns, runner);
@@ -72,17 +77,19 @@ fn phase<W: Write>(
         let mut telemetry = BTreeMap::new();
         sampler.sample(&mut |_| {}, &mut telemetry);
         if length_ns > 0 {
+            let slice = Slice {
+                index,
+                start_ns,
+                length_ns,
+                warm_up: grid.is_warm_up(index),
+                completed: Completed::default(),
+                operations: Vec::new(),
+                worker: WorkerUse::default(),
+                telemetry,
+            };
+            network.add(&slice);
             speaker.say(&Frame::Watched {
-                slice: Box::new(Slice {
-                    index,
-                    start_ns,
-                    length_ns,
-                    warm_up: grid.is_warm_up(index),
-                    completed: Completed::default(),
-                    operations: Vec::new(),
-                    worker: WorkerUse::default(),
-                    telemetry,
-                }),
+                slice: Box::new(slice),
             });
         }
         index += 1;
