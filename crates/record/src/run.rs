@@ -1,8 +1,8 @@
 //! One arm in one block.
 
 use crate::{
-    Disturbance, ForeignCpu, Histogram, HostPoint, Imported, Machine, NetworkPoint, Operation, ProbeTask,
-    RigRecord, Slice, Status, Storage, Warning,
+    Disturbance, ForeignCpu, Histogram, HostPoint, Imported, Machine, NetworkPoint, Operation,
+    ProbeTask, RigRecord, Slice, Status, Storage, Warning,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -72,6 +72,7 @@ mod tests {
             clock_bound_ns: 0,
             start_skew_ns: None,
             stolen: None,
+            network: None,
         };
         assert_eq!(role(&host(true, false)), "load");
         assert_eq!(role(&host(false, true)), "server");

@@ -5,8 +5,8 @@ use plimsoll_disk::Control;
 use plimsoll_engine::{Endpoint, Engine};
 use plimsoll_record::ShapedFrom;
 use plimsoll_telemetry::{
-    DeviceSource, DeviceTotals, Diskstats, GroupSource, Host, KnownServer, ListensAt, Network, SliceSampler,
-    server_process,
+    DeviceSource, DeviceTotals, Diskstats, GroupSource, Host, KnownServer, ListensAt, Network,
+    SliceSampler, server_process,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;

@@ -10,8 +10,8 @@ use crate::frames::{Frame, Order, Word, WorkerRole};
 use crate::supervise::{Below, Member, Start, Worker, WorkerEnd, died};
 use plimsoll_loadgen::monotonic_ns;
 use plimsoll_record::{
-    ClockOffset, Completed, ErrorSample, Histogram, HostPoint, LoadKind, PointEnd, PointLabel,
-    Slice, WorkerUse,
+    ClockOffset, Completed, ErrorSample, Histogram, HostPoint, LoadKind, NetworkPoint, PointEnd,
+    PointLabel, Slice, WorkerUse,
 };
 use plimsoll_rig::RigError;
 use plimsoll_search::Tally;
@@ -428,7 +428,10 @@ impl<'a> Team<'a> {
                 slice: Box::new(slice),
             })?;
         }
-        self.tells_watched(take)?;
+        let network = self.tells_watched(take)?;
+        if let Some(end) = self.phase.ends[loads..].iter_mut().flatten().next() {
+            end.network = network;
+        }
         let mut ends: Vec<PointEnd> = self
             .phase
             .ends
@@ -472,19 +475,21 @@ impl<'a> Team<'a> {
         Ok(())
     }
 
-    /// Hands on what was watched while the load was made. Until the word reached the one that watches it went on, which belongs to no point.
+    /// Hands on what was watched while the load was made, and tells what the network did by it. Until the word reached the one that watches it went on, which belongs to no point.
     fn tells_watched(
         &mut self,
         take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
-    ) -> Result<(), RunnerError> {
+    ) -> Result<Option<Box<NetworkPoint>>, RunnerError> {
         let last = self.phase.last_end_ns;
         let watched = std::mem::take(&mut self.phase.watched);
+        let mut network = NetworkPoint::default();
         for slice in watched.into_iter().filter(|slice| slice.start_ns < last) {
+            network.add(&slice);
             take(Frame::Watched {
                 slice: Box::new(slice),
             })?;
         }
-        Ok(())
+        Ok((network.length_ns > 0).then(|| Box::new(network)))
     }
 
     fn host_point(&self, place: usize, end: &PointEnd) -> HostPoint {

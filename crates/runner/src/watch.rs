@@ -4,7 +4,7 @@ use crate::frames::{Frame, Order, Word};
 use crate::rig_access::{network_of, sampler_of};
 use crate::worker::{Runner, Speaker};
 use plimsoll_loadgen::{Grid, monotonic_ns};
-use plimsoll_record::{Completed, NetworkPoint, PointEnd, Slice, WorkerUse};
+use plimsoll_record::{Completed, PointEnd, Slice, WorkerUse};
 use plimsoll_telemetry::{ForeignSampler, Host, SliceSampler, SystemSampler};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -23,7 +23,6 @@ pub(crate) fn watch<W: Write>(
 ) -> Result<bool, String> {
     let host = Host::here();
     let network = network_of(&order.standing, &host);
-    let is_networked = network.is_some();
     let mut sampler = sampler_of(&order.standing, &host)?.with_network(network);
     let mut ours = vec![std::process::id(), std::os::unix::process::parent_id()];
     let servers = order.standing.server.iter();
@@ -33,15 +32,13 @@ pub(crate) fn watch<W: Write>(
             Ok(Word::Begin { at_ns, warm_up_ns }) => {
                 let foreign = ForeignSampler::start(&host, &ours);
                 let system = SystemSampler::start(&host);
-                let mut seen = NetworkPoint::default();
-                phase(&mut sampler, at_ns, warm_up_ns, runner, speaker, &mut seen);
+                phase(&mut sampler, at_ns, warm_up_ns, runner, speaker);
                 let used = system.since_start();
                 speaker.say(&Frame::PointEnds {
                     end: Box::new(PointEnd {
                         stolen_ns: used.stolen_ns,
                         clock_jump_ns: used.clock_jump_ns,
                         foreign: Some(Box::new(foreign.since_start())),
-                        network: is_networked.then(|| Box::new(seen)),
                         ..PointEnd::default()
                     }),
                     records: u64::MAX,
@@ -62,7 +59,6 @@ fn phase<W: Write>(
     warm_up_ns: u64,
     runner: &Runner,
     speaker: &mut Speaker<W>,
-    network: &mut NetworkPoint,
 ) {
     let grid = Grid::new(warm_up_ns);
     let mut is_over = wait_until(at_ns, runner);
@@ -77,19 +73,17 @@ fn phase<W: Write>(
         let mut telemetry = BTreeMap::new();
         sampler.sample(&mut |_| {}, &mut telemetry);
         if length_ns > 0 {
-            let slice = Slice {
-                index,
-                start_ns,
-                length_ns,
-                warm_up: grid.is_warm_up(index),
-                completed: Completed::default(),
-                operations: Vec::new(),
-                worker: WorkerUse::default(),
-                telemetry,
-            };
-            network.add(&slice);
             speaker.say(&Frame::Watched {
-                slice: Box::new(slice),
+                slice: Box::new(Slice {
+                    index,
+                    start_ns,
+                    length_ns,
+                    warm_up: grid.is_warm_up(index),
+                    completed: Completed::default(),
+                    operations: Vec::new(),
+                    worker: WorkerUse::default(),
+                    telemetry,
+                }),
             });
         }
         index += 1;

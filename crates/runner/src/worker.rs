@@ -10,9 +10,8 @@ use plimsoll_loadgen::{
     LoadError, LoadSpec, PointSpec, SliceSink, run_load_with, run_point, run_point_noting,
 };
 use plimsoll_plan::SettingValue;
-use plimsoll_record::{
-    Completed, LoadKind, NetworkPoint, PointEnd, PointLabel, Slice, WorkerUse,
-};
+use plimsoll_record::figures::NETWORK;
+use plimsoll_record::{Completed, LoadKind, NetworkPoint, PointEnd, PointLabel, Slice, WorkerUse};
 use plimsoll_schedule::{Load, Share};
 use plimsoll_search::{PointSequence, Step, Tally};
 use plimsoll_telemetry::{
@@ -20,7 +19,6 @@ use plimsoll_telemetry::{
     round_trips,
 };
 use plimsoll_workload::{KeySpace, Workload};
-use plimsoll_record::figures::NETWORK;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::Arc;

@@ -25,7 +25,9 @@ impl Network {
     #[must_use]
     pub fn of_connections(host: &Host) -> Option<Self> {
         let own = addresses();
-        let remote = connections(host).into_iter().find(|one| is_apart(one, &own))?;
+        let remote = connections(host)
+            .into_iter()
+            .find(|one| is_apart(one, &own))?;
         Self::with(host, remote.local, &own)
     }
 
@@ -53,7 +55,9 @@ impl Network {
             interface: interface.to_owned(),
             devices: KeptFile::open(host, "proc/self/net/dev"),
             tcp: KeptFile::open(host, "proc/self/net/snmp"),
-            link: speed.filter(|speed| *speed > 0).map(|speed| speed as f64 * MEGABIT),
+            link: speed
+                .filter(|speed| *speed > 0)
+                .map(|speed| speed as f64 * MEGABIT),
         }
     }
 

@@ -20,7 +20,7 @@ struct Column {
 }
 
 /// The least telling last: they are left out first where a screen is narrow.
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 12] = [
     Column {
         title: "host",
         of: |host, screen| Some(screen.short(name(host), 20)),
@@ -58,6 +58,34 @@ const COLUMNS: [Column; 8] = [
     Column {
         title: "stolen",
         of: |host, screen| Some(screen.numbers().percent(host.stolen?)),
+    },
+    Column {
+        title: "round trip",
+        of: |host, screen| {
+            let nanos = host.network?.round_trip_median_ns?;
+            Some(screen.numbers().latency(nanos))
+        },
+    },
+    Column {
+        title: "received/s",
+        of: |host, screen| {
+            let bytes = host.network?.received_bytes_per_second?;
+            Some(screen.numbers().bytes_of(bytes))
+        },
+    },
+    Column {
+        title: "sent/s",
+        of: |host, screen| {
+            Some(
+                screen
+                    .numbers()
+                    .bytes_of(host.network?.sent_bytes_per_second?),
+            )
+        },
+    },
+    Column {
+        title: "sent again",
+        of: |host, screen| Some(screen.numbers().percent(host.network?.retransmitted?)),
     },
 ];
 

@@ -8,7 +8,7 @@ use plimsoll_report::hosts::{by_arm, name, role};
 use plimsoll_report::text;
 
 /// Columns of the table.
-const COLUMNS: usize = 8;
+const COLUMNS: usize = 12;
 
 /// A table with the machines of each arm; nothing where every run had one worker.
 pub(super) fn table(page: &Page<'_>) -> Markup {
@@ -40,6 +40,10 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
                     th.num scope="col" { "Clock within" small { "worst" } }
                     th.num scope="col" { "Began after the first" small { "worst, closed loops" } }
                     th.num scope="col" { "Stolen" small { "of the processors" } }
+                    th.num scope="col" { "Round trip" small { "to the server" } }
+                    th.num scope="col" { "Received" small { "a second" } }
+                    th.num scope="col" { "Sent" small { "a second" } }
+                    th.num scope="col" { "Sent again" small { "of TCP segments" } }
                 } }
                 @for (arm, rows) in &shown {
                     tbody {
@@ -55,6 +59,14 @@ pub(super) fn table(page: &Page<'_>) -> Markup {
 
 fn row(host: &HostSummary) -> Markup {
     let latency = |nanos: Option<f64>| nanos.map(|nanos| PAGE.latency(nanos));
+    let network = host.network.unwrap_or_default();
+    let link = network.link_bytes_per_second;
+    let carried = |bytes: Option<f64>| {
+        html! { td.num {
+            (bytes.map_or_else(|| PAGE.nothing().into(), |bytes| PAGE.bytes_of(bytes)))
+            @if let Some(link) = link.filter(|_| bytes.is_some()) { small { "of " (PAGE.bytes_of(link)) } }
+        } }
+    };
     let cell =
         |text: Option<String>| html! { td.num { (text.unwrap_or_else(|| PAGE.nothing().into())) } };
     html! {
@@ -72,6 +84,10 @@ fn row(host: &HostSummary) -> Markup {
             (cell(latency(Some(host.clock_bound_ns as f64))))
             (cell(latency(host.start_skew_ns.map(|nanos| nanos as f64))))
             (cell(host.stolen.map(|share| PAGE.percent(share))))
+            (cell(latency(network.round_trip_median_ns)))
+            (carried(network.received_bytes_per_second))
+            (carried(network.sent_bytes_per_second))
+            (cell(network.retransmitted.map(|share| PAGE.percent(share))))
         }
     }
 }
