@@ -349,7 +349,7 @@ impl<'a> Team<'a> {
     fn adds(
         &mut self,
         place: usize,
-        slice: Slice,
+        mut slice: Slice,
         take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
     ) -> Result<(), RunnerError> {
         if !slice.warm_up {
@@ -363,6 +363,8 @@ impl<'a> Team<'a> {
             seen.used.resident_bytes = seen.used.resident_bytes.max(slice.worker.resident_bytes);
             seen.measured_ns += slice.length_ns;
         }
+        slice.by_host = vec![0; self.loads()];
+        slice.by_host[place] = slice.completed.total();
         let end_ns = slice.start_ns + slice.length_ns;
         self.phase.last_end_ns = self.phase.last_end_ns.max(end_ns);
         let index = slice.index;

@@ -81,6 +81,7 @@ fn phase<W: Write>(
                     warm_up: grid.is_warm_up(index),
                     completed: Completed::default(),
                     operations: Vec::new(),
+                    by_host: Vec::new(),
                     worker: WorkerUse::default(),
                     telemetry,
                 }),

@@ -69,6 +69,7 @@ fn hosts_at_several_widths_and_in_ascii() {
     let (mut record, mut analysis) = sample::experiment(&Shape::quickstart());
     sample::hosts::furnish(&mut record, &mut analysis);
     for (name, width, unicode) in [
+        ("hosts-160", 160, true),
         ("hosts-100", 100, true),
         ("hosts-80", 80, true),
         ("hosts-40-ascii", 40, false),

@@ -1,9 +1,12 @@
 //! What a live page shows, made of the news of the store.
 
-use super::update::{Cell, EventMark, Measured, Now, Second, Update};
+use super::update::{Cell, EventMark, Measured, Now, NowHost, Second, Update};
 use plimsoll_judge::{JudgeError, plan_of};
-use plimsoll_plan::{EngineKind, Needs, Plan, explain, words::event_in_words};
-use plimsoll_record::{ExperimentRecord, LoadKind, PointLabel, RunRecord, RunState, Slice};
+use plimsoll_plan::{CONTROLLER, EngineKind, Needs, Plan, explain, words::event_in_words};
+use plimsoll_record::{
+    ExperimentRecord, HostPoint, LoadKind, PointLabel, RunRecord, RunState, Slice,
+};
+use plimsoll_report::hosts::role_words;
 use plimsoll_report::progress::{Left, Phase, PointProgress, Span};
 use plimsoll_store::{NewPoint, News, PointKey, RunKey};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,6 +17,8 @@ const MINUTES_SHOWN: f64 = 5.0;
 const SECONDS_SHOWN: usize = 3_000;
 /// Slices of a point that may still get a late share: programs of before wrote such.
 const LATE: usize = 16;
+/// Machines of a run.
+const HOSTS_SHOWN: usize = 64;
 /// Points of the curve, the latest.
 const POINTS_SHOWN: usize = 4_000;
 
@@ -21,6 +26,8 @@ const POINTS_SHOWN: usize = 4_000;
 pub(crate) struct Picture {
     plan: Plan,
     needs: Needs,
+    /// The machines of each arm.
+    hosts: Vec<Vec<Host>>,
     running: bool,
     runs: BTreeMap<RunKey, Run>,
     points: BTreeMap<PointKey, Point>,
@@ -40,12 +47,21 @@ struct Changed {
     events: BTreeSet<(i64, u32)>,
 }
 
+/// A machine that takes part in the runs of an arm.
+struct Host {
+    name: String,
+    makes_load: bool,
+    has_server: bool,
+}
+
 struct Run {
     block: u32,
     arm: u32,
     state: RunState,
     begun: f64,
     ended: Option<f64>,
+    /// p99 of the lateness of each machine at its last open loop.
+    late_p99_ns: Vec<Option<f64>>,
     /// Measuring so far, warm-up included, without the load phase.
     measured_seconds: f64,
 }
@@ -56,6 +72,8 @@ struct Point {
     begun: f64,
     progress: PointProgress,
     last: Option<(f64, Option<f64>)>,
+    /// Of the last slice, what each machine that makes load did in a second.
+    host_rates: Vec<f64>,
     /// Only while it goes on.
     going: Option<Going>,
     /// What it came to; kept without the histogram when it is over.
@@ -76,9 +94,11 @@ impl Picture {
     pub(crate) fn of(head: &ExperimentRecord, engines: &[EngineKind]) -> Result<Self, JudgeError> {
         let plan = plan_of(head)?;
         let needs = explain(&plan, engines).needs;
+        let hosts = hosts(&plan, engines);
         Ok(Self {
             plan,
             needs,
+            hosts,
             running: true,
             runs: BTreeMap::new(),
             points: BTreeMap::new(),
@@ -105,6 +125,9 @@ impl Picture {
             if let Some(point) = self.points.get_mut(key) {
                 point.going = None;
                 self.changed.points.insert(*key);
+                if let Some(run) = self.runs.get_mut(&point.run) {
+                    run.takes_lateness(&end.hosts);
+                }
                 let begun = point.begun;
                 for done in end.disturbance.iter().flat_map(|all| &all.events) {
                     let at = begun + done.at_ns as f64 / 1e9;
@@ -121,7 +144,8 @@ impl Picture {
             return;
         };
         let arm = arm as u32;
-        let measured_seconds = self.runs.get(&key).map_or(0.0, |run| run.measured_seconds);
+        let known = self.runs.remove(&key);
+        let measured_seconds = known.as_ref().map_or(0.0, |run| run.measured_seconds);
         self.runs.insert(
             key,
             Run {
@@ -130,6 +154,7 @@ impl Picture {
                 state: run.state.clone(),
                 begun: instant(&run.started_at),
                 ended: run.ended_at.as_deref().map(instant),
+                late_p99_ns: known.map_or_else(Vec::new, |run| run.late_p99_ns),
                 measured_seconds,
             },
         );
@@ -160,6 +185,7 @@ impl Picture {
                 begun: instant(&point.head.started_at),
                 progress,
                 last: None,
+                host_rates: Vec::new(),
                 going: Some(Going::default()),
                 result: None,
                 errors: 0,
@@ -200,6 +226,10 @@ impl Picture {
             p99_ns: span.p99_ns(),
         };
         point.last = Some((told.rate, told.p99_ns));
+        if !slice.by_host.is_empty() && length > 0.0 {
+            let rates = slice.by_host.iter().map(|count| *count as f64 / length);
+            point.host_rates = rates.collect();
+        }
         let due = (0..).zip(&self.plan.events).filter_map(|(event, spec)| {
             let at = point.progress.warm_up_seconds + spec.at_ns as f64 / 1e9;
             (!point.progress.is_load && end - length < at && at <= end)
@@ -428,7 +458,10 @@ impl Picture {
             rate: None,
             p99_ns: None,
             errors: 0,
+            hosts: Vec::new(),
+            more_hosts: 0,
         };
+        let mut rates: &[f64] = &[];
         if let Some(point) = self.point_of(key).filter(|point| point.going.is_some()) {
             now.mix.clone_from(&point.label.mix);
             now.load.clone_from(&point.label.load_label);
@@ -439,7 +472,18 @@ impl Picture {
                 now.rate = Some(rate);
                 now.p99_ns = p99_ns;
             }
+            rates = &point.host_rates;
         }
+        let hosts = &self.hosts[run.arm as usize];
+        for (place, host) in hosts.iter().enumerate().take(HOSTS_SHOWN) {
+            now.hosts.push(NowHost {
+                name: host.name.clone(),
+                role: role_words(host.makes_load, host.has_server),
+                rate: rates.get(place).copied().filter(|_| host.makes_load),
+                late_p99_ns: run.late_p99_ns.get(place).copied().flatten(),
+            });
+        }
+        now.more_hosts = hosts.len().saturating_sub(HOSTS_SHOWN) as u32;
         Some(now)
     }
 
@@ -482,6 +526,47 @@ impl Picture {
             p99_ns,
         })
     }
+}
+
+impl Run {
+    /// Closed loops have none, and leave that of the open loop before.
+    fn takes_lateness(&mut self, hosts: &[HostPoint]) {
+        let p99_ns = |host: &HostPoint| host.generator_lag.as_ref()?.percentile_ns(99.0);
+        let late: Vec<Option<f64>> = hosts
+            .iter()
+            .map(|host| p99_ns(host).map(|nanos| nanos as f64))
+            .collect();
+        if late.iter().any(Option::is_some) {
+            self.late_p99_ns = late;
+        }
+    }
+}
+
+/// The machines of each arm in the order of its records: those that make load, then the one of the server; none where it is one machine alone.
+fn hosts(plan: &Plan, engines: &[EngineKind]) -> Vec<Vec<Host>> {
+    let mut all = Vec::with_capacity(plan.arms.len());
+    for arm in &plan.arms {
+        let kind = engines.iter().find(|kind| kind.name == arm.engine);
+        let mut names = kind.map_or_else(Vec::new, |kind| plan.load_hosts_of(arm, kind));
+        let loads = names.len();
+        let on = arm.on.as_deref();
+        let has_server = arm.rig.server.is_some();
+        if has_server && !names.contains(&on) {
+            names.push(on);
+        }
+        let mut hosts = Vec::new();
+        if names.len() > 1 {
+            for (place, name) in names.into_iter().enumerate() {
+                hosts.push(Host {
+                    name: name.unwrap_or(CONTROLLER).to_owned(),
+                    makes_load: place < loads,
+                    has_server: has_server && name == on,
+                });
+            }
+        }
+        all.push(hosts);
+    }
+    all
 }
 
 /// Seconds since 1970; 0 where a record does not say.
