@@ -3,9 +3,7 @@
 use super::update::{Cell, EventMark, Measured, Now, NowHost, Second, Update};
 use plimsoll_judge::{JudgeError, plan_of};
 use plimsoll_plan::{CONTROLLER, EngineKind, Needs, Plan, explain, words::event_in_words};
-use plimsoll_record::{
-    ExperimentRecord, HostPoint, LoadKind, PointLabel, RunRecord, RunState, Slice,
-};
+use plimsoll_record::{ExperimentRecord, LoadKind, PointLabel, RunRecord, RunState, Slice};
 use plimsoll_report::hosts::role_words;
 use plimsoll_report::progress::{Left, Phase, PointProgress, Span};
 use plimsoll_store::{NewPoint, News, PointKey, RunKey};
@@ -28,6 +26,8 @@ pub(crate) struct Picture {
     needs: Needs,
     /// The machines of each arm.
     hosts: Vec<Vec<Host>>,
+    /// p99 of the lateness of a machine at its last open loop.
+    late_p99_ns: BTreeMap<String, f64>,
     running: bool,
     runs: BTreeMap<RunKey, Run>,
     points: BTreeMap<PointKey, Point>,
@@ -60,8 +60,6 @@ struct Run {
     state: RunState,
     begun: f64,
     ended: Option<f64>,
-    /// p99 of the lateness of each machine at its last open loop.
-    late_p99_ns: Vec<Option<f64>>,
     /// Measuring so far, warm-up included, without the load phase.
     measured_seconds: f64,
 }
@@ -99,6 +97,7 @@ impl Picture {
             plan,
             needs,
             hosts,
+            late_p99_ns: BTreeMap::new(),
             running: true,
             runs: BTreeMap::new(),
             points: BTreeMap::new(),
@@ -125,8 +124,12 @@ impl Picture {
             if let Some(point) = self.points.get_mut(key) {
                 point.going = None;
                 self.changed.points.insert(*key);
-                if let Some(run) = self.runs.get_mut(&point.run) {
-                    run.takes_lateness(&end.hosts);
+                for host in &end.hosts {
+                    let lag = host.generator_lag.as_ref();
+                    if let Some(p99_ns) = lag.and_then(|lag| lag.percentile_ns(99.0)) {
+                        let name = host.host.as_deref().unwrap_or(CONTROLLER);
+                        self.late_p99_ns.insert(name.to_owned(), p99_ns as f64);
+                    }
                 }
                 let begun = point.begun;
                 for done in end.disturbance.iter().flat_map(|all| &all.events) {
@@ -144,8 +147,7 @@ impl Picture {
             return;
         };
         let arm = arm as u32;
-        let known = self.runs.remove(&key);
-        let measured_seconds = known.as_ref().map_or(0.0, |run| run.measured_seconds);
+        let measured_seconds = self.runs.get(&key).map_or(0.0, |run| run.measured_seconds);
         self.runs.insert(
             key,
             Run {
@@ -154,7 +156,6 @@ impl Picture {
                 state: run.state.clone(),
                 begun: instant(&run.started_at),
                 ended: run.ended_at.as_deref().map(instant),
-                late_p99_ns: known.map_or_else(Vec::new, |run| run.late_p99_ns),
                 measured_seconds,
             },
         );
@@ -480,7 +481,7 @@ impl Picture {
                 name: host.name.clone(),
                 role: role_words(host.makes_load, host.has_server),
                 rate: rates.get(place).copied().filter(|_| host.makes_load),
-                late_p99_ns: run.late_p99_ns.get(place).copied().flatten(),
+                late_p99_ns: self.late_p99_ns.get(&host.name).copied(),
             });
         }
         now.more_hosts = hosts.len().saturating_sub(HOSTS_SHOWN) as u32;
@@ -525,20 +526,6 @@ impl Picture {
             rate,
             p99_ns,
         })
-    }
-}
-
-impl Run {
-    /// Closed loops have none, and leave that of the open loop before.
-    fn takes_lateness(&mut self, hosts: &[HostPoint]) {
-        let p99_ns = |host: &HostPoint| host.generator_lag.as_ref()?.percentile_ns(99.0);
-        let late: Vec<Option<f64>> = hosts
-            .iter()
-            .map(|host| p99_ns(host).map(|nanos| nanos as f64))
-            .collect();
-        if late.iter().any(Option::is_some) {
-            self.late_p99_ns = late;
-        }
     }
 }
 

@@ -331,6 +331,7 @@ fn each_machine_of_a_run_is_shown_with_what_it_does_now() {
     let mut lag = Histogram::new();
     lag.record_n(1_000, 100);
     let late = HostPoint {
+        host: Some("bench1".into()),
         generator_lag: Some(lag),
         ..HostPoint::default()
     };
@@ -347,7 +348,7 @@ fn each_machine_of_a_run_is_shown_with_what_it_does_now() {
     assert_eq!(hosts(), expected);
     writer.begin_run("9b2c", &run("large", 0)).unwrap();
     let expected = json!([
-        host("bench1", "load", None, None),
+        host("bench1", "load", None, Some(1_000.0)),
         host("controller", "load", None, None),
     ]);
     assert_eq!(hosts(), expected);

@@ -74,7 +74,7 @@ pub(super) struct NowHost {
     pub(super) role: &'static str,
     /// Operations per second of the last slice, where it makes load.
     pub(super) rate: Option<f64>,
-    /// p99 of its own lateness at the last open loop of this run.
+    /// p99 of its own lateness at its last open loop.
     pub(super) late_p99_ns: Option<f64>,
 }
 
