@@ -75,13 +75,6 @@ const NETWORK: [Column; 7] = [
         },
     },
     Column {
-        title: "at least",
-        of: |host, screen| {
-            let nanos = host.network?.round_trip_least_ns?;
-            Some(screen.numbers().latency(nanos))
-        },
-    },
-    Column {
         title: "received/s",
         of: |host, screen| {
             let bytes = host.network?.received_bytes_per_second?;
@@ -107,6 +100,13 @@ const NETWORK: [Column; 7] = [
         of: |host, screen| {
             let bytes = host.network?.link_bytes_per_second?;
             Some(screen.numbers().bytes_of(bytes))
+        },
+    },
+    Column {
+        title: "shortest",
+        of: |host, screen| {
+            let nanos = host.network?.round_trip_least_ns?;
+            Some(screen.numbers().latency(nanos))
         },
     },
 ];

@@ -112,7 +112,7 @@ fn network(host: &HostSummary) -> Markup {
     html! {
         td.num {
             (latency(seen.round_trip_median_ns).unwrap_or_else(|| PAGE.nothing().into()))
-            @if let Some(least) = latency(seen.round_trip_least_ns) { small { "at least " (least) } }
+            @if let Some(least) = latency(seen.round_trip_least_ns) { small { "shortest " (least) } }
         }
         (carried(seen.received_bytes_per_second))
         (carried(seen.sent_bytes_per_second))

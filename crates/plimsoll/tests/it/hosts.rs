@@ -11,6 +11,8 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+#[cfg(feature = "mongodb")]
+use {plimsoll_judge::CauseKind, plimsoll_record::ExperimentRecord};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 
@@ -722,7 +724,8 @@ impl Cable {
     const ADDRESSES: [&str; 2] = ["198.51.100.1", "198.51.100.2"];
 
     fn new() -> Self {
-        let id = std::process::id();
+        // Tests of one process have threads of their own.
+        let id = rustix::thread::gettid().as_raw_nonzero();
         let cable = Self(["a", "b"].map(|end| format!("plimsoll-{id}-{end}")));
         let [a, b] = &cable.0;
         for name in [a, b] {
@@ -762,12 +765,10 @@ fn ip(arguments: &[&str]) {
     assert!(said.status.success(), "{arguments:?}: {said:?}");
 }
 
-#[test]
+/// So many sessions at one end ask a mongod at the other.
 #[cfg(feature = "mongodb")]
-fn the_network_between_load_and_server_is_measured_at_both_ends() {
-    needs!([Need::Root, Need::Server("mongod"), Need::Program("ip")]);
+fn over_a_cable(cable: &Cable, sessions: u32) -> ExperimentRecord {
     let laboratory = Laboratory::new();
-    let cable = Cable::new();
     let load = cable.command(0, &command(&laboratory, PROGRAM, "load"));
     let server = cable.command(1, &command(&laboratory, PROGRAM, "server"));
     laboratory.write(
@@ -783,7 +784,7 @@ load_hosts: [l1]
 workload: {{records: 500, preset: c}}
 arms:
   there: {{engine: mongodb, server: mongod, on: db1, cache_size: 256MiB}}
-load: {{closed: {{threads: [4]}}}}
+load: {{closed: {{threads: [{sessions}]}}}}
 measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}",
             Cable::ADDRESSES[1]
         ),
@@ -799,6 +800,44 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}",
         .record_so_far()
         .unwrap_or_else(|| panic!("{said:?}"));
     assert_eq!(finished(&record), 1, "{said:?}");
+    record
+}
+
+#[test]
+#[cfg(feature = "mongodb")]
+fn packets_that_are_lost_are_seen() {
+    needs!([
+        Need::Root,
+        Need::Server("mongod"),
+        Need::Program("ip"),
+        Need::Program("tc")
+    ]);
+    let cable = Cable::new();
+    // Room for a few answers of more than a kilobyte; 16 sessions want more at once, and what finds no room is dropped.
+    let qdisc = [
+        "qdisc", "add", "dev", "v0", "root", "tbf", "rate", "20mbit", "burst", "2kb", "limit",
+        "5kb",
+    ];
+    let mut limited = Command::new("tc");
+    let limited = limited.args(["-n", &cable.0[1]]).args(qdisc);
+    assert!(limited.status().unwrap().success());
+    let record = over_a_cable(&cable, 16);
+    let end = record.runs[0].points[0].end.as_ref().unwrap();
+    let server = end.hosts[1].network.as_ref().unwrap();
+    assert!(server.retransmitted > 10, "{server:?}");
+    let analysis = plimsoll_judge::analyse(&record).unwrap();
+    let cause = analysis.curves[0].points[0].cause.as_ref().unwrap();
+    // Where the processors are full at the same time, those come first.
+    let mut rules = cause.rules.iter();
+    let loss = rules.find(|rule| rule.kind == CauseKind::NetworkLoss);
+    assert_eq!(loss.unwrap().holds, Some(true), "{loss:?} {:?}", end.hosts);
+}
+
+#[test]
+#[cfg(feature = "mongodb")]
+fn the_network_between_load_and_server_is_measured_at_both_ends() {
+    needs!([Need::Root, Need::Server("mongod"), Need::Program("ip")]);
+    let record = over_a_cable(&Cable::new(), 4);
     let point = &record.runs[0].points[0];
     let hosts = &point.end.as_ref().unwrap().hosts;
     let [load, server] = hosts.as_slice() else {

@@ -177,6 +177,7 @@ pub fn slice(index: u32, reads_ns: &[u64]) -> Slice {
                 open: Some(Box::new(open)),
             },
         }],
+        by_host: vec![3, 4],
         worker: WorkerUse {
             cpu_user_ns: 800,
             cpu_system_ns: 90,
