@@ -610,11 +610,12 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
     }
 
     fn measuring_begins(&mut self) {
+        let mark = self.mark("measuring");
+        self.speaker.say(&Frame::Measuring { mark });
+        // By now all connections stand.
         if let Some(network) = &mut self.network {
             network.round_trips = round_trips(&Host::here());
         }
-        let mark = self.mark("measuring");
-        self.speaker.say(&Frame::Measuring { mark });
     }
 
     fn stop_requested(&mut self) -> bool {
