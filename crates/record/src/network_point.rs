@@ -48,13 +48,15 @@ impl NetworkPoint {
             of(figures::NETWORK_RECEIVED_BYTES),
             of(figures::NETWORK_SENT_BYTES),
         ) {
-            self.length_ns += slice.length_ns;
-            self.received_bytes += received;
-            self.sent_bytes += sent;
+            self.length_ns = self.length_ns.saturating_add(slice.length_ns);
+            self.received_bytes = self.received_bytes.saturating_add(received);
+            self.sent_bytes = self.sent_bytes.saturating_add(sent);
         }
         self.link_bytes_per_second = of(figures::NETWORK_LINK).or(self.link_bytes_per_second);
-        self.segments += of(figures::NETWORK_SEGMENTS).unwrap_or(0);
-        self.retransmitted += of(figures::NETWORK_RETRANSMITTED).unwrap_or(0);
+        let segments = of(figures::NETWORK_SEGMENTS).unwrap_or(0);
+        self.segments = self.segments.saturating_add(segments);
+        let again = of(figures::NETWORK_RETRANSMITTED).unwrap_or(0);
+        self.retransmitted = self.retransmitted.saturating_add(again);
     }
 
     /// Bytes a second that were received, and sent; `None` where its interface was not watched.

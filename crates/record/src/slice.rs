@@ -263,7 +263,7 @@ impl Slice {
             self.by_host.resize(other.by_host.len(), 0);
         }
         for (ours, theirs) in self.by_host.iter_mut().zip(&other.by_host) {
-            *ours += theirs;
+            *ours = ours.saturating_add(*theirs);
         }
         self.operations
             .sort_by_key(|part| (part.operation, part.status));

@@ -505,6 +505,12 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 601, blocks: 1, seed: 1}}
         let of_hosts: u64 = end.hosts.iter().map(|host| host.completed.ok).sum();
         assert_eq!(of_hosts, completed, "{label}");
         assert!(end.hosts.iter().all(|host| host.makes_load));
+        // And each second tells whose operations they were.
+        for (place, host) in end.hosts.iter().enumerate() {
+            let slices = point.slices.iter();
+            let by_second: u64 = slices.map(|slice| slice.by_host[place]).sum();
+            assert_eq!(by_second, host.completed.ok, "{label}");
+        }
         // Each second is one slice, of all.
         let indices: Vec<u32> = point.slices.iter().map(|slice| slice.index).collect();
         let each: Vec<u32> = (0..indices.len() as u32).collect();
