@@ -2,6 +2,7 @@
 import { LoadCharts } from "./live/load-charts";
 import { figures } from "./live/figures";
 import { showRuns } from "./live/grid";
+import { showHosts } from "./live/hosts";
 import { ArmLooks } from "./live/looks";
 import { read } from "./live/message";
 import { Refresher } from "./live/refresh";
@@ -96,6 +97,7 @@ class Live {
     this.say("left", leftWords(state));
     const share = (100 * state.runsFinished) / Math.max(1, state.runsPlanned);
     this.place.querySelector("[data-live-part=bar]")?.setAttribute("width", share.toFixed(1));
+    showHosts(this.part("hosts"), state.now);
     this.speak();
     this.times.draw(state);
     this.loads.draw(state);

@@ -1,5 +1,7 @@
 // What the tests look at. Nothing here is large, and no test expects a figure of it.
+import { join } from "node:path";
 import type { Laboratory } from "./laboratory";
+import { program } from "./places";
 
 /** Two caches on embedded WiredTiger, closed and open loops, prices and bounds: everything that a page can draw of such a thing. */
 const COMPARISON = `
@@ -73,6 +75,32 @@ load: {closed: {threads: [4]}}
 measurement: {warm_up: 500ms, duration: 3s, blocks: 2, log_operations: 40}
 `;
 
+/** Three machines make one load: this one, and two others that are this one as well. */
+export function onHosts(laboratory: Laboratory, name: string, rest: string): string {
+  const host = (host: string) => {
+    const place = (what: string) => `XDG_${what.toUpperCase()}_HOME=${join(laboratory.folder, host, what)}`;
+    return `  ${host}: {command: [env, ${place("state")}, ${place("cache")}, ${program}, agent, --stdio]}`;
+  };
+  return `
+plimsoll: 1
+name: ${name}
+question: Do three hosts make one load?
+hosts:
+${host("bench1")}
+${host("bench2")}
+load_hosts: [bench1, controller, bench2]
+workload: {records: 100, preset: c}
+defaults: {engine: simulated, service_mean: 1ms}
+${rest}`;
+}
+
+const HOSTS = `
+arms: {one: , two: {servers: 2}}
+load: {closed: {threads: [4]}, open: {rates: [300], sessions: 12}}
+measurement: {warm_up: 200ms, duration: 1s, blocks: 6}
+compare: {primary: [throughput]}
+`;
+
 /** Names that try to be more than text. */
 export const HOSTILE = {
   name: `</script><script>alert("name")</script><img src=x onerror=alert('name')> & "both"`,
@@ -112,6 +140,11 @@ async function comparison(laboratory: Laboratory): Promise<void> {
 async function grid(laboratory: Laboratory): Promise<void> {
   laboratory.write("grid.yaml", GRID);
   await laboratory.run(["run", "grid.yaml", "--quiet"], [0, 106]);
+}
+
+async function hosts(laboratory: Laboratory): Promise<void> {
+  laboratory.write("hosts.yaml", onHosts(laboratory, "hosts", HOSTS));
+  await laboratory.run(["run", "hosts.yaml", "--quiet"], [0, 106]);
 }
 
 async function unfinished(laboratory: Laboratory): Promise<void> {
@@ -155,6 +188,7 @@ export interface Experiment {
 export const EXPERIMENTS = {
   comparison: { name: "comparison", make: comparison },
   grid: { name: "grid", make: grid },
+  hosts: { name: "hosts", make: hosts },
   unfinished: { name: "unfinished", make: unfinished },
   hostile: { name: HOSTILE.name, make: hostile },
   traced: { name: "traced", make: traced },

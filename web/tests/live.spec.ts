@@ -2,6 +2,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { join } from "node:path";
+import { onHosts } from "./experiments";
 import { expect, test } from "./frame";
 import type { Laboratory, Started } from "./laboratory";
 import { look, LOOKS } from "./looks";
@@ -57,6 +58,30 @@ test("a run is followed to its end", async ({ page, empty, serve }) => {
   await expect(page.locator(".unfinished")).toHaveCount(0);
   await expect(page.getByRole("heading", { level: 1 })).not.toHaveText("There is no verdict.");
   expect([0, 106]).toContain((await started.end()).code);
+});
+
+test("each host of a run is shown with what it does now", async ({ page, empty, serve }) => {
+  const served = await serve(empty);
+  const rest = `
+arms: {one: }
+load: {open: {rates: [90], sessions: 12}}
+measurement: {warm_up: 0s, duration: 4s, blocks: 2, order: as-written}
+`;
+  const [started, id] = await start(empty, onHosts(empty, "hosts", rest));
+  await page.goto(`${served}/experiment/${id}`);
+  const rows = page.locator("[data-live-part=hosts] tbody tr");
+  await expect(rows).toHaveCount(3);
+  await expect(rows.locator("td:nth-child(1)")).toHaveText(["bench1", "controller", "bench2"]);
+  await expect(rows.locator("td:nth-child(2)")).toHaveText(["load", "load", "load"]);
+  // Each makes a third of the 90.
+  for (const row of await rows.all()) await expect(row.locator("td:nth-child(3)")).toHaveText(/^(2[5-9]|3[0-5])(\.\d+)?$/);
+  // How late each was is known when a point is over.
+  await expect(rows.first().locator("td:nth-child(4)")).toHaveText(/\d/);
+  const { violations } = await new AxeBuilder({ page }).include("[data-live-part=hosts]").analyze();
+  expect(violations.map(({ id }) => id)).toEqual([]);
+  await page.locator("section.live").screenshot({ path: join(screenshots, "live-hosts.png") });
+  await page.close();
+  await started.stop("SIGINT");
 });
 
 test("two look at the same run, and one that was stopped is interrupted", async ({ page, context, empty, serve }) => {

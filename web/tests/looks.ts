@@ -18,7 +18,7 @@ export const LOOKS: Look[] = [
 ];
 
 /** Pages that are files. */
-export const FILES: FileKey[] = ["comparison", "grid", "unfinished", "hostile", "traced", "history"];
+export const FILES: FileKey[] = ["comparison", "grid", "hosts", "unfinished", "hostile", "traced", "history"];
 
 /** Looks at a page so, without motion. */
 export async function look(page: Page, at: Look): Promise<void> {

@@ -50,6 +50,18 @@ test("a grid opens with its figure, its matrix and its effects", async ({ page, 
   expect(other).toBeCloseTo(one ?? 0, 2);
 });
 
+test("each host of each arm has a row", async ({ page, pageFile }) => {
+  await page.goto(pageFile("hosts"));
+  const table = page.getByRole("region", { name: "Table of the hosts" }).locator("table");
+  const names = ["bench1", "controller", "bench2"];
+  await expect(table.locator("tr:not(.mix) th[scope=row]")).toHaveText([...names, ...names]);
+  for (const row of await table.locator("tbody tr:not(.mix)").all()) {
+    // Role, throughput, processors of the load generator, lateness of the open loop.
+    await expect(row.locator("td").nth(0)).toHaveText("load");
+    for (const place of [1, 2, 3]) await expect(row.locator("td").nth(place)).toHaveText(/\d/);
+  }
+});
+
 test("every chart of the first screen and below is there", async ({ page, pageFile }) => {
   await page.goto(pageFile("comparison"));
   for (const [section, least] of [["load", 4], ["percentiles", 1], ["time", 4]] as const) {

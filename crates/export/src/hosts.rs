@@ -5,7 +5,7 @@ use plimsoll_report::hosts::name;
 use plimsoll_table::{Cell, Column, Kind, Rows};
 use std::io;
 
-const COLUMNS: [(&str, Kind); 14] = [
+const COLUMNS: [(&str, Kind); 20] = [
     ("experiment_id", Kind::Text),
     ("experiment", Kind::Text),
     ("arm", Kind::Text),
@@ -20,6 +20,12 @@ const COLUMNS: [(&str, Kind); 14] = [
     ("clock_bound_ns", Kind::Integer),
     ("start_skew_ns", Kind::Integer),
     ("stolen_share", Kind::Number),
+    ("received_bytes_per_second", Kind::Number),
+    ("sent_bytes_per_second", Kind::Number),
+    ("link_bytes_per_second", Kind::Number),
+    ("retransmitted_share", Kind::Number),
+    ("round_trip_least_ns", Kind::Number),
+    ("round_trip_median_ns", Kind::Number),
 ];
 
 pub(super) fn columns() -> Vec<Column> {
@@ -33,7 +39,8 @@ pub(super) fn write(analysis: &Analysis, take: &mut Rows<'_>) -> io::Result<()> 
     Ok(())
 }
 
-fn row<'a>(analysis: &'a Analysis, host: &'a HostSummary) -> [Cell<'a>; 14] {
+fn row<'a>(analysis: &'a Analysis, host: &'a HostSummary) -> [Cell<'a>; 20] {
+    let network = host.network.unwrap_or_default();
     [
         (&analysis.id).into(),
         (&analysis.name).into(),
@@ -49,5 +56,11 @@ fn row<'a>(analysis: &'a Analysis, host: &'a HostSummary) -> [Cell<'a>; 14] {
         host.clock_bound_ns.into(),
         host.start_skew_ns.into(),
         host.stolen.into(),
+        network.received_bytes_per_second.into(),
+        network.sent_bytes_per_second.into(),
+        network.link_bytes_per_second.into(),
+        network.retransmitted.into(),
+        network.round_trip_least_ns.into(),
+        network.round_trip_median_ns.into(),
     ]
 }

@@ -132,6 +132,7 @@ fn slice(index: u32, middle_ns: f64, operations: &[Operation], random: &mut Rand
         warm_up: index == 0,
         completed: Completed::default(),
         operations: Vec::new(),
+        by_host: Vec::new(),
         worker: WorkerUse {
             cpu_user_ns: random.around(600e6),
             cpu_system_ns: random.around(300e6),

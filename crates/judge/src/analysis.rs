@@ -158,6 +158,25 @@ pub struct HostSummary {
     pub start_skew_ns: Option<u64>,
     /// Share of its processors' time that the hypervisor took; `None` where its processors are not known.
     pub stolen: Option<f64>,
+    /// What it saw of the network to the others; `None` where that was not watched.
+    pub network: Option<NetworkSummary>,
+}
+
+/// What one machine saw of the network to the others, over all its valid points of an arm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NetworkSummary {
+    /// Bytes a second that its interface received; `None` where that is not known.
+    pub received_bytes_per_second: Option<f64>,
+    /// Bytes a second that its interface sent.
+    pub sent_bytes_per_second: Option<f64>,
+    /// Bytes a second that the link can carry each way, where that is known.
+    pub link_bytes_per_second: Option<f64>,
+    /// Of the TCP segments that it sent, how many it sent again; `None` where there were too few to know it.
+    pub retransmitted: Option<f64>,
+    /// The shortest round trip to the server, nanoseconds; `None` where it made no load, or its kernel does not tell.
+    pub round_trip_least_ns: Option<f64>,
+    /// The median over the points of the median round trip of the connections, nanoseconds.
+    pub round_trip_median_ns: Option<f64>,
 }
 
 /// A working set as asked and as it came out.

@@ -22,6 +22,12 @@ pub enum CauseKind {
     Cpu,
     /// The engine's cache has no room, so that operations must evict.
     EngineCache,
+    /// A link between load and server carries as much as it can.
+    NetworkBandwidth,
+    /// The network between load and server loses packets, which are sent again.
+    NetworkLoss,
+    /// Operations spend most of their time on the way between load and server.
+    NetworkLatency,
     /// The server holds writes back so that other members of its replica set can follow.
     FlowControl,
     /// The server lets only so many operations into its storage engine at once.
@@ -55,6 +61,9 @@ impl CauseKind {
             Self::CpuLimit => "CPU limit",
             Self::Cpu => "CPU",
             Self::EngineCache => "engine cache",
+            Self::NetworkBandwidth => "network bandwidth",
+            Self::NetworkLoss => "packet loss",
+            Self::NetworkLatency => "network round trip",
             Self::FlowControl => "flow control",
             Self::ServerTickets => "server tickets",
             Self::Checkpoint => "checkpoints",

@@ -1,6 +1,7 @@
 //! What the rules about causes look at: one arm at one point, the median of each figure over its runs.
 
 use crate::identity::{bursting, identities, over_runs};
+use crate::network::LinkUse;
 use crate::rig::emulated;
 use crate::sample::Sample;
 use crate::{FigureSummary, Figures, IdentityCheck};
@@ -21,6 +22,16 @@ pub(crate) struct Evidence<'a> {
     pub(crate) worker_processors: Option<f64>,
     /// Whether all load came from other machines.
     pub(crate) is_load_elsewhere: bool,
+    /// Whether load and server are on different machines and the network between them was watched.
+    pub(crate) is_networked: bool,
+    /// The fullest link of the run that is in the middle by this.
+    pub(crate) link: Option<LinkUse>,
+    /// Of the TCP segments that were sent, how many were sent again.
+    pub(crate) retransmitted: Option<f64>,
+    /// Round trip between load and server, nanoseconds.
+    pub(crate) round_trip_ns: Option<f64>,
+    /// Median service time, nanoseconds.
+    pub(crate) service_ns: Option<f64>,
     /// Processors that what is under test may use, where that is limited.
     pub(crate) cpu_limit: Option<f64>,
     /// Whether the worker is a client alone, of a server that runs by itself.
@@ -125,12 +136,21 @@ impl<'a> Evidence<'a> {
                 .collect();
             median(&values)
         };
+        let networks = considered.iter().filter_map(|one| one.network.as_ref());
+        let mut links: Vec<&LinkUse> = networks.filter_map(|one| one.link.as_ref()).collect();
+        links.sort_by(|one, other| one.share().total_cmp(&other.share()));
+        let link = links.get(links.len().saturating_sub(1) / 2);
         Some(Self {
             figures,
             load: first.label.load,
             cores: f64::from(first.cores),
             worker_processors: middle(&|sample| sample.worker_here),
             is_load_elsewhere: first.hosts.iter().any(|sample| !sample.host.makes_load),
+            is_networked: considered.iter().any(|sample| sample.network.is_some()),
+            link: link.map(|link| (*link).clone()),
+            retransmitted: middle(&|sample| sample.network.as_ref()?.retransmitted),
+            round_trip_ns: middle(&|sample| sample.network.as_ref()?.round_trip_ns),
+            service_ns: middle(&|sample| sample.extract.service.as_ref()?.percentile(50.0)),
             cpu_limit,
             is_by_uri: is_by_uri(arm),
             is_server: is_by_uri(arm) || arm.rig.server.is_some(),

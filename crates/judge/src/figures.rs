@@ -218,6 +218,15 @@ figures! {
     /// Time in which the control group was held back by its CPU limit, over the time. Some kernels count it for each processor, so it may exceed 1.
     throttled = "throttled by the CPU limit", Share;
 
+    /// Received by the interface between load and server.
+    network_received_bytes_per_second = "received from the network", BytesPerSecond;
+    /// Sent by it.
+    network_sent_bytes_per_second = "sent to the network", BytesPerSecond;
+    /// Of the speed of its link, how much is used in the direction in which it carries more.
+    network_link_used = "network link used", Share;
+    /// TCP segments that were sent again, of all that were sent.
+    network_retransmitted = "TCP segments sent again", Share;
+
     /// Memory of the server's process, without the page cache.
     server_memory_bytes = "memory of the server", Bytes;
     /// Memory charged to the control group.

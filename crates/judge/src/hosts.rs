@@ -2,11 +2,13 @@
 
 use crate::arm_samples::ArmSamples;
 use crate::gates::stolen_share;
+use crate::network::retransmitted;
 use crate::sample::{HostSample, Sample};
 use crate::words::{counted, duration};
-use crate::{HostSummary, Validity, ValidityState};
+use crate::{HostSummary, NetworkSummary, Validity, ValidityState};
 use plimsoll_plan::{Arm, Plan};
-use plimsoll_record::{Histogram, LoadKind, Warning, WarningId};
+use plimsoll_record::{Histogram, LoadKind, NetworkPoint, Warning, WarningId};
+use plimsoll_stats::median;
 
 /// One entry for each arm and machine, in the order of the file and of the record; none where every run had one worker.
 pub(crate) fn hosts(plan: &Plan, arms: &[ArmSamples]) -> Vec<HostSummary> {
@@ -53,6 +55,7 @@ struct Sums<'a> {
     start_skew_ns: Option<u64>,
     stolen_ns: u64,
     length_ns: f64,
+    networks: Vec<&'a NetworkPoint>,
 }
 
 impl<'a> Sums<'a> {
@@ -68,17 +71,19 @@ impl<'a> Sums<'a> {
             start_skew_ns: None,
             stolen_ns: 0,
             length_ns: 0.0,
+            networks: Vec::new(),
         };
         sums.add(first, began);
         sums
     }
 
-    fn add(&mut self, of_host: &HostSample, began: Option<i64>) {
+    fn add(&mut self, of_host: &'a HostSample, began: Option<i64>) {
         let host = &of_host.host;
         self.points += 1;
         self.stolen_ns = self.stolen_ns.saturating_add(host.stolen_ns);
         self.length_ns += of_host.length_ns;
         self.clock_bound_ns = self.clock_bound_ns.max(host.clock_bound_ns());
+        self.networks.extend(host.network.as_deref());
         if !host.makes_load {
             return;
         }
@@ -114,7 +119,33 @@ impl<'a> Sums<'a> {
             stolen: first
                 .cores
                 .map(|cores| stolen_share(self.stolen_ns, cores, self.length_ns)),
+            network: (!self.networks.is_empty()).then(|| network(&self.networks)),
         }
+    }
+}
+
+fn network(points: &[&NetworkPoint]) -> NetworkSummary {
+    let mut all = NetworkPoint::default();
+    let (mut least_ns, mut medians) = (None::<u64>, Vec::new());
+    for point in points {
+        all.length_ns = all.length_ns.saturating_add(point.length_ns);
+        all.received_bytes = all.received_bytes.saturating_add(point.received_bytes);
+        all.sent_bytes = all.sent_bytes.saturating_add(point.sent_bytes);
+        all.link_bytes_per_second = point.link_bytes_per_second.or(all.link_bytes_per_second);
+        if let Some(round_trips) = point.round_trips {
+            let known_ns = least_ns.unwrap_or(u64::MAX);
+            least_ns = Some(known_ns.min(round_trips.least_ns));
+            medians.push(round_trips.median_ns as f64);
+        }
+    }
+    let each = all.bytes_per_second();
+    NetworkSummary {
+        received_bytes_per_second: each.map(|(received, _)| received),
+        sent_bytes_per_second: each.map(|(_, sent)| sent),
+        link_bytes_per_second: all.link_bytes_per_second.map(|link| link as f64),
+        retransmitted: retransmitted(points.iter().copied()),
+        round_trip_least_ns: least_ns.map(|nanos| nanos as f64),
+        round_trip_median_ns: median(&medians),
     }
 }
 

@@ -44,6 +44,7 @@ pub(crate) fn whole(point: &PointRecord) -> Option<Slice> {
         warm_up: false,
         completed: stated.completed,
         operations: stated.operations.clone(),
+        by_host: Vec::new(),
         worker: WorkerUse::default(),
         telemetry: BTreeMap::new(),
     })

@@ -97,6 +97,7 @@ mod imported;
 mod latency;
 mod line;
 mod looks;
+mod network;
 mod outcome;
 mod pairing;
 mod pauses;
@@ -122,9 +123,9 @@ pub use analysis::{
     Acknowledgement, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded,
     CalibrationResult, Comparison, CostResult, Curve, CurvePoint, Difference, DriftResult,
     Estimate, EventResult, EventsResult, HostSummary, Knee, LatencySummary, LineResult,
-    PairDifferences, PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond,
-    Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState,
-    WorkingSetResult,
+    NetworkSummary, PairDifferences, PointResult, Progress, Repeatability, Scalability,
+    SeriesEvent, SeriesSecond, Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity,
+    ValidityState, WorkingSetResult,
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};

@@ -25,6 +25,12 @@ const CACHE_WAIT: f64 = 0.3;
 const FLOW_CONTROL_WAIT: f64 = 0.3;
 /// Of the seconds, in how many all tickets must be in use while operations queue for them.
 const TICKETS_USED_UP: f64 = 0.5;
+/// Of a link's speed, how much must be used.
+const LINK_USED: f64 = 0.9;
+/// Of the TCP segments, how many must be sent again. Each holds its session up for a round trip at best and for 200 ms at worst, beside which an operation is short.
+const RETRANSMITTED: f64 = 0.01;
+/// Of the median service time, how much the round trip must take.
+const ON_THE_WAY: f64 = 0.5;
 /// Evictions by application threads for each operation, where that time is not known.
 const EVICTIONS: f64 = 0.1;
 /// Of the time, how long a journal sync must be under way.
@@ -54,6 +60,8 @@ const PAUSING: f64 = 0.8;
 
 /// Said of a limit that is not set.
 const NO_LIMIT: &str = "no such limit";
+/// Said of the network where there is none.
+const ONE_MACHINE: &str = "load and server share a machine";
 /// Said of a disk that other rows judge.
 const LIMITS_KNOWN: &str = "its limits are known";
 
@@ -67,7 +75,7 @@ struct Rule {
 }
 
 /// All of them, in the order in which they are tried.
-const RULES: [Rule; 16] = [
+const RULES: [Rule; 19] = [
     Rule {
         kind: CauseKind::Generator,
         when: || "most runs of the point failed the gate of the generator".into(),
@@ -142,6 +150,36 @@ const RULES: [Rule; 16] = [
             )
         },
         test: cpu,
+    },
+    Rule {
+        kind: CauseKind::NetworkBandwidth,
+        when: || {
+            format!(
+                "at least {} of the speed of a link between load and server is used in one direction",
+                percent(LINK_USED, 0)
+            )
+        },
+        test: network_bandwidth,
+    },
+    Rule {
+        kind: CauseKind::NetworkLoss,
+        when: || {
+            format!(
+                "at least {} of the TCP segments between load and server are sent again",
+                percent(RETRANSMITTED, 0)
+            )
+        },
+        test: network_loss,
+    },
+    Rule {
+        kind: CauseKind::NetworkLatency,
+        when: || {
+            format!(
+                "the round trip between load and server takes at least {} of the median service time",
+                percent(ON_THE_WAY, 0)
+            )
+        },
+        test: network_latency,
     },
     Rule {
         kind: CauseKind::FlowControl,
@@ -284,7 +322,7 @@ fn ruled_out(rules: &[RuleResult]) -> String {
     let (mut not, mut unknown) = (Vec::new(), Vec::new());
     for rule in rules {
         // What is not there cannot hold anything back, and these three say nothing of the engine or the machine.
-        let says_nothing = [NO_LIMIT, LIMITS_KNOWN].contains(&rule.figures.as_str())
+        let says_nothing = [NO_LIMIT, LIMITS_KNOWN, ONE_MACHINE].contains(&rule.figures.as_str())
             || matches!(
                 rule.kind,
                 CauseKind::Generator | CauseKind::Offered | CauseKind::Contention
@@ -486,6 +524,14 @@ fn held_back(throttled: f64) -> String {
 }
 
 impl Evidence<'_> {
+    /// On one machine there is no network. Where load and server may be apart and nobody watched, nothing is known.
+    fn without_network(&self) -> Option<(bool, String)> {
+        let may_be_apart = self.is_networked
+            || self.is_load_elsewhere
+            || (self.is_by_uri && self.figures.server_processors.is_none());
+        (!may_be_apart).then(|| (false, ONE_MACHINE.into()))
+    }
+
     /// Without a server it cannot hold anything back; of one that does not tell nothing is known.
     fn without_server(&self) -> Option<(bool, String)> {
         (!self.is_server).then(|| (false, NO_LIMIT.into()))
@@ -613,6 +659,44 @@ fn processors(count: f64) -> String {
 fn counted(count: f64, noun: &str) -> String {
     let ending = if count == 1.0 { "" } else { "s" };
     format!("{} {noun}{ending}", number(count))
+}
+
+fn network_bandwidth(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let Some(link) = &evidence.link else {
+        return evidence.without_network();
+    };
+    let whose = match &link.host {
+        Some(host) => format!("the link of {host}"),
+        None => "the link".into(),
+    };
+    let words = format!(
+        "{}/s of {}/s used on {whose} ({})",
+        bytes(link.used),
+        bytes(link.link),
+        percent(link.share(), 0)
+    );
+    Some((link.share() >= LINK_USED, words))
+}
+
+fn network_loss(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let Some(again) = evidence.retransmitted else {
+        return evidence.without_network();
+    };
+    let words = format!("{} of the TCP segments are sent again", percent(again, 2));
+    Some((again >= RETRANSMITTED, words))
+}
+
+fn network_latency(evidence: &Evidence<'_>) -> Option<(bool, String)> {
+    let Some(round_trip_ns) = evidence.round_trip_ns else {
+        return evidence.without_network();
+    };
+    let service_ns = evidence.service_ns?;
+    let words = format!(
+        "a round trip takes {}, an operation {} (medians)",
+        duration(round_trip_ns),
+        duration(service_ns)
+    );
+    Some((round_trip_ns >= ON_THE_WAY * service_ns, words))
 }
 
 fn flow_control(evidence: &Evidence<'_>) -> Option<(bool, String)> {

@@ -7,6 +7,7 @@ use crate::gates::{
     ClientUse, Gated, Limits, clients, cores, gate, is_client_apart, is_of_arm, telemetry_cores,
     worker_here,
 };
+use crate::network::NetworkSample;
 use crate::rig::remarks;
 use crate::words::run_subject;
 use crate::{PointResult, Steadiness, TimeSeries};
@@ -49,6 +50,8 @@ pub(crate) struct Sample {
     pub(crate) clients: Vec<ClientUse>,
     /// What each machine did, where several took part.
     pub(crate) hosts: Vec<HostSample>,
+    /// The network between load and server, where it was watched.
+    pub(crate) network: Option<NetworkSample>,
     /// Processors that the control group of the program may use, where that is limited.
     pub(crate) cpu_limit: Option<f64>,
     /// The plimsoll line of its run, where it stands for that: operations per second; only a lower bound where no rate was too high.
@@ -221,6 +224,7 @@ impl Sample {
             is_client_apart,
             clients,
             hosts: host_samples(point, run, arm),
+            network: NetworkSample::of(point),
             cpu_limit: run.machine.cpu_limit,
             line: None,
             price_per_hour: arm.rig.price.as_ref().map(|price| price.per_hour),

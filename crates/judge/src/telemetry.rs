@@ -112,6 +112,9 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
     let changed = changes.iter().map(|name| sums.per_operation(name)).sum();
     let checkpoints_running = sums.per_second(names::ENGINE_CHECKPOINT_RUNNING);
 
+    let received = sums.per_second(names::NETWORK_RECEIVED_BYTES);
+    let sent = sums.per_second(names::NETWORK_SENT_BYTES);
+
     Figures {
         operations_per_second: ratio(operations, seconds),
 
@@ -201,6 +204,15 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
         pressure_io: sums.of_time(names::MACHINE_PRESSURE_IO),
         pressure_memory: sums.of_time(names::MACHINE_PRESSURE_MEMORY),
         throttled: sums.of_time(names::GROUP_CPU_THROTTLED),
+
+        network_received_bytes_per_second: received,
+        network_sent_bytes_per_second: sent,
+        network_link_used: received
+            .zip(sent)
+            .map(|(received, sent)| received.max(sent))
+            .zip(sums.per_second(names::NETWORK_LINK))
+            .and_then(|(used, link)| ratio(used, link)),
+        network_retransmitted: sums.quotient(names::NETWORK_RETRANSMITTED, names::NETWORK_SEGMENTS),
 
         server_memory_bytes: sums.per_second(names::SERVER_MEMORY),
         group_memory_bytes: sums.per_second(names::GROUP_MEMORY),

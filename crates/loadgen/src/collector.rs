@@ -125,6 +125,7 @@ impl<'a, C: Clock> Collector<'a, C> {
             warm_up: self.grid.is_warm_up(index),
             completed: plimsoll_record::Completed::default(),
             operations: Vec::new(),
+            by_host: Vec::new(),
             worker,
             telemetry,
         });

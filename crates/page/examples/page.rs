@@ -7,6 +7,7 @@
 //! cargo run -p plimsoll-page --example page -- page.html safe-load
 //! cargo run -p plimsoll-page --example page -- page.html against-itself
 //! cargo run -p plimsoll-page --example page -- page.html open
+//! cargo run -p plimsoll-page --example page -- page.html hosts
 //! cargo run -p plimsoll-page --example page -- page.html map [ACCESSES]
 //! cargo run -p plimsoll-page --example page -- page.html ARMS LOADS MIXES BLOCKS SECONDS [decided]
 //! ```
@@ -40,6 +41,9 @@ fn main() -> std::io::Result<()> {
         sample::opened(&mut analysis);
     }
     sample::tails::furnish(&mut record, &analysis, open);
+    if rest.iter().any(|word| word == "hosts") {
+        sample::hosts::furnish(&mut record, &mut analysis);
+    }
     let mut maps = Vec::new();
     if rest.iter().any(|word| word == "map")
         && let Some(run) = record.runs.first_mut()

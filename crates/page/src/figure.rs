@@ -25,7 +25,7 @@ pub(crate) struct Theme {
 }
 
 /// What the page shows, from the top of the machine to its bottom. The others are in figures.csv.
-pub(crate) const THEMES: [Theme; 5] = [
+pub(crate) const THEMES: [Theme; 6] = [
     Theme {
         title: "Server",
         names: &[
@@ -89,6 +89,15 @@ pub(crate) const THEMES: [Theme; 5] = [
             "server_memory_bytes",
             "group_memory_bytes",
             "group_page_cache_bytes",
+        ],
+    },
+    Theme {
+        title: "Network",
+        names: &[
+            "network_received_bytes_per_second",
+            "network_sent_bytes_per_second",
+            "network_link_used",
+            "network_retransmitted",
         ],
     },
     Theme {

@@ -214,11 +214,29 @@ figures! {
     /// 1 while the server is a secondary of its replica set.
     SERVER_SECONDARY = "server.secondary", Level;
 
+    /// Bytes that the interface between load and server received.
+    NETWORK_RECEIVED_BYTES = "network.received.bytes", Counter;
+    /// Packets that it received.
+    NETWORK_RECEIVED_PACKETS = "network.received.packets", Counter;
+    /// Bytes that it sent.
+    NETWORK_SENT_BYTES = "network.sent.bytes", Counter;
+    /// Packets that it sent.
+    NETWORK_SENT_PACKETS = "network.sent.packets", Counter;
+    /// Speed of its link each way, in bytes a second.
+    NETWORK_LINK = "network.link.bytes_per_second", Level;
+    /// TCP segments sent within the network namespace, over whatever interface.
+    NETWORK_SEGMENTS = "network.segments.sent", Counter;
+    /// TCP segments sent again because they were not acknowledged.
+    NETWORK_RETRANSMITTED = "network.segments.retransmitted", Counter;
+
     /// Bytes that the process under test asked the kernel to read, from page cache or device.
     PROCESS_READ_BYTES = "process.read.bytes", Counter;
     /// CPU time that watching took: all that gathers these figures.
     WATCHING = "watching.ns", Counter;
 }
+
+/// What the names of all figures of a network begin with.
+pub const NETWORK: &str = "network.";
 
 /// CPU time of each member of a server that has several.
 pub const SERVER_MEMBER_CPU: [&str; crate::MOST_MEMBERS as usize] = [

@@ -1,6 +1,6 @@
 //! What each machine did at a point that several take part in.
 
-use crate::{ClockOffset, Completed, ForeignCpu, Histogram, WorkerUse};
+use crate::{ClockOffset, Completed, ForeignCpu, Histogram, NetworkPoint, WorkerUse};
 use serde::{Deserialize, Serialize};
 
 /// What one machine measured by itself. All counts are of the measured part.
@@ -41,6 +41,9 @@ pub struct HostPoint {
     /// beginning with the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_after_ns: Option<i64>,
+    /// What it saw of the network; `None` where load and server share a machine, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Box<NetworkPoint>>,
 }
 
 impl HostPoint {

@@ -37,6 +37,7 @@ mod histogram;
 mod host_point;
 mod imported;
 mod machine;
+mod network_point;
 mod packed;
 mod probe_task;
 mod rig;
@@ -57,6 +58,7 @@ pub use imported::{Imported, ImportedFile, Stated};
 pub use machine::{
     FOREIGN_CAUTION, FOREIGN_INVALID, FOREIGN_NOTE, ForeignCpu, ForeignProgram, Machine, Storage,
 };
+pub use network_point::{NetworkPoint, RoundTrips};
 pub use packed::{BUCKETS, bucket_of};
 pub use probe_task::{ProbeTask, ProbeTime};
 pub use rig::{

@@ -1,8 +1,8 @@
 //! One arm in one block.
 
 use crate::{
-    Disturbance, ForeignCpu, Histogram, HostPoint, Imported, Machine, Operation, ProbeTask,
-    RigRecord, Slice, Status, Storage, Warning,
+    Disturbance, ForeignCpu, Histogram, HostPoint, Imported, Machine, NetworkPoint, Operation,
+    ProbeTask, RigRecord, Slice, Status, Storage, Warning,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -188,6 +188,9 @@ pub struct PointEnd {
     /// The first operations of the measured part, in the order in which they began, where the file asks to note them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<NotedOperation>,
+    /// What the network to the server did, where one machine made all load and the server is on another; of several machines each has its own in `hosts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Box<NetworkPoint>>,
     /// What each machine did, where several took part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostPoint>,

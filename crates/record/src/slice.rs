@@ -233,6 +233,9 @@ pub struct Slice {
     pub completed: Completed,
     /// Per operation and status, in that order; those without any operation are left out.
     pub operations: Vec<OperationSlice>,
+    /// Of these units, how many each machine that makes load finished, in the order of [`PointEnd::hosts`](crate::PointEnd::hosts), where several take part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_host: Vec<u64>,
     /// What the worker used.
     pub worker: WorkerUse,
     /// Figures of engine, kernel and device by name with unit suffix.
@@ -256,6 +259,12 @@ impl Slice {
         self.completed.ok += other.completed.ok;
         self.completed.not_found += other.completed.not_found;
         self.completed.error += other.completed.error;
+        if self.by_host.len() < other.by_host.len() {
+            self.by_host.resize(other.by_host.len(), 0);
+        }
+        for (ours, theirs) in self.by_host.iter_mut().zip(&other.by_host) {
+            *ours = ours.saturating_add(*theirs);
+        }
         self.operations
             .sort_by_key(|part| (part.operation, part.status));
         self.worker.cpu_user_ns += other.worker.cpu_user_ns;

@@ -14,7 +14,13 @@ pub fn name(host: &HostSummary) -> &str {
 /// What it was used for.
 #[must_use]
 pub fn role(host: &HostSummary) -> &'static str {
-    match (host.makes_load, host.has_server) {
+    role_words(host.makes_load, host.has_server)
+}
+
+/// The same of any machine.
+#[must_use]
+pub fn role_words(makes_load: bool, has_server: bool) -> &'static str {
+    match (makes_load, has_server) {
         (true, true) => "load and server",
         (true, false) => "load",
         (false, _) => "server",
@@ -72,6 +78,7 @@ mod tests {
             clock_bound_ns: 0,
             start_skew_ns: None,
             stolen: None,
+            network: None,
         };
         assert_eq!(role(&host(true, false)), "load");
         assert_eq!(role(&host(false, true)), "server");

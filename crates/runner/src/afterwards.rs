@@ -87,6 +87,7 @@ impl SliceIndex {
                     warm_up: slice.warm_up,
                     completed: plimsoll_record::Completed::default(),
                     operations: Vec::new(),
+                    by_host: Vec::new(),
                     worker: WorkerUse::default(),
                     telemetry,
                 };

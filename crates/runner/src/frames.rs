@@ -74,6 +74,15 @@ impl WorkerRole {
         }
     }
 
+    /// Whether its slices tell of a machine: that of the server where it is watched, that of the first worker otherwise.
+    #[must_use]
+    pub fn watches_machine(self) -> bool {
+        match self {
+            Self::Load { is_watched, .. } => !is_watched && self.leads(),
+            Self::Alone | Self::Watch => true,
+        }
+    }
+
     /// Whether it does what is done once in a run.
     #[must_use]
     pub fn leads(self) -> bool {

@@ -5,9 +5,10 @@ use plimsoll_disk::Control;
 use plimsoll_engine::{Endpoint, Engine};
 use plimsoll_record::ShapedFrom;
 use plimsoll_telemetry::{
-    DeviceSource, DeviceTotals, Diskstats, GroupSource, Host, KnownServer, ListensAt, SliceSampler,
-    server_process,
+    DeviceSource, DeviceTotals, Diskstats, GroupSource, Host, KnownServer, ListensAt, Network,
+    SliceSampler, server_process,
 };
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 /// Where a run has got to, in the order in which it gets there.
@@ -111,6 +112,18 @@ pub(crate) fn sampler_of(standing: &RigAccess, host: &Host) -> Result<SliceSampl
     sampler(standing, host, server.as_ref())
 }
 
+/// The network at which a server that was started for the run is reached.
+pub(crate) fn network_of(standing: &RigAccess, host: &Host) -> Option<Network> {
+    Network::at(host, listens_at(&standing.server.as_ref()?.address)?)
+}
+
+/// Of an address such as `mongodb://10.0.0.2:27017,10.0.0.2:27018/`: the members of one server listen at one address.
+fn listens_at(address: &str) -> Option<IpAddr> {
+    let (_, places) = address.split_once("://").unwrap_or(("", address));
+    let first = places.split([',', '/', '?']).next()?;
+    Some(first.parse::<SocketAddr>().ok()?.ip())
+}
+
 /// The daemon counts better than the kernel does: it sees each request.
 struct Emulated(Control);
 
@@ -137,6 +150,22 @@ impl DeviceSource for Emulated {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_address_of_a_server_is_found_in_any_form() {
+        let v4 = Some(IpAddr::from([10, 0, 0, 2]));
+        for address in [
+            "10.0.0.2:27017",
+            "mongodb://10.0.0.2:27017/",
+            "mongodb://10.0.0.2:27017,10.0.0.2:27018/?replicaSet=plimsoll",
+        ] {
+            assert_eq!(listens_at(address), v4, "{address}");
+        }
+        let v6 = Some(IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, 2]));
+        assert_eq!(listens_at("mongodb://[fd00::2]:27017/"), v6);
+        assert_eq!(listens_at("mongodb://db.example:27017/"), None);
+        assert_eq!(listens_at("/run/socket"), None);
+    }
 
     #[test]
     fn a_disk_is_shaped_from_its_stage_to_the_end() {

@@ -10,8 +10,8 @@ use crate::frames::{Frame, Order, Word, WorkerRole};
 use crate::supervise::{Below, Member, Start, Worker, WorkerEnd, died};
 use plimsoll_loadgen::monotonic_ns;
 use plimsoll_record::{
-    ClockOffset, Completed, ErrorSample, Histogram, HostPoint, LoadKind, Machine, PointEnd,
-    PointLabel, Slice, WorkerUse,
+    ClockOffset, Completed, ErrorSample, Histogram, HostPoint, LoadKind, Machine, NetworkPoint,
+    PointEnd, PointLabel, Slice, WorkerUse,
 };
 use plimsoll_rig::RigError;
 use plimsoll_search::Tally;
@@ -367,7 +367,7 @@ impl<'a> Team<'a> {
     fn adds(
         &mut self,
         place: usize,
-        slice: Slice,
+        mut slice: Slice,
         take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
     ) -> Result<(), RunnerError> {
         if !slice.warm_up {
@@ -381,6 +381,8 @@ impl<'a> Team<'a> {
             seen.used.resident_bytes = seen.used.resident_bytes.max(slice.worker.resident_bytes);
             seen.measured_ns += slice.length_ns;
         }
+        slice.by_host = vec![0; self.loads()];
+        slice.by_host[place] = slice.completed.total();
         let end_ns = slice.start_ns + slice.length_ns;
         self.phase.last_end_ns = self.phase.last_end_ns.max(end_ns);
         let index = slice.index;
@@ -446,7 +448,10 @@ impl<'a> Team<'a> {
                 slice: Box::new(slice),
             })?;
         }
-        self.tells_watched(take)?;
+        let network = self.tells_watched(take)?;
+        if let Some(end) = self.phase.ends[loads..].iter_mut().flatten().next() {
+            end.network = network;
+        }
         let mut ends: Vec<PointEnd> = self
             .phase
             .ends
@@ -494,19 +499,21 @@ impl<'a> Team<'a> {
         Ok(())
     }
 
-    /// Hands on what was watched while the load was made. Until the word reached the one that watches it went on, which belongs to no point.
+    /// Hands on what was watched while the load was made, and tells what the network did by it. Until the word reached the one that watches it went on, which belongs to no point.
     fn tells_watched(
         &mut self,
         take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
-    ) -> Result<(), RunnerError> {
+    ) -> Result<Option<Box<NetworkPoint>>, RunnerError> {
         let last = self.phase.last_end_ns;
         let watched = std::mem::take(&mut self.phase.watched);
+        let mut network = NetworkPoint::default();
         for slice in watched.into_iter().filter(|slice| slice.start_ns < last) {
+            network.add(&slice);
             take(Frame::Watched {
                 slice: Box::new(slice),
             })?;
         }
-        Ok(())
+        Ok((network.length_ns > 0).then(|| Box::new(network)))
     }
 
     fn host_point(&self, place: usize, end: &PointEnd) -> HostPoint {
@@ -529,6 +536,7 @@ impl<'a> Team<'a> {
             clock,
             clock_after: None,
             first_after_ns: first.map(|first| first as i64 - self.phase.began_ns as i64),
+            network: end.network.clone(),
         }
     }
 
@@ -620,6 +628,8 @@ fn due(label: &PointLabel, duration_ns: u64) -> Option<f64> {
 fn merged(ends: Vec<PointEnd>) -> PointEnd {
     let mut ends = ends.into_iter();
     let mut all = ends.next().unwrap_or_default();
+    // Each machine has its own.
+    all.network = None;
     for end in ends {
         all.measured_ns = all.measured_ns.max(end.measured_ns);
         all.due = all.due.zip(end.due).map(|(one, other)| one + other);

@@ -1,7 +1,7 @@
 //! A worker that watches the machine on which a server stands, whose load comes from other machines.
 
 use crate::frames::{Frame, Order, Word};
-use crate::rig_access::sampler_of;
+use crate::rig_access::{network_of, sampler_of};
 use crate::worker::{Runner, Speaker};
 use plimsoll_loadgen::{Grid, monotonic_ns};
 use plimsoll_record::{Completed, PointEnd, Slice, WorkerUse};
@@ -22,7 +22,8 @@ pub(crate) fn watch<W: Write>(
     speaker: &mut Speaker<W>,
 ) -> Result<bool, String> {
     let host = Host::here();
-    let mut sampler = sampler_of(&order.standing, &host)?;
+    let network = network_of(&order.standing, &host);
+    let mut sampler = sampler_of(&order.standing, &host)?.with_network(network);
     let mut ours = vec![std::process::id(), std::os::unix::process::parent_id()];
     let servers = order.standing.server.iter();
     ours.extend(servers.flat_map(|server| &server.processes));
@@ -80,6 +81,7 @@ fn phase<W: Write>(
                     warm_up: grid.is_warm_up(index),
                     completed: Completed::default(),
                     operations: Vec::new(),
+                    by_host: Vec::new(),
                     worker: WorkerUse::default(),
                     telemetry,
                 }),

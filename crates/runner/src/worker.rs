@@ -10,11 +10,13 @@ use plimsoll_loadgen::{
     LoadError, LoadSpec, PointSpec, SliceSink, run_load_with, run_point, run_point_noting,
 };
 use plimsoll_plan::SettingValue;
-use plimsoll_record::{Completed, LoadKind, PointEnd, PointLabel, Slice, WorkerUse};
+use plimsoll_record::figures::NETWORK;
+use plimsoll_record::{Completed, LoadKind, NetworkPoint, PointEnd, PointLabel, Slice, WorkerUse};
 use plimsoll_schedule::{Load, Share};
 use plimsoll_search::{PointSequence, Step, Tally};
 use plimsoll_telemetry::{
-    ForeignSampler, Host, SliceSampler, SystemSampler, WorkerSampler, local_servers,
+    ForeignSampler, Host, Network, SliceSampler, SystemSampler, WorkerSampler, local_servers,
+    round_trips,
 };
 use plimsoll_workload::{KeySpace, Workload};
 use std::collections::BTreeMap;
@@ -182,17 +184,20 @@ fn measure<W: Write>(
         KeySpace::with_share(&order.arm.data, share).map_err(|error| error.to_string())?;
     let host = Host::here();
     let server = MeasuredServer::of(&order.standing, engine, &host);
+    let network = Network::of_connections(&host);
+    let is_networked = network.is_some();
+    let figures = if order.role.watches_machine() {
+        sampler(&order.standing, &host, server.as_ref())?
+    } else {
+        SliceSampler::of_engine()
+    };
     let mut reporter = Reporter {
         speaker,
         runner,
         engine,
         sampler: WorkerSampler::new(),
-        figures: match order.role {
-            WorkerRole::Load { is_watched, .. } if is_watched || !order.role.leads() => {
-                SliceSampler::of_engine()
-            }
-            _ => sampler(&order.standing, &host, server.as_ref())?,
-        },
+        figures: figures.with_network(network),
+        network: is_networked.then(NetworkPoint::default),
         order,
         ours: ours(order, &host, server.as_ref()),
         key_space: Arc::clone(&key_space),
@@ -445,6 +450,8 @@ struct Reporter<'a, W> {
     engine: &'a dyn Engine,
     sampler: WorkerSampler,
     figures: SliceSampler,
+    /// Of the running phase; `None` where nothing is reached over one.
+    network: Option<NetworkPoint>,
     order: &'a Order,
     /// Processes that measure or are measured, with all that descend from them.
     ours: Vec<u32>,
@@ -518,6 +525,9 @@ impl<W: Write> Reporter<'_, W> {
         phase: impl FnOnce(&mut Self) -> Result<PointEnd, LoadError>,
     ) -> Result<PointEnd, String> {
         self.completed = Completed::default();
+        if let Some(network) = &mut self.network {
+            *network = NetworkPoint::default();
+        }
         // What happened between the phases belongs to none.
         let engine = self.engine;
         self.figures
@@ -529,6 +539,7 @@ impl<W: Write> Reporter<'_, W> {
         end.stolen_ns = used.stolen_ns;
         end.clock_jump_ns = used.clock_jump_ns;
         end.foreign = Some(Box::new(foreign.since_start()));
+        end.network = self.network.clone().map(Box::new);
         Ok(end)
     }
 
@@ -554,7 +565,15 @@ impl<W: Write> Reporter<'_, W> {
 }
 
 impl<W: Write> SliceSink for Reporter<'_, W> {
-    fn slice(&mut self, slice: Slice) {
+    fn slice(&mut self, mut slice: Slice) {
+        if let Some(network) = &mut self.network {
+            network.add(&slice);
+        }
+        // The network in a slice is that of the machine which is watched.
+        if !self.order.role.watches_machine() {
+            let telemetry = &mut slice.telemetry;
+            telemetry.retain(|name, _| !name.starts_with(NETWORK));
+        }
         self.completed.ok += slice.completed.ok;
         self.completed.not_found += slice.completed.not_found;
         self.completed.error += slice.completed.error;
@@ -593,6 +612,10 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
     fn measuring_begins(&mut self) {
         let mark = self.mark("measuring");
         self.speaker.say(&Frame::Measuring { mark });
+        // By now all connections stand.
+        if let Some(network) = &mut self.network {
+            network.round_trips = round_trips(&Host::here());
+        }
     }
 
     fn stop_requested(&mut self) -> bool {

@@ -1,6 +1,6 @@
 //! What a made-up experiment gets when two machines made load and its arms stood on a third.
 
-use plimsoll_judge::{Analysis, HostSummary, Validity, ValidityState};
+use plimsoll_judge::{Analysis, HostSummary, NetworkSummary, Validity, ValidityState};
 use plimsoll_record::{ExperimentRecord, Machine, Warning, WarningId};
 
 /// Of each host: whether it makes load, its processors, and how well its clock is known.
@@ -29,6 +29,16 @@ pub fn furnish(record: &mut ExperimentRecord, analysis: &mut Analysis) {
                 load_processors: makes_load.then_some(if first { 3.07 } else { 2.94 } * depth),
                 clock_bound_ns,
                 start_skew_ns: makes_load.then_some(if first { 0 } else { 412_000 }),
+                network: Some(NetworkSummary {
+                    received_bytes_per_second: Some(
+                        if makes_load { 94.6e6 } else { 41.8e6 } * depth,
+                    ),
+                    sent_bytes_per_second: Some(if makes_load { 20.9e6 } else { 189.2e6 } * depth),
+                    link_bytes_per_second: (!first).then_some(1.25e9),
+                    retransmitted: Some(if first { 0.0 } else { 0.000_31 }),
+                    round_trip_least_ns: makes_load.then_some(88_000.0),
+                    round_trip_median_ns: makes_load.then_some(104_000.0),
+                }),
                 stolen: (cores != 8).then_some(if makes_load { 0.0 } else { 0.0021 }),
             });
         }

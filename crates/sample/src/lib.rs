@@ -943,6 +943,7 @@ pub fn slice(index: u32, block: u32, load: LoadKind) -> Slice {
         warm_up: index < 4,
         completed: Completed::default(),
         operations: Vec::new(),
+        by_host: Vec::new(),
         worker: WorkerUse {
             cpu_user_ns: 700_000_000,
             cpu_system_ns: 50_000_000,

@@ -97,6 +97,7 @@ fn point(
                 status: Status::Ok,
                 latencies,
             }],
+            by_host: Vec::new(),
             worker: WorkerUse::default(),
             telemetry: BTreeMap::new(),
         }

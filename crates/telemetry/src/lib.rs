@@ -9,7 +9,8 @@
 //! - **Use.** A [`WorkerSampler`] says what its own process used since it was asked last, a [`SystemSampler`] what happened to the
 //!   whole machine meanwhile: CPU time that the hypervisor took, and jumps of the wall clock. A [`ForeignSampler`] says what other programs used.
 //! - **Watching.** A [`SliceSampler`] gathers figures for each second of a measurement: what the engine tells of itself, what a
-//!   [`DeviceSource`] tells of the device below the data, what a control group uses ([`GroupSource`]), a server that is watched from outside, and the machine.
+//!   [`DeviceSource`] tells of the device below the data, what a control group uses ([`GroupSource`]), a server that is watched from outside, the machine, and
+//!   the [`Network`] to another one.
 //! - **Judgement.** A [`Survey`] is what a machine check looks at, and [`findings`] what it thinks of it, with advice. That is a pure
 //!   function of the survey.
 //!
@@ -24,6 +25,7 @@
 //! assert!(used.resident_bytes > 0);
 //! ```
 
+mod connections;
 mod device;
 mod findings;
 mod foreign;
@@ -36,6 +38,7 @@ mod limits;
 mod local_server;
 mod machine;
 mod mounts;
+mod network;
 mod process;
 mod slice_sampler;
 mod storage;
@@ -52,6 +55,7 @@ pub use host::Host;
 pub use interruptions::{Interruptions, watch_for_interruptions};
 pub use local_server::{KnownServer, ListensAt, local_servers, server_process};
 pub use mounts::{Mount, mounts_in};
+pub use network::{Network, round_trips};
 pub use slice_sampler::{Figures, SliceSampler};
 pub use survey::{Place, Survey};
 pub use system::{SystemSampler, SystemUse};

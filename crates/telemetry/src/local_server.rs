@@ -174,7 +174,7 @@ impl Socket {
 }
 
 /// Sockets that a process holds.
-fn inodes(host: &Host, process: &str) -> BTreeSet<u64> {
+pub(crate) fn inodes(host: &Host, process: &str) -> BTreeSet<u64> {
     let Ok(entries) = fs::read_dir(host.path(format!("proc/{process}/fd"))) else {
         return BTreeSet::new();
     };

@@ -3,6 +3,7 @@
 use crate::device::DeviceSource;
 use crate::group::{Group, GroupSource};
 use crate::kernel::Kernel;
+use crate::network::Network;
 use crate::process::{self, Process};
 use crate::{DeviceTotals, Host};
 use nix::time::{ClockId, clock_gettime};
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 pub type Figures = Vec<(&'static str, f64)>;
 
 /// Gathers the figures of [`plimsoll_record::figures`] for each slice: of the engine, the device, the machine, the control group, the
-/// server, and this process where there is none. Files are kept open and read into one buffer, so that a sample costs little; what it costs is itself a figure.
+/// server, the network, and this process where there is no server. Files are kept open and read into one buffer, so that a sample costs little; what it costs is itself a figure.
 pub struct SliceSampler {
     /// `None` where only the engine is watched.
     kernel: Option<Kernel>,
@@ -21,6 +22,7 @@ pub struct SliceSampler {
     group: Option<Group>,
     /// Its members.
     server: Vec<Process>,
+    network: Option<Network>,
     buffer: Vec<u8>,
     /// What all sources told last, levels included.
     last: Figures,
@@ -41,6 +43,7 @@ impl SliceSampler {
             device,
             group: group.map(|group| Group::open(host, &group)),
             server: Vec::new(),
+            network: None,
             buffer: vec![0; 16 << 10],
             last: Vec::new(),
             now: Vec::new(),
@@ -57,7 +60,8 @@ impl SliceSampler {
             device: None,
             group: None,
             server: Vec::new(),
-            buffer: Vec::new(),
+            network: None,
+            buffer: vec![0; 4 << 10],
             last: Vec::new(),
             now: Vec::new(),
         }
@@ -74,6 +78,14 @@ impl SliceSampler {
         if let Some(kernel) = &mut self.kernel {
             kernel.without_this_process();
         }
+        self.sample(&mut |_| {}, &mut BTreeMap::new());
+        self
+    }
+
+    /// The same with the figures of a network.
+    #[must_use]
+    pub fn with_network(mut self, network: Option<Network>) -> Self {
+        self.network = network;
         self.sample(&mut |_| {}, &mut BTreeMap::new());
         self
     }
@@ -101,6 +113,9 @@ impl SliceSampler {
         process::tell(&self.server, &mut self.buffer, now);
         if let Some(kernel) = &mut self.kernel {
             kernel.tell(&mut self.buffer, now);
+        }
+        if let Some(network) = &self.network {
+            network.tell(&mut self.buffer, now);
         }
         for (place, (name, value)) in self.now.iter().enumerate() {
             let figure = if figures::is_level(name) {

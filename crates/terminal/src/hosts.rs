@@ -61,28 +61,93 @@ const COLUMNS: [Column; 8] = [
     },
 ];
 
-/// The machines of each arm.
+/// The network of a host.
+const NETWORK: [Column; 7] = [
+    Column {
+        title: "host",
+        of: |host, screen| Some(screen.short(name(host), 20)),
+    },
+    Column {
+        title: "round trip",
+        of: |host, screen| {
+            let nanos = host.network?.round_trip_median_ns?;
+            Some(screen.numbers().latency(nanos))
+        },
+    },
+    Column {
+        title: "received/s",
+        of: |host, screen| {
+            let bytes = host.network?.received_bytes_per_second?;
+            Some(screen.numbers().bytes_of(bytes))
+        },
+    },
+    Column {
+        title: "sent/s",
+        of: |host, screen| {
+            Some(
+                screen
+                    .numbers()
+                    .bytes_of(host.network?.sent_bytes_per_second?),
+            )
+        },
+    },
+    Column {
+        title: "sent again",
+        of: |host, screen| Some(screen.numbers().percent(host.network?.retransmitted?)),
+    },
+    Column {
+        title: "link/s",
+        of: |host, screen| {
+            let bytes = host.network?.link_bytes_per_second?;
+            Some(screen.numbers().bytes_of(bytes))
+        },
+    },
+    Column {
+        title: "shortest",
+        of: |host, screen| {
+            let nanos = host.network?.round_trip_least_ns?;
+            Some(screen.numbers().latency(nanos))
+        },
+    },
+];
+
+/// The machines of each arm, and what they saw of the network.
 pub(super) fn hosts(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
     let arms = by_arm(analysis);
     if arms.is_empty() {
         return;
     }
     heading(out, "hosts");
+    by_arms(out, &arms, &COLUMNS, signs, screen);
+    if analysis.hosts.iter().any(|host| host.network.is_some()) {
+        heading(out, "network");
+        by_arms(out, &arms, &NETWORK, signs, screen);
+    }
+}
+
+/// A table for each arm.
+fn by_arms(
+    out: &mut String,
+    arms: &[(&str, Vec<&HostSummary>)],
+    columns: &[Column],
+    signs: &Signs<'_>,
+    screen: &Screen,
+) {
     let tables = |columns: &[Column]| -> Vec<String> {
         let shown = arms.iter().take(ARMS);
         shown
             .map(|(_, hosts)| table(hosts, columns, screen))
             .collect()
     };
-    let mut count = COLUMNS.len();
-    let mut shown = tables(&COLUMNS);
+    let mut count = columns.len();
+    let mut shown = tables(columns);
     let is_wide = |text: &String| {
         let mut lines = text.lines();
         lines.any(|line| screen.columns(&strip_str(line).to_string()) > screen.width)
     };
     while count > 3 && shown.iter().any(is_wide) {
         count -= 1;
-        shown = tables(&COLUMNS[..count]);
+        shown = tables(&columns[..count]);
     }
     for ((arm, hosts), table) in arms.iter().zip(shown) {
         let shown = screen.short(arm, screen.width.saturating_sub(4));

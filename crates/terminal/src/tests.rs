@@ -57,11 +57,16 @@ fn events_at_80_columns() {
     insta::assert_snapshot!(strip_str(&out).to_string());
 }
 
-/// From the table of the hosts to the next heading.
+/// The tables of the hosts and of their network, each to the next heading.
 fn hosts_part(text: &str) -> String {
-    let lines = text.lines().skip_while(|line| *line != "hosts");
-    let lines = lines.take_while(|line| !line.is_empty());
-    lines.collect::<Vec<&str>>().join("\n")
+    let of = |title: &str| {
+        let lines = text.lines().skip_while(|line| *line != title);
+        let lines = lines.take_while(|line| !line.is_empty());
+        lines.collect::<Vec<&str>>().join("\n")
+    };
+    format!("{}\n{}", of("hosts"), of("network"))
+        .trim()
+        .to_owned()
 }
 
 #[test]
@@ -83,9 +88,9 @@ fn hosts_at_several_widths_and_in_ascii() {
         for line in text.lines() {
             assert!(line.width() <= width, "{line}");
         }
-        // Each host of each arm is there at every width.
+        // Each host of each arm is there at every width, in both tables.
         for host in ["bench1", "bench2", "db1"] {
-            assert_eq!(text.matches(host).count(), 2, "{text}");
+            assert_eq!(text.matches(host).count(), 4, "{text}");
         }
         insta::assert_snapshot!(name, text);
     }

@@ -38,7 +38,7 @@ export function figures(state: State): HTMLElement[] {
   ];
 }
 
-function table(title: string, head: string[], rows: string[][]): HTMLElement {
+export function table(title: string, head: string[], rows: string[][]): HTMLElement {
   const scroll = document.createElement("div");
   scroll.className = "scroll";
   scroll.tabIndex = 0;

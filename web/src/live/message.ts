@@ -13,6 +13,18 @@ export interface Now {
   rate: number | null;
   p99_ns: number | null;
   errors: number;
+  /** What each machine does; only where several take part. */
+  hosts?: NowHost[];
+  /** How many more there are. */
+  more_hosts?: number;
+}
+
+/** What one machine does. */
+export interface NowHost {
+  name: string;
+  role: string;
+  rate: number | null;
+  late_p99_ns: number | null;
 }
 
 /** How the run of an arm in a block stands. */

@@ -26,7 +26,7 @@ object! {
     roles = Shape::list(&Shape::choice(&["load", "server"]), 1, 2), Default("[load, server]"), "[server]";
         "What it may be used for: `server` for arms that stand on it, `load` to ask them.";
     address = Shape::Text { most: 45 }, Optional, "10.0.0.2";
-        "The IPv4 address at which the load hosts reach servers on it. A server whose load comes from other machines listens there, for the time of its run: anybody          who reaches that address reaches the server.";
+        "The IPv4 address at which the load hosts reach servers on it. A server whose load comes from other machines listens there, for the time of its run: anybody who reaches that address reaches the server.";
     => one of [ssh, agent, command];
 }
 

@@ -28,6 +28,7 @@ fn slice() -> Slice {
                 open: None,
             },
         }],
+        by_host: Vec::new(),
         worker: WorkerUse {
             cpu_user_ns: 300_000_000,
             cpu_system_ns: 100_000_000,

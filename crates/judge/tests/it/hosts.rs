@@ -475,6 +475,7 @@ fn a_summary_adds_up_the_valid_points_of_a_host() {
         clock_bound_ns: 200_000,
         start_skew_ns: Some(0),
         stolen: Some(0.0),
+        network: None,
     };
     let expected = [
         HostSummary {

@@ -355,6 +355,7 @@ pub fn slice(index: u32, warm_up: bool, load: LoadKind, shown: &Shown) -> Slice 
             error: shown.errors,
         },
         operations,
+        by_host: Vec::new(),
         worker: WorkerUse {
             cpu_user_ns: SECOND_NS,
             ..WorkerUse::default()

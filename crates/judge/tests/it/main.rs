@@ -21,6 +21,7 @@ mod lines;
 mod looks;
 mod modules;
 mod mutilated;
+mod networks;
 mod pairs;
 mod records;
 mod rigs;

@@ -39,6 +39,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 @let share = f64::from(progress.runs_finished) / f64::from(progress.runs_planned.max(1));
                 rect.done data-live-part="bar" width=((share * 100.0).clamp(0.0, 100.0).round()) height="4" {}
             }
+            div.live-figures data-live-part="hosts" hidden {}
             (grid(page))
             p.remark.live-figures { "In the charts every arm has the look that it has here. Over time, thin and dotted is what is not measured: storing the data and warming up." }
             div.live-charts data-live-part="charts" {

@@ -11,6 +11,8 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+#[cfg(feature = "mongodb")]
+use {plimsoll_judge::CauseKind, plimsoll_record::ExperimentRecord};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_plimsoll");
 
@@ -503,6 +505,12 @@ measurement: {{warm_up: 0s, duration: 60s, operations: 601, blocks: 1, seed: 1}}
         let of_hosts: u64 = end.hosts.iter().map(|host| host.completed.ok).sum();
         assert_eq!(of_hosts, completed, "{label}");
         assert!(end.hosts.iter().all(|host| host.makes_load));
+        // And each second tells whose operations they were.
+        for (place, host) in end.hosts.iter().enumerate() {
+            let slices = point.slices.iter();
+            let by_second: u64 = slices.map(|slice| slice.by_host[place]).sum();
+            assert_eq!(by_second, host.completed.ok, "{label}");
+        }
         // Each second is one slice, of all.
         let indices: Vec<u32> = point.slices.iter().map(|slice| slice.index).collect();
         let each: Vec<u32> = (0..indices.len() as u32).collect();
@@ -711,6 +719,166 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
     let due = run.points[1].end.as_ref().unwrap().due;
     assert_eq!(due, Some(600), "3 s at 200 a second, over two machines");
     assert!(run.rig.as_ref().unwrap().trace.is_some(), "{said:?}");
+}
+
+/// Two network namespaces with a cable between them: what is in them is apart, and everything that goes over the cable is counted at both ends.
+#[cfg(feature = "mongodb")]
+struct Cable([String; 2]);
+
+#[cfg(feature = "mongodb")]
+impl Cable {
+    const ADDRESSES: [&str; 2] = ["198.51.100.1", "198.51.100.2"];
+
+    fn new() -> Self {
+        // Tests of one process have threads of their own.
+        let id = rustix::thread::gettid().as_raw_nonzero();
+        let cable = Self(["a", "b"].map(|end| format!("plimsoll-{id}-{end}")));
+        let [a, b] = &cable.0;
+        for name in [a, b] {
+            ip(&["netns", "add", name]);
+        }
+        ip(&[
+            "-n", a, "link", "add", "v0", "type", "veth", "peer", "name", "v0", "netns", b,
+        ]);
+        for (name, address) in cable.0.iter().zip(Self::ADDRESSES) {
+            let address = format!("{address}/24");
+            ip(&["-n", name, "addr", "add", &address, "dev", "v0"]);
+            for device in ["lo", "v0"] {
+                ip(&["-n", name, "link", "set", device, "up"]);
+            }
+        }
+        cable
+    }
+
+    /// A command in one of them.
+    fn command(&self, end: usize, command: &str) -> String {
+        format!("[ip, netns, exec, {}, {}", self.0[end], &command[1..])
+    }
+}
+
+#[cfg(feature = "mongodb")]
+impl Drop for Cable {
+    fn drop(&mut self) {
+        for name in &self.0 {
+            let _ = Command::new("ip").args(["netns", "delete", name]).status();
+        }
+    }
+}
+
+#[cfg(feature = "mongodb")]
+fn ip(arguments: &[&str]) {
+    let said = Command::new("ip").args(arguments).output().unwrap();
+    assert!(said.status.success(), "{arguments:?}: {said:?}");
+}
+
+/// So many sessions at one end ask a mongod at the other.
+#[cfg(feature = "mongodb")]
+fn over_a_cable(cable: &Cable, sessions: u32) -> ExperimentRecord {
+    let laboratory = Laboratory::new();
+    let load = cable.command(0, &command(&laboratory, PROGRAM, "load"));
+    let server = cable.command(1, &command(&laboratory, PROGRAM, "server"));
+    laboratory.write(
+        "experiment.yaml",
+        format!(
+            "
+plimsoll: 1
+name: over-a-cable
+hosts:
+  l1: {{command: {load}}}
+  db1: {{command: {server}, address: {}}}
+load_hosts: [l1]
+workload: {{records: 500, preset: c}}
+arms:
+  there: {{engine: mongodb, server: mongod, on: db1, cache_size: 256MiB}}
+load: {{closed: {{threads: [{sessions}]}}}}
+measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}",
+            Cable::ADDRESSES[1]
+        ),
+    );
+    let mut run = laboratory.command(&["run", "experiment.yaml"]);
+    let servers = plimsoll_testing::server("mongod").unwrap();
+    let path = format!(
+        "{}:/usr/sbin:/usr/bin:/sbin:/bin",
+        servers.parent().unwrap().display()
+    );
+    let said = crate::laboratory::Said::of(run.env("PATH", path).output().unwrap());
+    let record = laboratory
+        .record_so_far()
+        .unwrap_or_else(|| panic!("{said:?}"));
+    assert_eq!(finished(&record), 1, "{said:?}");
+    record
+}
+
+#[test]
+#[cfg(feature = "mongodb")]
+fn packets_that_are_lost_are_seen() {
+    needs!([
+        Need::Root,
+        Need::Server("mongod"),
+        Need::Program("ip"),
+        Need::Program("tc")
+    ]);
+    let cable = Cable::new();
+    // Room for a few answers of more than a kilobyte; 16 sessions want more at once, and what finds no room is dropped.
+    let qdisc = [
+        "qdisc", "add", "dev", "v0", "root", "tbf", "rate", "20mbit", "burst", "2kb", "limit",
+        "5kb",
+    ];
+    let mut limited = Command::new("tc");
+    let limited = limited.args(["-n", &cable.0[1]]).args(qdisc);
+    assert!(limited.status().unwrap().success());
+    let record = over_a_cable(&cable, 16);
+    let end = record.runs[0].points[0].end.as_ref().unwrap();
+    let server = end.hosts[1].network.as_ref().unwrap();
+    assert!(server.retransmitted > 10, "{server:?}");
+    let analysis = plimsoll_judge::analyse(&record).unwrap();
+    let cause = analysis.curves[0].points[0].cause.as_ref().unwrap();
+    // Where the processors are full at the same time, those come first.
+    let mut rules = cause.rules.iter();
+    let loss = rules.find(|rule| rule.kind == CauseKind::NetworkLoss);
+    assert_eq!(loss.unwrap().holds, Some(true), "{loss:?} {:?}", end.hosts);
+}
+
+#[test]
+#[cfg(feature = "mongodb")]
+fn the_network_between_load_and_server_is_measured_at_both_ends() {
+    needs!([Need::Root, Need::Server("mongod"), Need::Program("ip")]);
+    let record = over_a_cable(&Cable::new(), 4);
+    let point = &record.runs[0].points[0];
+    let hosts = &point.end.as_ref().unwrap().hosts;
+    let [load, server] = hosts.as_slice() else {
+        panic!("{hosts:?}")
+    };
+    let operations = load.completed.ok;
+    let load = load.network.as_ref().expect("the load host watches");
+    let server = server.network.as_ref().expect("so does the server's");
+    // Seconds begin together but for the clocks' bounds, and both ends count the same packets.
+    for (sent, received) in [
+        (load.sent_bytes, server.received_bytes),
+        (server.sent_bytes, load.received_bytes),
+    ] {
+        let ratio = sent as f64 / received as f64;
+        assert!((0.9..1.1).contains(&ratio), "{load:?} {server:?}");
+    }
+    // A record of ten fields of 100 bytes comes with each read.
+    assert!(load.received_bytes > 1_000 * operations, "{load:?}");
+    // Each request is a segment; those of the last moment are counted in one second or the next.
+    assert!(load.segments > operations / 10 * 9, "{load:?}");
+    assert_eq!(load.link_bytes_per_second, None, "a cable that is none");
+    let round_trips = load.round_trips.expect("the kernel has timed them");
+    assert!(round_trips.connections >= 4, "{round_trips:?}");
+    assert!(round_trips.least_ns <= round_trips.median_ns);
+    assert!(
+        (1_000..5_000_000).contains(&round_trips.median_ns),
+        "{round_trips:?}"
+    );
+    assert_eq!(server.round_trips, None);
+    // Second by second it is that of the server's machine.
+    let received = plimsoll_record::figures::NETWORK_RECEIVED_BYTES;
+    let measured = point.slices.iter().filter(|slice| !slice.warm_up);
+    let by_second = measured.filter_map(|slice| slice.telemetry.get(received));
+    let sum: f64 = by_second.sum();
+    assert_eq!(sum, server.received_bytes as f64);
 }
 
 /// A nats-server with agents and their seeds, and the environment in which the program finds it.

@@ -1,9 +1,10 @@
 //! What a live page shows, made of the news of the store.
 
-use super::update::{Cell, EventMark, Measured, Now, Second, Update};
+use super::update::{Cell, EventMark, Measured, Now, NowHost, Second, Update};
 use plimsoll_judge::{JudgeError, plan_of};
-use plimsoll_plan::{EngineKind, Needs, Plan, explain, words::event_in_words};
+use plimsoll_plan::{CONTROLLER, EngineKind, Needs, Plan, explain, words::event_in_words};
 use plimsoll_record::{ExperimentRecord, LoadKind, PointLabel, RunRecord, RunState, Slice};
+use plimsoll_report::hosts::role_words;
 use plimsoll_report::progress::{Left, Phase, PointProgress, Span};
 use plimsoll_store::{NewPoint, News, PointKey, RunKey};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,6 +15,8 @@ const MINUTES_SHOWN: f64 = 5.0;
 const SECONDS_SHOWN: usize = 3_000;
 /// Slices of a point that may still get a late share: programs of before wrote such.
 const LATE: usize = 16;
+/// Machines of a run.
+const HOSTS_SHOWN: usize = 64;
 /// Points of the curve, the latest.
 const POINTS_SHOWN: usize = 4_000;
 
@@ -21,6 +24,10 @@ const POINTS_SHOWN: usize = 4_000;
 pub(crate) struct Picture {
     plan: Plan,
     needs: Needs,
+    /// The machines of each arm.
+    hosts: Vec<Vec<Host>>,
+    /// p99 of the lateness of a machine at its last open loop.
+    late_p99_ns: BTreeMap<String, f64>,
     running: bool,
     runs: BTreeMap<RunKey, Run>,
     points: BTreeMap<PointKey, Point>,
@@ -40,6 +47,13 @@ struct Changed {
     events: BTreeSet<(i64, u32)>,
 }
 
+/// A machine that takes part in the runs of an arm.
+struct Host {
+    name: String,
+    makes_load: bool,
+    has_server: bool,
+}
+
 struct Run {
     block: u32,
     arm: u32,
@@ -56,6 +70,8 @@ struct Point {
     begun: f64,
     progress: PointProgress,
     last: Option<(f64, Option<f64>)>,
+    /// Of the last slice, what each machine that makes load did in a second.
+    host_rates: Vec<f64>,
     /// Only while it goes on.
     going: Option<Going>,
     /// What it came to; kept without the histogram when it is over.
@@ -76,9 +92,12 @@ impl Picture {
     pub(crate) fn of(head: &ExperimentRecord, engines: &[EngineKind]) -> Result<Self, JudgeError> {
         let plan = plan_of(head)?;
         let needs = explain(&plan, engines).needs;
+        let hosts = hosts(&plan, engines);
         Ok(Self {
             plan,
             needs,
+            hosts,
+            late_p99_ns: BTreeMap::new(),
             running: true,
             runs: BTreeMap::new(),
             points: BTreeMap::new(),
@@ -105,6 +124,13 @@ impl Picture {
             if let Some(point) = self.points.get_mut(key) {
                 point.going = None;
                 self.changed.points.insert(*key);
+                for host in &end.hosts {
+                    let lag = host.generator_lag.as_ref();
+                    if let Some(p99_ns) = lag.and_then(|lag| lag.percentile_ns(99.0)) {
+                        let name = host.host.as_deref().unwrap_or(CONTROLLER);
+                        self.late_p99_ns.insert(name.to_owned(), p99_ns as f64);
+                    }
+                }
                 let begun = point.begun;
                 for done in end.disturbance.iter().flat_map(|all| &all.events) {
                     let at = begun + done.at_ns as f64 / 1e9;
@@ -160,6 +186,7 @@ impl Picture {
                 begun: instant(&point.head.started_at),
                 progress,
                 last: None,
+                host_rates: Vec::new(),
                 going: Some(Going::default()),
                 result: None,
                 errors: 0,
@@ -200,6 +227,10 @@ impl Picture {
             p99_ns: span.p99_ns(),
         };
         point.last = Some((told.rate, told.p99_ns));
+        if !slice.by_host.is_empty() && length > 0.0 {
+            let rates = slice.by_host.iter().map(|count| *count as f64 / length);
+            point.host_rates = rates.collect();
+        }
         let due = (0..).zip(&self.plan.events).filter_map(|(event, spec)| {
             let at = point.progress.warm_up_seconds + spec.at_ns as f64 / 1e9;
             (!point.progress.is_load && end - length < at && at <= end)
@@ -428,7 +459,10 @@ impl Picture {
             rate: None,
             p99_ns: None,
             errors: 0,
+            hosts: Vec::new(),
+            more_hosts: 0,
         };
+        let mut rates: &[f64] = &[];
         if let Some(point) = self.point_of(key).filter(|point| point.going.is_some()) {
             now.mix.clone_from(&point.label.mix);
             now.load.clone_from(&point.label.load_label);
@@ -439,7 +473,18 @@ impl Picture {
                 now.rate = Some(rate);
                 now.p99_ns = p99_ns;
             }
+            rates = &point.host_rates;
         }
+        let hosts = &self.hosts[run.arm as usize];
+        for (place, host) in hosts.iter().enumerate().take(HOSTS_SHOWN) {
+            now.hosts.push(NowHost {
+                name: host.name.clone(),
+                role: role_words(host.makes_load, host.has_server),
+                rate: rates.get(place).copied().filter(|_| host.makes_load),
+                late_p99_ns: self.late_p99_ns.get(&host.name).copied(),
+            });
+        }
+        now.more_hosts = hosts.len().saturating_sub(HOSTS_SHOWN) as u32;
         Some(now)
     }
 
@@ -482,6 +527,33 @@ impl Picture {
             p99_ns,
         })
     }
+}
+
+/// The machines of each arm in the order of its records: those that make load, then the one of the server; none where it is one machine alone.
+fn hosts(plan: &Plan, engines: &[EngineKind]) -> Vec<Vec<Host>> {
+    let mut all = Vec::with_capacity(plan.arms.len());
+    for arm in &plan.arms {
+        let kind = engines.iter().find(|kind| kind.name == arm.engine);
+        let mut names = kind.map_or_else(Vec::new, |kind| plan.load_hosts_of(arm, kind));
+        let loads = names.len();
+        let on = arm.on.as_deref();
+        let has_server = arm.rig.server.is_some();
+        if has_server && !names.contains(&on) {
+            names.push(on);
+        }
+        let mut hosts = Vec::new();
+        if names.len() > 1 {
+            for (place, name) in names.into_iter().enumerate() {
+                hosts.push(Host {
+                    name: name.unwrap_or(CONTROLLER).to_owned(),
+                    makes_load: place < loads,
+                    has_server: has_server && name == on,
+                });
+            }
+        }
+        all.push(hosts);
+    }
+    all
 }
 
 /// Seconds since 1970; 0 where a record does not say.

@@ -3,13 +3,14 @@ use crate::tests::{Place, experiment, place, run};
 use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, StatusCode, header};
 use futures_util::{StreamExt, stream};
+use plimsoll_plan::{EngineKind, server_preset};
 use plimsoll_record::{
-    Completed, Disturbance, EventRecord, Histogram, Latencies, LoadKind, Operation, OperationSlice,
-    PointEnd, PointLabel, RunState, Slice, Status,
+    Completed, Disturbance, EventRecord, Histogram, HostPoint, Latencies, LoadKind, Operation,
+    OperationSlice, PointEnd, PointLabel, RunState, Slice, Status,
 };
 use plimsoll_store::{PointId, RunId, Store};
 use plimsoll_testing::{assert_contains, assert_ends};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tower::ServiceExt;
 
 fn label() -> PointLabel {
@@ -276,6 +277,81 @@ fn picture(store: &Store, id: &str) -> Value {
     let mut following = store.follow(id).unwrap();
     picture.take(&store.news(&mut following).unwrap());
     serde_json::to_value(picture.snapshot(0.0)).unwrap()
+}
+
+/// Two machines ask a server on a third in runs of `small`, and make the load of `large` by themselves.
+#[test]
+fn each_machine_of_a_run_is_shown_with_what_it_does_now() {
+    let place = place();
+    let mut writer = place.store();
+    let mut head = experiment("9b2c");
+    let server = &server_preset("mongod").unwrap().spec;
+    head.plan["load_hosts"] = json!(["bench1", "controller"]);
+    head.plan["arms"][0]["on"] = json!("db1");
+    head.plan["arms"][0]["rig"] = json!({ "server": server });
+    writer.begin(&head).unwrap();
+    let key = writer.begin_run("9b2c", &run("small", 0)).unwrap();
+    let engines = [EngineKind {
+        name: "noop",
+        about: "",
+        keeps_data: false,
+        server: None,
+        cache_setting: None,
+        usable_cache: 0.0,
+        unfit: |_| None,
+        settings: &[],
+    }];
+    let mut picture = Picture::of(&writer.head("9b2c").unwrap(), &engines).unwrap();
+    let reader = place.store();
+    let mut following = reader.follow("9b2c").unwrap();
+    let mut hosts = || {
+        picture.take(&reader.news(&mut following).unwrap());
+        serde_json::to_value(picture.snapshot(0.0)).unwrap()["now"]["hosts"].clone()
+    };
+    let host = |name: &str, role: &str, rate: Option<f64>, late_p99_ns: Option<f64>| json!({"name": name, "role": role, "rate": rate, "late_p99_ns": late_p99_ns});
+    let expected = json!([
+        host("bench1", "load", None, None),
+        host("controller", "load", None, None),
+        host("db1", "server", None, None),
+    ]);
+    assert_eq!(hosts(), expected, "before anything was measured");
+    let point = begin_point(&mut writer, key, 0);
+    let second = Slice {
+        by_host: vec![300, 200],
+        ..slice(0, 500, false)
+    };
+    writer.add_slice(point, &second).unwrap();
+    let expected = json!([
+        host("bench1", "load", Some(300.0), None),
+        host("controller", "load", Some(200.0), None),
+        host("db1", "server", None, None),
+    ]);
+    assert_eq!(hosts(), expected);
+    // An open loop that is over tells how late each was.
+    let mut lag = Histogram::new();
+    lag.record_n(1_000, 100);
+    let late = HostPoint {
+        host: Some("bench1".into()),
+        generator_lag: Some(lag),
+        ..HostPoint::default()
+    };
+    let end = PointEnd {
+        hosts: vec![late, HostPoint::default(), HostPoint::default()],
+        ..PointEnd::default()
+    };
+    writer.end_point(point, &end).unwrap();
+    let expected = json!([
+        host("bench1", "load", None, Some(1_000.0)),
+        host("controller", "load", None, None),
+        host("db1", "server", None, None),
+    ]);
+    assert_eq!(hosts(), expected);
+    writer.begin_run("9b2c", &run("large", 0)).unwrap();
+    let expected = json!([
+        host("bench1", "load", None, Some(1_000.0)),
+        host("controller", "load", None, None),
+    ]);
+    assert_eq!(hosts(), expected);
 }
 
 #[tokio::test]

@@ -53,6 +53,29 @@ pub(super) struct Now {
     pub(super) p99_ns: Option<f64>,
     /// Operations of this point that failed.
     pub(super) errors: u64,
+    /// What each machine does, where several take part: those that make load first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) hosts: Vec<NowHost>,
+    /// How many more there are.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(super) more_hosts: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
+/// What one machine does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct NowHost {
+    pub(super) name: String,
+    /// `load`, `server`, `load and server`.
+    pub(super) role: &'static str,
+    /// Operations per second of the last slice, where it makes load.
+    pub(super) rate: Option<f64>,
+    /// p99 of its own lateness at its last open loop.
+    pub(super) late_p99_ns: Option<f64>,
 }
 
 /// How the run of an arm in a block stands.

@@ -2,9 +2,10 @@
 
 use plimsoll_record::{
     Acknowledged, Completed, Disturbance, EngineDescription, ErrorSample, EventRecord,
-    ExperimentRecord, Histogram, Latencies, LoadKind, Machine, NotedOperation, OpenLatencies,
-    Operation, OperationSlice, PointEnd, PointLabel, PointRecord, Program, RECORD_VERSION,
-    RunRecord, RunState, Slice, Status, Storage, Warning, WarningId, WorkerUse,
+    ExperimentRecord, Histogram, Latencies, LoadKind, Machine, NetworkPoint, NotedOperation,
+    OpenLatencies, Operation, OperationSlice, PointEnd, PointLabel, PointRecord, Program,
+    RECORD_VERSION, RoundTrips, RunRecord, RunState, Slice, Status, Storage, Warning, WarningId,
+    WorkerUse,
 };
 use std::collections::BTreeMap;
 
@@ -98,6 +99,13 @@ pub fn point(number: Option<u32>) -> PointRecord {
 pub fn end() -> PointEnd {
     PointEnd {
         hosts: Vec::new(),
+        network: Some(Box::new(NetworkPoint {
+            length_ns: 2_000_000_000,
+            received_bytes: 7,
+            link_bytes_per_second: Some(125_000_000),
+            round_trips: Some(RoundTrips::default()),
+            ..NetworkPoint::default()
+        })),
         measured_ns: 2_000_000_000,
         lag_is_apart: true,
         first_operation_ns: Some(90_000_000_000),
@@ -169,6 +177,7 @@ pub fn slice(index: u32, reads_ns: &[u64]) -> Slice {
                 open: Some(Box::new(open)),
             },
         }],
+        by_host: vec![3, 4],
         worker: WorkerUse {
             cpu_user_ns: 800,
             cpu_system_ns: 90,
