@@ -6,10 +6,12 @@ use crate::laboratory::{Laboratory, send, state, wait_until};
 use plimsoll_record::ExperimentRecord;
 use plimsoll_testing::{Need, has};
 use rustix::process::Signal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
+/// Where the program keeps its journals, within a laboratory.
+const STATE: &str = ".local/state";
 /// Two filesystems on emulated disks without limits, so that nothing has to be calibrated, in groups that limit memory and CPU. It would
 /// take hours.
 const EXPERIMENT: &str = "
@@ -72,6 +74,7 @@ fn kill_at_random(experiment: &str, longest: u64) {
     let mut random = Random(0x9e37_79b9);
     let mut killed: BTreeMap<String, u32> = BTreeMap::new();
     let mut slices = 0;
+    let mut tokens = BTreeSet::new();
     for number in 0..kills {
         let servers = std::env::var_os(plimsoll_testing::SERVERS).unwrap_or_default();
         let environment = vec![(plimsoll_testing::SERVERS, servers)];
@@ -84,6 +87,7 @@ fn kill_at_random(experiment: &str, longest: u64) {
         let target = targets[random.below(targets.len() as u64) as usize];
         let role = role(target, running.id());
         let seen = laboratory.record_so_far();
+        tokens.extend(journals(&laboratory, STATE));
         send(target, Signal::KILL);
         if role != "run" {
             // The run is invalid and the next one begins; then the user stops it.
@@ -105,7 +109,7 @@ fn kill_at_random(experiment: &str, longest: u64) {
             let cleaned = laboratory.run(&["clean"]);
             assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
         }
-        let left = left_behind(&laboratory);
+        let left = left_behind(&laboratory, &[STATE.into()], &["cache".into()], &tokens);
         assert!(
             left.is_empty(),
             "kill {number}, of {role} after {waits} ms, left {left:#?}\n{}",
@@ -123,7 +127,7 @@ fn kill_at_random(experiment: &str, longest: u64) {
 }
 
 /// What a process of the laboratory is: the hidden command of the program, or another program's name.
-fn role(process: u32, runner: u32) -> String {
+pub fn role(process: u32, runner: u32) -> String {
     if process == runner {
         return "run".into();
     }
@@ -141,8 +145,26 @@ fn role(process: u32, runner: u32) -> String {
     }
 }
 
-/// Mounts, loop devices, control groups, journals and data directories of this laboratory.
-fn left_behind(laboratory: &Laboratory) -> Vec<String> {
+/// The tokens of the journals below this folder of a laboratory. The names of control groups hold them.
+pub fn journals(laboratory: &Laboratory, state: &str) -> Vec<String> {
+    let journals = fs::read_dir(laboratory.path(state).join("plimsoll/journal"));
+    let names = journals.into_iter().flatten().flatten();
+    names
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let (_, token) = name.trim_start_matches('.').rsplit_once('-')?;
+            Some(token.split('.').next()?.to_owned())
+        })
+        .collect()
+}
+
+/// Mounts, loop devices, control groups, journals and data directories of a laboratory, whose machines keep journals and data below these folders.
+pub fn left_behind(
+    laboratory: &Laboratory,
+    states: &[String],
+    caches: &[String],
+    tokens: &BTreeSet<String>,
+) -> Vec<String> {
     let folder = fs::canonicalize(laboratory.path(".")).unwrap();
     let folder = folder.to_str().unwrap();
     let mut left = Vec::new();
@@ -161,13 +183,12 @@ fn left_behind(laboratory: &Laboratory) -> Vec<String> {
             left.push(format!("{} on {backing}", entry.path().display()));
         }
     }
-    let id = laboratory.record_so_far().map(|record| record.id);
     for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
         let mut folders = vec![std::path::PathBuf::from(root)];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                if id.as_ref().is_some_and(|id| name.contains(id.as_str())) {
+                if tokens.iter().any(|token| name.contains(token)) {
                     left.push(entry.path().display().to_string());
                 }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -176,23 +197,20 @@ fn left_behind(laboratory: &Laboratory) -> Vec<String> {
             }
         }
     }
-    for journal in fs::read_dir(laboratory.path(".local/state/plimsoll/journal"))
-        .into_iter()
-        .flatten()
-    {
-        left.push(journal.unwrap().path().display().to_string());
+    let states = states
+        .iter()
+        .map(|state| format!("{state}/plimsoll/journal"));
+    let caches = caches.iter().map(|cache| format!("{cache}/plimsoll/data"));
+    for folder in states.chain(caches) {
+        let entries = fs::read_dir(laboratory.path(&folder));
+        let entries = entries.into_iter().flatten().flatten();
+        left.extend(entries.map(|entry| entry.path().display().to_string()));
     }
-    left.extend(
-        laboratory
-            .data_directories()
-            .iter()
-            .map(|path| path.display().to_string()),
-    );
     left
 }
 
 /// Every slice that was in the store is still there, and those of a point that was cut off follow each other without a gap.
-fn nothing_is_lost(earlier: &ExperimentRecord, later: &ExperimentRecord) {
+pub fn nothing_is_lost(earlier: &ExperimentRecord, later: &ExperimentRecord) {
     for (before, after) in earlier.runs.iter().zip(&later.runs) {
         assert_eq!(before.arm, after.arm);
         assert_eq!(before.block, after.block);
@@ -214,10 +232,10 @@ fn all_slices(record: &ExperimentRecord) -> usize {
 }
 
 /// Steps of SplitMix64: other moments each time, the same in every run of the test.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -21,6 +21,8 @@ mod hosts;
 mod import;
 #[cfg(feature = "wiredtiger")]
 mod killing;
+#[cfg(all(feature = "mongodb", feature = "wiredtiger"))]
+mod killing_hosts;
 mod laboratory;
 mod logging;
 mod mistakes;
