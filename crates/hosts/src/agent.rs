@@ -3,9 +3,11 @@
 use crate::message::{Ask, Clocks, Event, Greeting, LEASE, Request, VERSION};
 use crate::remote::Identity;
 use plimsoll_carrier::{Carrier, Channels, Control};
-use plimsoll_rig::{RigProgram, RunUser, User};
+use plimsoll_rig::{RigProcess, RigProgram, RunUser, User};
+
 use plimsoll_runner::{StartedWorker, WorkerProgram, WorkerStart, monotonic_ns, this_machine};
 use plimsoll_testbed::{is_within_data_directory, open_in_data_directory};
+use rustix::net::RecvFlags;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -58,6 +60,24 @@ impl Agent {
         let served = work.take_requests(&control, ends);
         work.end();
         served
+    }
+}
+
+impl Agent {
+    /// What a rig has made that was killed.
+    fn undo_what_was_left(&self) {
+        let undone = self.rig.start().map_err(|error| error.to_string());
+        let undone = undone.and_then(|socket| {
+            let rigs = RigProcess::over(socket);
+            let stays = rigs.clean(false, &mut |what| tracing::info!("{what}"));
+            stays.map_err(|error| error.to_string())
+        });
+        match undone {
+            Ok(stays) => stays.iter().for_each(|what| tracing::warn!("{what}")),
+            Err(why) => {
+                tracing::warn!("what a killed rig has left stays until the next start: {why}")
+            }
+        }
     }
 }
 
@@ -244,6 +264,8 @@ impl Work<'_> {
         let rig = self.rig;
         // Where the way is cut a packet may hang, and who sends it, for as long as the system tries; that must keep nothing from being undone.
         let channels = self.channels.clone();
+        // Nobody is at the other end of a rig that was killed.
+        let was_killed = rig.as_ref().is_some_and(has_ended);
         if let Some(rig) = &rig {
             let _ = rig.shutdown(std::net::Shutdown::Write);
         }
@@ -252,7 +274,16 @@ impl Work<'_> {
             let _ = rig.set_read_timeout(Some(LONGEST_END));
             let _ = rig.read_to_end(&mut Vec::new());
         }
+        if was_killed {
+            self.agent.undo_what_was_left();
+        }
     }
+}
+
+/// Whether nobody is left at the other end of a socket.
+fn has_ended(socket: &UnixStream) -> bool {
+    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    matches!(rustix::net::recv(socket, &mut [0; 1], flags), Ok((0, _)))
 }
 
 /// Sends events in a thread of its own: where the way is stopped up, whoever tells something must not wait, as it may be the one that looks at the lease.

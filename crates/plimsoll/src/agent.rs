@@ -2,14 +2,12 @@
 
 use crate::arguments::{self, AgentUse};
 use crate::exit::Exit;
-use crate::nats::connection;
-use crate::screen::tell;
+use crate::nats::{connection, serve_over_nats};
 use crate::{rig, run};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use plimsoll_carrier::over_stream;
 use plimsoll_hosts::Agent;
-use plimsoll_nats::Connection;
 use plimsoll_record::Machine;
 use plimsoll_rig::Allowed;
 use plimsoll_runner::this_machine;
@@ -17,12 +15,6 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{stdin, stdout};
 use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-/// How often it is looked whether the agent is to end.
-const LOOK: Duration = Duration::from_millis(500);
 
 /// What an agent says of itself while it waits.
 #[derive(Debug, Serialize, Deserialize)]
@@ -44,11 +36,16 @@ pub fn agent(arguments: &arguments::Agent) -> anyhow::Result<Exit> {
         rig: rig::program(vec!["--allow".into(), words.join(",")])?,
         worker: run::worker_program()?,
     };
-    if let (Some(nats), false) = (connection(&arguments.nats), arguments.stdio) {
+    if let (Some(nats), false) = (connection(&arguments.nats)?, arguments.stdio) {
         let Some(name) = &arguments.name else {
             bail!("an agent on NATS needs a name, by which experiment files call it: --name NAME");
         };
-        return over_nats(&agent, &nats, name, words);
+        let card = serde_json::to_string(&Card {
+            program: agent.identity.program.clone(),
+            machine: this_machine(),
+            allow: words,
+        })?;
+        return serve_over_nats(&agent, &nats, name, card);
     }
     // Unbuffered: a packet is whole.
     let input = File::from(stdin().as_fd().try_clone_to_owned()?);
@@ -56,39 +53,6 @@ pub fn agent(arguments: &arguments::Agent) -> anyhow::Result<Exit> {
     agent
         .serve(over_stream(input, output))
         .context("what comes over the standard input is not from plimsoll run")?;
-    Ok(Exit::Good)
-}
-
-/// Serves one program after the other, until it is asked to end.
-fn over_nats(
-    agent: &Agent,
-    nats: &Connection,
-    name: &str,
-    allow: Vec<String>,
-) -> anyhow::Result<Exit> {
-    let card = serde_json::to_string(&Card {
-        program: agent.identity.program.clone(),
-        machine: this_machine(),
-        allow,
-    })?;
-    let ends = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&ends);
-    ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed))?;
-    let mut joined = plimsoll_nats::Agent::join(nats, name, card)?;
-    tell(format_args!(
-        "agent {name} has joined, and waits for `plimsoll run`"
-    ));
-    while !ends.load(Ordering::Relaxed) {
-        let Some(carrier) = joined.accept_within(LOOK)? else {
-            continue;
-        };
-        let _occupied = joined.occupied();
-        tell("a `plimsoll run` has come");
-        match agent.serve_until(carrier, &ends) {
-            Ok(()) => tell("it has gone, and everything that it had made here"),
-            Err(error) => tell(format_args!("what came was not from plimsoll run: {error}")),
-        }
-    }
     Ok(Exit::Good)
 }
 

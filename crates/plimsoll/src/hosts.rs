@@ -3,12 +3,11 @@
 use crate::agent::Card;
 use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
-use crate::nats::connection;
+use crate::nats::{Connection, agents, connection};
 use crate::plan::{complain, read};
 use crate::rig::Rigs;
 use crate::run::fleet;
 use crate::screen::{print, print_json, tell};
-use plimsoll_nats::{Connection, list};
 use plimsoll_plan::Plan;
 use plimsoll_quantities::words::{decimal_bytes, duration};
 use plimsoll_record::{ClockOffset, Machine};
@@ -32,7 +31,7 @@ struct Seen {
 
 /// `plimsoll hosts`: good where every arm can stand where it is to stand.
 pub fn hosts(arguments: &arguments::Hosts, rigs: &Rigs) -> anyhow::Result<Exit> {
-    let nats = connection(&arguments.nats);
+    let nats = connection(&arguments.nats)?;
     if arguments.file.is_none() {
         return joined(nats.as_ref(), arguments.json);
     }
@@ -84,11 +83,11 @@ fn joined(nats: Option<&Connection>, json: bool) -> anyhow::Result<Exit> {
         tell("name an experiment file, or the NATS server that agents have joined with --nats URL");
         return Ok(Exit::Usage);
     };
-    let present = list(nats)?;
+    let present = agents(nats)?;
     if json {
-        let cards = present.iter().map(|agent| {
-            let card = serde_json::from_str(&agent.card).unwrap_or(serde_json::Value::Null);
-            serde_json::json!({"name": agent.name, "card": card})
+        let cards = present.iter().map(|(name, card)| {
+            let card = serde_json::from_str(card).unwrap_or(serde_json::Value::Null);
+            serde_json::json!({"name": name, "card": card})
         });
         print_json(&cards.collect::<Vec<_>>())?;
         return Ok(Exit::Good);
@@ -96,8 +95,8 @@ fn joined(nats: Option<&Connection>, json: bool) -> anyhow::Result<Exit> {
     if present.is_empty() {
         tell("no agent has joined");
     }
-    for agent in present {
-        let card: Option<Card> = serde_json::from_str(&agent.card).ok();
+    for (name, card) in present {
+        let card: Option<Card> = serde_json::from_str(&card).ok();
         let words = card.map_or_else(String::new, |card| {
             format!(
                 "{}, {} x {}, {}; may be used for {}",
@@ -111,7 +110,7 @@ fn joined(nats: Option<&Connection>, json: bool) -> anyhow::Result<Exit> {
                 card.allow.join(", ")
             )
         });
-        print(format_args!("{}  {}\n", line(&agent.name), line(&words)))?;
+        print(format_args!("{}  {}\n", line(&name), line(&words)))?;
     }
     Ok(Exit::Good)
 }

@@ -19,6 +19,10 @@ mod import;
 mod live;
 mod log;
 mod maps;
+#[cfg(feature = "nats")]
+mod nats;
+#[cfg(not(feature = "nats"))]
+#[path = "without_nats.rs"]
 mod nats;
 mod only;
 mod plan;

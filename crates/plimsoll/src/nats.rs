@@ -6,27 +6,45 @@ use crate::screen::tell;
 use anyhow::{Context, bail};
 use plimsoll_carrier::Carrier;
 use plimsoll_files::OwnFolder;
-use plimsoll_hosts::HostError;
-use plimsoll_nats::{Connection, Credentials, Member, ServerSettings, attach, init};
+use plimsoll_hosts::{Agent, HostError};
+pub use plimsoll_nats::Connection;
+use plimsoll_nats::{Credentials, Member, Present, ServerSettings, attach, init, list};
 use plimsoll_redact::line;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Longest seed, bytes: they have 58.
 const LONGEST_SEED: u64 = 4_096;
+/// How often it is looked whether the agent is to end.
+const LOOK: Duration = Duration::from_millis(500);
 const CONTROLLER: &str = "controller";
 
 /// The connection that is asked for, if there is one.
-pub fn connection(arguments: &Nats) -> Option<Connection> {
-    let mut connection = Connection::to(arguments.nats.as_deref()?);
+///
+/// # Errors
+/// Where this program was built without NATS.
+pub fn connection(arguments: &Nats) -> anyhow::Result<Option<Connection>> {
+    let Some(address) = &arguments.nats else {
+        return Ok(None);
+    };
+    let mut connection = Connection::to(address);
     if let Some(seed) = &arguments.nats_seed {
         connection.credentials = Credentials::NkeySeedFile(seed.clone());
     } else if let Some(creds) = &arguments.nats_creds {
         connection.credentials = Credentials::CredsFile(creds.clone());
     }
     connection.ca_file.clone_from(&arguments.nats_ca);
-    Some(connection)
+    Ok(Some(connection))
+}
+
+/// The agents that have joined, with what each says of itself.
+pub fn agents(connection: &Connection) -> anyhow::Result<Vec<(String, String)>> {
+    let named = |Present { name, card }| (name, card);
+    Ok(list(connection)?.into_iter().map(named).collect())
 }
 
 /// Makes a way to an agent that has joined.
@@ -40,6 +58,34 @@ pub fn attach_agent(connection: Option<&Connection>, name: &str) -> Result<Carri
     let controller = controller.nodename().to_string_lossy();
     attach(connection, name, &controller)
         .map_err(|error| HostError::Unreachable(line(&error.to_string()).into_owned()))
+}
+
+/// Serves one program after the other, until it is asked to end.
+pub fn serve_over_nats(
+    agent: &Agent,
+    nats: &Connection,
+    name: &str,
+    card: String,
+) -> anyhow::Result<Exit> {
+    let ends = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&ends);
+    ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed))?;
+    let mut joined = plimsoll_nats::Agent::join(nats, name, card)?;
+    tell(format_args!(
+        "agent {name} has joined, and waits for `plimsoll run`"
+    ));
+    while !ends.load(Ordering::Relaxed) {
+        let Some(carrier) = joined.accept_within(LOOK)? else {
+            continue;
+        };
+        let _occupied = joined.occupied();
+        tell("a `plimsoll run` has come");
+        match agent.serve_until(carrier, &ends) {
+            Ok(()) => tell("it has gone, and everything that it had made here"),
+            Err(error) => tell(format_args!("what came was not from plimsoll run: {error}")),
+        }
+    }
+    Ok(Exit::Good)
 }
 
 /// `plimsoll nats init`.

@@ -4,7 +4,7 @@ use crate::arguments;
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::log::Log;
-use crate::nats::{attach_agent, connection};
+use crate::nats::{Connection, attach_agent, connection};
 use crate::only::chosen;
 use crate::plan::{complain, read};
 use crate::read::store_path;
@@ -15,7 +15,6 @@ use crate::show;
 use anyhow::Context;
 use plimsoll_hosts::{Fleet, Identity};
 use plimsoll_judge::{analyse, plan_of, sharp, too_few_blocks};
-use plimsoll_nats::Connection;
 use plimsoll_plan::{Arm, HostSpec, HostWay, Plan, needs, server_uri};
 use plimsoll_record::{ExperimentRecord, Program};
 use plimsoll_redact::redact;
@@ -71,7 +70,7 @@ pub fn run(
     let foreign = crate::quiet::before_a_run(arguments.wait_quiet, arguments.quiet)?;
     let command = command_line();
     let of_file = plan.clone();
-    let nats = connection(&arguments.nats);
+    let nats = connection(&arguments.nats)?;
     if let Some(why) = in_clear(&of_file, nats.as_ref()) {
         tell(why);
         return Ok(Exit::Usage);
