@@ -277,6 +277,29 @@ fn a_program_that_is_killed_leaves_nothing_on_another_machine() {
     });
 }
 
+/// Nobody needs it again before the program has gone.
+#[test]
+fn what_a_killed_rig_has_left_is_undone_when_the_program_goes() {
+    try_until(|| {
+        let laboratory = Laboratory::new();
+        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
+        let mut running = laboratory.start_experiment(two_machines(&way, 300, 1));
+        is_measured_there(&laboratory, &mut running)?;
+        let rig = crate::laboratory::child(agent(&running)?, "rig")?;
+        let journals = || {
+            let folder = laboratory.path("there/state/plimsoll/journal");
+            fs::read_dir(folder).map_or(0, Iterator::count)
+        };
+        assert_eq!(journals(), 1);
+        send(rig, Signal::KILL);
+        running.send(Signal::INT);
+        running.end();
+        wait_until("agents to end", || laboratory.processes().is_empty());
+        assert_eq!(journals(), 0, "its journal is left");
+        Some(())
+    });
+}
+
 /// Whoever may only ask for load must not write as root.
 #[test]
 fn workers_of_an_agent_of_root_are_not_root() {
