@@ -404,6 +404,11 @@ impl<'a> Team<'a> {
             && entry.get().0 == loads
         {
             let (_, slice) = entry.remove();
+            let ended_ns = self.phase.began_ns + slice.start_ns + slice.length_ns;
+            tracing::debug!(
+                "slice {index} of {loads} hosts was whole {} µs after its end",
+                monotonic_ns().saturating_sub(ended_ns) / 1_000
+            );
             self.phase.tally.add(&slice);
             take(Frame::Slice {
                 slice: Box::new(slice),
