@@ -193,32 +193,6 @@ impl Fleet {
         }
         let said = laboratory.run(&arguments);
         assert_eq!(said.code, Some(0), "{said:?}");
-        let address = network.address("d", HOSTS[2].1);
-        laboratory.write(
-            "experiment.yaml",
-            format!(
-                "
-plimsoll: 1
-name: killed
-hosts:
-  l1: {{agent: l1, roles: [load]}}
-  l2: {{agent: l2, roles: [load]}}
-  db1: {{agent: db1, address: {address}, roles: [server]}}
-load_hosts: [l1, l2]
-workload: {{records: 500, preset: a}}
-defaults:
-  engine: mongodb
-  server: mongod
-  on: db1
-  cache_size: 32MiB
-  disk: {{capacity: 2GiB, trace: 10k}}
-  filesystem: xfs
-  limits: {{memory: 1GiB, cpus: 1.5}}
-arms: {{snappy: {{block_compressor: snappy}}, none: {{block_compressor: none}}}}
-load: {{closed: {{threads: 4}}}}
-measurement: {{warm_up: 0s, duration: 2s, blocks: 2}}"
-            ),
-        );
         let mut fleet = Self {
             members: Vec::new(),
             cut: None,
@@ -241,6 +215,41 @@ measurement: {{warm_up: 0s, duration: 2s, blocks: 2}}"
             String::from_utf8_lossy(&said.stdout).lines().count() == HOSTS.len()
         });
         fleet
+    }
+
+    /// The controller is lost during points that would go on for longer than the lease; all others are short.
+    fn write_experiment(&self, loses_controller: bool) {
+        let measured = if loses_controller {
+            "duration: 10s, blocks: 1"
+        } else {
+            "duration: 2s, blocks: 2"
+        };
+        let address = self.network.address("d", HOSTS[2].1);
+        self.laboratory.write(
+            "experiment.yaml",
+            format!(
+                "
+plimsoll: 1
+name: killed
+hosts:
+  l1: {{agent: l1, roles: [load]}}
+  l2: {{agent: l2, roles: [load]}}
+  db1: {{agent: db1, address: {address}, roles: [server]}}
+load_hosts: [l1, l2]
+workload: {{records: 500, preset: a}}
+defaults:
+  engine: mongodb
+  server: mongod
+  on: db1
+  cache_size: 32MiB
+  disk: {{capacity: 2GiB, trace: 10k}}
+  filesystem: xfs
+  limits: {{memory: 1GiB, cpus: 1.5}}
+arms: {{snappy: {{block_compressor: snappy}}, none: {{block_compressor: none}}}}
+load: {{closed: {{threads: 4}}}}
+measurement: {{warm_up: 0s, {measured}}}"
+            ),
+        );
     }
 
     fn add(&mut self, name: &'static str) {
@@ -606,6 +615,9 @@ impl Fleet {
         let which = random.below(1_000) as usize;
         let cut = Duration::from_millis(1_000 + random.below(11_000));
         let is_at_once = random.below(2) == 0;
+        let loses = part == Part::Controller
+            || part == Part::ControlLink && cut > LEASE + Duration::from_secs(1);
+        self.write_experiment(loses);
         let before = self.laboratory.record_so_far();
         let mut running = self.run();
         let controller = running.id();
@@ -623,8 +635,6 @@ impl Fleet {
             None => Some(HOSTS[which % HOSTS.len()].0),
         };
         let seen = self.laboratory.record_so_far();
-        let loses = part == Part::Controller
-            || part == Part::ControlLink && cut > LEASE + Duration::from_secs(1);
         let asking = match host {
             Some(host) if LOAD_HOSTS.contains(&host) => vec![host],
             _ => LOAD_HOSTS.to_vec(),
