@@ -18,6 +18,8 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 /// Servers that speak MongoDB's protocol, by the names of their presets.
@@ -228,6 +230,17 @@ fn a_server_of_a_killed_runner_is_cleaned_away() {
     }
 }
 
+/// Takes what room there is until the other end of the channel is gone.
+fn keep_full(mut filler: fs::File, ended: mpsc::Receiver<()>) {
+    let block = vec![1_u8; 1 << 16];
+    loop {
+        while filler.write_all(&block).is_ok() {}
+        if ended.recv_timeout(Duration::from_millis(1)) == Err(RecvTimeoutError::Disconnected) {
+            return;
+        }
+    }
+}
+
 /// The disk is full from some moment of the load on: the run fails, and says why in the words of the server.
 #[test]
 fn a_full_disk_under_a_server() {
@@ -240,10 +253,14 @@ fn a_full_disk_under_a_server() {
         wait_until("the server to be there", || {
             servers_of(&laboratory, server).len() == 1
         });
-        let mut filler = fs::File::create(laboratory.path("disk/filler")).unwrap();
-        let block = vec![1_u8; 1 << 20];
-        while filler.write_all(&block).is_ok() {}
-        let said = running.end();
+        // It stays full, also where the server gives room back as it ends.
+        let filler = fs::File::create(laboratory.path("disk/filler")).unwrap();
+        let (ends, ended) = mpsc::channel();
+        let said = thread::scope(|scope| {
+            scope.spawn(|| keep_full(filler, ended));
+            let _ends = ends;
+            running.end()
+        });
         assert_ne!(said.code, Some(0), "{said:?}");
         let record = laboratory.record();
         let message = failure(&record.runs[0]);
