@@ -1,6 +1,7 @@
 //! From the text of a file to a checked plan.
 
 use crate::against_itself::against_itself;
+use crate::duet::against_duets;
 use crate::elements::arm::{ArmReader, ReadArm, arm, directory, settings};
 use crate::elements::compare::{Basis, JudgedReader, Names};
 use crate::elements::events::{EventScope, events};
@@ -24,8 +25,8 @@ use crate::{Collector, Problems, Reader};
 use plimsoll_document::{Checked, DocumentMistake, Kind, MOST_BYTES, Shape, SourceText, Value};
 use plimsoll_plan::estimate::{Copies, loaded_bytes, stored_bytes};
 use plimsoll_plan::{
-    Arm, Design, EngineKind, HostSpec, PLAN_VERSION, Plan, Point, PointRole, folded_runs,
-    inserted_at, keeps_data_here, planned_runs,
+    Arm, Design, EngineKind, HostSpec, PLAN_VERSION, Pairing, Plan, Point, PointRole, duet_runs,
+    folded_runs, inserted_at, keeps_data_here, planned_runs,
 };
 use plimsoll_workload::Mix;
 use std::io;
@@ -81,6 +82,8 @@ pub struct Overrides {
     pub operations: Option<u64>,
     /// `--seed`.
     pub seed: Option<u64>,
+    /// `--duet`.
+    pub duet: bool,
     /// `--directory`, for every arm.
     pub directory: Option<PathBuf>,
     /// `--pilot`: five blocks and no looks, unless there is `--blocks`.
@@ -321,7 +324,7 @@ pub fn check(
         measurement.order,
         measurement.seed,
     );
-    Ok(Plan {
+    let mut plan = Plan {
         version: PLAN_VERSION,
         name: name.map_or_else(String::new, |name| name.to_string()),
         question: question.map(|question| question.to_string()),
@@ -342,7 +345,34 @@ pub fn check(
         thresholds,
         runs,
         origins: origins.list,
-    })
+    };
+    if plan.measurement.pairing == Pairing::Duet {
+        make_duets(&mut plan, given.limits, &file, &mut problems);
+    }
+    match problems.is_empty() {
+        true => Ok(plan),
+        false => Err(problems.finish(file_name)),
+    }
+}
+
+/// Makes the runs of a plan duets, where that can be fair.
+fn make_duets(plan: &mut Plan, limits: Limits, file: &Checked, problems: &mut Collector<'_>) {
+    let map = file.get(file::measurement);
+    let place = map.and_then(|map| map.get(measurement::pairing));
+    let place = place.map(|pairing| pairing.place);
+    let path = measurement::pairing.under(file::measurement.name);
+    for why in against_duets(plan, limits) {
+        problems.add(&path, place, Mistake::NoDuet { why });
+    }
+    let index = |arm: usize| u32::try_from(arm).unwrap_or(u32::MAX);
+    let pairs: Vec<[u32; 2]> = plan
+        .pairs()
+        .into_iter()
+        .map(|pair| pair.map(index))
+        .collect();
+    let measured = &mut plan.measurement;
+    plan.runs = duet_runs(&pairs, measured.blocks, measured.order, measured.seed);
+    measured.blocks = measured.blocks.saturating_mul(index(pairs.len()));
 }
 
 /// What every mix is measured at, with the search for the line.

@@ -263,6 +263,12 @@ pub enum Mistake {
     /// Looks where nothing is compared.
     #[error("one arm alone is compared with nothing, so there is no interval to look at")]
     LooksAtNothing,
+    /// A plan that cannot be made in duets.
+    #[error("duets are not possible here: {why}")]
+    NoDuet {
+        /// What stands against it.
+        why: String,
+    },
     /// Cost where not every arm has a price.
     #[error("cost is requested, but {} no price", have(.arms))]
     NoPrice {
@@ -529,6 +535,7 @@ impl Diagnosis for Mistake {
             Self::LooksTooEarly { .. } => "looks-too-early",
             Self::FewerThanAtLeast { .. } => "fewer-than-at-least",
             Self::LooksAtNothing => "looks-at-nothing",
+            Self::NoDuet { .. } => "no-duet",
             Self::NoPrice { .. } => "no-price",
             Self::Currencies { .. } => "currencies",
             Self::NoRecords { .. } => "no-records",
@@ -625,6 +632,7 @@ impl Diagnosis for Mistake {
             ),
             Self::FewerThanAtLeast { .. } => "raise `at_most`, or lower `at_least`".into(),
             Self::LooksAtNothing => "write a number of blocks, or a second arm".into(),
+            Self::NoDuet { .. } => "change that, or leave `pairing` (and --duet) away: then the arms run in turn, each on the whole machine".into(),
             Self::NoPrice { .. } => {
                 "write for example `price: {per_hour: 0.07, currency: USD}` in each arm, or name a published `machine`".into()
             }

@@ -6,8 +6,8 @@
 use crate::error::{ImportError, Problem};
 use crate::measured::Measured;
 use plimsoll_plan::{
-    Compare, LoadPhase, Measurement, Metric, Objective, Order, PLAN_VERSION, Plan, PlannedRun,
-    Point,
+    Compare, LoadPhase, Measurement, Metric, Objective, Order, PLAN_VERSION, Pairing, Plan,
+    PlannedRun, Point,
 };
 use plimsoll_record::{
     EngineDescription, ExperimentRecord, ExperimentState, Imported, LoadKind, Machine, Operation,
@@ -145,6 +145,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             blocks,
             looks: None,
             order: Order::AsWritten,
+            pairing: Pairing::InTurn,
             seed: 0,
             shaped_from: ShapedFrom::default(),
             log_operations: 0,
@@ -342,6 +343,7 @@ fn empty_run(block: u32, position: u32, arm: &str) -> RunRecord {
         rig: None,
         load: None,
         points: Vec::new(),
+        half: None,
         probe_tasks: Vec::new(),
         warnings: Vec::new(),
     }

@@ -7,7 +7,7 @@ use crate::arm_samples::ArmSamples;
 use crate::deciding::deciding;
 use crate::estimate::CONFIDENCE;
 use crate::extract::Reading;
-use crate::pairing::{pairs, primaries};
+use crate::pairing::primaries;
 use crate::roles::{is_line, load_label};
 use crate::sample::Sample;
 use crate::select::as_u32;
@@ -43,7 +43,7 @@ pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples], paired: bool) -> Com
     let (mut primary, mut exploratory) = (Vec::new(), Vec::new());
     let mut unjudged = Vec::new();
     for (mix_index, mix) in plan.mixes.iter().enumerate() {
-        for pair in pairs(plan) {
+        for pair in plan.pairs() {
             let (deciding, reasons) = deciding(plan, mix_index, arms, pair[0]);
             for reason in reasons {
                 let remark = (mix.name.clone(), reason);

@@ -76,7 +76,7 @@ pub(crate) fn differences(plan: &Plan, selection: &Selection<'_>) -> Vec<Differe
 /// What differs between the two arms of each comparison, one entry for each pair in the order in which they are compared.
 pub(crate) fn pair_differences(plan: &Plan, selection: &Selection<'_>) -> Vec<PairDifferences> {
     let mut pairs = Vec::new();
-    for [baseline, other] in crate::pairing::pairs(plan) {
+    for [baseline, other] in plan.pairs() {
         let seen = [baseline, other].map(|index| ComparedArm {
             label: plan.arms[index].name.clone(),
             arm: &plan.arms[index],

@@ -162,7 +162,7 @@ fn candidates(plan: &Plan) -> Vec<Candidate> {
     let Some(compared) = plan.compared_factor() else {
         return candidates;
     };
-    for [from, to] in crate::pairing::pairs(plan) {
+    for [from, to] in plan.pairs() {
         let level = |arm: usize| plan.arms[arm].levels.get(compared).copied().unwrap_or(0);
         candidates.push(Candidate {
             kind: EffectKind::Simple,

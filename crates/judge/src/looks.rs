@@ -56,7 +56,7 @@ fn without_comparison(
 ) -> Vec<BlocksNeeded> {
     let mut missing = Vec::new();
     for mix in &plan.mixes {
-        for [baseline, arm] in crate::pairing::pairs(plan) {
+        for [baseline, arm] in plan.pairs() {
             let (baseline, arm) = (&plan.arms[baseline].name, &plan.arms[arm].name);
             for metric in crate::pairing::primaries(plan) {
                 let is_it = |one: &Comparison| {

@@ -3,45 +3,11 @@
 use crate::estimate::CONFIDENCE;
 use plimsoll_plan::{Metric, Plan};
 
-/// Index of the arm that the others are compared with: the one named, or the first.
-fn baseline(plan: &Plan) -> usize {
-    plan.arms
-        .iter()
-        .position(|arm| arm.name == plan.compare.baseline)
-        .unwrap_or(0)
-}
-
-/// Baseline and other arm of each comparison, by their places in the plan: those that the file names, or every other arm with the baseline; where the arms are
-/// cells of a grid only those that the plan names. A pair that names
-/// an arm which the plan does not have, or one arm twice, is left out.
-pub(crate) fn pairs(plan: &Plan) -> Vec<[usize; 2]> {
-    let named = |name: &str| plan.arms.iter().position(|arm| arm.name == name);
-    let mut pairs = Vec::new();
-    if plan.compare.pairs.is_empty() && plan.factors.is_empty() {
-        let baseline = baseline(plan);
-        for arm in 0..plan.arms.len() {
-            if arm != baseline {
-                pairs.push([baseline, arm]);
-            }
-        }
-        return pairs;
-    }
-    for (baseline, other) in &plan.compare.pairs {
-        if let (Some(baseline), Some(other)) = (named(baseline), named(other))
-            && baseline != other
-            && !pairs.contains(&[baseline, other])
-        {
-            pairs.push([baseline, other]);
-        }
-    }
-    pairs
-}
-
 /// Which of two arms of one plan the other is compared with, where the plan compares these two.
 #[must_use]
 pub fn baseline_of<'a>(plan: &'a Plan, one: &str, other: &str) -> Option<&'a str> {
     let names = |[a, b]: [usize; 2]| [plan.arms[a].name.as_str(), plan.arms[b].name.as_str()];
-    pairs(plan)
+    plan.pairs()
         .into_iter()
         .map(names)
         .find(|pair| *pair == [one, other] || *pair == [other, one])
@@ -50,13 +16,11 @@ pub fn baseline_of<'a>(plan: &'a Plan, one: &str, other: &str) -> Option<&'a str
 
 /// Every arm that others are compared with.
 pub(crate) fn baselines(plan: &Plan) -> Vec<usize> {
-    if pairs(plan).is_empty() {
-        return vec![baseline(plan)];
+    let pairs = plan.pairs();
+    if pairs.is_empty() {
+        return vec![plan.baseline()];
     }
-    pairs(plan)
-        .into_iter()
-        .map(|[baseline, _]| baseline)
-        .collect()
+    pairs.into_iter().map(|[baseline, _]| baseline).collect()
 }
 
 /// Metrics that decide: those of the file, each once; throughput where it names none.

@@ -16,7 +16,7 @@ const TREND: f64 = 0.05;
 
 /// For each arm and mix, at the point at which the arm is judged and at its line; nothing where fewer than two blocks have a value.
 pub(crate) fn repeatability(plan: &Plan, arms: &[ArmSamples]) -> Vec<Repeatability> {
-    let pairs = crate::pairing::pairs(plan);
+    let pairs = plan.pairs();
     let mut results = Vec::new();
     for (index, (arm, samples)) in plan.arms.iter().zip(arms).enumerate() {
         let of_arm = pairs.iter().find(|pair| pair.contains(&index));

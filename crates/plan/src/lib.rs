@@ -29,6 +29,7 @@ mod host;
 mod metric;
 mod needs;
 mod order;
+mod pairs;
 mod plan;
 mod point_words;
 mod redaction;
@@ -46,10 +47,10 @@ pub use hash::text_hash;
 pub use host::{CONTROLLER, HostRole, HostSpec, HostWay};
 pub use metric::{Direction, Metric, percentile, table_percentile};
 pub use needs::{Needs, inserted_at, needs};
-pub use order::{folded_runs, planned_runs};
+pub use order::{duet_runs, folded_runs, planned_runs};
 pub use plan::{
     Arm, Compare, LoadAt, LoadPhase, Looks, Measurement, Objective, Order, Origin, PLAN_VERSION,
-    Plan, PlannedRun, Point, PointRole, Search, Sessions, Source, Threshold, WorkingSet,
+    Pairing, Plan, PlannedRun, Point, PointRole, Search, Sessions, Source, Threshold, WorkingSet,
 };
 pub use plimsoll_quantities::setting::{SettingKind, SettingValue};
 pub use redaction::redact_json;

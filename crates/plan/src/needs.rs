@@ -35,7 +35,7 @@ const MANY_TRIALS: u64 = 81;
 /// The program itself with its histograms.
 const MEMORY_BESIDES: f64 = 100e6;
 
-/// What an experiment needs. Runs are made one after the other, so disk and memory are those of the largest.
+/// What an experiment needs. Runs are made one after the other, so disk and memory are those of the largest; in duets of two at once, those of the two largest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Needs {
     /// Number of runs.
@@ -151,43 +151,71 @@ pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
             .saturating_mul(trials)
             .saturating_mul(plan.runs.len() as u64)
     };
-    let (mut loading_seconds, mut disk, mut memory, mut disk_memory) = (0.0, 0f64, 0f64, 0f64);
+    let mut loading_seconds = 0.0;
+    let (mut disk, mut memory, mut disk_memory) =
+        (AtOnce::of(plan), AtOnce::of(plan), AtOnce::of(plan));
     for arm in &plan.arms {
         let of_one = cache_bytes(arm, engines).unwrap_or(0) as f64 + memory_besides(arm);
-        memory = memory.max(of_one * copies(arm).number);
+        memory.add(of_one * copies(arm).number);
         if !keeps_data(arm, engines) {
             continue;
         }
         loading_seconds += self::loading_seconds(plan, arm, engines);
         let held = held_bytes(plan, arm, engines);
         match &arm.rig.disk {
-            None => disk = disk.max(held),
+            None => disk.add(held),
             Some(DiskChoice::Device { .. }) => {}
             Some(DiskChoice::Emulated { spec }) => {
                 let trace = spec.trace_requests as f64 * TRACE_BYTES;
                 if spec.backing == Backing::File {
-                    disk = disk.max(held);
-                    disk_memory = disk_memory.max(trace);
+                    disk.add(held);
+                    disk_memory.add(trace);
                 } else {
-                    disk_memory = disk_memory.max(held + trace);
+                    disk_memory.add(held + trace);
                 }
             }
         }
     }
-    // Each arm runs as often as any other.
-    loading_seconds *= plan.runs.len() as f64 / plan.arms.len().max(1) as f64;
+    // Each arm runs as often as any other, but for the baseline of duets, which runs with each.
+    let runs = plan.runs.len() as u64;
+    let in_turn = runs / plan.at_once() as u64;
+    loading_seconds *= in_turn as f64 / plan.arms.len().max(1) as f64;
     Needs {
-        runs: plan.runs.len() as u64,
-        measuring_ns: run_ns.saturating_mul(plan.runs.len() as u64),
+        runs,
+        measuring_ns: run_ns.saturating_mul(in_turn),
         searching_ns: searching_ns(TRIALS),
         searching_most_ns: searching_ns(MANY_TRIALS),
         loading_ns: (loading_seconds * 1e9) as u64,
         calibration_ns: CALIBRATION_NS * distinct_disks(plan),
-        disk_bytes: disk as u64,
-        memory_bytes: memory as u64,
-        disk_memory_bytes: disk_memory as u64,
+        disk_bytes: disk.most() as u64,
+        memory_bytes: memory.most() as u64,
+        disk_memory_bytes: disk_memory.most() as u64,
         root: plan.arms.iter().any(|arm| needs_root(&arm.rig)),
         packages: packages(plan),
+    }
+}
+
+/// What the runs take that are made at the same time: the largest of all arms, or the two largest.
+struct AtOnce {
+    runs: usize,
+    of_arms: Vec<f64>,
+}
+
+impl AtOnce {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            runs: plan.at_once(),
+            of_arms: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, of_arm: f64) {
+        self.of_arms.push(of_arm);
+    }
+
+    fn most(mut self) -> f64 {
+        self.of_arms.sort_by(|one, other| other.total_cmp(one));
+        self.of_arms.iter().take(self.runs).sum()
     }
 }
 

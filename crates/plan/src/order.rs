@@ -9,6 +9,16 @@
 //!    draw different numbers. Then Fisher and Yates: for each place from the last down to the second, the arm there changes places with
 //!    one drawn from it and all before it; a draw below n is the upper half of the 128-bit product of n and one output.
 //!
+//!
+//! Duets are made in rounds of all pairs, and each block is one pair. Every second round mirrors the one before:
+//!
+//! 1. Outputs of SplitMix64 are drawn as above, one for each block; the seeds of the blocks of a round and of its mirror differ.
+//! 2. For every second round, SplitMix64 is started with the seed of its first block xor [`ORDER_STREAM`]. The order of the pairs is
+//!    drawn as that of arms above; then for each of them in this order, the upper half of the 128-bit product of 2 and one output says
+//!    whether its arms change halves.
+//! 3. In the round after it the pairs have the reverse order, and the other halves. So each arm has both halves equally often, and no
+//!    pair is always early.
+//!
 //! More blocks therefore leave the earlier ones as they are.
 
 use crate::{Order, PlannedRun};
@@ -31,6 +41,13 @@ impl SplitMix64 {
     fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
+
+    /// Fisher and Yates.
+    fn shuffle<T>(&mut self, all: &mut [T]) {
+        for place in (1..all.len()).rev() {
+            all.swap(place, self.below(place as u64 + 1) as usize);
+        }
+    }
 }
 
 /// Every run of a plan that has all arms in each block, blocks one after the other.
@@ -49,6 +66,47 @@ pub fn folded_runs(arms: u32, blocks: u32, order: Order, seed: u64) -> Vec<Plann
     })
 }
 
+/// Every run of duets: each pair (baseline and other, indices of arms) in each round, as a block of its own.
+#[must_use]
+pub fn duet_runs(pairs: &[[u32; 2]], rounds: u32, order: Order, seed: u64) -> Vec<PlannedRun> {
+    let mut runs = Vec::new();
+    let mut seeds = SplitMix64(seed);
+    let mut block = 0;
+    let mut of_round = pairs.to_vec();
+    for round in 0..rounds {
+        let block_seeds: Vec<u64> = pairs.iter().map(|_| seeds.next()).collect();
+        if round % 2 == 1 {
+            if order == Order::Shuffled {
+                of_round.reverse();
+            }
+            of_round.iter_mut().for_each(|pair| pair.reverse());
+        } else {
+            of_round.copy_from_slice(pairs);
+            if let (Order::Shuffled, Some(first)) = (order, block_seeds.first()) {
+                let mut draws = SplitMix64(first ^ ORDER_STREAM);
+                draws.shuffle(&mut of_round);
+                for pair in &mut of_round {
+                    if draws.below(2) == 1 {
+                        pair.reverse();
+                    }
+                }
+            }
+        }
+        for (pair, seed) in of_round.iter().zip(block_seeds) {
+            for (position, arm) in (0..).zip(*pair) {
+                runs.push(PlannedRun {
+                    block,
+                    position,
+                    arm,
+                    seed,
+                });
+            }
+            block += 1;
+        }
+    }
+    runs
+}
+
 fn runs_in_blocks(
     blocks: u32,
     order: Order,
@@ -61,10 +119,7 @@ fn runs_in_blocks(
         let block_seed = seeds.next();
         let mut arms = arms(block);
         if order == Order::Shuffled {
-            let mut draws = SplitMix64(block_seed ^ ORDER_STREAM);
-            for place in (1..arms.len()).rev() {
-                arms.swap(place, draws.below(place as u64 + 1) as usize);
-            }
+            SplitMix64(block_seed ^ ORDER_STREAM).shuffle(&mut arms);
         }
         for (position, arm) in (0..).zip(arms) {
             runs.push(PlannedRun {
@@ -141,7 +196,54 @@ mod tests {
         );
     }
 
+    /// Made by a program of its own in another language from the words at the top of this file.
+    #[test]
+    fn order_of_duets_never_changes() {
+        let runs = duet_runs(&[[0, 1], [0, 2], [0, 3]], 4, Order::Shuffled, 42);
+        let seeds: Vec<u64> = runs.iter().step_by(2).map(|run| run.seed).collect();
+        assert_eq!(seeds[..4], PINNED_SEEDS);
+        let arms: Vec<[u32; 2]> = runs
+            .chunks(2)
+            .map(|pair| [pair[0].arm, pair[1].arm])
+            .collect();
+        assert_eq!(arms, PINNED_DUETS);
+    }
+
+    const PINNED_DUETS: [[u32; 2]; 12] = [
+        [3, 0],
+        [2, 0],
+        [1, 0],
+        [0, 1],
+        [0, 2],
+        [0, 3],
+        [0, 2],
+        [0, 3],
+        [0, 1],
+        [1, 0],
+        [3, 0],
+        [2, 0],
+    ];
+
     proptest! {
+        #[test]
+        fn every_second_round_of_duets_mirrors_the_one_before(arms in 2u32..8, rounds in 1u32..9, seed: u64) {
+            let pairs: Vec<[u32; 2]> = (1..arms).map(|arm| [0, arm]).collect();
+            let all = duet_runs(&pairs, rounds, Order::Shuffled, seed);
+            prop_assert_eq!(all.len(), pairs.len() * rounds as usize * 2);
+            for (number, pair) in all.chunks(2).enumerate() {
+                prop_assert!(pair.iter().zip(0..).all(|(run, position)| run.block as usize == number && run.position == position));
+                prop_assert_eq!(pair[0].seed, pair[1].seed);
+            }
+            for both in all.chunks(pairs.len() * 4) {
+                let (one, mirror) = both.split_at(both.len().min(pairs.len() * 2));
+                let arms = |runs: &[PlannedRun]| runs.iter().map(|run| run.arm).collect::<Vec<_>>();
+                let mut mirrored = arms(mirror);
+                mirrored.reverse();
+                prop_assert!(mirror.is_empty() || arms(one) == mirrored);
+            }
+            prop_assert_eq!(&duet_runs(&pairs, rounds + 1, Order::Shuffled, seed)[..all.len()], &all[..]);
+        }
+
         #[test]
         fn every_block_is_a_permutation(arms in 1u32..40, blocks in 1u32..20, seed: u64, shuffled: bool) {
             let order = if shuffled { Order::Shuffled } else { Order::AsWritten };

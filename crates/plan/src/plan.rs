@@ -66,6 +66,17 @@ pub struct Plan {
     pub origins: Vec<Origin>,
 }
 
+impl Plan {
+    /// How many runs are made at the same time.
+    #[must_use]
+    pub fn at_once(&self) -> usize {
+        match self.measurement.pairing {
+            Pairing::InTurn => 1,
+            Pairing::Duet => 2,
+        }
+    }
+}
+
 /// One thing being compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Arm {
@@ -198,6 +209,25 @@ pub enum Order {
     AsWritten,
 }
 
+/// Whether the arms of a block run one after the other, or two at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pairing {
+    /// One after the other, each on all of the machine.
+    #[default]
+    InTurn,
+    /// Each block is one pair, whose arms run at the same time, each on a half of the machine: what happens to one happens to the other.
+    Duet,
+}
+
+impl Pairing {
+    /// Whether they run one after the other.
+    #[must_use]
+    pub fn is_in_turn(&self) -> bool {
+        *self == Self::InTurn
+    }
+}
+
 /// How long, how often, in which order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
@@ -207,13 +237,16 @@ pub struct Measurement {
     pub duration_ns: u64,
     /// Ends a point early when this many operations are finished after the warm-up.
     pub operations: Option<u64>,
-    /// Rounds through all arms; at most so many where `looks` may end the experiment earlier.
+    /// Rounds through all arms, in duets all pairs of all rounds; at most so many where `looks` may end the experiment earlier.
     pub blocks: u32,
     /// When it may end before all blocks are made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks: Option<Looks>,
     /// Order of the arms within a block.
     pub order: Order,
+    /// Whether the arms of a block run one after the other, or two at once.
+    #[serde(default, skip_serializing_if = "Pairing::is_in_turn")]
+    pub pairing: Pairing,
     /// Of everything random.
     pub seed: u64,
     /// From when on emulated disks are as asked.
@@ -316,6 +349,8 @@ pub struct Threshold {
 }
 
 /// One arm in one block.
+///
+/// In a duet the position is the half of the machine: of a pair, the run at 0 has the first, that at 1 the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedRun {
     /// From 0.

@@ -182,6 +182,9 @@ pub struct ExperimentFile {
     /// Compare one arm (default: the baseline) with a copy of itself: any difference is this machine's noise.
     #[arg(long, value_name = "ARM", num_args = 0..=1, require_equals = true)]
     pub aa: Option<Option<String>>,
+    /// Run the two arms of each pair at the same time, each on a half of the processors: what disturbs the machine disturbs both.
+    #[arg(long)]
+    pub duet: bool,
     /// A scale defined in the file, e.g. full.
     #[arg(long)]
     pub scale: Option<String>,

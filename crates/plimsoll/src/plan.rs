@@ -53,6 +53,7 @@ pub fn overrides(experiment: &ExperimentFile) -> Overrides {
         warm_up_ns: experiment.warm_up,
         operations: experiment.operations,
         seed: experiment.seed,
+        duet: experiment.duet,
         directory: experiment.directory.clone(),
         pilot: experiment.pilot,
         against_itself: experiment.aa.clone(),

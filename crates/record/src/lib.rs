@@ -68,8 +68,8 @@ pub use rig::{
     TraceReference,
 };
 pub use run::{
-    EngineDescription, ErrorSample, LONGEST_LAG_NS, LoadKind, NotedOperation, PointEnd, PointLabel,
-    PointRecord, RunRecord, RunState,
+    EngineDescription, ErrorSample, Half, LONGEST_LAG_NS, LoadKind, NotedOperation, PointEnd,
+    PointLabel, PointRecord, RunRecord, RunState,
 };
 pub use slice::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, Slice, Status, WorkerUse,

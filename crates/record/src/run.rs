@@ -60,8 +60,11 @@ pub struct RunRecord {
     pub ended_at: Option<String>,
     /// The engine under test.
     pub engine: Option<EngineDescription>,
-    /// The machine at the start of this run.
+    /// The machine at the start of this run. Of a run on a half of one, the cores are those of its half.
     pub machine: Machine,
+    /// The half of the machine that it had, where its pair was made at the same time on the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half: Option<Half>,
     /// Where the data lay, if the engine keeps any.
     pub storage: Option<Storage>,
     /// Records in the engine after the load, counted by the engine.
@@ -82,6 +85,16 @@ pub struct RunRecord {
     /// What was noticed while running.
     #[serde(default)]
     pub warnings: Vec<Warning>,
+}
+
+/// A half of a machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Half {
+    /// Numbers of its logical processors.
+    pub processors: Vec<u32>,
+    /// Whether they are threads of a core whose other threads are the other half.
+    #[serde(default)]
+    pub shares_core: bool,
 }
 
 /// Closed or open, with the number that is swept.

@@ -1,7 +1,7 @@
 //! The side of the program: orders, and waits for the answers.
 
 use crate::RigError;
-use crate::orders::{Answer, Built, Characterised, Go, Order, TornDown};
+use crate::orders::{Answer, Built, Characterised, Go, Order, Request, TornDown};
 use plimsoll_fio::{Characterisation, Profile, Watch};
 use plimsoll_record::{Calibration, DiskSpec, RigSpec};
 use plimsoll_testbed::{Disturb, Disturbed};
@@ -94,7 +94,7 @@ impl RigProcess {
     /// # Errors
     /// [`RigError::Gone`].
     pub fn what_runs(&self, rigs: Vec<RigSpec>) -> Result<Vec<Option<String>>, RigError> {
-        self.ask(&Order::WhatRuns { rigs })
+        self.ask(Order::WhatRuns { rigs })
     }
 
     /// Checks that no other user could change a place, and returns it; that of data directories where none is named.
@@ -102,7 +102,7 @@ impl RigProcess {
     /// # Errors
     /// With the component that others can change.
     pub fn look(&self, directory: Option<PathBuf>) -> Result<PathBuf, RigError> {
-        self.ask(&Order::Look { directory })
+        self.ask(Order::Look { directory })
     }
 
     /// Undoes what programs left behind that are gone, or tells what would be undone. Returns the reasons of what stays.
@@ -114,7 +114,7 @@ impl RigProcess {
         dry_run: bool,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Vec<String>, RigError> {
-        self.ask_watched(&Order::Clean { dry_run }, tell, &mut |_| {
+        self.ask_watched(0, Order::Clean { dry_run }, tell, &mut |_| {
             ControlFlow::Continue(())
         })
     }
@@ -126,7 +126,7 @@ impl RigProcess {
     pub fn open(&self, label: &str) -> Result<(), RigError> {
         let label = label.to_owned();
         *self.journal.borrow_mut() = Some(label.clone());
-        self.ask(&Order::Open { label })
+        self.ask(Order::Open { label })
     }
 
     /// Whether the journal was opened for this.
@@ -135,14 +135,15 @@ impl RigProcess {
         self.journal.borrow().as_deref() == Some(label)
     }
 
-    /// Makes a rig, by an [`Order::Build`].
+    /// Makes a rig, by an [`Order::Build`]. `number` is 0, or 1 for one that stands beside another.
     ///
     /// # Errors
     /// What is missing, or could not be made and why.
-    pub fn build(&self, order: &Order) -> Result<BuiltRig<'_>, RigError> {
+    pub fn build(&self, number: usize, order: Order) -> Result<BuiltRig<'_>, RigError> {
         Ok(BuiltRig {
-            built: self.ask(order)?,
+            built: self.ask_about(number, order)?,
             process: self,
+            number,
             left: Left::Everything,
         })
     }
@@ -164,7 +165,7 @@ impl RigProcess {
             directory,
             owner: owner.to_owned(),
         };
-        self.ask_watched(&order, tell, watch)
+        self.ask_watched(0, order, tell, watch)
     }
 
     /// Finds out what a disk can do.
@@ -178,7 +179,7 @@ impl RigProcess {
         tell: &mut dyn FnMut(&str),
         watch: &mut Watch<'_>,
     ) -> Result<Characterisation, RigError> {
-        self.ask_watched(&Order::Characterise { what, profile }, tell, watch)
+        self.ask_watched(0, Order::Characterise { what, profile }, tell, watch)
     }
 
     /// What a megabyte takes until it is durable in a place, nanoseconds; `None` where nothing can be written there.
@@ -186,7 +187,7 @@ impl RigProcess {
     /// # Errors
     /// [`RigError::Gone`].
     pub fn disk_task(&self, directory: Option<PathBuf>) -> Result<Option<u64>, RigError> {
-        self.ask(&Order::DiskTask { directory })
+        self.ask(Order::DiskTask { directory })
     }
 
     /// Whether it was found gone.
@@ -204,13 +205,18 @@ impl RigProcess {
         }
     }
 
-    fn ask<T: DeserializeOwned>(&self, order: &Order) -> Result<T, RigError> {
-        self.ask_watched(order, &mut |_| {}, &mut |_| ControlFlow::Continue(()))
+    fn ask<T: DeserializeOwned>(&self, order: Order) -> Result<T, RigError> {
+        self.ask_about(0, order)
+    }
+
+    fn ask_about<T: DeserializeOwned>(&self, rig: usize, order: Order) -> Result<T, RigError> {
+        self.ask_watched(rig, order, &mut |_| {}, &mut |_| ControlFlow::Continue(()))
     }
 
     fn ask_watched<T: DeserializeOwned>(
         &self,
-        order: &Order,
+        rig: usize,
+        order: Order,
         tell: &mut dyn FnMut(&str),
         watch: &mut Watch<'_>,
     ) -> Result<T, RigError> {
@@ -221,7 +227,7 @@ impl RigProcess {
                 "the process that makes disks, filesystems and servers (plimsoll rig) is gone: {error}; run the same command again"
             ))
         };
-        write(&mut socket, order).map_err(gone)?;
+        write(&mut socket, &Request { rig, order }).map_err(gone)?;
         loop {
             let mut line = String::new();
             socket.read_line(&mut line).map_err(gone)?;
@@ -261,6 +267,7 @@ impl Drop for RigProcess {
 pub struct BuiltRig<'a> {
     built: Built,
     process: &'a RigProcess,
+    number: usize,
     left: Left,
 }
 
@@ -272,6 +279,10 @@ enum Left {
 }
 
 impl BuiltRig<'_> {
+    fn ask<T: DeserializeOwned>(&self, order: Order) -> Result<T, RigError> {
+        self.process.ask_about(self.number, order)
+    }
+
     /// What it is.
     #[must_use]
     pub fn built(&self) -> &Built {
@@ -289,7 +300,7 @@ impl BuiltRig<'_> {
     /// # Errors
     /// When it is gone, is not known by its mark, or is none of ours.
     pub fn admit(&self, process: u32) -> Result<(), RigError> {
-        self.process.ask(&Order::Admit { process })
+        self.ask(Order::Admit { process })
     }
 
     /// Checks that all that was made is still there.
@@ -297,7 +308,7 @@ impl BuiltRig<'_> {
     /// # Errors
     /// What is not.
     pub fn is_sound(&self) -> Result<(), RigError> {
-        self.process.ask(&Order::IsSound)
+        self.ask(Order::IsSound)
     }
 
     /// Where the files lie, if the disk is traced.
@@ -305,7 +316,7 @@ impl BuiltRig<'_> {
     /// # Errors
     /// When the filesystem does not tell.
     pub fn extents(&self) -> Result<Option<ExtentMap>, RigError> {
-        self.process.ask(&Order::Extents)
+        self.ask(Order::Extents)
     }
 
     /// Gives the emulated disk its limits, or takes them away, and marks its trace with what begins now.
@@ -314,7 +325,7 @@ impl BuiltRig<'_> {
     /// When there is none, or it has died.
     pub fn shape(&self, shaped: bool, mark: &str) -> Result<(), RigError> {
         let mark = mark.to_owned();
-        self.process.ask(&Order::Shape { shaped, mark })
+        self.ask(Order::Shape { shaped, mark })
     }
 
     /// Limits the memory to what is taken now and the page cache that was asked for. Returns the limit, bytes; `None` where none was asked for.
@@ -322,7 +333,7 @@ impl BuiltRig<'_> {
     /// # Errors
     /// When the kernel does not do it.
     pub fn size_memory(&self) -> Result<Option<u64>, RigError> {
-        self.process.ask(&Order::SizeMemory)
+        self.ask(Order::SizeMemory)
     }
 
     /// Does something to a member of the server.
@@ -330,7 +341,7 @@ impl BuiltRig<'_> {
     /// # Errors
     /// When it cannot be done.
     pub fn disturb(&self, what: Disturb) -> Result<Disturbed, RigError> {
-        self.process.ask(&Order::Disturb { what })
+        self.ask(Order::Disturb { what })
     }
 
     /// Brings all members of the server back, and waits until they are one server.
@@ -338,7 +349,7 @@ impl BuiltRig<'_> {
     /// # Errors
     /// When one does not come back.
     pub fn heal(&self) -> Result<(), RigError> {
-        self.process.ask(&Order::Heal)
+        self.ask(Order::Heal)
     }
 
     /// Ends the server, if there is one.
@@ -346,7 +357,7 @@ impl BuiltRig<'_> {
     /// # Errors
     /// When it had ended before, or had to be killed.
     pub fn stop_server(&mut self) -> Result<(), RigError> {
-        self.process.ask(&Order::StopServer)
+        self.ask(Order::StopServer)
     }
 
     /// Undoes everything but the directory, in which the trace of an emulated disk is.
@@ -355,7 +366,7 @@ impl BuiltRig<'_> {
     /// When the journal has gone.
     pub fn tear_down(&mut self) -> Result<TornDown, RigError> {
         self.left = Left::Nothing;
-        let torn_down = self.process.ask(&Order::TearDown)?;
+        let torn_down = self.ask(Order::TearDown)?;
         self.left = Left::Directory;
         Ok(torn_down)
     }
@@ -366,7 +377,7 @@ impl BuiltRig<'_> {
     /// What keeps it from being removed.
     pub fn remove(mut self) -> Result<(), RigError> {
         self.left = Left::Nothing;
-        self.process.ask(&Order::Remove)
+        self.ask(Order::Remove)
     }
 }
 
@@ -377,7 +388,7 @@ impl Drop for BuiltRig<'_> {
             let _ = self.tear_down();
         }
         if self.left == Left::Directory {
-            let _: Result<(), RigError> = self.process.ask(&Order::Remove);
+            let _: Result<(), RigError> = self.ask(Order::Remove);
         }
     }
 }

@@ -9,7 +9,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What is to be done. At most one rig stands at a time.
+/// Rigs that can stand at the same time.
+pub(crate) const RIGS: usize = 2;
+
+/// An order, and which rig it is about.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Request {
+    /// Below [`RIGS`]; 0 where the order is about none.
+    #[serde(default)]
+    pub(crate) rig: usize,
+    /// The order.
+    #[serde(flatten)]
+    pub(crate) order: Order,
+}
+
+/// What is to be done.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "kebab-case")]
 pub enum Order {
@@ -45,6 +59,9 @@ pub enum Order {
         label: String,
         /// Room that the data need, bytes.
         needs_bytes: u64,
+        /// Processors for everything that the rig runs, by their numbers; `None`: all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        processors: Option<Vec<u32>>,
     },
     /// Puts a process that the client has started under the limits of the rig.
     Admit {

@@ -4,13 +4,15 @@ use crate::RigError;
 use crate::allowed::Allowed;
 use crate::disk_task::median_ns;
 use crate::log::SocketLayer;
-use crate::orders::{Answer, Built, Characterised, Go, Order, RunningServer, TornDown, User};
+use crate::orders::{
+    Answer, Built, Characterised, Go, Order, RIGS, Request, RunningServer, TornDown, User,
+};
 use plimsoll_disk::{Control, DaemonProgram};
 use plimsoll_fio::{
     Characterisation, Permission, Profile, Progress, Target, Watch, calibrate, characterise,
 };
 use plimsoll_record::{DiskChoice, DiskSpec, Lateness, RigSpec};
-use plimsoll_telemetry::Host;
+use plimsoll_telemetry::{Host, on_processors};
 use plimsoll_testbed::{
     BareDisk, Client, Journal, Rig, RigOrder, abandoned, check_place, default_parent,
     default_state_dir, what_runs_here,
@@ -49,16 +51,15 @@ pub fn serve(stream: UnixStream, daemon: DaemonProgram, allowed: Allowed) -> std
         client,
         daemon,
         allowed,
-        rig: None,
-        torn_down: None,
+        places: Default::default(),
         journal: None,
     };
     while let Some(text) = line.read()? {
-        let answer = match serde_json::from_str::<Order>(&text) {
-            Ok(order) => {
+        let answer = match serde_json::from_str::<Request>(&text) {
+            Ok(Request { rig, order }) => {
                 let (name, is_routine, begun) =
                     (order.to_string(), order.is_routine(), Instant::now());
-                let carried_out = process.carry_out(order, &mut line);
+                let carried_out = process.carry_out(rig, order, &mut line);
                 let seconds = begun.elapsed().as_secs_f64();
                 match carried_out {
                     Ok(value) => {
@@ -136,16 +137,39 @@ impl Line {
 
 /// What stands. What is declared first is dropped first.
 struct Process {
-    rig: Option<Rig>,
-    torn_down: Option<plimsoll_testbed::TornDown>,
+    places: [Place; RIGS],
     journal: Option<Journal>,
     client: Client,
     daemon: DaemonProgram,
     allowed: Allowed,
 }
 
+/// Where a rig may stand.
+#[derive(Default)]
+struct Place {
+    rig: Option<Rig>,
+    torn_down: Option<plimsoll_testbed::TornDown>,
+}
+
+impl Place {
+    fn rig(&self) -> Result<&Rig, RigError> {
+        self.rig.as_ref().ok_or_else(no_rig)
+    }
+
+    fn rig_mut(&mut self) -> Result<&mut Rig, RigError> {
+        self.rig.as_mut().ok_or_else(no_rig)
+    }
+}
+
 impl Process {
-    fn carry_out(&mut self, order: Order, line: &mut Line) -> Result<Value, RigError> {
+    /// `number` says which rig is meant.
+    fn carry_out(
+        &mut self,
+        number: usize,
+        order: Order,
+        line: &mut Line,
+    ) -> Result<Value, RigError> {
+        let place = self.places.get_mut(number).ok_or_else(no_rig)?;
         match order {
             Order::WhatRuns { rigs } => {
                 let why = rigs.iter().map(|rig| {
@@ -155,9 +179,9 @@ impl Process {
                 value(&why.collect::<Vec<_>>())
             }
             Order::Look { directory } => {
-                let place = place_of(directory)?;
-                check_place(&place)?;
-                value(&place)
+                let directory = place_of(directory)?;
+                check_place(&directory)?;
+                value(&directory)
             }
             Order::Clean { dry_run } => clean(dry_run, line),
             Order::Open { label } => {
@@ -171,8 +195,9 @@ impl Process {
                 owner,
                 label,
                 needs_bytes,
+                processors,
             } => {
-                if self.rig.is_some() || self.torn_down.is_some() {
+                if place.rig.is_some() || place.torn_down.is_some() {
                     return Err(refused("there is a rig already"));
                 }
                 if let Some(why) = self.allowed.refuses(&spec) {
@@ -188,21 +213,28 @@ impl Process {
                     daemon: &self.daemon,
                 };
                 let journal = self.journal.as_mut().ok_or_else(no_journal)?;
-                let rig = Rig::build(&order, journal)?;
+                let mut build = || Rig::build(&order, journal);
+                let rig = match processors {
+                    None => build()?,
+                    // Daemons, servers and what else is started now stay on them.
+                    Some(processors) => on_processors(&processors, build).map_err(|error| {
+                        refused(&format!("processors {processors:?}: {error}"))
+                    })??,
+                };
                 let built = built(&rig);
-                self.rig = Some(rig);
+                place.rig = Some(rig);
                 value(&built)
             }
             Order::Admit { process } => {
-                let rig = self.rig()?;
+                let rig = place.rig()?;
                 if parent_of(process) != Some(self.client.process()) {
                     return Err(refused("the process is none that the client has started"));
                 }
                 value(&rig.admit(process)?)
             }
-            Order::IsSound => value(&self.rig()?.is_sound()?),
+            Order::IsSound => value(&place.rig()?.is_sound()?),
             Order::Extents => {
-                let rig = self.rig()?;
+                let rig = place.rig()?;
                 let map = match (rig.control_socket(), rig.mount_point()) {
                     (Some(_), Some(mount_point)) => ExtentMap::take(mount_point).map(Some),
                     _ => Ok(None),
@@ -210,7 +242,7 @@ impl Process {
                 value(&map.map_err(|error| RigError::Refused(error.to_string()))?)
             }
             Order::Shape { shaped, mark } => {
-                let socket = self.rig()?.control_socket();
+                let socket = place.rig()?.control_socket();
                 let socket = socket.ok_or_else(|| refused("there is no emulated disk"))?;
                 let entered = Control::connect(socket).and_then(|mut control| {
                     control.shape(shaped)?;
@@ -219,23 +251,23 @@ impl Process {
                 value(&entered.map_err(|error| RigError::Refused(error.to_string()))?)
             }
             Order::SizeMemory => {
-                let rig = self.rig.as_mut().ok_or_else(no_rig)?;
+                let rig = place.rig_mut()?;
                 value(&rig.size_memory()?)
             }
             Order::Disturb { what } => {
-                let rig = self.rig.as_mut().ok_or_else(no_rig)?;
+                let rig = place.rig_mut()?;
                 value(&rig.disturb(what)?)
             }
             Order::Heal => {
-                let rig = self.rig.as_mut().ok_or_else(no_rig)?;
+                let rig = place.rig_mut()?;
                 value(&rig.heal()?)
             }
             Order::StopServer => {
-                let rig = self.rig.as_mut().ok_or_else(no_rig)?;
+                let rig = place.rig_mut()?;
                 value(&rig.stop_server()?)
             }
             Order::TearDown => {
-                let rig = self.rig.take().ok_or_else(no_rig)?;
+                let rig = place.rig.take().ok_or_else(no_rig)?;
                 let journal = self.journal.as_mut().ok_or_else(no_journal)?;
                 let lateness = rig.control_socket().and_then(lateness);
                 let left = rig.tear_down(journal)?;
@@ -244,11 +276,11 @@ impl Process {
                     lateness,
                     notes: left.notes.clone(),
                 };
-                self.torn_down = Some(left);
+                place.torn_down = Some(left);
                 value(&told)
             }
             Order::Remove => {
-                let left = self.torn_down.take().ok_or_else(no_rig)?;
+                let left = place.torn_down.take().ok_or_else(no_rig)?;
                 let journal = self.journal.as_mut().ok_or_else(no_journal)?;
                 value(&left.remove(journal)?)
             }
@@ -274,15 +306,11 @@ impl Process {
             }
             Order::DiskTask { directory } => {
                 // The usual place may not be there yet.
-                let place = place_of(directory)?;
-                let there = place.ancestors().find(|folder| folder.is_dir());
+                let directory = place_of(directory)?;
+                let there = directory.ancestors().find(|folder| folder.is_dir());
                 value(&there.and_then(median_ns))
             }
         }
-    }
-
-    fn rig(&self) -> Result<&Rig, RigError> {
-        self.rig.as_ref().ok_or_else(no_rig)
     }
 
     fn characterise(

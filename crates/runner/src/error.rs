@@ -7,6 +7,9 @@ use std::path::PathBuf;
 /// Why an experiment cannot be begun or go on. A failed run is no such reason: it is recorded and the next one begins.
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
+    /// Duets are not possible on this machine.
+    #[error("this machine has no two halves for a duet: {0}; leave `pairing` (and --duet) away")]
+    NoHalves(String),
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -9,13 +9,13 @@ use crate::frames::{Frame, Order, RigAccess, WorkerRole};
 use crate::host::{Hosts, RunHost};
 use crate::probe_task::{ProbedHost, time_probe_tasks};
 use crate::rigging::{Rigging, needs_rig};
-use crate::supervise::{Member, Start, WorkerEnd, supervise};
+use crate::supervise::{Member, PARTNER_FAILED, Start, Supervised, WorkerEnd, supervise};
 use crate::watcher::{Event, LoggedWatcher, Watcher};
 use plimsoll_engine::kind;
-use plimsoll_plan::{Arm, Plan, PlannedRun, keeps_data_here, redact_json, text_hash};
+use plimsoll_plan::{Arm, Pairing, Plan, PlannedRun, keeps_data_here, redact_json, text_hash};
 use plimsoll_record::{
-    Calibration, EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Machine,
-    ProbeTime, Program, RECORD_VERSION, RunRecord, RunState,
+    Calibration, EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Half, Machine,
+    ProbeTime, Program, RECORD_VERSION, RigRecord, RunRecord, RunState,
 };
 use plimsoll_redact::redact;
 use plimsoll_rig::RigError;
@@ -23,6 +23,7 @@ use plimsoll_schedule::Share;
 use plimsoll_search::Known;
 use plimsoll_stats::looks;
 use plimsoll_store::{PointId, RunId, Store, StoreError};
+use plimsoll_telemetry::Host;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -100,6 +101,10 @@ pub fn execute(
     machine.foreign.clone_from(&execution.foreign);
     let names = execution.plan.all_host_names(plimsoll_engine::kinds());
     check_places(execution)?;
+    let halves = match execution.plan.measurement.pairing {
+        Pairing::InTurn => None,
+        Pairing::Duet => Some(Host::here().halves().map_err(RunnerError::NoHalves)?),
+    };
     for name in &names {
         undo_what_was_left(&*execution.hosts.host(*name)?, watcher)?;
     }
@@ -124,6 +129,22 @@ pub fn execute(
         *attempt = (*attempt).max(run.attempt);
         if run.state == RunState::Finished {
             finished.push((run.block, &run.arm));
+        }
+    }
+    if plan.at_once() > 1 {
+        // A duet counts when both of its runs are finished, which then are of one attempt.
+        let last = |run: &PlannedRun| {
+            let is_of = |made: &&RunRecord| {
+                made.state == RunState::Finished && (made.block, &*made.arm) == key(plan, run)
+            };
+            earlier.iter().filter(is_of).map(|made| made.attempt).max()
+        };
+        for duet in plan.runs.chunks(plan.at_once()) {
+            let mut lasts = duet.iter().map(last);
+            let first = lasts.next().flatten();
+            if first.is_none() || !lasts.all(|other| other == first) {
+                finished.retain(|(block, _)| *block != duet[0].block);
+            }
         }
     }
     let runs = plan.runs.len() as u32;
@@ -156,117 +177,150 @@ pub fn execute(
     let mut block_begun = None;
     // Runs whose machine was lost are tried once more when the others are made.
     let mut lost = Vec::new();
-    let mut indices: VecDeque<usize> = (0..plan.runs.len()).collect();
+    let mut turns: VecDeque<&[PlannedRun]> = plan.runs.chunks(plan.at_once()).collect();
     let mut is_again = false;
     loop {
-        let Some(index) = indices.pop_front() else {
+        let Some(turn) = turns.pop_front() else {
             if lost.is_empty() || is_again {
                 break;
             }
             is_again = true;
-            indices.extend(std::mem::take(&mut lost));
+            turns.extend(std::mem::take(&mut lost));
             continue;
         };
-        let run = &plan.runs[index];
-        let arm = run.arm as usize;
-        if !is_again && run.position == 0 && has_enough(execution, &id, run.block, store, watcher)?
+        let Some(first) = turn.first() else { break };
+        if !is_again
+            && first.position == 0
+            && has_enough(execution, &id, first.block, store, watcher)?
         {
             missing = 0;
             break;
         }
-        if finished.contains(&key(plan, run)) {
-            successes[arm] += 1;
+        let is_finished =
+            |turn: &[PlannedRun]| turn.iter().all(|run| finished.contains(&key(plan, run)));
+        if is_finished(turn) {
+            turn.iter().for_each(|run| successes[run.arm as usize] += 1);
             continue;
         }
         if watcher.interruptions() > 0 {
             interrupted = true;
             break;
         }
-        let is_given_up = |arm: usize| {
-            is_left_out(arm) || successes[arm] == 0 && failures[arm] >= TRIES_OF_A_BROKEN_ARM
+        let is_given_up = |turn: &[PlannedRun]| {
+            turn.iter().any(|run| {
+                let arm = run.arm as usize;
+                is_left_out(arm) || successes[arm] == 0 && failures[arm] >= TRIES_OF_A_BROKEN_ARM
+            })
         };
-        if is_given_up(arm) {
+        if is_given_up(turn) {
             continue;
         }
-        let name = plan.arms[arm].name.as_str();
+        let names: Vec<&str> = turn.iter().map(|run| key(plan, run).1).collect();
+        let place = plan.runs.iter().position(|run| run == first);
         watcher.event(&Event::RunBegins {
-            run,
-            arm: name,
-            number: index as u32 + 1,
+            run: first,
+            arm: &names.join(" beside "),
+            number: place.map_or(0, |place| place as u32) + 1,
             runs,
         });
         let mut probe_tasks = Vec::new();
-        if block_begun != Some(run.block) {
-            block_begun = Some(run.block);
+        if block_begun != Some(first.block) {
+            block_begun = Some(first.block);
             let place = ProbeTime::BeforeBlock;
             probe_tasks = time_probe_tasks(place, &probed, execution.hosts)?;
         }
-        let rest = plan.runs[index + 1..].iter();
-        let mut rest_of_block = rest.take_while(|later| later.block == run.block);
-        let ends_block = rest_of_block
-            .all(|later| finished.contains(&key(plan, later)) || is_given_up(later.arm as usize));
-        let head = RunRecord {
-            block: run.block,
-            arm: name.into(),
-            position: run.position,
-            attempt: attempts.get(&(run.block, name)).copied().unwrap_or(0) + 1,
-            state: RunState::Started,
-            seed: run.seed,
-            started_at: now(),
-            ended_at: None,
-            engine: None,
-            machine: machine.clone(),
-            storage: None,
-            records_loaded: None,
-            data_bytes: None,
-            rig: None,
-            load: None,
-            points: Vec::new(),
-            probe_tasks,
-            warnings: Vec::new(),
-        };
+        let ends_block = plan
+            .runs
+            .chunks(plan.at_once())
+            .skip_while(|other| other[0] != *first)
+            .skip(1)
+            .take_while(|later| later[0].block == first.block)
+            .all(|later| is_finished(later) || is_given_up(later));
+        // The runs of a duet are one attempt.
+        let attempt = turn.iter().filter_map(|run| attempts.get(&key(plan, run)));
+        let attempt = attempt.max().copied().unwrap_or(0) + 1;
+        let mut probe_tasks = Some(probe_tasks);
+        let mut made: Vec<Attempt<'_>> = Vec::new();
+        for (run, name) in turn.iter().zip(&names) {
+            made.push(Attempt {
+                run,
+                head: RunRecord {
+                    block: run.block,
+                    arm: (*name).into(),
+                    position: run.position,
+                    attempt,
+                    state: RunState::Started,
+                    seed: run.seed,
+                    started_at: now(),
+                    ended_at: None,
+                    engine: None,
+                    machine: machine.clone(),
+                    half: None,
+                    storage: None,
+                    records_loaded: None,
+                    data_bytes: None,
+                    rig: None,
+                    load: None,
+                    points: Vec::new(),
+                    probe_tasks: probe_tasks.take().unwrap_or_default(),
+                    warnings: Vec::new(),
+                },
+                known: decided.known(run),
+                results: RunResults::default(),
+            });
+        }
+        if let Some(halves) = &halves {
+            for (attempt, half) in made.iter_mut().zip(halves) {
+                attempt.head.machine.cores = half.processors.len() as u32;
+                attempt.head.half = Some(half.clone());
+            }
+        }
         let after_block = ends_block.then_some(&probed[..]);
-        let known = decided.known(run);
-        let mut made = RunResults::default();
-        let attempt = Attempt {
-            run,
-            head,
-            known,
-            after_block,
-        };
-        let state = match one_run(execution, &id, attempt, &mut made, store, watcher) {
+        let states = match make(execution, &id, &mut made, after_block, store, watcher) {
             Err(error @ RunnerError::HostLost { .. }) => {
                 let state = RunState::Failed {
                     message: error.to_string(),
                 };
                 watcher.event(&Event::RunEnds { state: &state });
-                *attempts.entry((run.block, name)).or_insert(0) += 1;
-                lost.push(index);
+                for run in turn {
+                    *attempts.entry(key(plan, run)).or_insert(0) += 1;
+                }
+                lost.push(turn);
                 continue;
             }
-            state => state?,
+            states => states?,
         };
-        watcher.event(&Event::RunEnds { state: &state });
-        match state {
-            RunState::Finished => {
-                successes[arm] += 1;
-                missing -= 1;
-                finished.push(key(plan, run));
-                decided.finished(run, made);
-            }
-            RunState::Failed { .. } => {
-                failures[arm] += 1;
-                if successes[arm] == 0 && failures[arm] == TRIES_OF_A_BROKEN_ARM {
-                    let note = format!(
-                        "arm {name} failed {TRIES_OF_A_BROKEN_ARM} times and never succeeded: its other runs are left out"
-                    );
-                    watcher.event(&Event::Note(&note));
+        let is_bad = |state: &&RunState| **state != RunState::Finished;
+        let worst = states.iter().find(is_bad).unwrap_or(&RunState::Finished);
+        watcher.event(&Event::RunEnds { state: worst });
+        for ((run, state), attempt) in turn.iter().zip(&states).zip(made) {
+            let arm = run.arm as usize;
+            match state {
+                RunState::Finished => {
+                    successes[arm] += 1;
+                    if !finished.contains(&key(plan, run)) {
+                        missing -= 1;
+                        finished.push(key(plan, run));
+                    }
+                    decided.finished(run, attempt.results);
                 }
+                // The other one is to blame.
+                RunState::Failed { message } if message == PARTNER_FAILED => {}
+                RunState::Failed { .. } => {
+                    failures[arm] += 1;
+                    if successes[arm] == 0 && failures[arm] == TRIES_OF_A_BROKEN_ARM {
+                        let name = key(plan, run).1;
+                        let note = format!(
+                            "arm {name} failed {TRIES_OF_A_BROKEN_ARM} times and never succeeded: its other runs are left out"
+                        );
+                        watcher.event(&Event::Note(&note));
+                    }
+                }
+                RunState::Interrupted | RunState::Started => interrupted = true,
             }
-            RunState::Interrupted | RunState::Started => {
-                interrupted = true;
-                break;
-            }
+        }
+        if interrupted {
+            break;
         }
     }
     if missing == 0 {
@@ -494,146 +548,263 @@ fn of_host(name: Option<&str>, error: RunnerError) -> RunnerError {
 /// A run that is to be made.
 struct Attempt<'a> {
     run: &'a PlannedRun,
-    /// As it begins.
+    /// As it begins, and later as it ended.
     head: RunRecord,
     /// What earlier runs decided.
     known: Known,
-    /// Where the probe tasks are timed that follow the last run of a block, if this is one.
-    after_block: Option<&'a [ProbedHost]>,
+    /// What it found that later runs must know.
+    results: RunResults,
 }
 
-/// Makes one run and returns how it ended. Fails only when the store fails, or a worker cannot be started at all.
-fn one_run(
+/// Makes one run, or the two of a duet, and returns how they ended. `after_block` says where the probe tasks are timed that follow the last run of a block. Fails only
+/// when the store fails, or a worker cannot be started at all.
+fn make(
     execution: &Execution<'_>,
     id: &str,
-    attempt: Attempt<'_>,
-    made: &mut RunResults,
+    attempts: &mut [Attempt<'_>],
+    after_block: Option<&[ProbedHost]>,
     store: &mut Store,
     watcher: &mut dyn Watcher,
-) -> Result<RunState, RunnerError> {
-    let Attempt {
-        run,
-        mut head,
-        known,
-        after_block,
-    } = attempt;
-    let arm = &execution.plan.arms[run.arm as usize];
-    let host = ready_host(execution.hosts, arm.on.as_deref(), id, watcher)?;
-    if arm.on.is_some() {
-        head.machine = host
-            .machine()
-            .map_err(|error| of_host(arm.on.as_deref(), error.into()))?;
-    }
-    let members = members(execution, arm, id, watcher)?;
-    let run_id = store.begin_run(id, &head)?;
-    let rigging = match Rigging::build(execution, &*host, arm, id, &head) {
-        Ok(rigging) => rigging,
-        Err(error) => {
-            head.state = RunState::Failed {
-                message: redact(&error.to_string()),
-            };
-            let ended = end_run(store, run_id, head, after_block, execution.hosts);
-            return if is_gone(&error) {
-                Err(of_host(arm.on.as_deref(), error))
-            } else {
-                ended
-            };
+) -> Result<Vec<RunState>, RunnerError> {
+    let arm = |attempt: &Attempt<'_>| &execution.plan.arms[attempt.run.arm as usize];
+    let mut grounds = Vec::new();
+    for attempt in &mut *attempts {
+        let arm = arm(attempt);
+        let on = arm.on.as_deref();
+        let host = ready_host(execution.hosts, on, id, watcher)?;
+        if arm.on.is_some() {
+            let machine = host.machine();
+            attempt.head.machine = machine.map_err(|error| of_host(on, error.into()))?;
         }
-    };
-    let mut standing = RigAccess::default();
-    let mut directory = None;
-    if let Some(rigging) = &rigging {
-        standing = rigging.standing();
-        directory = Some(rigging.data_directory().to_owned());
-        head.storage = Some(rigging.built().storage.clone());
+        let mut members = members(execution, arm, id, watcher)?;
+        if attempt.head.half.is_some() {
+            for member in &mut members {
+                member.role = WorkerRole::Load {
+                    share: Share::WHOLE,
+                    is_watched: false,
+                };
+            }
+        }
+        let run = store.begin_run(id, &attempt.head)?;
+        grounds.push(Ground { host, members, run });
     }
-    let order = Order::of(execution.plan, run, known, directory, standing);
-    let mut stored = Stored {
-        store,
-        run: run_id,
-        head: &mut head,
-        point: None,
-        plan: execution.plan,
-        made,
-        seen: arm.rig.server.is_some().then(SliceIndex::default),
-    };
-    let end = {
+    let mut rigs = Vec::new();
+    let mut failure = None;
+    for (attempt, ground) in attempts.iter().zip(&grounds) {
+        match Rigging::build(execution, &*ground.host, arm(attempt), id, &attempt.head) {
+            Ok(rig) => rigs.push(rig),
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        }
+    }
+    if let Some(error) = failure {
+        let broken = rigs.len();
+        for rig in rigs.into_iter().flatten() {
+            let (_, notes) = rig.tear_down();
+            for note in notes {
+                watcher.event(&Event::Note(&note));
+            }
+        }
+        let mut states = Vec::new();
+        for (place, (attempt, ground)) in attempts.iter_mut().zip(&grounds).enumerate() {
+            let message = match place == broken {
+                true => redact(&error.to_string()),
+                false => PARTNER_FAILED.into(),
+            };
+            attempt.head.state = RunState::Failed { message };
+            let after_block = after_block.filter(|_| place + 1 == grounds.len());
+            let ended = end_run(
+                store,
+                ground.run,
+                &mut attempt.head,
+                after_block,
+                execution.hosts,
+            );
+            if is_gone(&error) {
+                return Err(of_host(arm(attempt).on.as_deref(), error));
+            }
+            states.push(ended?);
+        }
+        return Ok(states);
+    }
+    let mut orders = Vec::new();
+    for (attempt, rig) in attempts.iter_mut().zip(&rigs) {
+        let (mut standing, mut directory) = (RigAccess::default(), None);
+        if let Some(rig) = rig {
+            standing = rig.standing();
+            directory = Some(rig.data_directory().to_owned());
+            attempt.head.storage = Some(rig.built().storage.clone());
+        }
+        let known = std::mem::take(&mut attempt.known);
+        orders.push(Order::of(
+            execution.plan,
+            attempt.run,
+            known,
+            directory,
+            standing,
+        ));
+    }
+    let mut stored: Vec<Stored<'_>> = Vec::new();
+    let halves: Vec<Option<Half>> = attempts.iter().map(|one| one.head.half.clone()).collect();
+    let on_servers: Vec<bool> = attempts
+        .iter()
+        .map(|one| arm(one).rig.server.is_some())
+        .collect();
+    for ((attempt, ground), has_server) in attempts.iter_mut().zip(&grounds).zip(on_servers) {
+        stored.push(Stored {
+            run: ground.run,
+            head: &mut attempt.head,
+            point: None,
+            plan: execution.plan,
+            made: &mut attempt.results,
+            seen: has_server.then(SliceIndex::default),
+        });
+    }
+    let ends = {
+        let mut runs = Vec::new();
+        for (((ground, rig), order), half) in grounds.iter().zip(&rigs).zip(&orders).zip(&halves) {
+            runs.push(Supervised {
+                start: Start {
+                    members: &ground.members,
+                    rig: rig.as_ref().map(Rigging::built),
+                    half: half.as_ref(),
+                },
+                order,
+                below: rig,
+            });
+        }
         // The watcher is both told of frames and asked for interruptions, so it is shared between the two for the time of the run.
         let watcher = RefCell::new(&mut *watcher);
         let interruptions = || watcher.borrow().interruptions();
-        let take = |frame| stored.take(frame, &mut **watcher.borrow_mut());
-        let start = Start {
-            members: &members,
-            rig: rigging.as_ref().map(Rigging::built),
+        let take = |number: usize, frame| {
+            // Of a duet one half is shown.
+            let event = |event: &Event<'_>| {
+                if number == 0 {
+                    watcher.borrow_mut().event(event);
+                }
+            };
+            stored[number].take(frame, store, event)
         };
-        supervise(&start, &order, &interruptions, &rigging, take)
+        supervise(&runs, &interruptions, take)
     };
     watcher.event(&Event::Closing);
-    let Stored { seen, .. } = stored;
-    let lost = members.iter().find(|member| member.host.is_lost());
-    let lost = lost.and_then(|member| {
+    let seen: Vec<Option<SliceIndex>> = stored.into_iter().map(|stored| stored.seen).collect();
+    let lost = grounds.iter().flat_map(|ground| &ground.members);
+    let lost = lost.clone().find(|member| member.host.is_lost());
+    let mut lost = lost.and_then(|member| {
         Some(RunnerError::HostLost {
             name: member.name?.to_owned(),
             why: "the connection to its agent has ended".into(),
         })
     });
-    let mut unsound = lost.as_ref().map(|lost| RigError::Gone(lost.to_string()));
-    if let Some(mut rigging) = rigging {
-        unsound = unsound.or(rigging.soundness().err());
-        let mut notes = Vec::new();
-        let stopped = rigging.stop_server(&mut notes);
-        // A server that had to be killed has not written what it was asked to keep.
-        unsound = unsound.or(stopped.err());
-        if let Some(seen) = seen {
-            match host.own_metrics(&arm.engine, rigging.data_directory()) {
-                Ok(samples) => seen.fill_up(&samples, store)?,
-                Err(why) => {
-                    notes.push(format!("what the server wrote about itself is lost: {why}"));
-                }
-            }
+    let mut unsound: Vec<Option<RigError>> = Vec::new();
+    for (((attempt, ground), rig), seen) in attempts.iter_mut().zip(&grounds).zip(rigs).zip(seen) {
+        let mut cause = lost.as_ref().map(|lost| RigError::Gone(lost.to_string()));
+        let engine = &arm(attempt).engine;
+        if let Some(rig) = rig {
+            let (record, found) = undo(rig, &*ground.host, engine, seen, store, watcher)?;
+            attempt.head.rig = Some(record);
+            cause = cause.or(found);
         }
-        let (record, more) = rigging.tear_down();
-        head.rig = Some(record);
-        notes.extend(more);
-        for note in notes {
-            watcher.event(&Event::Note(&note));
-        }
+        unsound.push(cause);
     }
-    let gone = unsound
-        .clone()
-        .filter(|error| matches!(error, RigError::Gone(_)));
-    let (end, lost) = match end {
+    let ends = match ends {
+        Ok(ends) => ends,
         // A worker could not be started there: the run has failed, and is kept.
-        Err(error @ RunnerError::HostLost { .. }) => {
-            (WorkerEnd::Failed(error.to_string()), Some(error))
+        Err(error @ (RunnerError::HostLost { .. } | RunnerError::HostRefused { .. })) => {
+            let message = error.to_string();
+            if matches!(error, RunnerError::HostLost { .. }) {
+                lost = Some(error);
+            }
+            let failed = attempts.iter().map(|_| WorkerEnd::Failed(message.clone()));
+            failed.collect()
         }
-        Err(error @ RunnerError::HostRefused { .. }) => {
-            (WorkerEnd::Failed(error.to_string()), lost)
+        Err(error) => return Err(error),
+    };
+    let mut gone = None;
+    for ((attempt, end), unsound) in attempts.iter_mut().zip(ends).zip(unsound) {
+        if let Some(error @ RigError::Gone(_)) = &unsound {
+            gone = Some(of_host(arm(attempt).on.as_deref(), error.clone().into()));
         }
-        end => (end?, lost),
-    };
-    head.state = match (end, unsound) {
-        (WorkerEnd::Stopped, _) => RunState::Interrupted,
-        (WorkerEnd::Done, None) => RunState::Finished,
-        (WorkerEnd::Done, Some(cause)) => RunState::Failed {
-            message: cause.to_string(),
-        },
-        (WorkerEnd::Failed(message), None) => RunState::Failed { message },
-        (WorkerEnd::Failed(worker), Some(cause)) => RunState::Failed {
-            message: format!("{cause}; then {worker}"),
-        },
-    };
-    if let RunState::Failed { message } = &mut head.state {
-        *message = redact(message);
+        attempt.head.state = state_of(end, unsound);
     }
-    let ended = end_run(store, run_id, head, after_block, execution.hosts);
-    if let Some(lost) = lost {
+    let has_failed = |attempt: &Attempt<'_>| matches!(attempt.head.state, RunState::Failed { .. });
+    if attempts.iter().any(has_failed) {
+        // Half a duet is nothing.
+        for attempt in attempts.iter_mut().filter(|attempt| !has_failed(attempt)) {
+            attempt.head.state = RunState::Failed {
+                message: PARTNER_FAILED.into(),
+            };
+        }
+    }
+    let mut states = Vec::new();
+    for (place, (attempt, ground)) in attempts.iter_mut().zip(&grounds).enumerate() {
+        let after_block = after_block.filter(|_| place + 1 == grounds.len());
+        states.push(end_run(
+            store,
+            ground.run,
+            &mut attempt.head,
+            after_block,
+            execution.hosts,
+        ));
+    }
+    if let Some(lost) = lost.or(gone) {
         return Err(lost);
     }
-    match gone {
-        Some(gone) => Err(of_host(arm.on.as_deref(), gone.into())),
-        None => ended,
+    states.into_iter().collect()
+}
+
+/// What a run is made on.
+struct Ground<'h> {
+    host: Rc<dyn RunHost + 'h>,
+    members: Vec<Member<'h>>,
+    /// Its row in the store.
+    run: RunId,
+}
+
+/// How a run ended whose workers ended so, and whose rig may not have been sound.
+fn state_of(end: WorkerEnd, unsound: Option<RigError>) -> RunState {
+    let message = match (end, unsound) {
+        (WorkerEnd::Stopped, _) => return RunState::Interrupted,
+        (WorkerEnd::Done, None) => return RunState::Finished,
+        (WorkerEnd::Done, Some(cause)) => cause.to_string(),
+        (WorkerEnd::Failed(message), None) => message,
+        (WorkerEnd::Failed(worker), Some(cause)) => format!("{cause}; then {worker}"),
+    };
+    RunState::Failed {
+        message: redact(&message),
     }
+}
+
+/// Undoes the rig of a run. Returns what the record says of it, and why its figures may not count.
+fn undo(
+    mut rigging: Rigging<'_>,
+    host: &dyn RunHost,
+    engine: &str,
+    seen: Option<SliceIndex>,
+    store: &mut Store,
+    watcher: &mut dyn Watcher,
+) -> Result<(RigRecord, Option<RigError>), RunnerError> {
+    let unsound = rigging.soundness().err();
+    let mut notes = Vec::new();
+    // A server that had to be killed has not written what it was asked to keep.
+    let unsound = unsound.or(rigging.stop_server(&mut notes).err());
+    if let Some(seen) = seen {
+        match host.own_metrics(engine, rigging.data_directory()) {
+            Ok(samples) => seen.fill_up(&samples, store)?,
+            Err(why) => {
+                notes.push(format!("what the server wrote about itself is lost: {why}"));
+            }
+        }
+    }
+    let (record, more) = rigging.tear_down();
+    notes.extend(more);
+    for note in notes {
+        watcher.event(&Event::Note(&note));
+    }
+    Ok((record, unsound))
 }
 
 /// The workers of a run: first those that make load, then the one with the server, where it makes none of it.
@@ -692,7 +863,7 @@ fn is_gone(error: &RunnerError) -> bool {
 fn end_run(
     store: &mut Store,
     run_id: RunId,
-    mut head: RunRecord,
+    head: &mut RunRecord,
     after_block: Option<&[ProbedHost]>,
     hosts: &dyn Hosts,
 ) -> Result<RunState, RunnerError> {
@@ -701,10 +872,10 @@ fn end_run(
     head.probe_tasks
         .extend(timed.as_ref().ok().cloned().unwrap_or_default());
     head.ended_at = Some(now());
-    store.update_run(run_id, &head)?;
+    store.update_run(run_id, head)?;
     // The run is kept even where nobody is left to make another.
     timed?;
-    Ok(head.state)
+    Ok(head.state.clone())
 }
 
 /// What an engine says of itself, without the passwords that it was given.
@@ -720,7 +891,6 @@ fn redacted(mut engine: EngineDescription) -> EngineDescription {
 
 /// Writes frames into the store as they come.
 struct Stored<'a> {
-    store: &'a mut Store,
     run: RunId,
     head: &'a mut RunRecord,
     plan: &'a Plan,
@@ -731,7 +901,12 @@ struct Stored<'a> {
 }
 
 impl Stored<'_> {
-    fn take(&mut self, frame: Frame, watcher: &mut dyn Watcher) -> Result<(), RunnerError> {
+    fn take(
+        &mut self,
+        frame: Frame,
+        store: &mut Store,
+        event: impl Fn(&Event<'_>),
+    ) -> Result<(), RunnerError> {
         match frame {
             Frame::Hello { .. }
             | Frame::Enter { .. }
@@ -746,17 +921,17 @@ impl Stored<'_> {
             | Frame::Failed { .. } => {}
             Frame::Opened { engine } => {
                 self.head.engine = Some(redacted(engine));
-                self.write_head()?;
+                self.write_head(store)?;
             }
             Frame::LoadBegins {
                 label,
                 started_at,
                 records,
             } => {
-                let point = self.store.begin_load(self.run, &label, 0, &started_at)?;
+                let point = store.begin_load(self.run, &label, 0, &started_at)?;
                 self.begins(point, &started_at);
                 self.point = Some(point);
-                watcher.event(&Event::LoadBegins { records });
+                event(&Event::LoadBegins { records });
             }
             Frame::PointBegins {
                 label,
@@ -764,13 +939,11 @@ impl Stored<'_> {
                 duration_ns,
                 started_at,
             } => {
-                let point = self
-                    .store
-                    .begin_point(self.run, &label, warm_up_ns, &started_at)?;
+                let point = store.begin_point(self.run, &label, warm_up_ns, &started_at)?;
                 self.begins(point, &started_at);
                 self.point = Some(point);
                 self.made.begins(&label, warm_up_ns);
-                watcher.event(&Event::PointBegins {
+                event(&Event::PointBegins {
                     label: &label,
                     warm_up_ns,
                     duration_ns,
@@ -778,18 +951,18 @@ impl Stored<'_> {
             }
             Frame::Slice { slice } => {
                 if let Some(point) = self.point {
-                    self.store.add_slice(point, &slice)?;
+                    store.add_slice(point, &slice)?;
                     if let Some(seen) = &mut self.seen {
                         seen.slice(point, &slice);
                     }
                 }
                 self.made.slice(&slice);
-                watcher.event(&Event::Slice(&slice));
+                event(&Event::Slice(&slice));
             }
             Frame::Watched { slice } => {
                 // A share of the second: it is merged with what the load hosts measured when the record is read.
                 if let Some(point) = self.point {
-                    self.store.add_slice(point, &slice)?;
+                    store.add_slice(point, &slice)?;
                 }
             }
             Frame::PointEnds { mut end, .. } => {
@@ -797,20 +970,20 @@ impl Stored<'_> {
                     error.message = redact(&error.message);
                 }
                 if let Some(point) = self.point.take() {
-                    self.store.end_point(point, &end)?;
+                    store.end_point(point, &end)?;
                 }
                 self.made.ends(self.plan, &end);
-                watcher.event(&Event::PointEnds);
+                event(&Event::PointEnds);
             }
             Frame::Counted { records } => {
                 self.head.records_loaded = records;
-                self.write_head()?;
+                self.write_head(store)?;
             }
             Frame::Settled { data_bytes } => {
                 self.head.data_bytes = data_bytes;
-                self.write_head()?;
+                self.write_head(store)?;
             }
-            Frame::Closing => watcher.event(&Event::Closing),
+            Frame::Closing => event(&Event::Closing),
         }
         Ok(())
     }
@@ -821,7 +994,7 @@ impl Stored<'_> {
         }
     }
 
-    fn write_head(&mut self) -> Result<(), StoreError> {
-        self.store.update_run(self.run, self.head)
+    fn write_head(&self, store: &mut Store) -> Result<(), StoreError> {
+        store.update_run(self.run, self.head)
     }
 }

@@ -5,8 +5,9 @@ use crate::probe_task::cpu_task_ns;
 use plimsoll_engine::MetricsSample;
 use plimsoll_record::{ClockOffset, Machine};
 use plimsoll_rig::{MARK_VARIABLE, RigError, RigProcess, User};
-use plimsoll_telemetry::Host;
+use plimsoll_telemetry::{Host, on_processors};
 use serde::{Deserialize, Serialize};
+use std::convert::identity;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -84,6 +85,9 @@ pub struct WorkerStart {
     pub mark: Option<String>,
     /// As whom it runs where the program is root.
     pub user: Option<User>,
+    /// Processors that it may use, by their numbers; `None`: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<Vec<u32>>,
 }
 
 /// A worker that was started.
@@ -155,7 +159,11 @@ impl WorkerProgram {
         if let Some(user) = start.user.filter(|_| rustix::process::geteuid().is_root()) {
             command.uid(user.user).gid(user.group);
         }
-        let mut child = command.spawn().map_err(|source| RunnerError::Spawn {
+        let spawned = match &start.processors {
+            None => command.spawn(),
+            Some(processors) => on_processors(processors, || command.spawn()).and_then(identity),
+        };
+        let mut child = spawned.map_err(|source| RunnerError::Spawn {
             path: self.path.clone(),
             source,
         })?;

@@ -28,7 +28,7 @@ pub(crate) struct Rigging<'a> {
 }
 
 impl<'a> Rigging<'a> {
-    /// Makes the rig of a run; `None` where no data is kept here and nothing is limited.
+    /// Makes the rig of a run; `None` where no data is kept here and nothing is limited. On a half of the machine it is one of two.
     pub(crate) fn build(
         execution: &Execution<'_>,
         host: &'a dyn RunHost,
@@ -52,9 +52,15 @@ impl<'a> Rigging<'a> {
             owner: id.to_owned(),
             label: label.clone(),
             needs_bytes,
+            processors: head.half.as_ref().map(|half| half.processors.clone()),
+        };
+        let number = if head.half.is_some() {
+            head.position as usize
+        } else {
+            0
         };
         Ok(Some(Self {
-            rig: host.rigs().build(&order)?,
+            rig: host.rigs().build(number, order)?,
             host,
             trace_to: execution.traces.join(id).join(format!("{label}.trace")),
             server_log_to: execution.server_logs.join(id).join(format!("{label}.log")),

@@ -48,8 +48,9 @@ pub fn bytes_per_record(sizing: &Sizing<'_>) -> Result<f64, String> {
         owner: label,
         label: "0".into(),
         needs_bytes: 0,
+        processors: None,
     };
-    let mut rig = sizing.rigs.build(&order).map_err(words)?;
+    let mut rig = sizing.rigs.build(0, order).map_err(words)?;
     let server = rig.built().server.clone();
     let address = server.as_ref().map(|server| server.address.as_str());
     let measured = measure(sizing, rig.data_directory(), address);

@@ -4,7 +4,8 @@ use crate::error::RunnerError;
 use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, Word, WorkerRole};
 use crate::host::{RunHost, StartedWorker, WorkerExit, WorkerHandle, WorkerStart};
 use crate::team::Team;
-use plimsoll_record::Machine;
+use plimsoll_loadgen::monotonic_ns;
+use plimsoll_record::{Half, Machine};
 use plimsoll_rig::{Built, Disturb, Disturbed, RigError};
 use serde::Serialize;
 use std::io::{BufRead, BufReader, Write};
@@ -19,6 +20,8 @@ const SILENCE: Duration = Duration::from_secs(1_800);
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a worker that is killed may take until its output ends.
 const GOING: Duration = Duration::from_secs(1);
+/// Why a run ends whose partner has failed.
+pub(crate) const PARTNER_FAILED: &str = "the other half of its duet failed";
 /// How often it is looked whether what the run stands on is still there.
 const SOUNDING: Duration = Duration::from_millis(500);
 
@@ -42,6 +45,15 @@ pub(crate) struct Start<'a> {
     pub(crate) members: &'a [Member<'a>],
     /// What the run stands on: its workers there have a mark, by which they are known again when they outlive this program, and run as who owns the data.
     pub(crate) rig: Option<&'a Built>,
+    /// The half of the machine that it has; `None`: all of it.
+    pub(crate) half: Option<&'a Half>,
+}
+
+/// A run that is to be supervised.
+pub(crate) struct Supervised<'a> {
+    pub(crate) start: Start<'a>,
+    pub(crate) order: &'a Order,
+    pub(crate) below: &'a dyn Below,
 }
 
 /// What the rig below a worker does for it.
@@ -62,115 +74,260 @@ pub(crate) trait Below {
     fn heal(&self) -> Result<(), RigError>;
 }
 
-/// How the workers ended.
+/// How the workers of a run ended.
 pub(crate) enum WorkerEnd {
     Done,
     Stopped,
     Failed(String),
 }
 
-/// Starts the workers of a run, has their processes put where they belong, gives them their orders, and hands every frame to `take`, those of several
-/// workers as one. A worker that stands on something that is no longer sound is ended at once. `interruptions` of 1 stops them cleanly, of 2 at once. When `take`
-/// fails, they are ended at once and the failure returned.
+/// Starts the workers of runs, has their processes put where they belong, gives them their orders, and hands every frame to `take` with the number of its run,
+/// those of several workers as one. Of several runs the load and each point begin at the same instants; when one fails, so do the others. A worker that stands on
+/// something that is no longer sound is ended at once. `interruptions` of 1 stops them cleanly, of 2 at once. When `take` fails, they are ended at once and the
+/// failure returned. Returns how each run ended.
 pub(crate) fn supervise(
-    start: &Start<'_>,
-    order: &Order,
+    runs: &[Supervised<'_>],
     interruptions: &dyn Fn() -> u32,
-    below: &dyn Below,
-    mut take: impl FnMut(Frame) -> Result<(), RunnerError>,
-) -> Result<WorkerEnd, RunnerError> {
-    // The limits are those of what is under test.
-    let is_limited = order.arm.rig.limits.is_of_memory() && order.standing.server.is_none();
+    mut take: impl FnMut(usize, Frame) -> Result<(), RunnerError>,
+) -> Result<Vec<WorkerEnd>, RunnerError> {
     let (tell, told) = channel();
-    let mut workers = Vec::new();
-    for (place, member) in start.members.iter().enumerate() {
-        let worker = Worker::start(member, start.rig, is_limited, place, tell.clone())?;
-        tracing::debug!(
-            "the worker is process {}, number {place} of its run",
-            worker.process
-        );
-        workers.push(worker);
+    let mut all = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        all.push(RunWorkers::start(number, run, &tell)?);
     }
     drop(tell);
-    for place in 0..workers.len() {
-        if !start.members[place].is_below {
-            continue;
-        }
-        // Before it has its order it does nothing, so all that it will ever use is counted and limited.
-        if let Err(error) = below.admit(workers[place].process) {
-            // Whoever asks next whether the rig is sound learns that it is gone, and ends the experiment.
-            if matches!(error, RigError::Gone(_)) {
-                return Ok(WorkerEnd::Failed(error.to_string()));
-            }
-            if !is_going(place, &told) {
-                return Err(error.into());
-            }
-            // It was killed just then, which fails its run and nothing else.
-            return Ok(WorkerEnd::Failed(died(&workers.swap_remove(place).wait())));
-        }
+    for run in &mut all {
+        run.admit(&told)?;
     }
-    let mut team = Team::new(start, order, below);
-    team.give_orders(&mut workers, |member| {
-        member.role.leads() || member.role == WorkerRole::Watch
-    });
     let mut asked_to_stop = false;
     let mut last_heard = Instant::now();
     let mut last_sounded = Instant::now();
     loop {
-        match told.recv_timeout(team.agenda.rest(LOOK)) {
-            Ok((place, Some(frame))) => {
-                // One that watches speaks each second, whatever the others do.
-                if !matches!(frame, Frame::Watched { .. }) {
-                    last_heard = Instant::now();
+        if let Some(failed) = all.iter().position(RunWorkers::has_failed) {
+            for (number, run) in all.iter_mut().enumerate() {
+                if number != failed && !run.has_ended() {
+                    run.ends(WorkerEnd::Failed(PARTNER_FAILED.into()));
                 }
-                if matches!(&frame, Frame::Hello { frames } if *frames != FRAMES_VERSION) {
-                    return Ok(WorkerEnd::Failed(REPLACED.into()));
-                }
-                team.takes(place, frame, &mut workers, &mut take)?;
             }
-            Ok((place, None)) => team.has_ended(place, &mut workers),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
         }
-        if team.are_all_gone() {
+        if all.iter().all(RunWorkers::has_ended) {
             break;
         }
-        let carried_out = team.agenda.carry_out(below);
-        if let Err(error) = team.done.take().map_or(carried_out, Err) {
-            return Ok(WorkerEnd::Failed(error.to_string()));
+        let rest = all.iter().map(|run| run.team.agenda.rest(LOOK)).min();
+        match told.recv_timeout(rest.unwrap_or(LOOK)) {
+            Ok(Told { run, place, frame }) => {
+                // One that watches speaks each second, whatever the others do.
+                if !matches!(frame, None | Some(Frame::Watched { .. })) {
+                    last_heard = Instant::now();
+                }
+                let take = &mut |frame| take(run, frame);
+                all[run].hears(place, frame, take)?;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                for run in &mut all {
+                    run.ends_as_its_team();
+                }
+                break;
+            }
         }
-        if let Some(failure) = team.failure() {
-            return Ok(WorkerEnd::Failed(failure));
+        if all.iter().all(|run| run.has_ended() || run.team.is_ready()) {
+            begin(&mut all, &mut take)?;
+        }
+        for run in &mut all {
+            run.looks_after();
         }
         match interruptions() {
             0 => {}
             1 if !asked_to_stop => {
                 asked_to_stop = true;
-                team.stop(&mut workers);
+                for run in &mut all {
+                    run.team.stop(&mut run.workers);
+                }
             }
             1 => {}
             // They are killed as they are dropped.
-            _ => return Ok(WorkerEnd::Stopped),
+            _ => all.iter_mut().for_each(|run| run.ends(WorkerEnd::Stopped)),
         }
         if last_sounded.elapsed() > SOUNDING {
             last_sounded = Instant::now();
-            if !below.is_sound() {
-                // An engine whose disk is gone may try for ever.
-                return Ok(WorkerEnd::Failed("the worker was ended".into()));
+            for run in &mut all {
+                if !run.below.is_sound() {
+                    // An engine whose disk is gone may try for ever.
+                    run.ends(WorkerEnd::Failed("the worker was ended".into()));
+                }
             }
         }
-        if last_heard.elapsed() > SILENCE && !team.is_over() {
-            return Ok(WorkerEnd::Failed(format!(
-                "the worker said nothing for {} minutes and was ended: a call into the engine did not return",
-                SILENCE.as_secs() / 60
-            )));
+        if last_heard.elapsed() > SILENCE && !all.iter().all(|run| run.team.is_over()) {
+            let minutes = SILENCE.as_secs() / 60;
+            for run in &mut all {
+                run.ends(WorkerEnd::Failed(format!(
+                    "the worker said nothing for {minutes} minutes and was ended: a call into the engine did not return"
+                )));
+            }
         }
     }
-    Ok(team.end())
+    let ends = all.into_iter().map(|run| run.end);
+    Ok(ends.map(|end| end.unwrap_or(WorkerEnd::Stopped)).collect())
 }
 
-/// A frame of a worker by its place, or that its output has ended.
-type Told = (usize, Option<Frame>);
+/// All workers of all runs are ready: what follows begins at one instant.
+fn begin(
+    all: &mut [RunWorkers<'_>],
+    take: &mut impl FnMut(usize, Frame) -> Result<(), RunnerError>,
+) -> Result<(), RunnerError> {
+    let mut ahead = Duration::ZERO;
+    for run in all.iter_mut() {
+        ahead = ahead.max(run.team.reads_clocks());
+    }
+    let at_ns = monotonic_ns() + ahead.as_nanos() as u64;
+    for (number, run) in all.iter_mut().enumerate() {
+        if !run.has_ended() {
+            let take = &mut |frame| take(number, frame);
+            run.team.begin(at_ns, ahead, &mut run.workers, take)?;
+        }
+    }
+    Ok(())
+}
+
+/// The workers of one run.
+struct RunWorkers<'a> {
+    number: usize,
+    start: &'a Start<'a>,
+    below: &'a dyn Below,
+    workers: Vec<Worker>,
+    team: Team<'a>,
+    end: Option<WorkerEnd>,
+}
+
+impl<'a> RunWorkers<'a> {
+    fn start(
+        number: usize,
+        run: &'a Supervised<'a>,
+        tell: &Sender<Told>,
+    ) -> Result<Self, RunnerError> {
+        let Supervised {
+            start,
+            order,
+            below,
+        } = run;
+        // The limits are those of what is under test.
+        let is_limited = order.arm.rig.limits.is_of_memory() && order.standing.server.is_none();
+        let mut workers = Vec::new();
+        for place in 0..start.members.len() {
+            let worker = Worker::start(start, is_limited, (number, place), tell.clone())?;
+            tracing::debug!(
+                "the worker is process {}, number {place} of its run",
+                worker.process
+            );
+            workers.push(worker);
+        }
+        Ok(Self {
+            number,
+            start,
+            below: *below,
+            workers,
+            team: Team::new(start, order, *below),
+            end: None,
+        })
+    }
+
+    /// Puts the workers under the limits of what they stand on, and gives them their orders. Before that they do nothing, so all that they will ever use is counted
+    /// and limited.
+    fn admit(&mut self, told: &Receiver<Told>) -> Result<(), RunnerError> {
+        for (place, worker) in self.workers.iter_mut().enumerate() {
+            if !self.start.members[place].is_below {
+                continue;
+            }
+            let Err(error) = self.below.admit(worker.process) else {
+                continue;
+            };
+            // Whoever asks next whether the rig is sound learns that it is gone, and ends the experiment.
+            if matches!(error, RigError::Gone(_)) {
+                self.end = Some(WorkerEnd::Failed(error.to_string()));
+                return Ok(());
+            }
+            if !is_going((self.number, place), told) {
+                return Err(error.into());
+            }
+            // It was killed just then, which fails its run and nothing else.
+            self.end = Some(WorkerEnd::Failed(died(&worker.wait())));
+            return Ok(());
+        }
+        self.team.give_orders(&mut self.workers, |member| {
+            member.role.leads() || member.role == WorkerRole::Watch
+        });
+        Ok(())
+    }
+
+    fn has_ended(&self) -> bool {
+        self.end.is_some()
+    }
+
+    fn has_failed(&self) -> bool {
+        matches!(self.end, Some(WorkerEnd::Failed(_)))
+    }
+
+    /// It ends so, unless it has ended before. Its workers are killed.
+    fn ends(&mut self, end: WorkerEnd) {
+        if self.end.is_none() {
+            self.end = Some(end);
+            self.workers.iter_mut().for_each(Worker::kill);
+        }
+    }
+
+    fn ends_as_its_team(&mut self) {
+        if self.end.is_none() {
+            self.end = Some(self.team.end());
+        }
+    }
+
+    /// Takes a frame of a worker, or that its output has ended.
+    fn hears(
+        &mut self,
+        place: usize,
+        frame: Option<Frame>,
+        take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
+    ) -> Result<(), RunnerError> {
+        if self.has_ended() {
+            return Ok(());
+        }
+        match frame {
+            Some(Frame::Hello { frames }) if frames != FRAMES_VERSION => {
+                self.ends(WorkerEnd::Failed(REPLACED.into()));
+            }
+            Some(frame) => self.team.takes(place, frame, &mut self.workers, take)?,
+            None => self.team.has_ended(place, &mut self.workers),
+        }
+        if self.team.are_all_gone() {
+            self.ends_as_its_team();
+        }
+        Ok(())
+    }
+
+    /// Does what is due below, and looks whether the run can go on.
+    fn looks_after(&mut self) {
+        if self.has_ended() {
+            return;
+        }
+        let carried_out = self.team.agenda.carry_out(self.below);
+        if let Err(error) = self.team.done.take().map_or(carried_out, Err) {
+            self.ends(WorkerEnd::Failed(error.to_string()));
+        } else if let Some(failure) = self.team.failure() {
+            self.ends(WorkerEnd::Failed(failure));
+        }
+    }
+}
+
+/// What a worker says.
+struct Told {
+    /// The number of its run.
+    run: usize,
+    /// Its place in it.
+    place: usize,
+    /// `None` when its output has ended.
+    frame: Option<Frame>,
+}
 
 /// A worker process.
 pub(crate) struct Worker {
@@ -181,13 +338,13 @@ pub(crate) struct Worker {
 
 impl Worker {
     fn start(
-        member: &Member<'_>,
-        rig: Option<&Built>,
+        start: &Start<'_>,
         is_limited: bool,
-        place: usize,
+        (run, place): (usize, usize),
         tell: Sender<Told>,
     ) -> Result<Self, RunnerError> {
-        let rig = rig.filter(|_| member.is_below);
+        let member = &start.members[place];
+        let rig = start.rig.filter(|_| member.is_below);
         let StartedWorker {
             process,
             input,
@@ -197,7 +354,9 @@ impl Worker {
             frugal: is_limited && member.is_below,
             mark: rig.map(|rig| rig.mark.clone()),
             user: rig.and_then(|rig| rig.user),
+            processors: start.half.map(|half| half.processors.clone()),
         })?;
+        let says = move |frame| tell.send(Told { run, place, frame });
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines() {
                 let Ok(line) = line else { break };
@@ -205,11 +364,11 @@ impl Worker {
                 let Ok(frame) = serde_json::from_str(&line) else {
                     break;
                 };
-                if tell.send((place, Some(frame))).is_err() {
+                if says(Some(frame)).is_err() {
                     return;
                 }
             }
-            let _ = tell.send((place, None));
+            let _ = says(None);
         });
         Ok(Self {
             process,
@@ -240,6 +399,10 @@ impl Worker {
         drop(self.input.take());
     }
 
+    fn kill(&mut self) {
+        self.handle.kill();
+    }
+
     pub(crate) fn wait(&mut self) -> WorkerExit {
         drop(self.input.take());
         self.handle.wait()
@@ -249,15 +412,15 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         // After `wait` this does nothing: the process is gone already.
-        self.handle.kill();
+        self.kill();
     }
 }
 
-/// Whether a worker is about to be gone, or is: its output ends.
-fn is_going(place: usize, told: &Receiver<Told>) -> bool {
+/// Whether a worker is about to be gone, or is: its output ends. Nothing else that is said before the first order matters.
+fn is_going((run, place): (usize, usize), told: &Receiver<Told>) -> bool {
     loop {
         match told.recv_timeout(GOING) {
-            Ok((of, None)) if of == place => return true,
+            Ok(one) if (one.run, one.place) == (run, place) && one.frame.is_none() => return true,
             Ok(_) => {}
             Err(end) => return matches!(end, RecvTimeoutError::Disconnected),
         }

@@ -42,6 +42,8 @@ pub(crate) struct Team<'a> {
     failure: Option<String>,
     /// By place: it waits at [`Frame::Ready`], or at [`Frame::Stored`]. One may get there before others have ended what is before.
     waits: Vec<bool>,
+    /// Whether all wait for the phase to begin.
+    is_ready: bool,
     /// Whether the data of all is stored, and its phase is not over yet for the one that watches.
     stores: bool,
     /// By place: it has its order.
@@ -102,6 +104,7 @@ impl<'a> Team<'a> {
             gone: vec![false; count],
             failure: None,
             waits: vec![false; count],
+            is_ready: false,
             stores: false,
             has_order: vec![false; count],
             is_stopped: false,
@@ -154,6 +157,13 @@ impl<'a> Team<'a> {
         self.members.len() > 1
     }
 
+    /// Whether phases begin when the runner says so: there are several workers, or another run at the same time.
+    fn is_joint(&self) -> bool {
+        self.members
+            .iter()
+            .any(|member| member.role != WorkerRole::Alone)
+    }
+
     /// Takes a frame.
     pub(crate) fn takes(
         &mut self,
@@ -181,7 +191,7 @@ impl<'a> Team<'a> {
             }
             Frame::Measuring { mark } if leads => {
                 // Without a warm-up it is told before all are ready.
-                if self.is_several() && !self.phase.is_under_way {
+                if self.is_joint() && !self.phase.is_under_way {
                     self.phase.measures = true;
                 } else {
                     self.agenda.begins(Duration::ZERO);
@@ -196,14 +206,12 @@ impl<'a> Team<'a> {
                 }
                 self.done = done.err();
             }
-            Frame::LoadBegins { .. } | Frame::PointBegins { .. } if leads && self.is_several() => {
+            Frame::LoadBegins { .. } | Frame::PointBegins { .. } if leads && self.is_joint() => {
                 self.phase.begins = Some(frame);
             }
             Frame::Ready => {
                 self.waits[place] = true;
-                if self.all_wait() {
-                    self.begin(workers, take)?;
-                }
+                self.is_ready = self.all_wait();
             }
             Frame::Stored => {
                 self.waits[place] = true;
@@ -213,11 +221,11 @@ impl<'a> Team<'a> {
                 }
             }
             Frame::Watched { slice } => self.phase.watched.push(*slice),
-            Frame::Slice { slice } if self.is_several() => {
+            Frame::Slice { slice } if self.is_joint() => {
                 self.adds(place, *slice, take)?;
                 self.loses(workers);
             }
-            Frame::PointEnds { end, records } if self.is_several() => {
+            Frame::PointEnds { end, records } if self.is_joint() => {
                 self.phase.records = self.phase.records.min(records);
                 self.phase.ends[place] = Some(*end);
                 self.point_ends(workers, take)?;
@@ -278,31 +286,38 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// All are ready: the phase begins for all at one instant.
-    fn begin(
-        &mut self,
-        workers: &mut [Worker],
-        take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
-    ) -> Result<(), RunnerError> {
-        self.waits.fill(false);
-        self.phase.is_under_way = true;
+    /// Whether all are ready for the phase to begin.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.is_ready
+    }
+
+    /// Finds how the clocks of all stand. Returns how far ahead a common start has to be.
+    pub(crate) fn reads_clocks(&mut self) -> Duration {
         for (place, clock) in self.clocks().into_iter().enumerate() {
             match clock {
                 Ok(clock) => self.phase.clocks[place] = clock,
-                Err(why) => {
-                    self.fails(place, &why);
-                    return Ok(());
-                }
+                Err(why) => self.fails(place, &why),
             }
         }
-        let slowest = self
-            .phase
-            .clocks
-            .iter()
-            .map(|clock| clock.round_trip_ns)
-            .max();
-        let ahead = LEAD + Duration::from_nanos(4 * slowest.unwrap_or(0));
-        let began_ns = monotonic_ns() + ahead.as_nanos() as u64;
+        let clocks = self.phase.clocks.iter();
+        let slowest = clocks.map(|clock| clock.round_trip_ns).max();
+        LEAD + Duration::from_nanos(4 * slowest.unwrap_or(0))
+    }
+
+    /// The phase begins for all at one instant, nanoseconds of the monotonic clock of this machine, which is so far ahead.
+    pub(crate) fn begin(
+        &mut self,
+        began_ns: u64,
+        ahead: Duration,
+        workers: &mut [Worker],
+        take: &mut impl FnMut(Frame) -> Result<(), RunnerError>,
+    ) -> Result<(), RunnerError> {
+        self.is_ready = false;
+        self.waits.fill(false);
+        self.phase.is_under_way = true;
+        if self.failure.is_some() {
+            return Ok(());
+        }
         self.phase.began_ns = began_ns;
         if self.phase.measures {
             self.agenda.begins(ahead);
@@ -381,8 +396,10 @@ impl<'a> Team<'a> {
             seen.used.resident_bytes = seen.used.resident_bytes.max(slice.worker.resident_bytes);
             seen.measured_ns += slice.length_ns;
         }
-        slice.by_host = vec![0; self.loads()];
-        slice.by_host[place] = slice.completed.total();
+        if self.is_several() {
+            slice.by_host = vec![0; self.loads()];
+            slice.by_host[place] = slice.completed.total();
+        }
         let end_ns = slice.start_ns + slice.length_ns;
         self.phase.last_end_ns = self.phase.last_end_ns.max(end_ns);
         let index = slice.index;
@@ -485,7 +502,9 @@ impl<'a> Team<'a> {
             let there = rig.map_or(here, |place| self.phase.clocks[place].there(here));
             seen.events = self.agenda.take(there);
         }
-        merged.hosts = hosts;
+        if self.is_several() {
+            merged.hosts = hosts;
+        }
         let outcome = self.phase.tally.outcome(&merged);
         let is_point = self.phase.is_point;
         take(Frame::PointEnds {
@@ -584,8 +603,8 @@ impl<'a> Team<'a> {
     }
 
     /// How the run ended.
-    pub(crate) fn end(self) -> WorkerEnd {
-        if let Some(failure) = self.failure {
+    pub(crate) fn end(&mut self) -> WorkerEnd {
+        if let Some(failure) = self.failure.take() {
             return WorkerEnd::Failed(failure);
         }
         let loads = self.loads();
@@ -631,10 +650,13 @@ fn due(label: &PointLabel, duration_ns: u64) -> Option<f64> {
 
 /// What several hosts found of one point, as one would have.
 fn merged(ends: Vec<PointEnd>) -> PointEnd {
+    let is_of_several = ends.len() > 1;
     let mut ends = ends.into_iter();
     let mut all = ends.next().unwrap_or_default();
-    // Each machine has its own.
-    all.network = None;
+    if is_of_several {
+        // Each machine has its own.
+        all.network = None;
+    }
     for end in ends {
         all.measured_ns = all.measured_ns.max(end.measured_ns);
         all.due = all.due.zip(end.due).map(|(one, other)| one + other);

@@ -892,6 +892,7 @@ fn runs(shape: &Shape, analysis: &Analysis) -> Vec<RunRecord> {
                 } else {
                     Vec::new()
                 },
+                half: None,
                 probe_tasks: Vec::new(),
                 warnings: Vec::new(),
             });

@@ -1,5 +1,5 @@
 use crate::{Known, Outcome, PointSequence, Step};
-use plimsoll_plan::{Measurement, Objective, Order, Point, PointRole, Search, Sessions};
+use plimsoll_plan::{Measurement, Objective, Order, Pairing, Point, PointRole, Search, Sessions};
 use plimsoll_record::ShapedFrom;
 use plimsoll_schedule::{Arrivals, Load};
 use plimsoll_stats::LineTrial;
@@ -15,6 +15,7 @@ fn measurement() -> Measurement {
         blocks: 8,
         looks: None,
         order: Order::Shuffled,
+        pairing: Pairing::InTurn,
         seed: 1,
         shaped_from: ShapedFrom::default(),
         log_operations: 0,

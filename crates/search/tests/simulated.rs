@@ -7,7 +7,7 @@
 
 use plimsoll_engine::Simulation;
 use plimsoll_plan::{
-    Measurement, Objective, Order, Point, PointRole, Search, SettingValue, Settings,
+    Measurement, Objective, Order, Pairing, Point, PointRole, Search, SettingValue, Settings,
 };
 use plimsoll_record::{
     Completed, Latencies, OpenLatencies, Operation, OperationSlice, PointEnd, ShapedFrom, Slice,
@@ -106,6 +106,7 @@ fn search(seed: u64, trial_seconds: u64) -> (Line, usize) {
         blocks: 1,
         looks: None,
         order: Order::Shuffled,
+        pairing: Pairing::InTurn,
         seed,
         shaped_from: ShapedFrom::default(),
         log_operations: 0,

@@ -1,6 +1,7 @@
-//! What the kernel tells of the whole machine, and of this process.
+//! What the kernel tells of the machine, and of this process.
 
 use crate::kept_file::{KeptFile, keyed};
+use crate::processors::{fewer_than_all, ticks};
 use crate::system::ticks_per_second;
 use crate::{Figures, Host};
 use plimsoll_record::figures;
@@ -8,6 +9,8 @@ use plimsoll_record::figures;
 /// Files below `/proc`, kept open.
 pub(crate) struct Kernel {
     cpu: KeptFile,
+    /// Those whose time counts; `None`: all.
+    processors: Option<Vec<u32>>,
     memory: KeptFile,
     pressures: [(&'static str, KeptFile); 3],
     /// Of this process; `None` where another one is under test.
@@ -20,6 +23,7 @@ impl Kernel {
         let open = |path: &str| KeptFile::open(host, path);
         Self {
             cpu: open("proc/stat"),
+            processors: fewer_than_all(host),
             memory: open("proc/meminfo"),
             pressures: [
                 (figures::MACHINE_PRESSURE_CPU, open("proc/pressure/cpu")),
@@ -41,7 +45,7 @@ impl Kernel {
 
     pub(crate) fn tell(&self, buffer: &mut Vec<u8>, into: &mut Figures) {
         if let Some(text) = self.cpu.read(buffer) {
-            tell_cpu(text, self.tick_ns, into);
+            tell_cpu(text, self.processors.as_deref(), self.tick_ns, into);
         }
         if let Some(text) = self.memory.read(buffer) {
             tell_memory(text, into);
@@ -59,20 +63,9 @@ impl Kernel {
     }
 }
 
-/// `/proc/stat`, proc_stat(5): ticks of user, nice, system, idle, iowait, irq, softirq and steal, and the number of context switches.
-fn tell_cpu(text: &str, tick_ns: f64, into: &mut Figures) {
-    let mut ticks = [0_u64; 8];
-    let total = text.lines().find_map(|line| line.strip_prefix("cpu "));
-    let mut known = 0;
-    for (ticks, word) in ticks
-        .iter_mut()
-        .zip(total.unwrap_or_default().split_ascii_whitespace())
-    {
-        let Ok(number) = word.parse() else { break };
-        *ticks = number;
-        known += 1;
-    }
-    if known == ticks.len() {
+/// Time of the processors that count, and context switches of the machine.
+fn tell_cpu(text: &str, processors: Option<&[u32]>, tick_ns: f64, into: &mut Figures) {
+    if let Some(ticks) = ticks(text, processors) {
         let [user, nice, system, idle, iowait, irq, softirq, steal] = ticks;
         let times = [
             (figures::MACHINE_CPU_USER, user + nice),

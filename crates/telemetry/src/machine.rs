@@ -61,14 +61,13 @@ impl Host {
     }
 
     fn cores(&self, cpuinfo: &str) -> u32 {
-        let status = self.read("proc/self/status").unwrap_or_default();
-        if let Some(cores) = field(&status, "Cpus_allowed_list").and_then(count_cpus) {
-            return cores;
-        }
-        let processors = cpuinfo
-            .lines()
-            .filter(|line| line.starts_with("processor"))
-            .count();
+        let processors = match self.processors() {
+            Some(processors) => processors.len(),
+            None => {
+                let lines = cpuinfo.lines();
+                lines.filter(|line| line.starts_with("processor")).count()
+            }
+        };
         u32::try_from(processors).unwrap_or(u32::MAX)
     }
 
@@ -110,17 +109,6 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
 fn kibibytes(meminfo: &str, key: &str) -> Option<u64> {
     let number = field(meminfo, key)?.strip_suffix("kB")?;
     Some(number.trim().parse::<u64>().ok()? * 1024)
-}
-
-/// Counts a list such as `0-3,8`.
-fn count_cpus(list: &str) -> Option<u32> {
-    let mut count = 0;
-    for part in list.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        count += last.checked_sub(first)? + 1;
-    }
-    Some(count)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What happened to the whole machine while something was measured.
 
 use crate::Host;
+use crate::processors::{fewer_than_all, ticks};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{SysconfVar, sysconf};
 
@@ -8,6 +9,8 @@ use nix::unistd::{SysconfVar, sysconf};
 #[derive(Debug)]
 pub struct SystemSampler {
     host: Host,
+    /// Those whose time counts; `None`: all.
+    processors: Option<Vec<u32>>,
     stolen_ticks: Option<u64>,
     ticks_per_second: u64,
     clocks: Clocks,
@@ -16,7 +19,7 @@ pub struct SystemSampler {
 /// What happened to the machine over a span of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SystemUse {
-    /// CPU time that the hypervisor gave to somebody else while a processor of this machine wanted it, nanoseconds over all processors,
+    /// CPU time that the hypervisor gave to somebody else while a processor that this process may use wanted it, nanoseconds over all of these,
     /// counted in steps of mostly 10 ms.
     pub stolen_ns: u64,
     /// How far the wall clock moved against the monotonic one, nanoseconds. Slewing, as by NTP, moves both alike and is not seen.
@@ -29,9 +32,11 @@ impl SystemSampler {
     /// Begins now.
     #[must_use]
     pub fn start(host: &Host) -> Self {
+        let processors = fewer_than_all(host);
         Self {
             host: host.clone(),
-            stolen_ticks: stolen_ticks(host),
+            stolen_ticks: stolen_ticks(host, processors.as_deref()),
+            processors,
             ticks_per_second: ticks_per_second(),
             clocks: Clocks::read(),
         }
@@ -41,7 +46,10 @@ impl SystemSampler {
     #[must_use]
     pub fn since_start(&self) -> SystemUse {
         let clocks = Clocks::read();
-        let stolen_ticks = match (self.stolen_ticks, stolen_ticks(&self.host)) {
+        let stolen_ticks = match (
+            self.stolen_ticks,
+            stolen_ticks(&self.host, self.processors.as_deref()),
+        ) {
             // On some hypervisors the counter moves backwards, as after a migration.
             (Some(start), Some(now)) => now.saturating_sub(start),
             _ => 0,
@@ -60,11 +68,9 @@ pub(crate) fn ticks_per_second() -> u64 {
     ticks.unsigned_abs().max(1)
 }
 
-/// The eighth number after `cpu` in `/proc/stat`, proc_stat(5).
-fn stolen_ticks(host: &Host) -> Option<u64> {
-    let text = host.read("proc/stat")?;
-    let total = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    total.split_ascii_whitespace().nth(7)?.parse().ok()
+fn stolen_ticks(host: &Host, of: Option<&[u32]>) -> Option<u64> {
+    let [.., steal] = ticks(&host.read("proc/stat")?, of)?;
+    Some(steal)
 }
 
 /// The two clocks read at the same instant.
@@ -129,14 +135,6 @@ mod tests {
 
     const STAT: &str =
         "cpu  11985 0 2815 224019 387 0 52 1234 0 0\ncpu0 5208 0 1173 113125 24 0 18 5 0 0\n";
-
-    #[test]
-    fn the_sum_over_all_processors_is_read() {
-        let found = stolen_ticks(&Tree::new(&[("proc/stat", STAT)]).host());
-        assert_eq!(found, Some(1234));
-        let found = stolen_ticks(&Tree::new(&[("proc/stat", "cpu 1 2 3\n")]).host());
-        assert_eq!(found, None);
-    }
 
     #[test]
     fn only_what_is_stolen_meanwhile_counts() {

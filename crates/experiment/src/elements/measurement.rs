@@ -7,7 +7,7 @@ use crate::origins::Origins;
 use crate::table::*;
 use crate::{Collector, Overrides};
 use plimsoll_document::{Checked, Place};
-use plimsoll_plan::{Measurement, Order, SettingValue, Source};
+use plimsoll_plan::{Measurement, Order, Pairing, SettingValue, Source};
 use plimsoll_quantities::units;
 use plimsoll_record::ShapedFrom;
 
@@ -16,6 +16,7 @@ const MOST_OPERATIONS: u64 = 1_000_000_000_000_000;
 /// Operations of a point whose begin and end can be recorded: each session takes memory for as many, and the record holds them all.
 const MOST_LOGGED: u64 = 10_000;
 const AS_WRITTEN: &str = "as-written";
+const DUET: &str = "duet";
 const FROM_WARM_UP: &str = "warm-up";
 const FROM_MEASURING: &str = "measuring";
 
@@ -35,6 +36,10 @@ object! {
     order = Shape::choice(&["shuffled", AS_WRITTEN]), Default("shuffled"), "shuffled";
         "Order of the arms in a block: anew in each, from the seed; or always that of the file, by which drift of the \
          machine can pass for a difference.";
+    pairing = Shape::choice(&["in-turn", DUET]), Default("in-turn"), "duet";
+        "How the arms of a pair are measured: in turn, each on the whole machine; or as a duet, both at the same time, each on a half of its processors, \
+         so that what happens to the machine happens to both. Halves change from block to block. It pays where the noise is the machine's, not the engine's. \
+         Each pair of arms is a block of its own.";
     seed = Shape::count(0, u64::MAX), Default("42"), "42";
         "Random seed: the same seed gives the same operations in the same order.";
     shaped_from = Shape::choice(&["load", FROM_WARM_UP, FROM_MEASURING]), Default("load"), "warm-up";
@@ -100,6 +105,12 @@ pub(crate) fn measurement(
         Some(SettingValue::Text(word)) if word == AS_WRITTEN => Order::AsWritten,
         _ => Order::Shuffled,
     };
+    let flag = overrides.duet;
+    let flag = flag.then(|| (SettingValue::Text(DUET.into()), "--duet"));
+    let pairing = match origins.settle_or_flag(PATH, map, measurement::pairing, flag) {
+        Some(SettingValue::Text(word)) if word == DUET => Pairing::Duet,
+        _ => Pairing::InTurn,
+    };
     let flag = overrides.seed;
     let flag = flag.map(|seed| (SettingValue::Count(seed), "--seed"));
     let seed = origins
@@ -120,6 +131,7 @@ pub(crate) fn measurement(
         blocks,
         looks,
         order,
+        pairing,
         seed: seed.unwrap_or(0),
         shaped_from,
         log_operations: log_operations.unwrap_or(0),

@@ -383,6 +383,7 @@ fn flags_win_over_the_file() {
         warm_up_ns: Some(0),
         operations: Some(500),
         seed: Some(9),
+        duet: false,
         directory: Some(PathBuf::from("/elsewhere")),
         pilot: false,
         against_itself: None,

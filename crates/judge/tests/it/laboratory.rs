@@ -2,8 +2,8 @@
 
 use plimsoll_judge::{Analysis, Comparison, CurvePoint, analyse};
 use plimsoll_plan::{
-    Arm, Compare, LoadPhase, Measurement, Metric, Order, PLAN_VERSION, Plan, PlannedRun, Point,
-    Settings,
+    Arm, Compare, LoadPhase, Measurement, Metric, Order, PLAN_VERSION, Pairing, Plan, PlannedRun,
+    Point, Settings,
 };
 use plimsoll_record::{
     Completed, EngineDescription, ExperimentRecord, ExperimentState, Histogram, Latencies,
@@ -154,6 +154,7 @@ impl Laboratory {
                 blocks,
                 looks: None,
                 order: Order::Shuffled,
+                pairing: Pairing::InTurn,
                 seed: 1,
                 shaped_from: ShapedFrom::default(),
                 log_operations: 0,
@@ -285,6 +286,7 @@ pub fn finished_run(planned: PlannedRun, arm: &str, points: Vec<PointRecord>) ->
         rig: None,
         load: None,
         points,
+        half: None,
         probe_tasks: Vec::new(),
         warnings: Vec::new(),
     }

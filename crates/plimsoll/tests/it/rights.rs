@@ -228,6 +228,7 @@ fn build(label: &str) -> Order {
         owner: "e".into(),
         label: label.into(),
         needs_bytes: 1,
+        processors: None,
     }
 }
 
@@ -235,11 +236,11 @@ fn build(label: &str) -> Order {
 fn only_children_of_the_client_are_admitted() {
     let laboratory = Laboratory::new();
     let rigs = RigProcess::over(rig_program(&laboratory).start().unwrap());
-    let refused = rigs.build(&build("too early")).unwrap_err().to_string();
+    let refused = rigs.build(0, build("too early")).unwrap_err().to_string();
     assert_eq!(refused, "no journal was opened");
     rigs.open("a test").unwrap();
-    let rig = rigs.build(&build("0")).unwrap();
-    let second = rigs.build(&build("1")).unwrap_err().to_string();
+    let rig = rigs.build(0, build("0")).unwrap();
+    let second = rigs.build(0, build("1")).unwrap_err().to_string();
     assert_eq!(second, "there is a rig already");
     let foreign = rig.admit(1).unwrap_err().to_string();
     assert_eq!(foreign, "the process is none that the client has started");
@@ -271,10 +272,15 @@ fn when_the_client_is_gone_everything_is_undone() {
     let laboratory = Laboratory::new();
     let rigs = RigProcess::over(rig_program(&laboratory).start().unwrap());
     rigs.open("a test").unwrap();
-    let rig = rigs.build(&build("0")).unwrap();
+    let rig = rigs.build(0, build("0")).unwrap();
+    let beside = rigs.build(1, build("1")).unwrap();
+    assert_ne!(rig.data_directory(), beside.data_directory());
+    let third = rigs.build(2, build("2")).unwrap_err().to_string();
+    assert_eq!(third, "there is no rig");
     fs::write(rig.data_directory().join("records"), "of the engine").unwrap();
-    assert_eq!(left(&laboratory).len(), 2);
-    std::mem::forget(rig);
+    // Two directories and the journal.
+    assert_eq!(left(&laboratory).len(), 3);
+    std::mem::forget((rig, beside));
     drop(rigs);
     assert_eq!(left(&laboratory), Vec::<std::path::PathBuf>::new());
 }
