@@ -39,6 +39,8 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::reached::warnings(&plan, &comparisons.all, &curves));
     warnings.extend(crate::line::warnings(&lines, &samples, &plan));
     warnings.extend(crate::cost::warning(&plan));
+    let duets = crate::duets::duets(&plan, &selection, &samples);
+    warnings.extend(crate::duets::warnings(&duets, &selection));
     let drift = crate::drift::drift(&selection);
     warnings.extend(crate::drift::warnings(drift.as_ref()));
     warnings.extend(few_blocks(&plan, &selection));
@@ -87,6 +89,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         lines,
         hosts: crate::hosts::hosts(&plan, &samples),
         repeatability: crate::repeatability::repeatability(&plan, &samples),
+        duets,
         drift,
         against_itself,
         progress: selection.progress,
@@ -129,7 +132,7 @@ pub fn plan_of(record: &ExperimentRecord) -> Result<Plan, JudgeError> {
 }
 
 fn few_blocks(plan: &Plan, selection: &Selection<'_>) -> Option<Warning> {
-    let complete = selection.progress.blocks_complete;
+    let complete = plan.blocks_of_a_pair(selection.progress.blocks_complete);
     let needed = crate::pairing::fewest_blocks_to_judge(plan);
     let is_few = usize::try_from(complete).is_ok_and(|complete| complete < needed);
     is_few.then(|| {

@@ -50,6 +50,9 @@ pub struct Analysis {
     /// How many blocks the primary comparisons need to be as sharp as their margins.
     #[serde(default)]
     pub blocks_needed: Vec<BlocksNeeded>,
+    /// What duets tell of the halves of the machine, for each pair of arms and metric that decides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub duets: Vec<DuetResult>,
     /// How the machine drifted; `None` where no probe tasks were timed.
     #[serde(default)]
     pub drift: Option<DriftResult>,
@@ -520,6 +523,43 @@ pub struct Repeatability {
     /// Smallest difference that a comparison of two such arms over as many blocks would show four times in five, were their runs independent; a share.
     pub visible: Option<f64>,
     /// In one sentence.
+    pub sentence: String,
+}
+
+/// What the duets of two arms tell of the halves of the machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DuetResult {
+    /// Name of the baseline.
+    pub baseline: String,
+    /// Name of the other arm.
+    pub arm: String,
+    /// Name of the mix.
+    pub mix: String,
+    /// Index of the point.
+    pub point: u32,
+    /// The load in words.
+    pub load_label: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// Duets in which both have a value.
+    pub duets: usize,
+    /// By how much what ran on the second half was above what ran on the first, a share.
+    pub second_over_first: f64,
+    /// Its 95 % interval.
+    pub second_over_first_interval: (f64, f64),
+    /// Whether the halves are as good as each other: their difference may be chance, or is below half of the margin.
+    pub are_alike: bool,
+    /// Standard deviation of the difference of one duet, as a logarithm.
+    pub spread: f64,
+    /// The same of two runs that have nothing in common.
+    pub spread_apart: f64,
+    /// Correlation of both sides from duet to duet, -1 to 1.
+    pub correlation: f64,
+    /// Correlation of the throughput of both sides from second to second within a duet, the median over the duets.
+    pub correlation_of_seconds: Option<f64>,
+    /// Smallest difference that would be seen four times in five, a share.
+    pub visible: Option<f64>,
+    /// In words.
     pub sentence: String,
 }
 

@@ -83,7 +83,8 @@ pub fn visible_effects(plan: &Plan, spread: f64) -> Vec<(EffectKind, f64)> {
     let visible = |noise: f64| {
         // Its own noise is that of a difference of two cells.
         let of_cell = spread * noise / std::f64::consts::SQRT_2;
-        visible_with_spread(of_cell, plan.measurement.blocks as usize).map(f64::exp_m1)
+        let blocks = plan.blocks_of_a_pair(plan.measurement.blocks);
+        visible_with_spread(of_cell, blocks as usize).map(f64::exp_m1)
     };
     let found = kinds.into_iter();
     found

@@ -78,6 +78,7 @@ mod deciding;
 mod difference;
 mod distribution;
 mod drift;
+mod duets;
 mod effects;
 mod error;
 mod estimate;
@@ -122,7 +123,7 @@ pub use analyse::{analyse, plan_of};
 pub use analysis::{
     Acknowledgement, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded,
     CalibrationResult, Comparison, CostResult, Curve, CurvePoint, Difference, DriftResult,
-    Estimate, EventResult, EventsResult, HostSummary, Knee, LatencySummary, LineResult,
+    DuetResult, Estimate, EventResult, EventsResult, HostSummary, Knee, LatencySummary, LineResult,
     NetworkSummary, PairDifferences, PointResult, Progress, Repeatability, Scalability,
     SeriesEvent, SeriesSecond, Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity,
     ValidityState, WorkingSetResult,

@@ -51,7 +51,8 @@ pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
 /// Why no verdict is possible whatever is measured, and what would do; `None` where one is, or where nothing is compared.
 #[must_use]
 pub fn too_few_blocks(plan: &Plan) -> Option<String> {
-    let (blocks, needed) = (plan.measurement.blocks, fewest_blocks_to_judge(plan));
+    let blocks = plan.blocks_of_a_pair(plan.measurement.blocks);
+    let needed = fewest_blocks_to_judge(plan);
     if plan.arms.len() < 2 || plan.against_itself || blocks as usize >= needed {
         return None;
     }

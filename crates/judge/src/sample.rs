@@ -266,6 +266,19 @@ impl Sample {
         (rate > 0.0).then(|| per_hour / 3600.0 / rate * 1e6)
     }
 
+    /// Number and throughput of each measured second after the warm-up, counted from the start of the point.
+    pub(crate) fn kept_seconds(&self) -> impl Iterator<Item = (u64, f64)> {
+        let cut_seconds = match self.result.steadiness {
+            Steadiness::Steady { cut_seconds } => cut_seconds,
+            Steadiness::Unknown | Steadiness::NotSteady => 0.0,
+        };
+        // Slices begin a few microseconds early or late.
+        let from = self.warm_up_seconds + cut_seconds - 0.5;
+        let seconds = self.extract.seconds.iter();
+        let kept = seconds.filter(move |second| second.at >= from && second.length > 0.5);
+        kept.map(|second| (second.at.round() as u64, second.throughput))
+    }
+
     /// Its seconds, for drawing.
     pub(crate) fn into_series(self, arm: &str, plan: &Plan) -> TimeSeries {
         let cut_seconds = match self.result.steadiness {

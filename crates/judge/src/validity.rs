@@ -99,7 +99,8 @@ fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
         );
     }
     let needed = crate::pairing::fewest_blocks_to_judge(plan);
-    let few = usize::try_from(blocks_complete).is_ok_and(|complete| complete < needed);
+    let of_a_pair = plan.blocks_of_a_pair(blocks_complete);
+    let few = usize::try_from(of_a_pair).is_ok_and(|complete| complete < needed);
     if few {
         text.push_str(&format!(", a verdict needs {needed}"));
     }

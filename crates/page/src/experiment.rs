@@ -12,6 +12,7 @@ mod curves;
 mod differences;
 mod downloads;
 mod drift;
+mod duets;
 mod events;
 mod factors;
 mod head;
@@ -232,6 +233,9 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     }
     if map::is_known(&page) {
         sections.push(("map", "Where on the disk", map::section(&page)));
+    }
+    if duets::is_known(report.analysis) {
+        sections.push(("duets", "Duets", duets::section(&page)));
     }
     if drift::is_known(report.analysis) {
         sections.push(("drift", "Machine drift", drift::section(&page)));

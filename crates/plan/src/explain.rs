@@ -8,7 +8,7 @@ use crate::server::server_line;
 use crate::shares::{DataShares, shares};
 use crate::words::{disk_line, event_in_words, filesystem_line, limits_line, price_words};
 use crate::{
-    Arm, CONTROLLER, EngineKind, Looks, Needs, Order, Origin, Plan, PointRole, WorkingSet,
+    Arm, CONTROLLER, EngineKind, Looks, Needs, Order, Origin, Pairing, Plan, PointRole, WorkingSet,
 };
 use plimsoll_quantities::units;
 use plimsoll_quantities::units::{about, shortened_to};
@@ -49,6 +49,8 @@ pub struct PlanExplanation {
     pub blocks: Vec<Vec<String>>,
     /// How that order came about.
     pub order: Order,
+    /// Whether the arms of a block run one after the other.
+    pub pairing: Pairing,
     /// Of everything random.
     pub seed: u64,
     /// Time, disk and memory.
@@ -143,6 +145,7 @@ pub fn explain(plan: &Plan, engines: &[EngineKind]) -> PlanExplanation {
         looks: plan.measurement.looks,
         blocks,
         order: plan.measurement.order,
+        pairing: plan.measurement.pairing,
         seed: plan.measurement.seed,
         needs,
         may_end_early: plan.measurement.operations.is_some(),
@@ -370,8 +373,13 @@ impl std::fmt::Display for PlanExplanation {
             0 => writeln!(f, "disk    nothing but the results")?,
             disk_bytes => writeln!(
                 f,
-                "disk    up to about {}, one run at a time",
-                decimal_bytes(disk_bytes as f64)
+                "disk    up to about {}, {} at a time",
+                decimal_bytes(disk_bytes as f64),
+                if self.pairing.is_in_turn() {
+                    "one run"
+                } else {
+                    "two runs"
+                }
             )?,
         }
         write!(
@@ -441,12 +449,19 @@ impl PlanExplanation {
             Order::Shuffled => format!("shuffled in each block, seed {}", self.seed),
             Order::AsWritten => "as in the file in each block".to_owned(),
         };
+        let (how, between) = match self.pairing {
+            Pairing::InTurn => (how, ", "),
+            Pairing::Duet => (
+                format!("duets, each arm on a half of the machine, {how}"),
+                " beside ",
+            ),
+        };
         writeln!(f, "\norder ({how})")?;
         for (block, arms) in self.blocks.iter().enumerate() {
             if self.is_large_grid() {
                 writeln!(f, "  block {:<3} {} cells", block + 1, arms.len())?;
             } else {
-                writeln!(f, "  block {:<3} {}", block + 1, arms.join(", "))?;
+                writeln!(f, "  block {:<3} {}", block + 1, arms.join(between))?;
             }
         }
         writeln!(f, "\npoints of each run")?;

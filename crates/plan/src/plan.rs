@@ -75,6 +75,15 @@ impl Plan {
             Pairing::Duet => 2,
         }
     }
+
+    /// Of so many blocks, those in which a given pair of arms is compared: all, or in duets, where each block is one pair, its share.
+    #[must_use]
+    pub fn blocks_of_a_pair(&self, blocks: u32) -> u32 {
+        match self.measurement.pairing {
+            Pairing::InTurn => blocks,
+            Pairing::Duet => blocks / u32::try_from(self.pairs().len().max(1)).unwrap_or(u32::MAX),
+        }
+    }
 }
 
 /// One thing being compared.

@@ -136,6 +136,9 @@ warnings! {
     /// Arms differ in something other than the declared factor.
     OtherDifference = "W-OTHER-DIFFERENCE", Caution,
         "arms differ in more than the factor under test: declare the difference in the file, or remove it";
+    /// In duets: the halves of the machine are not alike.
+    UnequalHalves = "W-UNEQUAL-HALVES", Caution,
+        "arms change halves from block to block, so neither is favoured, but the difference is noise: without duets the arms run in turn, each on the whole machine";
     /// A fixed task took longer in one block than in the others.
     Drift = "W-DRIFT", Caution,
         "the machine's speed changed during this block: comparisons within a block are valid, single blocks are not comparable; check what else ran at that time";

@@ -229,6 +229,14 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_read() {
+        assert_eq!(listed("0"), Some(vec![0]));
+        assert_eq!(listed("0-3,8,10-11"), Some(vec![0, 1, 2, 3, 8, 10, 11]));
+        assert_eq!(listed("3-0"), None);
+        assert_eq!(listed(""), None);
+    }
+
+    #[test]
     fn ticks_of_some_processors_are_added() {
         let stat = "cpu  10 20 30 40 50 60 70 80 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu1 9 18 27 36 45 54 63 72 0 0\nintr 5\n";
         let all = [10, 20, 30, 40, 50, 60, 70, 80];

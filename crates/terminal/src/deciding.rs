@@ -237,6 +237,28 @@ pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
     more(out, all.len(), screen);
 }
 
+/// What duets tell of the halves of the machine.
+pub(super) fn duets(out: &mut String, analysis: &Analysis, screen: &Screen) {
+    let all = &analysis.duets;
+    if all.is_empty() {
+        return;
+    }
+    heading(out, "duets");
+    for one in all.iter().take(ARMS) {
+        let what = format!(
+            "{} against {}, {} at {}, {}",
+            text::short(&one.arm, 40),
+            text::short(&one.baseline, 40),
+            text::short(&one.mix, 24),
+            text::short(&one.load_label, 24),
+            words::metric(one.metric)
+        );
+        paragraph(out, DIM, &what, 2, screen);
+        paragraph(out, Style::new(), &one.sentence, 4, screen);
+    }
+    more(out, all.len(), screen);
+}
+
 /// Of a grid with many cells, a line for each mix and metric: the cell that varies least and the one that varies most.
 fn extremes(out: &mut String, all: &[Repeatability], screen: &Screen) {
     let numbers = screen.numbers();

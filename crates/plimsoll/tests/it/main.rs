@@ -12,6 +12,7 @@
 mod attacks;
 mod deciding;
 mod disks;
+mod duets;
 mod ending;
 mod exports;
 mod factors;

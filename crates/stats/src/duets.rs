@@ -1,0 +1,180 @@
+//! Two arms that run at the same time, each on a half of a machine: whether the halves are alike, and how much of the noise they have in common.
+
+use crate::interval::{Interval, t_two_sided};
+use crate::summary::mean;
+
+/// Fewest duets with the arms on each side from which [`halves`] can tell anything.
+const FEWEST_ON_EACH_SIDE: usize = 2;
+
+/// What one duet measured, as natural logarithms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Duet {
+    /// Of the baseline.
+    pub baseline: f64,
+    /// Of the other arm.
+    pub other: f64,
+    /// Whether the other arm had the second half of the machine.
+    pub other_is_second: bool,
+}
+
+/// What duets tell of the halves of a machine. All values are differences of natural logarithms: 0.01 is about 1 %.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Halves {
+    /// By how much the second half is above the first, whatever runs on it.
+    pub second_over_first: f64,
+    /// Interval of it.
+    pub interval: Interval,
+    /// Standard deviation of the difference of one duet, when arms and halves are taken out.
+    pub spread: f64,
+    /// The same of two runs that have nothing in common: of the sum of both variances.
+    pub spread_apart: f64,
+    /// Correlation of both sides from duet to duet, -1 to 1; 0 where one does not vary.
+    pub correlation: f64,
+}
+
+/// Tells what the halves of a machine do from duets in which the arms changed sides; `None` with fewer than two on each side, or where a value is not finite.
+///
+/// Model: side = arm + half + noise, with a half's effect that adds to whatever runs there. Least squares: the effect is half the difference of the mean
+/// difference with the other arm on the second half, and that with it on the first. Its interval is that of Student's t with n-2 degrees of freedom for the
+/// pooled variance. `confidence` is between 0 and 1. Comparisons need none of this: with as many duets on each side a difference of halves cancels, and
+/// otherwise it is noise to them.
+#[must_use]
+pub fn halves(duets: &[Duet], confidence: f64) -> Option<Halves> {
+    let groups = [true, false].map(|side| {
+        let of_side = duets
+            .iter()
+            .filter(move |duet| duet.other_is_second == side);
+        of_side.copied().collect::<Vec<Duet>>()
+    });
+    let fewest = groups.iter().map(Vec::len).min()?;
+    let is_finite = |duet: &Duet| duet.baseline.is_finite() && duet.other.is_finite();
+    if fewest < FEWEST_ON_EACH_SIDE || !duets.iter().all(is_finite) {
+        return None;
+    }
+    let (mut of_baseline, mut of_other, mut both) = (0.0, 0.0, 0.0);
+    let mut differences = [0.0; 2];
+    for (group, difference) in groups.iter().zip(&mut differences) {
+        let average = |of: fn(&Duet) -> f64| mean(&group.iter().map(of).collect::<Vec<_>>());
+        let baseline = average(|duet| duet.baseline)?;
+        let other = average(|duet| duet.other)?;
+        *difference = other - baseline;
+        for duet in group {
+            let left = (duet.baseline - baseline, duet.other - other);
+            of_baseline += left.0 * left.0;
+            of_other += left.1 * left.1;
+            both += left.0 * left.1;
+        }
+    }
+    let degrees = duets.len() - 2;
+    let freedom = degrees as f64;
+    let variance = (of_baseline + of_other - 2.0 * both).max(0.0) / freedom;
+    let each: f64 = groups.iter().map(|group| 1.0 / group.len() as f64).sum();
+    let second_over_first = (differences[0] - differences[1]) / 2.0;
+    let half_width = t_two_sided(confidence, degrees) * (variance * each / 4.0).sqrt();
+    let scale = (of_baseline * of_other).sqrt();
+    Some(Halves {
+        second_over_first,
+        interval: Interval {
+            lower: second_over_first - half_width,
+            upper: second_over_first + half_width,
+            confidence,
+        },
+        spread: variance.sqrt(),
+        spread_apart: ((of_baseline + of_other) / freedom).sqrt(),
+        correlation: if scale > 0.0 { both / scale } else { 0.0 },
+    })
+}
+
+/// Pearson's correlation of pairs of values; `None` with fewer than three, or where one side does not vary.
+#[must_use]
+pub fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
+    if pairs.len() < 3 {
+        return None;
+    }
+    let (ones, others): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    let (one, other) = (mean(&ones)?, mean(&others)?);
+    let (mut of_one, mut of_other, mut both) = (0.0, 0.0, 0.0);
+    for (left, right) in pairs {
+        of_one += (left - one).powi(2);
+        of_other += (right - other).powi(2);
+        both += (left - one) * (right - other);
+    }
+    let scale = (of_one * of_other).sqrt();
+    (scale > 0.0).then(|| both / scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn duet(baseline: f64, other: f64, other_is_second: bool) -> Duet {
+        Duet {
+            baseline,
+            other,
+            other_is_second,
+        }
+    }
+
+    #[test]
+    fn halves_are_told_from_arms_and_from_what_is_common() {
+        // The other arm is 0.10 above, the second half 0.02; what both have in common is 0, 1, 2, 3.
+        let duets: Vec<Duet> = [true, false, false, true]
+            .into_iter()
+            .enumerate()
+            .map(|(number, second)| {
+                let common = number as f64;
+                let (baseline, other) = if second { (0.0, 0.12) } else { (0.02, 0.10) };
+                duet(common + baseline, common + other, second)
+            })
+            .collect();
+        let found = halves(&duets, 0.95).unwrap();
+        assert!((found.second_over_first - 0.02).abs() < 1e-12, "{found:?}");
+        assert!(found.spread < 1e-6, "{found:?}");
+        assert!((found.correlation - 1.0).abs() < 1e-9, "{found:?}");
+        // Within the groups: 0 and 3, 1 and 2, so squares are 2·1.5² + 2·0.5² = 5 of each side, over 2 degrees of freedom.
+        assert!(
+            (found.spread_apart - 5.0_f64.sqrt()).abs() < 1e-9,
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn noise_that_is_not_shared_is_wider() {
+        // Baseline is still, the other arm is 0.01 above or below its mean on either side.
+        let duets = [
+            duet(0.0, 0.01, true),
+            duet(0.0, -0.01, true),
+            duet(0.0, 0.01, false),
+            duet(0.0, -0.01, false),
+        ];
+        let found = halves(&duets, 0.95).unwrap();
+        // Four squares of 1e-4 over two degrees of freedom.
+        assert!((found.spread - 2e-4_f64.sqrt()).abs() < 1e-12);
+        assert_eq!((found.spread_apart, found.correlation), (found.spread, 0.0));
+        // t of 95 % with two degrees of freedom is 4.303; the error is √(2e-4 · 1 / 4).
+        let expected = 4.302_653 * (2e-4_f64 / 4.0).sqrt();
+        assert!((found.interval.upper - expected).abs() < 1e-6, "{found:?}");
+        assert!((found.interval.lower + expected).abs() < 1e-6);
+    }
+
+    #[test]
+    fn both_sides_are_needed_twice() {
+        let one = duet(0.0, 0.1, true);
+        let other = duet(0.0, 0.1, false);
+        assert_eq!(halves(&[one, one, one, other], 0.95), None);
+        assert!(halves(&[one, one, other, other], 0.95).is_some());
+        let broken = duet(f64::NAN, 0.1, false);
+        assert_eq!(halves(&[one, one, other, other, broken], 0.95), None);
+    }
+
+    #[test]
+    fn correlations() {
+        let rising = [(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)];
+        assert!((correlation(&rising).unwrap() - 1.0).abs() < 1e-12);
+        // Means 2 and 2; products 0·(-1) + (-1)·0 + 1·1 = 1, squares 2 and 2.
+        let some = [(2.0, 1.0), (1.0, 2.0), (3.0, 3.0)];
+        assert!((correlation(&some).unwrap() - 0.5).abs() < 1e-12);
+        assert_eq!(correlation(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
+        assert_eq!(correlation(&rising[..2]), None);
+    }
+}
