@@ -1,6 +1,7 @@
 //! From the text of a file to a checked plan.
 
 use crate::against_itself::against_itself;
+use crate::controls::controls;
 use crate::duet::against_duets;
 use crate::elements::arm::{ArmReader, ReadArm, arm, directory, settings};
 use crate::elements::compare::{Basis, JudgedReader, Names};
@@ -82,6 +83,8 @@ pub struct Overrides {
     pub operations: Option<u64>,
     /// `--seed`.
     pub seed: Option<u64>,
+    /// `--control`, each a share.
+    pub controls: Vec<f64>,
     /// `--duet`.
     pub duet: bool,
     /// `--directory`, for every arm.
@@ -298,6 +301,15 @@ pub fn check(
         let place = blocks.map(|blocks| blocks.place);
         problems.add(&path, place, Mistake::LooksAtNothing);
     }
+    let planted = controls(
+        &file,
+        given.overrides,
+        (&arms, &compare),
+        grid.is_some(),
+        &mut origins,
+        &mut problems,
+    );
+    arms.extend(planted);
     let scope = EventScope {
         arms: &arms,
         points: &points,
@@ -366,7 +378,7 @@ fn make_duets(plan: &mut Plan, limits: Limits, file: &Checked, problems: &mut Co
     }
     let index = |arm: usize| u32::try_from(arm).unwrap_or(u32::MAX);
     let pairs: Vec<[u32; 2]> = plan
-        .pairs()
+        .measured_pairs()
         .into_iter()
         .map(|pair| pair.map(index))
         .collect();
@@ -484,6 +496,7 @@ fn subject<'s>(
         };
         let rig = rig_reader.rig(arm, &engine, &settings, server, stored);
         arms.push(Arm {
+            planted: None,
             name: arm.name.clone(),
             levels: read.cells.get(index).cloned().unwrap_or_default(),
             about: arm

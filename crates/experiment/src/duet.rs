@@ -7,7 +7,7 @@ use plimsoll_record::DiskChoice;
 /// Everything that makes duets unfair or impossible, in words.
 pub(crate) fn against_duets(plan: &Plan, limits: Limits) -> Vec<String> {
     let mut why = Vec::new();
-    let pairs = plan.pairs();
+    let pairs = plan.measured_pairs();
     if pairs.is_empty() {
         why.push("there is no pair of arms to compare".into());
     }

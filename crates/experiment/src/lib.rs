@@ -54,6 +54,7 @@
 
 mod against_itself;
 mod check;
+mod controls;
 mod duet;
 mod elements;
 mod mistake;

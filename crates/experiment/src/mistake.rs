@@ -263,6 +263,11 @@ pub enum Mistake {
     /// Looks where nothing is compared.
     #[error("one arm alone is compared with nothing, so there is no interval to look at")]
     LooksAtNothing,
+    /// Controls of an experiment with factors.
+    #[error(
+        "controls are copies of one baseline, and an experiment with factors has one for each combination"
+    )]
+    ControlsOfCells,
     /// A plan that cannot be made in duets.
     #[error("duets are not possible here: {why}")]
     NoDuet {
@@ -535,6 +540,7 @@ impl Diagnosis for Mistake {
             Self::LooksTooEarly { .. } => "looks-too-early",
             Self::FewerThanAtLeast { .. } => "fewer-than-at-least",
             Self::LooksAtNothing => "looks-at-nothing",
+            Self::ControlsOfCells => "controls-of-cells",
             Self::NoDuet { .. } => "no-duet",
             Self::NoPrice { .. } => "no-price",
             Self::Currencies { .. } => "currencies",
@@ -632,6 +638,7 @@ impl Diagnosis for Mistake {
             ),
             Self::FewerThanAtLeast { .. } => "raise `at_most`, or lower `at_least`".into(),
             Self::LooksAtNothing => "write a number of blocks, or a second arm".into(),
+            Self::ControlsOfCells => "write the two arms in question as `arms`, or leave the controls away".into(),
             Self::NoDuet { .. } => "change that, or leave `pairing` (and --duet) away: then the arms run in turn, each on the whole machine".into(),
             Self::NoPrice { .. } => {
                 "write for example `price: {per_hour: 0.07, currency: USD}` in each arm, or name a published `machine`".into()

@@ -229,6 +229,7 @@ fn arm_of_plan(arm: &Arm) -> plimsoll_plan::Arm {
     let records = arm.outputs.iter().find_map(|output| output.records);
     let data = json!({ "records": records.unwrap_or(0) });
     plimsoll_plan::Arm {
+        planted: None,
         name: arm.name.clone(),
         about: None,
         engine: engine(first).name,

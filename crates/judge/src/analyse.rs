@@ -39,6 +39,8 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::reached::warnings(&plan, &comparisons.all, &curves));
     warnings.extend(crate::line::warnings(&lines, &samples, &plan));
     warnings.extend(crate::cost::warning(&plan));
+    let controls = crate::controls::controls(&plan, &samples);
+    warnings.extend(crate::controls::warnings(&plan, &controls));
     let duets = crate::duets::duets(&plan, &selection, &samples);
     warnings.extend(crate::duets::warnings(&duets, &selection));
     let drift = crate::drift::drift(&selection);
@@ -89,6 +91,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         lines,
         hosts: crate::hosts::hosts(&plan, &samples),
         repeatability: crate::repeatability::repeatability(&plan, &samples),
+        controls,
         duets,
         drift,
         against_itself,

@@ -50,6 +50,9 @@ pub struct Analysis {
     /// How many blocks the primary comparisons need to be as sharp as their margins.
     #[serde(default)]
     pub blocks_needed: Vec<BlocksNeeded>,
+    /// What was found of what was planted in the controls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controls: Vec<ControlResult>,
     /// What duets tell of the halves of the machine, for each pair of arms and metric that decides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub duets: Vec<DuetResult>,
@@ -523,6 +526,41 @@ pub struct Repeatability {
     /// Smallest difference that a comparison of two such arms over as many blocks would show four times in five, were their runs independent; a share.
     pub visible: Option<f64>,
     /// In one sentence.
+    pub sentence: String,
+}
+
+/// What was found of what was planted in a control.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ControlResult {
+    /// Name of its arm.
+    pub control: String,
+    /// Name of the arm that it is a copy of.
+    pub baseline: String,
+    /// Name of the mix.
+    pub mix: String,
+    /// The load in words.
+    pub load_label: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// By what share it was slowed down, 0 to 1; 0 of an exact copy.
+    pub planted: f64,
+    /// The change of the metric that follows from that, a share.
+    pub expected: f64,
+    /// The change that was measured, a share.
+    pub estimate: Option<f64>,
+    /// Its 95 % interval; `None` with too few blocks.
+    pub interval: Option<(f64, f64)>,
+    /// Blocks in which both have a value or a bound.
+    pub blocks: usize,
+    /// In how many of them the control was worse.
+    pub worse_in: usize,
+    /// Whether the interval leaves out zero.
+    pub is_different: bool,
+    /// Whether it leaves out zero on the worse side.
+    pub is_found: bool,
+    /// Whether it holds what was to be expected.
+    pub is_covered: Option<bool>,
+    /// In words.
     pub sentence: String,
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn duets(
     if plan.measurement.pairing != Pairing::Duet {
         return results;
     }
-    for [baseline, other] in plan.pairs() {
+    for [baseline, other] in plan.measured_pairs() {
         for (mix_index, mix) in plan.mixes.iter().enumerate() {
             let (places, _) = deciding(plan, mix_index, arms, baseline);
             for (metric, point) in places {

@@ -275,9 +275,14 @@ pub(crate) fn stolen_share(stolen_ns: u64, cores: u32, length_ns: f64) -> f64 {
 /// What other programs used of a machine, and how much that weighs.
 fn foreign(host: &PointHost<'_>) -> Option<Finding> {
     let foreign = host.foreign?;
-    let share = foreign.share(host.cores?);
+    // Other programs are looked for on both halves.
+    let share = foreign.share(host.cores? * if host.is_half { 2 } else { 1 });
     let weight = match share {
-        _ if share >= FOREIGN_INVALID && foreign.elapsed_ns >= FOREIGN_JUDGED_NS => {
+        // In a duet the other side had the same company.
+        _ if share >= FOREIGN_INVALID
+            && foreign.elapsed_ns >= FOREIGN_JUDGED_NS
+            && !host.is_half =>
+        {
             Severity::Invalid
         }
         _ if share >= FOREIGN_CAUTION => Severity::Caution,

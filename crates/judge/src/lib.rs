@@ -72,6 +72,7 @@ mod cause;
 mod compare_records;
 mod comparison;
 mod contrast;
+mod controls;
 mod cost;
 mod curve;
 mod deciding;
@@ -122,11 +123,11 @@ mod words;
 pub use analyse::{analyse, plan_of};
 pub use analysis::{
     Acknowledgement, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded,
-    CalibrationResult, Comparison, CostResult, Curve, CurvePoint, Difference, DriftResult,
-    DuetResult, Estimate, EventResult, EventsResult, HostSummary, Knee, LatencySummary, LineResult,
-    NetworkSummary, PairDifferences, PointResult, Progress, Repeatability, Scalability,
-    SeriesEvent, SeriesSecond, Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity,
-    ValidityState, WorkingSetResult,
+    CalibrationResult, Comparison, ControlResult, CostResult, Curve, CurvePoint, Difference,
+    DriftResult, DuetResult, Estimate, EventResult, EventsResult, HostSummary, Knee,
+    LatencySummary, LineResult, NetworkSummary, PairDifferences, PointResult, Progress,
+    Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness, ThresholdResult, TimeSeries,
+    TrialResult, Validity, ValidityState, WorkingSetResult,
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};

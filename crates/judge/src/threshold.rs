@@ -14,7 +14,8 @@ pub(crate) fn thresholds(plan: &Plan, arms: &[ArmSamples]) -> Vec<ThresholdResul
     for threshold in &plan.thresholds {
         let before = results.len();
         for (arm, samples) in plan.arms.iter().zip(arms) {
-            if threshold.arm.as_ref().is_some_and(|only| *only != arm.name) {
+            let is_other = threshold.arm.as_ref().is_some_and(|only| *only != arm.name);
+            if is_other || arm.planted.is_some() {
                 continue;
             }
             for (point, of_point) in plan.points.iter().zip(&samples.points) {

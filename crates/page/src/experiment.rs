@@ -7,6 +7,7 @@
 mod arms;
 mod blocks;
 mod comparisons;
+mod controls;
 mod cost;
 mod curves;
 mod differences;
@@ -233,6 +234,9 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     }
     if map::is_known(&page) {
         sections.push(("map", "Where on the disk", map::section(&page)));
+    }
+    if controls::is_known(report.analysis) {
+        sections.push(("controls", "Controls", controls::section(&page)));
     }
     if duets::is_known(report.analysis) {
         sections.push(("duets", "Duets", duets::section(&page)));

@@ -28,13 +28,15 @@ pub struct Difference {
     pub right: String,
 }
 
-/// Everything in the plan that differs between two arms but their names: engine and its settings, data, directory, figures of the disk,
+/// Everything in the plan that differs between two arms but their names: what was planted in a control, engine and its settings, data, directory, figures of the disk,
 /// filesystem with its options, limits, server, machine and price, in this order.
 ///
 /// Settings that only one of two engines has are no difference beside that of the engines.
 #[must_use]
 pub fn differences(left: &Arm, right: &Arm) -> Vec<Difference> {
     let mut found = DifferenceList(Vec::new());
+    let planted = |arm: &Arm| arm.planted.map_or_else(|| NOTHING.to_owned(), units::share);
+    found.add("planted slow-down", &planted(left), &planted(right));
     found.add("engine", &left.engine, &right.engine);
     settings(left, right, &mut found);
     data(left, right, &mut found);

@@ -27,6 +27,9 @@ impl Plan {
                 "data": arm.data,
                 "directory": arm.directory,
             });
+            if let Some(planted) = arm.planted {
+                measured["planted"] = json!(planted);
+            }
             if let Some(on) = &arm.on {
                 measured["on"] = json!(on);
             }

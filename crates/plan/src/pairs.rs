@@ -16,7 +16,8 @@ impl Plan {
     pub fn pairs(&self) -> Vec<[usize; 2]> {
         if self.compare.pairs.is_empty() && self.factors.is_empty() {
             let baseline = self.baseline();
-            let others = (0..self.arms.len()).filter(|arm| *arm != baseline);
+            let is_other = |arm: &usize| *arm != baseline && self.arms[*arm].planted.is_none();
+            let others = (0..self.arms.len()).filter(is_other);
             return others.map(|other| [baseline, other]).collect();
         }
         let named = |name: &str| self.arms.iter().position(|arm| arm.name == name);
@@ -29,6 +30,23 @@ impl Plan {
                 pairs.push([baseline, other]);
             }
         }
+        pairs
+    }
+
+    /// The baseline and each control, by their places in the plan.
+    #[must_use]
+    pub fn controls(&self) -> Vec<[usize; 2]> {
+        let baseline = self.baseline();
+        let arms = self.arms.iter().enumerate();
+        let controls = arms.filter(|(_, arm)| arm.planted.is_some());
+        controls.map(|(control, _)| [baseline, control]).collect()
+    }
+
+    /// All pairs of arms that are measured to be compared: those of the question, and the controls.
+    #[must_use]
+    pub fn measured_pairs(&self) -> Vec<[usize; 2]> {
+        let mut pairs = self.pairs();
+        pairs.append(&mut self.controls());
         pairs
     }
 }

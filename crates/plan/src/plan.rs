@@ -81,7 +81,9 @@ impl Plan {
     pub fn blocks_of_a_pair(&self, blocks: u32) -> u32 {
         match self.measurement.pairing {
             Pairing::InTurn => blocks,
-            Pairing::Duet => blocks / u32::try_from(self.pairs().len().max(1)).unwrap_or(u32::MAX),
+            Pairing::Duet => {
+                blocks / u32::try_from(self.measured_pairs().len().max(1)).unwrap_or(u32::MAX)
+            }
         }
     }
 }
@@ -105,6 +107,9 @@ pub struct Arm {
     /// How the number of records was chosen, where the file gives it as a share of the cache.
     #[serde(default)]
     pub working_set: Option<WorkingSet>,
+    /// Of a control: by what share it is slowed down, 0 to 1. It is the baseline otherwise, and its difference from that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planted: Option<f64>,
     /// The machine that it stands on, by its name in [`Plan::hosts`]; `None`: the one that the program runs on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,

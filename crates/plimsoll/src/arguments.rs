@@ -182,6 +182,9 @@ pub struct ExperimentFile {
     /// Compare one arm (default: the baseline) with a copy of itself: any difference is this machine's noise.
     #[arg(long, value_name = "ARM", num_args = 0..=1, require_equals = true)]
     pub aa: Option<Option<String>>,
+    /// Measure a copy of the baseline that is slowed down by this share, e.g. 2%, beside the arms: whether that is found says what this experiment can find. Repeatable; 0% adds an exact copy.
+    #[arg(long, value_name = "SIZE", value_parser = share)]
+    pub control: Vec<f64>,
     /// Run the two arms of each pair at the same time, each on a half of the processors: what disturbs the machine disturbs both.
     #[arg(long)]
     pub duet: bool,
@@ -200,6 +203,10 @@ fn blocks(text: &str) -> Result<u32, String> {
 
 fn duration(text: &str) -> Result<u64, String> {
     units::parse_duration(text).map_err(|error| error.to_string())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    units::parse_share(text).map_err(|error| error.to_string())
 }
 
 fn count(text: &str) -> Result<u64, String> {

@@ -54,6 +54,7 @@ pub fn overrides(experiment: &ExperimentFile) -> Overrides {
         operations: experiment.operations,
         seed: experiment.seed,
         duet: experiment.duet,
+        controls: experiment.control.clone(),
         directory: experiment.directory.clone(),
         pilot: experiment.pilot,
         against_itself: experiment.aa.clone(),

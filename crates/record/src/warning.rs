@@ -139,6 +139,12 @@ warnings! {
     /// In duets: the halves of the machine are not alike.
     UnequalHalves = "W-UNEQUAL-HALVES", Caution,
         "arms change halves from block to block, so neither is favoured, but the difference is noise: without duets the arms run in turn, each on the whole machine";
+    /// A slow-down that was planted in a control, and that matters, was not found.
+    ControlMissed = "W-CONTROL-MISSED", Caution,
+        "an arm that is as much slower would not be found either: use more blocks, longer points, or duets";
+    /// A copy of the baseline was called different.
+    FalseAlarm = "W-FALSE-ALARM", Caution,
+        "a false alarm comes in 5 of 100 comparisons by chance: if it comes again, something other than the arms differs between the runs of a block";
     /// A fixed task took longer in one block than in the others.
     Drift = "W-DRIFT", Caution,
         "the machine's speed changed during this block: comparisons within a block are valid, single blocks are not comparable; check what else ran at that time";

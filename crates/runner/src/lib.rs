@@ -62,6 +62,7 @@ mod probe_task;
 mod rig_access;
 mod rigging;
 mod sizing;
+mod slowed;
 mod supervise;
 mod team;
 mod watch;

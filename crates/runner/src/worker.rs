@@ -4,6 +4,7 @@ use crate::clock_time::now;
 use crate::frames::{FRAMES_VERSION, Frame, Order, REPLACED, Word, WorkerRole};
 use crate::ledger::Watched;
 use crate::rig_access::{MeasuredServer, Stage, is_shaped, sampler};
+use crate::slowed::{Slowed, Slowing};
 use crate::watch::watch;
 use plimsoll_engine::{Engine, Opening, kind, open};
 use plimsoll_loadgen::{
@@ -298,6 +299,12 @@ fn measure<W: Write>(
             Some(watched) => watched,
             None => engine,
         };
+        let slowing = order.arm.planted.filter(|share| *share > 0.0);
+        let slowed = slowing.map(|share| Slowed::new(asked, slowing_of(order, &spec.load, share)));
+        let asked: &dyn Engine = match &slowed {
+            Some(slowed) => slowed,
+            None => asked,
+        };
         let mut end =
             reporter.with_machine(&host, |reporter| match order.measurement.log_operations {
                 0 => run_point(asked, &workload, &spec, mix, reporter),
@@ -384,6 +391,17 @@ fn ask<W: Write>(speaker: &mut Speaker<W>, runner: &Runner, frame: &Frame) -> Re
     speaker.say(frame);
     let answered = runner.told.recv();
     answered.map(drop).map_err(|_| GONE.to_owned())
+}
+
+/// How a control is slowed down under a load.
+fn slowing_of(order: &Order, load: &Load, share: f64) -> Slowing {
+    match load {
+        Load::Closed { .. } => Slowing::Pauses {
+            share,
+            busy: kind(&order.arm.engine).is_some_and(|kind| kind.server.is_none()),
+        },
+        Load::Open { .. } | Load::Stages { .. } => Slowing::Stretched { share },
+    }
 }
 
 fn entering(order: &Order, stage: Stage, mark: &str) -> Frame {

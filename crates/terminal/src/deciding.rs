@@ -237,6 +237,19 @@ pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
     more(out, all.len(), screen);
 }
 
+/// What was found of what was planted.
+pub(super) fn controls(out: &mut String, analysis: &Analysis, screen: &Screen) {
+    let all = &analysis.controls;
+    if all.is_empty() {
+        return;
+    }
+    heading(out, "controls");
+    for one in all.iter().take(ARMS) {
+        paragraph(out, Style::new(), &one.sentence, 2, screen);
+    }
+    more(out, all.len(), screen);
+}
+
 /// What duets tell of the halves of the machine.
 pub(super) fn duets(out: &mut String, analysis: &Analysis, screen: &Screen) {
     let all = &analysis.duets;

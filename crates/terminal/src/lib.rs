@@ -96,6 +96,7 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
         comparisons::by_weight(&mut out, &deciding, screen);
     }
     deciding::blocks(&mut out, analysis, &signs, screen);
+    deciding::controls(&mut out, analysis, screen);
     deciding::duets(&mut out, analysis, screen);
     hosts::hosts(&mut out, analysis, &signs, screen);
     remarks::differed(&mut out, analysis, &signs, screen);

@@ -1,5 +1,6 @@
 //! The file: its outermost keys. Each has an element of its own.
 
+use crate::controls::{MOST_CONTROLS, SIZE};
 use crate::elements::arm::{OPEN_ARM, OPEN_DEFAULTS};
 use crate::elements::compare::COMPARE;
 use crate::elements::events::{EVENT, MOST_EVENTS};
@@ -70,6 +71,9 @@ object! {
         "What counts as good service. The highest rate that holds it, the plimsoll line, is searched for every mix.";
     compare = Shape::Object(&COMPARE), Optional, "{baseline: small, at: {threads: 16}}";
         "What is judged, and where.";
+    controls = Shape::list(&SIZE, 1, MOST_CONTROLS), Optional, "[2%]";
+        "Copies of the baseline that are slowed down by these shares and measured beside the arms. Whether the experiment finds what was planted says what it \
+         would have found; a copy with 0% says whether it finds what is not there. They take no part in the verdicts.";
     thresholds = Shape::list(&THRESHOLD_OR_BOUND, 1, 100), Optional, "[\"throughput >= 10k\"]";
         "Bounds that must hold for every point that they concern; where one does not, the program ends with exit code \
          99.";

@@ -384,6 +384,7 @@ fn flags_win_over_the_file() {
         operations: Some(500),
         seed: Some(9),
         duet: false,
+        controls: Vec::new(),
         directory: Some(PathBuf::from("/elsewhere")),
         pilot: false,
         against_itself: None,

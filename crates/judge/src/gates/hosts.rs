@@ -38,6 +38,8 @@ pub(super) struct PointHost<'a> {
     name: Option<String>,
     /// Logical processors; `None` where they are not known. Shares of them are then not judged: with a guess they would be wrong by as much as the guess.
     pub(super) cores: Option<u32>,
+    /// Whether its pair ran on the other half of the machine at the same time.
+    pub(super) is_half: bool,
     /// Nanoseconds over all processors.
     pub(super) stolen_ns: u64,
     /// Nanoseconds.
@@ -70,6 +72,7 @@ impl<'a> PointHost<'a> {
             return vec![Self {
                 name: None,
                 cores: Some(run.machine.cores),
+                is_half: run.half.is_some(),
                 stolen_ns: end.map_or(0, |end| end.stolen_ns),
                 clock_jump_ns: end.map_or(0, |end| end.clock_jump_ns),
                 foreign: end.and_then(|end| end.foreign.as_deref()),
@@ -86,6 +89,7 @@ impl<'a> PointHost<'a> {
             .map(|(host, sessions)| Self {
                 name: Some(words::host(host.host.as_deref())),
                 cores: cores(host, run, arm),
+                is_half: false,
                 stolen_ns: host.stolen_ns,
                 clock_jump_ns: host.clock_jump_ns,
                 foreign: host.foreign.as_deref(),

@@ -122,6 +122,7 @@ impl Laboratory {
             }
         }
         let arm = |name: &&str| Arm {
+            planted: None,
             name: (*name).into(),
             about: None,
             engine: "simulated".into(),

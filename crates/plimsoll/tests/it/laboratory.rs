@@ -316,7 +316,7 @@ fn all_processes() -> Vec<u32> {
         .collect()
 }
 
-fn parent(process: u32) -> Option<u32> {
+pub fn parent(process: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name in parentheses may hold anything.
     let (_, after_name) = stat.rsplit_once(')')?;

@@ -10,6 +10,7 @@
 
 #[cfg(feature = "wiredtiger")]
 mod attacks;
+mod controls;
 mod deciding;
 mod disks;
 mod duets;

@@ -1,0 +1,152 @@
+//! Whether the experiment found what was planted in its controls: its own proof of what it can find, and of what it does not make up.
+
+use crate::ControlResult;
+use crate::arm_samples::ArmSamples;
+use crate::comparison::{Matched, rule};
+use crate::deciding::deciding;
+use crate::estimate::CONFIDENCE;
+use crate::roles::load_label;
+use crate::words;
+use crate::words::{counted, percent};
+use plimsoll_plan::{Direction, Metric, Plan, Point};
+use plimsoll_record::{Warning, WarningId};
+use plimsoll_schedule::Load;
+use plimsoll_stats::{FEWEST_BLOCKS, judge};
+
+/// For each control and mix, by what was planted: throughput of a closed loop, response times of an open one.
+pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
+    let mut results = Vec::new();
+    for [baseline, control] in plan.controls() {
+        let planted = plan.arms[control].planted.unwrap_or(0.0);
+        for (mix_index, mix) in plan.mixes.iter().enumerate() {
+            let (places, _) = deciding(plan, mix_index, arms, baseline);
+            for (metric, point) in places {
+                let Some(expected) = expected(&plan.points[point], metric, planted) else {
+                    continue;
+                };
+                let sides = [baseline, control].map(|arm| &arms[arm].points[point][..]);
+                let matched = Matched::of(sides[0], sides[1], metric);
+                let compared = Matched::compared(&matched.known).ok();
+                let judged = compared
+                    .and_then(|compared| judge(&compared, rule(plan, metric), CONFIDENCE).ok());
+                let change = judged.map(|judged| judged.change);
+                let is_worse = |change: f64| match metric.direction() {
+                    Direction::HigherIsBetter => change < 0.0,
+                    Direction::LowerIsBetter => change > 0.0,
+                };
+                let worse = matched.values.iter();
+                let worse = worse.filter(|(_, base, control)| is_worse(control / base - 1.0));
+                let enough = matched.known.len() >= FEWEST_BLOCKS;
+                let interval = change
+                    .filter(|_| enough)
+                    .map(|change| (change.interval.lower, change.interval.upper));
+                let mut result = ControlResult {
+                    control: plan.arms[control].name.clone(),
+                    baseline: plan.arms[baseline].name.clone(),
+                    mix: mix.name.clone(),
+                    load_label: load_label(&plan.points[point]),
+                    metric,
+                    planted,
+                    expected,
+                    estimate: change.map(|change| change.value),
+                    interval,
+                    blocks: matched.known.len(),
+                    worse_in: worse.count(),
+                    is_different: interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
+                    is_found: interval.is_some_and(|(low, high)| is_worse(low) && is_worse(high)),
+                    is_covered: interval.map(|(low, high)| low <= expected && expected <= high),
+                    sentence: String::new(),
+                };
+                result.sentence = sentence(&result);
+                results.push(result);
+            }
+        }
+    }
+    results
+}
+
+/// By what share a metric should change where this was planted; `None` of one that does not follow from it.
+fn expected(point: &Point, metric: Metric, planted: f64) -> Option<f64> {
+    let is_closed = matches!(point.load, Load::Closed { .. });
+    match metric {
+        Metric::Throughput if is_closed => Some(-planted),
+        Metric::Response { .. } | Metric::Service { .. } | Metric::ResponseMean if !is_closed => {
+            Some(1.0 / (1.0 - planted) - 1.0)
+        }
+        // A copy differs in nothing.
+        _ if planted == 0.0 => Some(0.0),
+        _ => None,
+    }
+}
+
+fn sentence(result: &ControlResult) -> String {
+    let what = words::metric(result.metric);
+    let place = format!("Workload {} at {}", result.mix, result.load_label);
+    let found = match (result.estimate, result.interval) {
+        (Some(estimate), Some((low, high))) => format!(
+            "{what} changed by {} ({} to {})",
+            percent(estimate, 1),
+            percent(low, 1),
+            percent(high, 1)
+        ),
+        _ => {
+            return format!(
+                "{place}: what {} says is not known: {} of at least {FEWEST_BLOCKS}.",
+                result.control,
+                counted(result.blocks, "block")
+            );
+        }
+    };
+    if result.planted == 0.0 {
+        return match result.is_different {
+            true => format!(
+                "{place}: a copy of {} was called different, {found}: a false alarm, as they come in 5 of 100 comparisons.",
+                result.baseline
+            ),
+            false => format!(
+                "{place}: a copy of {} was not called different, {found}.",
+                result.baseline
+            ),
+        };
+    }
+    let planted = percent(result.planted, 1);
+    let blocks = format!(
+        "worse in {} of {}",
+        result.worse_in,
+        counted(result.blocks, "block")
+    );
+    match result.is_found {
+        true => format!(
+            "{place}: a slow-down of {planted} would have been found here: it was planted, and found: {found}, {blocks}."
+        ),
+        false => format!(
+            "{place}: a slow-down of {planted} would not have been found here: it was planted, and {found}, {blocks}."
+        ),
+    }
+}
+
+/// Controls that should have been found, and copies that were called different.
+pub(crate) fn warnings(plan: &Plan, results: &[ControlResult]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for result in results {
+        let subject = format!(
+            "{}, {} at {}",
+            result.control, result.mix, result.load_label
+        );
+        let what = words::metric(result.metric);
+        let is_missed = result.interval.is_some()
+            && !result.is_found
+            && result.expected.abs() >= rule(plan, result.metric).margin();
+        if result.planted > 0.0 && is_missed {
+            let message = format!(
+                "{what}: a slow-down of {} was planted and not found",
+                percent(result.planted, 1)
+            );
+            warnings.push(Warning::new(WarningId::ControlMissed, subject, message));
+        } else if result.planted == 0.0 && result.is_different {
+            let message = format!("{what}: a copy of {} was called different", result.baseline);
+            warnings.push(Warning::new(WarningId::FalseAlarm, subject, message));
+        }
+    }
+    warnings
+}
