@@ -41,7 +41,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::cost::warning(&plan));
     let controls = crate::controls::controls(&plan, &samples);
     warnings.extend(crate::controls::warnings(&plan, &controls));
-    let duets = crate::duets::duets(&plan, &selection, &samples);
+    let duets = crate::duets::duets(&plan, &samples);
     warnings.extend(crate::duets::warnings(&duets, &selection));
     let drift = crate::drift::drift(&selection);
     warnings.extend(crate::drift::warnings(drift.as_ref()));

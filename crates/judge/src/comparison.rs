@@ -13,8 +13,9 @@ use crate::sample::Sample;
 use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
 use crate::{Comparison, FactorResults, Judgement, Verdict};
-use plimsoll_plan::{Direction, Metric, Plan, Point};
-use plimsoll_stats::{Grounds, Observation, Rule, judge, judge_together};
+use plimsoll_plan::{Direction, Metric, Pairing, Plan, Point};
+use plimsoll_stats::{Duet, Grounds, Observation, Rule, judge, judge_together, without_halves};
+use std::collections::BTreeSet;
 
 /// Looked at in every experiment, beside the metrics that decide.
 const ALWAYS: [Metric; 5] = [
@@ -168,6 +169,45 @@ impl Matched {
         }
     }
 
+    /// Of two arms of a plan. In duets the effect of the halves is taken out of what is known, unless there are bounds.
+    pub(crate) fn in_plan(
+        plan: &Plan,
+        arms: &[ArmSamples],
+        [a, b]: [usize; 2],
+        point: usize,
+        metric: Metric,
+    ) -> Self {
+        let mut matched = Self::of(&arms[a].points[point], &arms[b].points[point], metric);
+        if matched.bounds == 0
+            && let Some(duets) = matched.duets(plan, b)
+        {
+            let alike = without_halves(&duets).into_iter();
+            let sides = alike.map(|duet| [duet.baseline, duet.other]);
+            matched.known = sides
+                .map(|sides| sides.map(|side| Observation::exactly(side.exp())))
+                .collect();
+        }
+        matched
+    }
+
+    /// The values as duets; `None` where the plan has none, or a value has no logarithm.
+    pub(crate) fn duets(&self, plan: &Plan, other: usize) -> Option<Vec<Duet>> {
+        if plan.measurement.pairing != Pairing::Duet {
+            return None;
+        }
+        let runs = plan.runs.iter();
+        let on_second = runs.filter(|run| run.arm as usize == other && run.position == 1);
+        let on_second: BTreeSet<u32> = on_second.map(|run| run.block).collect();
+        let duets = self.values.iter().map(|(block, baseline, other)| {
+            (*baseline > 0.0 && *other > 0.0).then(|| Duet {
+                baseline: baseline.ln(),
+                other: other.ln(),
+                other_is_second: on_second.contains(block),
+            })
+        });
+        duets.collect()
+    }
+
     /// The comparison of the pairs.
     pub(crate) fn compared(
         known: &[[Observation; 2]],
@@ -212,7 +252,7 @@ impl Pairs {
             mut values,
             known,
             bounds,
-        } = Matched::of(&arms[a].points[point], &arms[b].points[point], metric);
+        } = Matched::in_plan(plan, arms, [a, b], point, metric);
         let obstacle = match metric {
             Metric::Cost => crate::cost::in_one_currency([&plan.arms[a], &plan.arms[b]]).err(),
             _ => None,

@@ -24,8 +24,7 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
                 let Some(expected) = expected(&plan.points[point], metric, planted) else {
                     continue;
                 };
-                let sides = [baseline, control].map(|arm| &arms[arm].points[point][..]);
-                let matched = Matched::of(sides[0], sides[1], metric);
+                let matched = Matched::in_plan(plan, arms, [baseline, control], point, metric);
                 let compared = Matched::compared(&matched.known).ok();
                 let judged = compared
                     .and_then(|compared| judge(&compared, rule(plan, metric), CONFIDENCE).ok());

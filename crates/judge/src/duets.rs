@@ -12,7 +12,7 @@ use crate::words;
 use crate::words::{counted, percent};
 use plimsoll_plan::{Pairing, Plan};
 use plimsoll_record::{Warning, WarningId};
-use plimsoll_stats::{Duet, correlation, halves, median, visible_with_spread};
+use plimsoll_stats::{correlation, halves, median, visible_with_spread};
 use std::collections::BTreeMap;
 
 /// Correlation from which on both sides are said to have moved together.
@@ -21,11 +21,7 @@ const TOGETHER: f64 = 0.5;
 const ALONE: f64 = 0.2;
 
 /// For each pair of arms and each metric that decides; nothing where the plan has no duets, or before the arms had both sides twice.
-pub(crate) fn duets(
-    plan: &Plan,
-    selection: &Selection<'_>,
-    arms: &[ArmSamples],
-) -> Vec<DuetResult> {
+pub(crate) fn duets(plan: &Plan, arms: &[ArmSamples]) -> Vec<DuetResult> {
     let mut results = Vec::new();
     if plan.measurement.pairing != Pairing::Duet {
         return results;
@@ -36,18 +32,7 @@ pub(crate) fn duets(
             for (metric, point) in places {
                 let sides = [baseline, other].map(|arm| &arms[arm].points[point][..]);
                 let matched = Matched::of(sides[0], sides[1], metric);
-                let runs = &selection.finished[other];
-                let found = matched
-                    .values
-                    .iter()
-                    .filter_map(|(block, baseline, other)| {
-                        Some(Duet {
-                            baseline: baseline.ln(),
-                            other: other.ln(),
-                            other_is_second: runs.get(block)?.position == 1,
-                        })
-                    });
-                let found: Vec<Duet> = found.collect();
+                let found = matched.duets(plan, other).unwrap_or_default();
                 let Some(halves) = halves(&found, CONFIDENCE) else {
                     continue;
                 };
@@ -141,7 +126,7 @@ fn sentence(result: &DuetResult) -> String {
     }
     if !result.are_alike {
         text.push_str(&format!(
-            " The second half of the machine was {} {} than the first; because the arms change halves, that makes the comparison less sharp, but favours neither.",
+            " The second half of the machine was {} {} than the first; the arms change halves, and the comparison takes that out.",
             percent(result.second_over_first.abs(), 1),
             if result.second_over_first > 0.0 { "higher" } else { "lower" }
         ));

@@ -138,7 +138,7 @@ warnings! {
         "arms differ in more than the factor under test: declare the difference in the file, or remove it";
     /// In duets: the halves of the machine are not alike.
     UnequalHalves = "W-UNEQUAL-HALVES", Caution,
-        "arms change halves from block to block, so neither is favoured, but the difference is noise: without duets the arms run in turn, each on the whole machine";
+        "the comparison takes that out, as far as both arms had both halves; without duets the arms run in turn, each on the whole machine";
     /// A slow-down that was planted in a control, and that matters, was not found.
     ControlMissed = "W-CONTROL-MISSED", Caution,
         "an arm that is as much slower would not be found either: use more blocks, longer points, or duets";

@@ -42,7 +42,7 @@ pub fn excludes_zero(comparison: &Comparison) -> bool {
     !covers(comparison, 0.0)
 }
 
-fn covers(comparison: &Comparison, truth: f64) -> bool {
+pub fn covers(comparison: &Comparison, truth: f64) -> bool {
     let change = comparison.change(0.95).expect("95 % is valid");
     change.interval.contains(truth)
 }

@@ -11,6 +11,7 @@ mod comparing;
 mod contrasts;
 mod curves;
 mod deciding;
+mod duets;
 mod searching;
 mod simulate;
 mod stopping;
@@ -28,9 +29,10 @@ const END: &str = "<!-- calibration: end -->";
 
 type Chapter = (&'static str, fn() -> Vec<Study>);
 
-const CHAPTERS: [Chapter; 10] = [
+const CHAPTERS: [Chapter; 11] = [
     ("Comparing two arms", comparing::studies),
     ("From block to block", between_blocks::studies),
+    ("Duets and controls", duets::studies),
     ("Verdicts", deciding::studies),
     ("Factors", contrasts::studies),
     ("Stopping by looks", stopping::studies),
