@@ -10,6 +10,7 @@
 //!    [`batch_means`] and [`percentile_interval`] put intervals on it, for looking.
 //! 2. One number for each run and arm: [`Comparison::paired`] over blocks (or [`Comparison::unpaired`]), judged by [`judge`] against a [`Rule`], several
 //!    primary metrics by [`judge_together`]. The result is a [`Judgement`]: one of the four words of [`Verdict`], with its [`Grounds`] and figures.
+//!    [`noise_sources`] tells where the noise of it comes from.
 //!    [`blocks_needed`] and [`fewest_blocks`] say how many blocks that takes, [`looks`] and [`is_enough`] when an experiment may end before.
 //! 3. A curve of each block: [`knee`], [`has_bent`], [`still_climbs`]; over all blocks: [`Scalability::fit`]. [`hodges_lehmann`] and [`median_interval`] draw bands.
 //!    [`LineSearch`] finds the plimsoll line by trials.
@@ -47,6 +48,7 @@ mod least_squares;
 mod line;
 mod little;
 mod looks;
+mod noise_sources;
 mod null_law;
 mod over_median;
 mod percentile;
@@ -76,6 +78,7 @@ pub use kneedle::kneedle;
 pub use line::{Line, LineGoal, LineSearch, LineStep, LineTrial, Side};
 pub use little::{LITTLE_TOLERANCE, LittleCheck, little};
 pub use looks::{is_enough, looks};
+pub use noise_sources::{NestedRun, NoiseSources, noise_sources};
 pub use over_median::over_median;
 pub use percentile::{PercentileInterval, SliceCount, percentile_interval, samples_for_percentile};
 pub use scalability::{
