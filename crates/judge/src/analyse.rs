@@ -39,6 +39,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::reached::warnings(&plan, &comparisons.all, &curves));
     warnings.extend(crate::line::warnings(&lines, &samples, &plan));
     warnings.extend(crate::cost::warning(&plan));
+    let noise = crate::noise::noise(&plan, &selection, &samples);
     let controls = crate::controls::controls(&plan, &samples);
     warnings.extend(crate::controls::warnings(&plan, &controls));
     let duets = crate::duets::duets(&plan, &samples);
@@ -91,6 +92,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         lines,
         hosts: crate::hosts::hosts(&plan, &samples),
         repeatability: crate::repeatability::repeatability(&plan, &samples),
+        noise,
         controls,
         duets,
         drift,

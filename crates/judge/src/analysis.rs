@@ -47,6 +47,9 @@ pub struct Analysis {
     /// How much the blocks of each arm vary, at the point that decides about each mix.
     #[serde(default)]
     pub repeatability: Vec<Repeatability>,
+    /// Where the noise of a comparison comes from, for each pair of arms and each mix whose throughput is compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise: Vec<NoiseResult>,
     /// How many blocks the primary comparisons need to be as sharp as their margins.
     #[serde(default)]
     pub blocks_needed: Vec<BlocksNeeded>,
@@ -526,6 +529,41 @@ pub struct Repeatability {
     /// Smallest difference that a comparison of two such arms over as many blocks would show four times in five, were their runs independent; a share.
     pub visible: Option<f64>,
     /// In one sentence.
+    pub sentence: String,
+}
+
+/// Where the noise of a comparison comes from. Spreads are standard deviations of logarithms, each of what is new at its level alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NoiseResult {
+    /// Name of the baseline.
+    pub baseline: String,
+    /// Name of the other arm.
+    pub arm: String,
+    /// Name of the mix.
+    pub mix: String,
+    /// The load in words.
+    pub load_label: String,
+    /// Blocks in which both arms have a valid point.
+    pub blocks: usize,
+    /// From block to block, in common for both arms: a comparison is free of it.
+    pub block: f64,
+    /// From run to run of an arm.
+    pub run: f64,
+    /// From second to second: what it adds to a point of the length that was measured.
+    pub seconds: f64,
+    /// What share of the variance of a difference is from second to second, 0 to 1; the rest is from run to run.
+    pub share_of_seconds: f64,
+    /// Measured seconds of a point.
+    pub point_seconds: f64,
+    /// Seconds that a run takes besides its measured ones.
+    pub overhead_seconds: f64,
+    /// Points of a run.
+    pub points_of_a_run: usize,
+    /// Runs of a block that follow each other: 2, or 1 in duets.
+    pub runs_in_turn: usize,
+    /// The smallest difference that matters, a share.
+    pub margin: f64,
+    /// In words, with what to do.
     pub sentence: String,
 }
 

@@ -100,6 +100,7 @@ mod latency;
 mod line;
 mod looks;
 mod network;
+mod noise;
 mod outcome;
 mod pairing;
 mod pauses;
@@ -125,9 +126,9 @@ pub use analysis::{
     Acknowledgement, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded,
     CalibrationResult, Comparison, ControlResult, CostResult, Curve, CurvePoint, Difference,
     DriftResult, DuetResult, Estimate, EventResult, EventsResult, HostSummary, Knee,
-    LatencySummary, LineResult, NetworkSummary, PairDifferences, PointResult, Progress,
-    Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness, ThresholdResult, TimeSeries,
-    TrialResult, Validity, ValidityState, WorkingSetResult,
+    LatencySummary, LineResult, NetworkSummary, NoiseResult, PairDifferences, PointResult,
+    Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness, ThresholdResult,
+    TimeSeries, TrialResult, Validity, ValidityState, WorkingSetResult,
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};
@@ -145,6 +146,7 @@ pub use history::{
 };
 pub use latency::{HEAT_ROWS_PER_DECADE, Heat, HeatColumn, Tail, TailValue, heat, tail};
 pub use looks::sharp;
+pub use noise::Reach;
 pub use outcome::Outcome;
 pub use pairing::{baseline_of, too_few_blocks};
 pub use rules::cause_rules;

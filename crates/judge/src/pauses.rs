@@ -40,7 +40,7 @@ pub(crate) fn warnings(selection: &Selection<'_>) -> Option<Warning> {
 }
 
 /// Begin and end, seconds of the wall clock.
-fn span(run: &RunRecord) -> Option<(f64, f64)> {
+pub(crate) fn span(run: &RunRecord) -> Option<(f64, f64)> {
     let instant = |text: &str| {
         let instant: jiff::Timestamp = text.parse().ok()?;
         Some(instant.as_millisecond() as f64 / 1e3)

@@ -667,6 +667,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
         costs: Vec::new(),
         repeatability: Vec::new(),
         blocks_needed: Vec::new(),
+        noise: Vec::new(),
         controls: Vec::new(),
         duets: Vec::new(),
         drift: None,

@@ -85,7 +85,7 @@ pub use scalability::{
     FEWEST_SESSION_COUNTS, Peak, REACH, Residual, Scalability, ScalabilityPoint,
 };
 pub use sign_flips::sign_flips;
-pub use spread::{Spread, spread, visible_with_spread};
+pub use spread::{Spread, blocks_to_see, spread, visible_with_spread};
 pub use stalls::{SHORTEST_SILENCE_SECONDS, SHORTEST_STALL_SECONDS, silences, stalls};
 pub use summary::{mean, median, quantile, standard_deviation};
 pub use trend::{Trend, theil_sen};

@@ -81,7 +81,15 @@ impl NullLaw {
 
     /// The largest i with P(count ≤ i) at most `tail`.
     pub(crate) fn most_within(&self, tail: f64) -> Option<usize> {
-        (0..)
+        // Of large samples there are millions of counts: those from just below the quantile on are looked at.
+        let from = match self {
+            NullLaw::Exact { .. } => 0,
+            NullLaw::Normal { mean, deviation } => {
+                let quantile = mean + deviation * Normal::standard().inverse_cdf(tail);
+                (quantile - 2.0).max(0.0) as usize
+            }
+        };
+        (from..)
             .take_while(|count| self.at_most(*count) <= tail)
             .last()
     }
@@ -101,6 +109,17 @@ impl NullLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_of_large_samples_are_those_that_a_search_from_zero_finds() {
+        for pairs in [21, 22, 40, 101] {
+            let law = NullLaw::signed_rank(pairs);
+            for tail in [1e-9, 0.001, 0.025, 0.1, 0.4] {
+                let expected = (0..).take_while(|count| law.at_most(*count) <= tail).last();
+                assert_eq!(law.most_within(tail), expected, "{pairs}, {tail}");
+            }
+        }
+    }
 
     #[test]
     fn smallest_signed_rank_levels_are_the_published_ones() {

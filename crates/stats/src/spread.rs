@@ -65,6 +65,34 @@ pub fn visible_with_spread(deviation: f64, blocks: usize) -> Option<f64> {
     Some(of_mean * (t_quantile(1.0 - tail, degrees) + t_quantile(0.85, degrees)))
 }
 
+/// Most blocks that are considered.
+const MOST_BLOCKS: usize = 100_000;
+
+/// Fewest blocks with which [`visible_with_spread`] is at most this change, a share; `None` where a hundred thousand would not do.
+#[must_use]
+pub fn blocks_to_see(deviation: f64, share: f64) -> Option<usize> {
+    let wanted = share.ln_1p();
+    let sees =
+        |blocks: usize| visible_with_spread(deviation, blocks).is_some_and(|seen| seen <= wanted);
+    if !(wanted > 0.0 && sees(MOST_BLOCKS)) {
+        return None;
+    }
+    // What is visible falls with each block, but for steps of the attained confidence among the first.
+    if let Some(found) = (crate::FEWEST_BLOCKS..32).find(|blocks| sees(*blocks)) {
+        return Some(found);
+    }
+    let (mut low, mut high) = (31, MOST_BLOCKS);
+    while high - low > 1 {
+        let middle = usize::midpoint(low, high);
+        if sees(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Some(high)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +129,28 @@ mod tests {
         assert_eq!(spread(&[1.0]), None);
         assert_eq!(spread(&[1.0, f64::NAN]), None);
         assert_eq!(visible_with_spread(0.1, 5), None);
+    }
+
+    #[test]
+    fn as_many_blocks_as_show_it() {
+        // 8 blocks show 5.6 % at a spread of 3 %.
+        let visible = visible_with_spread(0.03, 8).unwrap().exp_m1();
+        assert_eq!(blocks_to_see(0.03, visible + 1e-9), Some(8));
+        for share in [0.2, 0.05, 0.02, 0.005] {
+            let blocks = blocks_to_see(0.03, share).unwrap();
+            assert!(visible_with_spread(0.03, blocks).unwrap() <= share.ln_1p());
+            let fewer = visible_with_spread(0.03, blocks - 1);
+            assert!(
+                fewer.is_none_or(|seen| seen > share.ln_1p()),
+                "{share}: {blocks}"
+            );
+        }
+        // √(2/n)·3 %·(1.96 + 1.036) = 1 %: n = 2·(0.03·2.996/0.00995)² = 163, and a few more for t.
+        let blocks = blocks_to_see(0.03, 0.01).unwrap();
+        assert!((163..=168).contains(&blocks), "{blocks}");
+        assert_eq!(blocks_to_see(0.0, 0.01), Some(crate::FEWEST_BLOCKS));
+        assert_eq!(blocks_to_see(1.0, 1e-6), None);
+        assert_eq!(blocks_to_see(0.03, 0.0), None);
     }
 
     #[test]

@@ -235,6 +235,18 @@ pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, s
         paragraph(out, Style::new(), &varies(one, screen), 4, screen);
     }
     more(out, all.len(), screen);
+    for one in analysis.noise.iter().take(ARMS) {
+        let what = format!(
+            "{} against {}, {} at {}",
+            text::short(&one.arm, 40),
+            text::short(&one.baseline, 40),
+            text::short(&one.mix, 24),
+            text::short(&one.load_label, 24)
+        );
+        paragraph(out, DIM, &what, 2, screen);
+        paragraph(out, Style::new(), &one.sentence, 4, screen);
+    }
+    more(out, analysis.noise.len(), screen);
 }
 
 /// What was found of what was planted.

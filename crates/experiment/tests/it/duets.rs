@@ -134,8 +134,10 @@ fn what_cannot_be_fair_is_refused() {
             "arms one and other both need the device /dev/disk/by-id/x",
         ),
         (
-            file("engine: wiredtiger", "engine: mongodb")
-                .replace("one: ,", "one: {uri: 'mongodb://db.example/'},"),
+            file("engine: wiredtiger", "engine: mongodb").replace(
+                "one: ,",
+                "one: {uri: 'mongodb://db.example/', existing: drop},",
+            ),
             "the server of arm one is not started by this program",
         ),
     ] {

@@ -23,6 +23,7 @@ mod looks;
 mod modules;
 mod mutilated;
 mod networks;
+mod noise;
 mod pairs;
 mod records;
 mod rigs;

@@ -1,0 +1,216 @@
+//! Where the noise of a comparison comes from, and what to do about it: longer points, or more blocks.
+
+use crate::NoiseResult;
+use crate::arm_samples::ArmSamples;
+use crate::deciding::deciding_point;
+use crate::pauses::span;
+use crate::roles::{is_line, load_label};
+use crate::sample::Sample;
+use crate::select::Selection;
+use crate::words;
+use crate::words::{counted, percent};
+use plimsoll_plan::{Metric, Plan};
+use plimsoll_quantities::units;
+use plimsoll_schedule::Load;
+use plimsoll_stats::{NestedRun, blocks_to_see, halves, median, noise_sources};
+
+/// Lengths of a point that are considered, seconds.
+const LENGTHS: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0];
+/// A plan is only said to be better than the one that was made where it takes less than this share of its time.
+const WORTH_SAYING: f64 = 0.8;
+/// A share of the noise from which on it is most of it.
+const MOST: f64 = 2.0 / 3.0;
+
+/// How an experiment would reach a difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reach {
+    /// Measured seconds of each point.
+    pub point_seconds: f64,
+    /// Blocks in which the two arms are compared.
+    pub blocks: usize,
+    /// How long those take, seconds.
+    pub seconds: f64,
+}
+
+/// For each pair of arms and each mix whose throughput is compared in a closed loop.
+pub(crate) fn noise(
+    plan: &Plan,
+    selection: &Selection<'_>,
+    arms: &[ArmSamples],
+) -> Vec<NoiseResult> {
+    let mut results = Vec::new();
+    for pair in plan.pairs() {
+        for (mix_index, mix) in plan.mixes.iter().enumerate() {
+            let Ok(point) = deciding_point(plan, mix_index, arms, pair[0]) else {
+                continue;
+            };
+            let planned = &plan.points[point];
+            if is_line(planned) || !matches!(planned.load, Load::Closed { .. }) {
+                continue;
+            }
+            let samples = pair.map(|arm| &arms[arm].points[point][..]);
+            let Some(sources) = sources(plan, pair, samples) else {
+                continue;
+            };
+            let Some(overhead_seconds) = overhead(plan, selection, pair) else {
+                continue;
+            };
+            let of_difference = sources.of_difference(1.0, 1.0);
+            if of_difference <= 0.0 {
+                continue;
+            }
+            let mut result = NoiseResult {
+                baseline: plan.arms[pair[0]].name.clone(),
+                arm: plan.arms[pair[1]].name.clone(),
+                mix: mix.name.clone(),
+                load_label: load_label(planned),
+                blocks: sources.blocks,
+                block: sources.block.sqrt(),
+                run: sources.run.sqrt(),
+                seconds: sources.seconds.sqrt(),
+                share_of_seconds: 2.0 * sources.seconds / of_difference,
+                point_seconds: sources.point_seconds,
+                overhead_seconds,
+                points_of_a_run: plan.points.len(),
+                runs_in_turn: 2 / plan.at_once(),
+                margin: crate::comparison::rule(plan, Metric::Throughput).margin(),
+                sentence: String::new(),
+            };
+            result.sentence = sentence(&result);
+            results.push(result);
+        }
+    }
+    results
+}
+
+fn sources(
+    plan: &Plan,
+    pair: [usize; 2],
+    samples: [&[Sample]; 2],
+) -> Option<plimsoll_stats::NoiseSources> {
+    // What the halves of a duet differ by is no noise: the comparison takes it out.
+    let matched = crate::comparison::Matched::of(samples[0], samples[1], Metric::Throughput);
+    let duets = matched.duets(plan, pair[1]);
+    let of_half = duets.and_then(|duets| halves(&duets, crate::estimate::CONFIDENCE));
+    let of_half = of_half.map_or(0.0, |halves| halves.second_over_first);
+    let is_second = |arm: usize, block: u32| {
+        let mut runs = plan.runs.iter();
+        runs.any(|run| run.block == block && run.arm as usize == arm && run.position == 1)
+    };
+    let mut runs = Vec::new();
+    for (place, (arm, of_arm)) in (0_u32..).zip(pair.into_iter().zip(samples)) {
+        for sample in of_arm.iter().filter(|sample| sample.result.valid) {
+            let block = sample.result.block;
+            let factor = match of_half != 0.0 && is_second(arm, block) {
+                true => (-of_half).exp(),
+                false => 1.0,
+            };
+            let seconds = sample.kept_seconds().map(|(_, value)| value * factor);
+            runs.push((block, place, vec![seconds.collect::<Vec<f64>>()]));
+        }
+    }
+    let nested: Vec<NestedRun<'_>> = runs
+        .iter()
+        .map(|(block, arm, points)| NestedRun {
+            block: *block,
+            arm: *arm,
+            points,
+        })
+        .collect();
+    noise_sources(&nested)
+}
+
+/// What a run takes besides its measured seconds: its load, its warm-ups, and making what it stands on. Seconds, the median over the runs of both arms.
+fn overhead(plan: &Plan, selection: &Selection<'_>, pair: [usize; 2]) -> Option<f64> {
+    let runs = pair
+        .into_iter()
+        .flat_map(|arm| selection.finished[arm].values());
+    let besides = runs.filter_map(|run| {
+        let (begun, ended) = span(run)?;
+        let ends = run.points.iter().filter_map(|point| point.end.as_ref());
+        let measured: u64 = ends.map(|end| end.measured_ns).sum();
+        Some((ended - begun - measured as f64 / 1e9).max(0.0))
+    });
+    median(&besides.collect::<Vec<f64>>()).filter(|_| !plan.points.is_empty())
+}
+
+impl NoiseResult {
+    /// What an experiment with points of this length takes to find this difference four times in five; `None` where no number of blocks would.
+    #[must_use]
+    pub fn reach(&self, share: f64, point_seconds: f64) -> Option<Reach> {
+        let longer = point_seconds / self.point_seconds;
+        let of_arm = (self.run.powi(2) + self.seconds.powi(2) / longer).sqrt();
+        let blocks = blocks_to_see(of_arm, share)?;
+        let run = self.overhead_seconds + point_seconds * self.points_of_a_run as f64;
+        Some(Reach {
+            point_seconds,
+            blocks,
+            seconds: run * self.runs_in_turn as f64 * blocks as f64,
+        })
+    }
+
+    /// The length of a point with which it is found soonest.
+    #[must_use]
+    pub fn soonest(&self, share: f64) -> Option<Reach> {
+        let lengths = LENGTHS.into_iter().chain([self.point_seconds]);
+        lengths
+            .filter_map(|length| self.reach(share, length))
+            .min_by(|one, other| one.seconds.total_cmp(&other.seconds))
+    }
+}
+
+fn sentence(result: &NoiseResult) -> String {
+    let of_runs = 1.0 - result.share_of_seconds;
+    let (from, remedy) = match result.share_of_seconds {
+        share if share >= MOST => (
+            format!(
+                "{} of the noise of a difference is from second to second",
+                percent(share, 0)
+            ),
+            "longer points help as much as more blocks",
+        ),
+        _ if of_runs >= MOST => (
+            format!(
+                "{} of the noise of a difference is from run to run",
+                percent(of_runs, 0)
+            ),
+            "longer points hardly help: each run has a load, a layout and a process of its own",
+        ),
+        share => (
+            format!(
+                "{} of the noise of a difference is from second to second, the rest from run to run",
+                percent(share, 0)
+            ),
+            "longer points help a part of it",
+        ),
+    };
+    let mut text = format!("{from}: {remedy}.");
+    let now = result.reach(result.margin, result.point_seconds);
+    if let (Some(now), Some(best)) = (now, result.soonest(result.margin)) {
+        let in_words = |reach: Reach| {
+            format!(
+                "{} of {}, about {}",
+                counted(reach.blocks, "block"),
+                seconds(reach.point_seconds),
+                units::about((reach.seconds * 1e9) as u64)
+            )
+        };
+        text.push_str(&format!(
+            " To find {} four times in five takes {}",
+            words::percent(result.margin, 0),
+            in_words(now)
+        ));
+        if best.seconds < WORTH_SAYING * now.seconds {
+            text.push_str(&format!(
+                "; soonest it would be found with {}",
+                in_words(best)
+            ));
+        }
+        text.push('.');
+    }
+    text
+}
+
+fn seconds(length: f64) -> String {
+    format!("{length:.0} s")
+}
