@@ -76,21 +76,22 @@ pub(crate) fn duets(plan: &Plan, arms: &[ArmSamples]) -> Vec<DuetResult> {
 
 /// Correlation of the throughput of both sides from second to second within a duet, the median over the duets; `None` where no duet has enough seconds that vary.
 fn seconds(sides: [&[Sample]; 2]) -> Option<f64> {
-    let mut of_duets = Vec::new();
-    for sample in sides[0] {
-        let block = sample.result.block;
-        let Some(other) = sides[1].iter().find(|other| other.result.block == block) else {
-            continue;
-        };
-        // Both began at the same instant.
-        let others: BTreeMap<u64, f64> = other.kept_seconds().collect();
-        let pairs: Vec<(f64, f64)> = sample
-            .kept_seconds()
-            .filter_map(|(second, value)| Some((value, *others.get(&second)?)))
-            .collect();
-        of_duets.extend(correlation(&pairs));
-    }
-    median(&of_duets)
+    let blocks = sides[0].iter().map(|sample| sample.result.block);
+    let of_duets = blocks.filter_map(|block| correlation(&paired_seconds(sides, block)));
+    median(&of_duets.collect::<Vec<f64>>())
+}
+
+/// Throughput of both sides of a duet in each second that counts for both: they began at the same instant.
+pub(crate) fn paired_seconds(sides: [&[Sample]; 2], block: u32) -> Vec<(f64, f64)> {
+    let of_block = |side: &'_ [Sample]| side.iter().position(|one| one.result.block == block);
+    let (Some(one), Some(other)) = (of_block(sides[0]), of_block(sides[1])) else {
+        return Vec::new();
+    };
+    let others: BTreeMap<u64, f64> = sides[1][other].kept_seconds().collect();
+    let seconds = sides[0][one].kept_seconds();
+    seconds
+        .filter_map(|(second, value)| Some((value, *others.get(&second)?)))
+        .collect()
 }
 
 fn sentence(result: &DuetResult) -> String {

@@ -2,7 +2,10 @@
 
 use crate::NoiseResult;
 use crate::arm_samples::ArmSamples;
+use crate::comparison::Matched;
 use crate::deciding::deciding_point;
+use crate::duets::paired_seconds;
+use crate::estimate::CONFIDENCE;
 use crate::pauses::span;
 use crate::roles::{is_line, load_label};
 use crate::sample::Sample;
@@ -12,7 +15,10 @@ use crate::words::{counted, percent};
 use plimsoll_plan::{Metric, Plan};
 use plimsoll_quantities::units;
 use plimsoll_schedule::Load;
-use plimsoll_stats::{NestedRun, blocks_to_see, halves, median, noise_sources};
+use plimsoll_stats::{
+    NestedRun, NoiseSources, autocorrelation_time, blocks_to_see, halves, mean, median,
+    noise_sources, standard_deviation,
+};
 
 /// Lengths of a point that are considered, seconds.
 const LENGTHS: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0];
@@ -22,7 +28,7 @@ const WORTH_SAYING: f64 = 0.8;
 const MOST: f64 = 2.0 / 3.0;
 
 /// How an experiment would reach a difference.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Reach {
     /// Measured seconds of each point.
     pub point_seconds: f64,
@@ -83,41 +89,53 @@ pub(crate) fn noise(
     results
 }
 
-fn sources(
-    plan: &Plan,
-    pair: [usize; 2],
-    samples: [&[Sample]; 2],
-) -> Option<plimsoll_stats::NoiseSources> {
-    // What the halves of a duet differ by is no noise: the comparison takes it out.
-    let matched = crate::comparison::Matched::of(samples[0], samples[1], Metric::Throughput);
-    let duets = matched.duets(plan, pair[1]);
-    let of_half = duets.and_then(|duets| halves(&duets, crate::estimate::CONFIDENCE));
-    let of_half = of_half.map_or(0.0, |halves| halves.second_over_first);
-    let is_second = |arm: usize, block: u32| {
-        let mut runs = plan.runs.iter();
-        runs.any(|run| run.block == block && run.arm as usize == arm && run.position == 1)
-    };
+/// In turn by the nested components of the runs of both arms. In duets by the differences of the two sides, which are free of what both had in common.
+fn sources(plan: &Plan, pair: [usize; 2], samples: [&[Sample]; 2]) -> Option<NoiseSources> {
     let mut runs = Vec::new();
-    for (place, (arm, of_arm)) in (0_u32..).zip(pair.into_iter().zip(samples)) {
+    for (arm, of_arm) in (0..).zip(samples) {
         for sample in of_arm.iter().filter(|sample| sample.result.valid) {
-            let block = sample.result.block;
-            let factor = match of_half != 0.0 && is_second(arm, block) {
-                true => (-of_half).exp(),
-                false => 1.0,
-            };
-            let seconds = sample.kept_seconds().map(|(_, value)| value * factor);
-            runs.push((block, place, vec![seconds.collect::<Vec<f64>>()]));
+            let seconds = sample.kept_seconds().map(|(_, value)| value);
+            runs.push((
+                sample.result.block,
+                arm,
+                vec![seconds.collect::<Vec<f64>>()],
+            ));
         }
     }
-    let nested: Vec<NestedRun<'_>> = runs
-        .iter()
-        .map(|(block, arm, points)| NestedRun {
-            block: *block,
-            arm: *arm,
-            points,
-        })
-        .collect();
-    noise_sources(&nested)
+    let nested = runs.iter().map(|(block, arm, points)| NestedRun {
+        block: *block,
+        arm: *arm,
+        points,
+    });
+    let nested = noise_sources(&nested.collect::<Vec<_>>())?;
+    let matched = Matched::of(samples[0], samples[1], Metric::Throughput);
+    let Some(duets) = matched.duets(plan, pair[1]) else {
+        return Some(nested);
+    };
+    let of_difference = halves(&duets, CONFIDENCE)?.spread.powi(2);
+    let mut of_seconds = Vec::new();
+    for (block, _, _) in &matched.values {
+        let pairs = paired_seconds(samples, *block);
+        let (ones, others): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+        let (Some(one), Some(other)) = (mean(&ones), mean(&others)) else {
+            continue;
+        };
+        let differences: Vec<f64> = ones
+            .iter()
+            .zip(&others)
+            .map(|(a, b)| a / one - b / other)
+            .collect();
+        if let Some(deviation) = standard_deviation(&differences) {
+            let remembered = 2.0 * autocorrelation_time(&differences);
+            of_seconds.push(deviation.powi(2) * remembered / differences.len() as f64);
+        }
+    }
+    let of_seconds = mean(&of_seconds)?.min(of_difference);
+    Some(NoiseSources {
+        seconds: of_seconds / 2.0,
+        run: (of_difference - of_seconds) / 2.0,
+        ..nested
+    })
 }
 
 /// What a run takes besides its measured seconds: its load, its warm-ups, and making what it stands on. Seconds, the median over the runs of both arms.

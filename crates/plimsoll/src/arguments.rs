@@ -267,6 +267,9 @@ pub struct Run {
 pub struct Plan {
     #[command(flatten)]
     pub experiment: ExperimentFile,
+    /// Say how many blocks and how much time a difference of this size needs, e.g. 1%: in turn and in duets, by earlier experiments of this name on this machine.
+    #[arg(long, value_name = "SIZE", value_parser = share)]
+    pub find: Option<f64>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -207,7 +207,7 @@ impl Watcher for Live {
                 for seconds in took {
                     self.left.finished_before(*seconds);
                 }
-                self.runs_to_begin = *to_make;
+                self.runs_to_begin = *to_make / plan.at_once() as u32;
                 let runs = plan.runs.len();
                 let now = match to_make < missing {
                     true => format!("; {to_make} now"),

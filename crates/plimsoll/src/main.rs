@@ -26,6 +26,7 @@ mod nats;
 mod nats;
 mod only;
 mod plan;
+mod power;
 mod quiet;
 mod read;
 mod rig;

@@ -4,6 +4,7 @@ mod by_uri;
 
 use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
+use crate::power::{in_words, power};
 use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::screen::{self, print, print_json, tell_drawn};
@@ -153,7 +154,7 @@ fn measured(plan: &Plan, store: Option<&Path>) -> anyhow::Result<Option<String>>
         return Ok(None);
     }
     let each = took.iter().sum::<f64>() / took.len() as f64;
-    let all = each * plan.runs.len() as f64;
+    let all = each * plan.runs.len() as f64 / plan.at_once() as f64;
     let words = |seconds: f64| plimsoll_quantities::units::about((seconds * 1e9) as u64);
     Ok(Some(format!(
         "measured  {} of {} took {} on average in experiment {}: all {} about {}",
@@ -199,10 +200,17 @@ pub fn plan(
     };
     let explanation = explain(&plan, plimsoll_engine::kinds());
     let too_few = too_few_blocks(&plan);
+    let power = match arguments.find {
+        None => Vec::new(),
+        Some(share) => power(&plan, share, USUAL_SPREAD, store)?,
+    };
     if arguments.json {
         let mut explained = serde_json::to_value(&explanation)?;
         explained["too_few_blocks"] = serde_json::to_value(too_few)?;
         explained["visible_effects"] = serde_json::to_value(visible_effects(&plan, USUAL_SPREAD))?;
+        if arguments.find.is_some() {
+            explained["power"] = serde_json::to_value(&power)?;
+        }
         print_json(&explained)?;
     } else {
         if let Some(too_few) = too_few {
@@ -214,6 +222,12 @@ pub fn plan(
         }
         if let Some(measured) = measured(&plan, store)? {
             print(format_args!("\n{measured}\n"))?;
+        }
+        if let Some(share) = arguments.find {
+            print(format_args!(
+                "\n{}\n",
+                in_words(share, USUAL_SPREAD, &power)
+            ))?;
         }
     }
     Ok(Exit::Good)

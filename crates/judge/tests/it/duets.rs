@@ -215,6 +215,37 @@ fn a_control_that_is_missed_is_a_caution_and_so_is_a_false_alarm() {
     assert!(warns(&analysis, WarningId::FalseAlarm));
 }
 
+/// Seconds that swing on both sides alike are no noise of the difference.
+#[test]
+fn what_seconds_have_in_common_is_no_noise() {
+    let slower = |arm: &str, block| {
+        if arm == "other" {
+            0.9 * noise(block)
+        } else {
+            1.0
+        }
+    };
+    let mut lab = duets(&["one", "other"], 0.0, slower);
+    for run in &mut lab.runs {
+        run.started_at = "2026-03-01T10:00:00Z".into();
+        run.ended_at = Some("2026-03-01T10:00:32Z".into());
+        for (index, slice) in run.points[0].slices.iter_mut().enumerate() {
+            let up = if index % 3 == 0 { 1.3 } else { 1.0 };
+            slice.length_ns = (slice.length_ns as f64 / up) as u64;
+        }
+    }
+    let analysis = lab.analyse();
+    assert!(analysis.duets[0].correlation_of_seconds.unwrap() > 0.99);
+    let [found] = &analysis.noise[..] else {
+        panic!("{:?}", analysis.noise)
+    };
+    assert_eq!(found.runs_in_turn, 1);
+    assert!(found.seconds < 1e-6, "{found:?}");
+    // Differences are ±0.5 %, of 8 with 6 degrees of freedom; half of their variance is each arm's.
+    let expected = (8.0 * 0.005_f64.powi(2) / 6.0 / 2.0).sqrt();
+    assert!((found.run - expected).abs() < 1e-4, "{found:?}");
+}
+
 /// Other programs that both halves had for company do not make a duet invalid.
 #[test]
 fn company_of_both_sides_is_a_caution() {

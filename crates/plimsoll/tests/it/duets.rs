@@ -121,6 +121,9 @@ fn both_arms_of_a_pair_run_at_the_same_time_on_halves() {
     let primary = analysis.comparisons.iter().filter(|one| one.primary);
     let compared: Vec<_> = primary.map(|one| (&*one.baseline, &*one.arm)).collect();
     assert_eq!(compared, [("one", "other"), ("one", "third")]);
+    let planned = laboratory.run(&["plan", "experiment.yaml", "--find", "1%"]);
+    let words = "find      a difference of 1%, four times in five\n  duets";
+    assert!(planned.out.contains(words), "{planned:?}");
     let seed = |block: &[&RunRecord; 2]| block.map(|run| run.seed);
     assert!(blocks.iter().map(seed).all(|[one, other]| one == other));
 }
