@@ -110,6 +110,9 @@ pub struct BlockOrder {
 pub struct ArmSummary {
     /// Name.
     pub name: String,
+    /// Whether it is a control, and no arm of the question.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub control: bool,
     /// From the file.
     pub about: Option<String>,
     /// Engine and its version.
@@ -584,6 +587,8 @@ pub struct ControlResult {
     pub planted: f64,
     /// The change of the metric that follows from that, a share.
     pub expected: f64,
+    /// What is left of it at worst: what was under way when the sessions of a closed loop paused was still finished.
+    pub expected_least: f64,
     /// The change that was measured, a share.
     pub estimate: Option<f64>,
     /// Its 95 % interval; `None` with too few blocks.
@@ -596,7 +601,7 @@ pub struct ControlResult {
     pub is_different: bool,
     /// Whether it leaves out zero on the worse side.
     pub is_found: bool,
-    /// Whether it holds what was to be expected.
+    /// Whether it meets what was to be expected.
     pub is_covered: Option<bool>,
     /// In words.
     pub sentence: String,

@@ -25,6 +25,7 @@ pub(crate) fn arms(
         let engine = runs.values().find_map(|run| run.engine.as_ref());
         arms.push(ArmSummary {
             name: arm.name.clone(),
+            control: arm.planted.is_some(),
             about: arm.about.clone(),
             engine: engine.map_or_else(
                 || arm.engine.clone(),

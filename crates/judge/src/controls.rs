@@ -6,12 +6,13 @@ use crate::comparison::{Matched, rule};
 use crate::deciding::deciding;
 use crate::estimate::CONFIDENCE;
 use crate::roles::load_label;
+use crate::sample::Sample;
 use crate::words;
 use crate::words::{counted, percent};
 use plimsoll_plan::{Direction, Metric, Plan, Point};
 use plimsoll_record::{Warning, WarningId};
 use plimsoll_schedule::Load;
-use plimsoll_stats::{FEWEST_BLOCKS, judge};
+use plimsoll_stats::{FEWEST_BLOCKS, judge, median};
 
 /// For each control and mix, by what was planted: throughput of a closed loop, response times of an open one.
 pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
@@ -21,7 +22,9 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
         for (mix_index, mix) in plan.mixes.iter().enumerate() {
             let (places, _) = deciding(plan, mix_index, arms, baseline);
             for (metric, point) in places {
-                let Some(expected) = expected(&plan.points[point], metric, planted) else {
+                let response = median_response(&arms[baseline].points[point]);
+                let expected = expected(&plan.points[point], metric, planted, response);
+                let Some([expected, expected_least]) = expected else {
                     continue;
                 };
                 let matched = Matched::in_plan(plan, arms, [baseline, control], point, metric);
@@ -47,6 +50,7 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
                     metric,
                     planted,
                     expected,
+                    expected_least,
                     estimate: change.map(|change| change.value),
                     interval,
                     blocks: matched.known.len(),
@@ -64,17 +68,35 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
     results
 }
 
-/// By what share a metric should change where this was planted; `None` of one that does not follow from it.
-fn expected(point: &Point, metric: Metric, planted: f64) -> Option<f64> {
+/// By what share a metric should change where this was planted, and by what at least; `None` of one that does not follow from it. The sessions of a closed loop pause
+/// once in each second. What was under way then is still finished, so of the pause as much may be lost as a response takes, seconds.
+fn expected(point: &Point, metric: Metric, planted: f64, response: f64) -> Option<[f64; 2]> {
     let is_closed = matches!(point.load, Load::Closed { .. });
     match metric {
-        Metric::Throughput if is_closed => Some(-planted),
+        Metric::Throughput if is_closed => Some([-planted, -(planted - response).max(0.0)]),
         Metric::Response { .. } | Metric::Service { .. } | Metric::ResponseMean if !is_closed => {
-            Some(1.0 / (1.0 - planted) - 1.0)
+            Some([1.0 / (1.0 - planted) - 1.0; 2])
         }
         // A copy differs in nothing.
-        _ if planted == 0.0 => Some(0.0),
+        _ if planted == 0.0 => Some([0.0; 2]),
         _ => None,
+    }
+}
+
+/// Mean response time of a point, the median over its runs, seconds.
+fn median_response(samples: &[Sample]) -> f64 {
+    let means = samples
+        .iter()
+        .filter_map(|sample| sample.reading(Metric::ResponseMean));
+    let means: Vec<f64> = means.map(|mean| mean.value / 1e9).collect();
+    median(&means).unwrap_or(0.0)
+}
+
+impl ControlResult {
+    /// Whether most of what was to be planted must have been: not where a response takes as long as half of a pause.
+    #[must_use]
+    pub fn is_planted(&self) -> bool {
+        self.expected_least.abs() >= self.expected.abs() / 2.0
     }
 }
 
@@ -109,6 +131,11 @@ fn sentence(result: &ControlResult) -> String {
         };
     }
     let planted = percent(result.planted, 1);
+    if !result.is_planted() {
+        return format!(
+            "{place}: a slow-down of {planted} could not be planted: sessions pause for {planted} of each second, and what is under way then takes about as long. Use fewer threads, or a larger control."
+        );
+    }
     let blocks = format!(
         "worse in {} of {}",
         result.worse_in,
@@ -134,6 +161,7 @@ pub(crate) fn warnings(plan: &Plan, results: &[ControlResult]) -> Vec<Warning> {
         );
         let what = words::metric(result.metric);
         let is_missed = result.interval.is_some()
+            && result.is_planted()
             && !result.is_found
             && result.expected.abs() >= rule(plan, result.metric).margin();
         if result.planted > 0.0 && is_missed {

@@ -33,7 +33,7 @@ pub(crate) fn in_one_currency(arms: [&Arm; 2]) -> Result<(), String> {
 pub(crate) fn warning(plan: &Plan) -> Option<Warning> {
     let mut without = Vec::new();
     let mut currencies: Vec<(&str, Vec<String>)> = Vec::new();
-    for arm in &plan.arms {
+    for arm in plan.arms.iter().filter(|arm| arm.planted.is_none()) {
         let Some(price) = &arm.rig.price else {
             without.push(arm.name.clone());
             continue;
@@ -47,7 +47,7 @@ pub(crate) fn warning(plan: &Plan) -> Option<Warning> {
         }
     }
     let decides = plan.compare.primary.contains(&Metric::Cost);
-    let is_compared = plan.arms.len() > 1 && (decides || !currencies.is_empty());
+    let is_compared = plan.has_several_arms() && (decides || !currencies.is_empty());
     let has_none = decides && currencies.is_empty();
     let differ = !currencies.is_empty() && !without.is_empty() || currencies.len() > 1;
     if !(is_compared && differ || has_none) {
@@ -70,7 +70,7 @@ pub(crate) fn warning(plan: &Plan) -> Option<Warning> {
 pub(crate) fn costs(plan: &Plan, arms: &[ArmSamples], curves: &[Curve]) -> Vec<CostResult> {
     let mut costs = Vec::new();
     for (arm, samples) in plan.arms.iter().zip(arms) {
-        let Some(price) = &arm.rig.price else {
+        let Some(price) = arm.rig.price.as_ref().filter(|_| arm.planted.is_none()) else {
             continue;
         };
         for (mix_index, mix) in plan.mixes.iter().enumerate() {

@@ -57,7 +57,7 @@ pub(crate) fn headline(
     let of_lines: Vec<String> = lines.iter().map(one_line).collect();
     let mut sentences = match factors {
         Some(factors) => of_factors(factors, comparisons),
-        None if plan.arms.len() > 1 => verdicts(comparisons),
+        None if plan.has_several_arms() => verdicts(comparisons),
         None if is_about_lines => of_lines.clone(),
         None => curves
             .iter()
@@ -71,9 +71,9 @@ pub(crate) fn headline(
     let no_effect =
         factors.is_none_or(|one| one.effects.iter().all(|effect| effect.values.is_empty()));
     // The lines themselves say what limits them.
-    if is_about_lines && plan.arms.len() > 1 && sentences.len() + lines.len() <= SENTENCES + 1 {
+    if is_about_lines && plan.has_several_arms() && sentences.len() + lines.len() <= SENTENCES + 1 {
         sentences.extend(of_lines);
-    } else if plan.arms.len() > 1 || !is_about_lines {
+    } else if plan.has_several_arms() || !is_about_lines {
         sentences.extend(why(comparisons, curves, lines));
     }
     if let Some(against_itself) = against_itself {
@@ -85,7 +85,7 @@ pub(crate) fn headline(
         .filter(|comparison| comparison.primary);
     // As `Analysis::outcome` has it.
     let invalid = match progress.runs_failed {
-        0 if plan.arms.len() > 1
+        0 if plan.has_several_arms()
             && no_effect
             && deciding.all(|comparison| !comparison.has_values()) =>
         {

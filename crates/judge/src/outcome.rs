@@ -31,7 +31,8 @@ impl Analysis {
         let no_valid_point = !points.any(|point| point.valid_runs > 0)
             && !at_lines.any(|point| point.valid_runs > 0);
         let of_factors = self.factors.iter().flat_map(|factors| &factors.effects);
-        let no_pair = self.arms.len() > 1
+        let asked = self.arms.iter().filter(|arm| !arm.control);
+        let no_pair = asked.count() > 1
             && !self
                 .comparisons
                 .iter()

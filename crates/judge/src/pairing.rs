@@ -40,7 +40,7 @@ pub(crate) fn primaries(plan: &Plan) -> Vec<Metric> {
 /// From how many blocks on every deciding metric can have a verdict: several are judged together, and demand more than one alone. An arm by itself has
 /// no verdict, but intervals.
 pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
-    let metrics = if plan.arms.len() > 1 {
+    let metrics = if plan.has_several_arms() {
         primaries(plan).len()
     } else {
         1
@@ -53,7 +53,7 @@ pub(crate) fn fewest_blocks_to_judge(plan: &Plan) -> usize {
 pub fn too_few_blocks(plan: &Plan) -> Option<String> {
     let blocks = plan.blocks_of_a_pair(plan.measurement.blocks);
     let needed = fewest_blocks_to_judge(plan);
-    if plan.arms.len() < 2 || plan.against_itself || blocks as usize >= needed {
+    if !plan.has_several_arms() || plan.against_itself || blocks as usize >= needed {
         return None;
     }
     let blocks = crate::words::counted(blocks as usize, "block");

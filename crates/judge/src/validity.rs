@@ -65,7 +65,7 @@ pub(crate) fn validity(
     strip.extend(disk(plan, calibrations, &points));
     strip.extend(disk_at_its_cap(curves));
     strip.push(machine(warnings));
-    if plan.arms.len() > 1 {
+    if plan.has_several_arms() {
         strip.push(sameness(plan, selection, warnings));
     }
     strip

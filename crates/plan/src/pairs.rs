@@ -3,6 +3,13 @@
 use crate::Plan;
 
 impl Plan {
+    /// Whether the question is about more than one arm. Controls are no arms of the question.
+    #[must_use]
+    pub fn has_several_arms(&self) -> bool {
+        let is_asked = |arm: &&crate::Arm| arm.planted.is_none();
+        self.arms.iter().filter(is_asked).count() > 1
+    }
+
     /// Index of the arm that the others are compared with: the one named, or the first.
     #[must_use]
     pub fn baseline(&self) -> usize {

@@ -593,6 +593,7 @@ fn arm_summaries(shape: &Shape) -> Vec<ArmSummary> {
         .iter()
         .enumerate()
         .map(|(index, name)| ArmSummary {
+            control: false,
             name: name.clone(),
             about: Some(if index == 0 {
                 "cache larger than the data".into()

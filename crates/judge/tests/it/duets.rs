@@ -1,7 +1,7 @@
 //! Duets and controls, on records whose numbers are known.
 
 use crate::laboratory::{Laboratory, Shown, warns};
-use plimsoll_judge::{Analysis, Judgement};
+use plimsoll_judge::{Analysis, Judgement, Outcome};
 use plimsoll_plan::{Order, Pairing, duet_runs};
 use plimsoll_record::{Half, WarningId};
 
@@ -213,6 +213,51 @@ fn a_control_that_is_missed_is_a_caution_and_so_is_a_false_alarm() {
         alarm.sentence
     );
     assert!(warns(&analysis, WarningId::FalseAlarm));
+}
+
+/// One arm alone is no comparison, with a control or without.
+#[test]
+fn one_arm_with_a_control_is_a_result() {
+    let arms = ["one", "control 10%"];
+    let mut lab = Laboratory::closed(&arms, &["c"], &[4], 8);
+    lab.plan.arms[1].planted = Some(0.1);
+    let slower = |arm: &str| if arm == "one" { 1.0 } else { 0.9 };
+    let analysis = lab
+        .measure(|case| Shown::closed(case, 1e4 * slower(case.arm) * noise(case.block)))
+        .analyse();
+    assert_eq!(analysis.outcome(), Outcome::Good, "{:?}", analysis.headline);
+    assert!(
+        !analysis
+            .headline
+            .iter()
+            .any(|line| line.contains("INVALID")),
+        "{:?}",
+        analysis.headline
+    );
+    assert!(analysis.controls[0].is_found);
+    let are_controls: Vec<bool> = analysis.arms.iter().map(|arm| arm.control).collect();
+    assert_eq!(are_controls, [false, true]);
+}
+
+/// Where a response takes longer than the pause, nothing was planted, and nothing is said to have been missed.
+#[test]
+fn what_a_pause_cannot_plant_is_not_missed() {
+    let mut lab = Laboratory::closed(&["one", "control 2%"], &["c"], &[4], 8);
+    lab.plan.arms[1].planted = Some(0.02);
+    lab.plan.compare.margins.insert("throughput".into(), 0.01);
+    // 4 sessions at 100 op/s: 40 ms each, and pauses of 20 ms.
+    let slow = |case: crate::laboratory::Case<'_>| {
+        Shown::closed(case, 100.0 * COMMON[case.block as usize])
+    };
+    let analysis = lab.measure(slow).analyse();
+    let control = &analysis.controls[0];
+    assert_eq!((control.expected, control.expected_least), (-0.02, 0.0));
+    assert!(
+        control.sentence.contains("could not be planted"),
+        "{}",
+        control.sentence
+    );
+    assert!(!warns(&analysis, WarningId::ControlMissed));
 }
 
 /// Seconds that swing on both sides alike are no noise of the difference.
