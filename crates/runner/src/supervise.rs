@@ -356,7 +356,7 @@ impl Worker {
             user: rig.and_then(|rig| rig.user),
             processors: start.half.map(|half| half.processors.clone()),
         })?;
-        let says = move |frame| tell.send(Told { run, place, frame });
+        let says = move |frame| tell.send(Told { run, place, frame }).is_ok();
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines() {
                 let Ok(line) = line else { break };
@@ -364,11 +364,11 @@ impl Worker {
                 let Ok(frame) = serde_json::from_str(&line) else {
                     break;
                 };
-                if says(Some(frame)).is_err() {
+                if !says(Some(frame)) {
                     return;
                 }
             }
-            let _ = says(None);
+            says(None);
         });
         Ok(Self {
             process,

@@ -49,7 +49,7 @@ fn wait_for_two(laboratory: &Laboratory, running: &Running, roles: &[&str]) {
     wait_until("two of each, on halves of their own", || {
         let found = halves_of(laboratory, running);
         let is_halved = |role: &&str| found.get(*role).is_some_and(|halves| halves.len() == 2);
-        roles.iter().all(|role| is_halved(&role))
+        roles.iter().all(is_halved)
     });
 }
 

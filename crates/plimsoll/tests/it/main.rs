@@ -10,9 +10,11 @@
 
 #[cfg(feature = "wiredtiger")]
 mod attacks;
+#[cfg(feature = "wiredtiger")]
 mod controls;
 mod deciding;
 mod disks;
+#[cfg(feature = "wiredtiger")]
 mod duets;
 mod ending;
 mod exports;
