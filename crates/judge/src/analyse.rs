@@ -91,7 +91,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         costs: crate::cost::costs(&plan, &samples, &curves),
         lines,
         hosts: crate::hosts::hosts(&plan, &samples),
-        repeatability: crate::repeatability::repeatability(&plan, &samples),
+        repeatability: crate::repeatability::repeatability(&plan, &samples, &duets),
         noise,
         controls,
         duets,

@@ -529,7 +529,7 @@ pub struct Repeatability {
     pub range: f64,
     /// Change from the first block to the last by the Theil-Sen line, a share, where Kendall's test calls it real (5 %).
     pub trend: Option<f64>,
-    /// Smallest difference that a comparison of two such arms over as many blocks would show four times in five, were their runs independent; a share.
+    /// Smallest difference that a comparison of two such arms over as many blocks would show four times in five, were their runs independent; of duets, as they are. A share.
     pub visible: Option<f64>,
     /// In one sentence.
     pub sentence: String,

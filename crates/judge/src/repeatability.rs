@@ -7,7 +7,7 @@ use crate::sample::Sample;
 use crate::select::as_u32;
 use crate::words;
 use crate::words::counted;
-use crate::{Estimate, Repeatability};
+use crate::{DuetResult, Estimate, Repeatability};
 use plimsoll_plan::{Metric, Plan};
 use plimsoll_stats::{spread, theil_sen, visible_with_spread};
 
@@ -15,7 +15,11 @@ use plimsoll_stats::{spread, theil_sen, visible_with_spread};
 const TREND: f64 = 0.05;
 
 /// For each arm and mix, at the point at which the arm is judged and at its line; nothing where fewer than two blocks have a value.
-pub(crate) fn repeatability(plan: &Plan, arms: &[ArmSamples]) -> Vec<Repeatability> {
+pub(crate) fn repeatability(
+    plan: &Plan,
+    arms: &[ArmSamples],
+    duets: &[DuetResult],
+) -> Vec<Repeatability> {
     let pairs = plan.pairs();
     let mut results = Vec::new();
     for (index, (arm, samples)) in plan.arms.iter().zip(arms).enumerate() {
@@ -34,7 +38,13 @@ pub(crate) fn repeatability(plan: &Plan, arms: &[ArmSamples]) -> Vec<Repeatabili
             for (point, metric) in places {
                 let label = load_label(&plan.points[point]);
                 let place = (arm.name.as_str(), mix.name.as_str(), point, label);
-                results.extend(of_point(place, metric, &samples.points[point]));
+                // What both sides of a duet have in common hides nothing.
+                let of_arm = duets.iter().find(|duet| {
+                    let arms = [&duet.baseline, &duet.arm];
+                    arms.contains(&&arm.name) && duet.mix == mix.name && duet.metric == metric
+                });
+                let samples = &samples.points[point];
+                results.extend(of_point(place, metric, samples, of_arm));
             }
         }
     }
@@ -45,6 +55,7 @@ fn of_point(
     (arm, mix, point, load_label): (&str, &str, usize, String),
     metric: Metric,
     samples: &[Sample],
+    duets: Option<&DuetResult>,
 ) -> Option<Repeatability> {
     let readings = samples.iter().filter_map(|sample| {
         let reading = sample.reading(metric)?;
@@ -58,7 +69,8 @@ fn of_point(
     let trend = theil_sen(&logarithms).ok().filter(|trend| trend.p <= TREND);
     let steps = (logarithms.len() - 1) as f64;
     let trend = trend.map(|trend| (trend.slope_per_sample * steps).exp_m1());
-    let visible = visible_with_spread(spread.deviation, logarithms.len()).map(f64::exp_m1);
+    let alone = visible_with_spread(spread.deviation, logarithms.len()).map(f64::exp_m1);
+    let visible = duets.map_or(alone, |duets| duets.visible);
 
     let mut sentence = format!(
         "{} of {arm} varied by {} from block to block ({})",

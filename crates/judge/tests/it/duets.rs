@@ -79,6 +79,14 @@ fn what_both_sides_have_in_common_cancels() {
         found.sentence
     );
     assert!(!warns(&analysis, WarningId::UnequalHalves));
+    // Each arm varies by more than 20 %, and much less than that is seen.
+    let of_throughput = analysis
+        .repeatability
+        .iter()
+        .filter(|one| one.metric == found.metric);
+    for one in of_throughput {
+        assert!(one.spread > 0.15 && one.visible == found.visible, "{one:?}");
+    }
 }
 
 #[test]
