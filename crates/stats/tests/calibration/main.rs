@@ -12,6 +12,7 @@ mod contrasts;
 mod curves;
 mod deciding;
 mod duets;
+mod noise;
 mod searching;
 mod simulate;
 mod stopping;
@@ -29,10 +30,11 @@ const END: &str = "<!-- calibration: end -->";
 
 type Chapter = (&'static str, fn() -> Vec<Study>);
 
-const CHAPTERS: [Chapter; 11] = [
+const CHAPTERS: [Chapter; 12] = [
     ("Comparing two arms", comparing::studies),
     ("From block to block", between_blocks::studies),
     ("Duets and controls", duets::studies),
+    ("Sources of noise", noise::studies),
     ("Verdicts", deciding::studies),
     ("Factors", contrasts::studies),
     ("Stopping by looks", stopping::studies),

@@ -1,0 +1,106 @@
+//! Are the sources of noise told apart well enough to choose the length of points and the number of blocks?
+
+use plimsoll_stats::{NestedRun, blocks_to_see, noise_sources};
+
+use crate::simulate::Source;
+use crate::study::{Promise, Studies, Study};
+use Promise::{AtLeast, Between};
+
+const REPEATS: usize = 2000;
+/// Blocks of the experiment that forecasts.
+const BLOCKS: u32 = 8;
+/// Seconds of its points.
+const SECONDS: usize = 20;
+/// How much longer the points are that are forecast.
+const LONGER: f64 = 4.0;
+/// The difference that is to be found.
+const SHARE: f64 = 0.02;
+/// The share of the last deviation that a second keeps.
+const MEMORY: f64 = 0.5;
+
+/// Standard deviations, as logarithms.
+#[derive(Clone, Copy)]
+struct Noise {
+    block: f64,
+    run: f64,
+    second: f64,
+}
+
+impl Noise {
+    /// Of an arm's mean over a point, without what the block adds. Seconds that keep half of the last deviation count for a third.
+    fn of_arm(self, seconds: f64) -> f64 {
+        let remembered = (1.0 + MEMORY) / (1.0 - MEMORY);
+        (self.run.powi(2) + self.second.powi(2) * remembered / seconds).sqrt()
+    }
+}
+
+/// How many blocks of longer points the forecast asks for, over the right number.
+fn forecast(source: &mut Source, noise: Noise, wild: bool) -> Option<f64> {
+    let mut runs = Vec::new();
+    for block in 0..BLOCKS {
+        let of_block = noise.block * source.normal();
+        for arm in 0..2 {
+            let run = if wild { source.wild() } else { source.normal() };
+            let level = of_block + noise.run * run;
+            let seconds = source.autoregressive(MEMORY, SECONDS);
+            let seconds = seconds
+                .iter()
+                .map(|second| (level + noise.second * second).exp());
+            runs.push((block, arm, vec![seconds.collect::<Vec<f64>>()]));
+        }
+    }
+    let nested = runs.iter().map(|(block, arm, points)| NestedRun {
+        block: *block,
+        arm: *arm,
+        points,
+    });
+    let found = noise_sources(&nested.collect::<Vec<_>>())?;
+    let of_arm = (found.of_difference(1.0, LONGER) / 2.0).sqrt();
+    let right = blocks_to_see(noise.of_arm(SECONDS as f64 * LONGER), SHARE)?;
+    Some(blocks_to_see(of_arm, SHARE)? as f64 / right as f64)
+}
+
+pub fn studies() -> Vec<Study> {
+    let mut studies = Studies::repeated(REPEATS);
+    let counted = "number of blocks of points four times as long is right to a factor of four";
+    let of_runs = Noise {
+        block: 0.1,
+        run: 0.02,
+        second: 0.02,
+    };
+    let of_seconds = Noise {
+        block: 0.1,
+        run: 0.002,
+        second: 0.1,
+    };
+    // What chance adds to the differences of 8 blocks is taken for noise of runs, which longer points do not help: it asks for too many.
+    for (seed, simulated, noise, wild, promise) in [
+        (
+            501,
+            "8 blocks of 20 s, noise mostly from run to run",
+            of_runs,
+            false,
+            AtLeast(0.95),
+        ),
+        (
+            502,
+            "8 blocks of 20 s, noise mostly from second to second (AR 0.5)",
+            of_seconds,
+            false,
+            Between(0.8, 0.95),
+        ),
+        (
+            503,
+            "8 blocks of 20 s, noise of runs without variance (t, 2 degrees)",
+            of_runs,
+            true,
+            Between(0.55, 0.8),
+        ),
+    ] {
+        studies.add(seed, simulated, counted, promise, |source| {
+            let ratio = forecast(source, noise, wild)?;
+            Some((0.25..=4.0).contains(&ratio))
+        });
+    }
+    studies.all
+}
