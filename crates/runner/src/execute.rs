@@ -601,6 +601,9 @@ fn make(
     }
     if let Some(error) = failure {
         let broken = rigs.len();
+        let is_gone = is_gone(&error);
+        // The record names the machine that was lost.
+        let error = of_host(arm(&attempts[broken]).on.as_deref(), error);
         for rig in rigs.into_iter().flatten() {
             let (_, notes) = rig.tear_down();
             for note in notes {
@@ -622,12 +625,12 @@ fn make(
                 after_block,
                 execution.hosts,
             );
-            if is_gone(&error) {
-                return Err(of_host(arm(attempt).on.as_deref(), error));
-            }
-            states.push(ended?);
+            states.push(ended);
         }
-        return Ok(states);
+        if is_gone {
+            return Err(error);
+        }
+        return states.into_iter().collect();
     }
     let mut orders = Vec::new();
     for (attempt, rig) in attempts.iter_mut().zip(&rigs) {
