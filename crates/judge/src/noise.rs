@@ -20,8 +20,8 @@ use plimsoll_stats::{
     noise_sources, standard_deviation,
 };
 
-/// Lengths of a point that are considered, seconds.
-const LENGTHS: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0];
+/// Lengths of a point that are considered, seconds. In shorter ones nobody can tell whether they are steady.
+const LENGTHS: [f64; 7] = [10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0];
 /// A plan is only said to be better than the one that was made where it takes less than this share of its time.
 const WORTH_SAYING: f64 = 0.8;
 /// A share of the noise from which on it is most of it.
@@ -58,7 +58,7 @@ pub(crate) fn noise(
             let Some(sources) = sources(plan, pair, samples) else {
                 continue;
             };
-            let Some(overhead_seconds) = overhead(plan, selection, pair) else {
+            let Some(overhead_seconds) = overhead(selection, pair) else {
                 continue;
             };
             let of_difference = sources.of_difference(1.0, 1.0);
@@ -139,7 +139,7 @@ fn sources(plan: &Plan, pair: [usize; 2], samples: [&[Sample]; 2]) -> Option<Noi
 }
 
 /// What a run takes besides its measured seconds: its load, its warm-ups, and making what it stands on. Seconds, the median over the runs of both arms.
-fn overhead(plan: &Plan, selection: &Selection<'_>, pair: [usize; 2]) -> Option<f64> {
+fn overhead(selection: &Selection<'_>, pair: [usize; 2]) -> Option<f64> {
     let runs = pair
         .into_iter()
         .flat_map(|arm| selection.finished[arm].values());
@@ -149,7 +149,7 @@ fn overhead(plan: &Plan, selection: &Selection<'_>, pair: [usize; 2]) -> Option<
         let measured: u64 = ends.map(|end| end.measured_ns).sum();
         Some((ended - begun - measured as f64 / 1e9).max(0.0))
     });
-    median(&besides.collect::<Vec<f64>>()).filter(|_| !plan.points.is_empty())
+    median(&besides.collect::<Vec<f64>>())
 }
 
 impl NoiseResult {

@@ -59,14 +59,19 @@ fn of_history(plan: &Plan, share: f64, file: &Path) -> anyhow::Result<Vec<Power>
     let here = Host::here().machine().fingerprint();
     for summary in store.list(&filter)?.into_iter().take(LOOKED_AT) {
         let record = store.load(&summary.id)?;
-        let (Ok(planned), Ok(analysis)) = (plan_of(&record), analyse(&record)) else {
+        if record.machine.fingerprint() != here {
+            continue;
+        }
+        let Ok(planned) = plan_of(&record) else {
             continue;
         };
         let pairing = planned.measurement.pairing;
-        let is_known = found.iter().any(|power| power.pairing == pairing);
-        if is_known || record.machine.fingerprint() != here {
+        if found.iter().any(|power| power.pairing == pairing) {
             continue;
         }
+        let Ok(analysis) = analyse(&record) else {
+            continue;
+        };
         let needs_most = analysis.noise.iter().max_by(|one, other| {
             let spread = |noise: &plimsoll_judge::NoiseResult| noise.run.hypot(noise.seconds);
             spread(one).total_cmp(&spread(other))
