@@ -16,14 +16,15 @@ use plimsoll_plan::{Metric, Plan};
 use plimsoll_quantities::units;
 use plimsoll_schedule::Load;
 use plimsoll_stats::{
-    NestedRun, NoiseSources, autocorrelation_time, blocks_to_see, halves, mean, median,
-    noise_sources, standard_deviation,
+    NestedRun, NoiseSources, blocks_to_see, halves, mean, mean_of_series, median, noise_sources,
 };
 
 /// Lengths of a point that are considered, seconds. In shorter ones nobody can tell whether they are steady.
 const LENGTHS: [f64; 7] = [10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0];
 /// A plan is only said to be better than the one that was made where it takes less than this share of its time.
 const WORTH_SAYING: f64 = 0.8;
+/// Independent seconds of a point below which their noise is not told from that of runs: see "Where the noise comes from" in the table of `docs/methods.md`.
+const FEWEST_INDEPENDENT: f64 = 10.0;
 /// A share of the noise from which on it is most of it.
 const MOST: f64 = 2.0 / 3.0;
 
@@ -75,6 +76,7 @@ pub(crate) fn noise(
                 run: sources.run.sqrt(),
                 seconds: sources.seconds.sqrt(),
                 share_of_seconds: 2.0 * sources.seconds / of_difference,
+                is_told_apart: sources.independent_seconds >= FEWEST_INDEPENDENT,
                 point_seconds: sources.point_seconds,
                 overhead_seconds,
                 points_of_a_run: plan.points.len(),
@@ -113,27 +115,21 @@ fn sources(plan: &Plan, pair: [usize; 2], samples: [&[Sample]; 2]) -> Option<Noi
         return Some(nested);
     };
     let of_difference = halves(&duets, CONFIDENCE)?.spread.powi(2);
-    let mut of_seconds = Vec::new();
+    let mut series = Vec::new();
     for (block, _, _) in &matched.values {
         let pairs = paired_seconds(samples, *block);
         let (ones, others): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-        let (Some(one), Some(other)) = (mean(&ones), mean(&others)) else {
-            continue;
-        };
-        let differences: Vec<f64> = ones
-            .iter()
-            .zip(&others)
-            .map(|(a, b)| a / one - b / other)
-            .collect();
-        if let Some(deviation) = standard_deviation(&differences) {
-            let remembered = 2.0 * autocorrelation_time(&differences);
-            of_seconds.push(deviation.powi(2) * remembered / differences.len() as f64);
+        if let (Some(one), Some(other)) = (mean(&ones), mean(&others)) {
+            let both = ones.iter().zip(&others);
+            series.push(both.map(|(a, b)| a / one - b / other).collect());
         }
     }
-    let of_seconds = mean(&of_seconds)?.min(of_difference);
+    let found = mean_of_series(&series)?;
+    let of_seconds = found.variance.min(of_difference);
     Some(NoiseSources {
         seconds: of_seconds / 2.0,
         run: (of_difference - of_seconds) / 2.0,
+        independent_seconds: found.independent,
         ..nested
     })
 }
@@ -167,10 +163,11 @@ impl NoiseResult {
         })
     }
 
-    /// The length of a point with which it is found soonest.
+    /// The length of a point with which it is found soonest; that which was measured, where nothing is known of others.
     #[must_use]
     pub fn soonest(&self, share: f64) -> Option<Reach> {
-        let lengths = LENGTHS.into_iter().chain([self.point_seconds]);
+        let others: &[f64] = if self.is_told_apart { &LENGTHS } else { &[] };
+        let lengths = others.iter().copied().chain([self.point_seconds]);
         lengths
             .filter_map(|length| self.reach(share, length))
             .min_by(|one, other| one.seconds.total_cmp(&other.seconds))
@@ -202,7 +199,13 @@ fn sentence(result: &NoiseResult) -> String {
             "longer points help a part of it",
         ),
     };
-    let mut text = format!("{from}: {remedy}.");
+    let mut text = match result.is_told_apart {
+        true => format!("{from}: {remedy}."),
+        false => format!(
+            "Points of {} are too short to tell noise of seconds from noise of runs, because seconds that follow each other may be alike for longer.",
+            seconds(result.point_seconds)
+        ),
+    };
     let now = result.reach(result.margin, result.point_seconds);
     if let (Some(now), Some(best)) = (now, result.soonest(result.margin)) {
         let in_words = |reach: Reach| {

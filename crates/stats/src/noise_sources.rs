@@ -1,6 +1,6 @@
 //! Where the noise of a comparison comes from: from second to second, from point to point, from run to run, or from block to block.
 
-use crate::autocorrelation::autocorrelation_time;
+use crate::autocorrelation::mean_of_series;
 use crate::summary::{mean, standard_deviation};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,6 +29,8 @@ pub struct NoiseSources {
     pub seconds: f64,
     /// How long a point was on average, in seconds.
     pub point_seconds: f64,
+    /// As many independent seconds would say as much of its mean. Where they are few, how seconds remember each other is not known, nor what is theirs.
+    pub independent_seconds: f64,
     /// Blocks in which every arm has a run; only these count.
     pub blocks: usize,
 }
@@ -45,8 +47,8 @@ impl NoiseSources {
 
 /// Tells the sources of noise apart; `None` with fewer than two arms, or two blocks in which every arm has a run.
 ///
-/// Nested random effects (Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013), from the inside outwards. Seconds: s²·2τ/n over the square of
-/// the mean, with τ from [`autocorrelation_time`]. Points: the variance of ln(mean of a point) within runs, less what seconds explain. Runs: of the mean over a
+/// Nested random effects (Kalibera and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013), from the inside outwards. Seconds: the variance of
+/// the mean by [`mean_of_series`], over the square of the mean. Points: the variance of ln(mean of a point) within runs, less what seconds explain. Runs: of the mean over a
 /// run's points, what is left when the means of its arm and of its block are taken away, less what points and seconds explain. Blocks: the variance of the
 /// means of blocks, less what runs explain. What comes out below zero is zero, so that small sources are overrated on average.
 #[must_use]
@@ -68,7 +70,12 @@ pub fn noise_sources(runs: &[NestedRun<'_>]) -> Option<NoiseSources> {
     let average = |of: &dyn Fn(&RunFigures) -> f64| {
         all.iter().map(|run| of(run)).sum::<f64>() / all.len() as f64
     };
-    let seconds = average(&|run| run.seconds);
+    let relative: Vec<Vec<f64>> = all
+        .iter()
+        .flat_map(|run| run.relative.iter().cloned())
+        .collect();
+    let of_seconds = mean_of_series(&relative)?;
+    let seconds = of_seconds.variance;
     let degrees: f64 = all.iter().map(|run| run.points - 1.0).sum();
     let within: f64 = all.iter().map(|run| run.squares).sum();
     let between_points = (degrees > 0.0).then(|| within / degrees);
@@ -97,7 +104,8 @@ pub fn noise_sources(runs: &[NestedRun<'_>]) -> Option<NoiseSources> {
         run: (residual - of_points).max(0.0),
         point,
         seconds,
-        point_seconds: average(&|run| run.length),
+        point_seconds: of_seconds.length,
+        independent_seconds: of_seconds.independent,
         blocks,
     })
 }
@@ -109,23 +117,16 @@ struct RunFigures {
     /// Sum of their squared distances from it.
     squares: f64,
     points: f64,
-    /// Variance of the logarithm of a point's mean by its seconds, on average.
-    seconds: f64,
-    /// Seconds of a point, on average.
-    length: f64,
+    /// The seconds of each, over their mean.
+    relative: Vec<Vec<f64>>,
 }
 
 impl RunFigures {
     fn of(points: &[Vec<f64>]) -> Option<Self> {
-        let mut logarithms = Vec::new();
-        let (mut seconds, mut length) = (0.0, 0.0);
+        let (mut logarithms, mut relative) = (Vec::new(), Vec::new());
         for point in points {
             let centre = mean(point).filter(|centre| *centre > 0.0)?;
-            let deviation = standard_deviation(point)?;
-            let count = point.len() as f64;
-            let remembered = 2.0 * autocorrelation_time(point);
-            seconds += (deviation / centre).powi(2) * remembered / count;
-            length += count;
+            relative.push(point.iter().map(|second| second / centre).collect());
             logarithms.push(centre.ln());
         }
         let count = logarithms.len() as f64;
@@ -134,8 +135,7 @@ impl RunFigures {
             mean: centre,
             squares: logarithms.iter().map(|one| (one - centre).powi(2)).sum(),
             points: count,
-            seconds: seconds / count,
-            length: length / count,
+            relative,
         })
     }
 }

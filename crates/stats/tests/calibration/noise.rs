@@ -4,9 +4,11 @@ use plimsoll_stats::{NestedRun, blocks_to_see, noise_sources};
 
 use crate::simulate::Source;
 use crate::study::{Promise, Studies, Study};
-use Promise::{AtLeast, Between};
+use Promise::{AtLeast, AtMost, Between};
 
 const REPEATS: usize = 2000;
+/// Independent seconds of a point from which on the program tells their noise from that of runs.
+const FEWEST_INDEPENDENT: f64 = 10.0;
 /// Blocks of the experiment that forecasts.
 const BLOCKS: u32 = 8;
 /// Seconds of its points.
@@ -60,6 +62,28 @@ fn forecast(source: &mut Source, noise: Noise, wild: bool) -> Option<f64> {
     Some(blocks_to_see(of_arm, SHARE)? as f64 / right as f64)
 }
 
+/// Whether noise that is nearly all from seconds with this memory is told from that of runs, and rightly; `None` where it is not told apart.
+fn told_rightly(source: &mut Source, seconds: usize, memory: f64) -> Option<bool> {
+    let mut runs = Vec::new();
+    for block in 0..BLOCKS {
+        for arm in 0..2 {
+            let level = 0.002 * source.normal();
+            let of_run = source.autoregressive(memory, seconds);
+            let of_run = of_run.iter().map(|second| (level + 0.1 * second).exp());
+            runs.push((block, arm, vec![of_run.collect::<Vec<f64>>()]));
+        }
+    }
+    let nested = runs.iter().map(|(block, arm, points)| NestedRun {
+        block: *block,
+        arm: *arm,
+        points,
+    });
+    let found = noise_sources(&nested.collect::<Vec<_>>())?;
+    let is_told = found.independent_seconds >= FEWEST_INDEPENDENT;
+    // Wrong is: two thirds are from run to run, so that longer points hardly help.
+    is_told.then(|| found.seconds / (found.seconds + found.run) > 1.0 / 3.0)
+}
+
 pub fn studies() -> Vec<Study> {
     let mut studies = Studies::repeated(REPEATS);
     let counted = "number of blocks of points four times as long is right to a factor of four";
@@ -102,5 +126,30 @@ pub fn studies() -> Vec<Study> {
             Some((0.25..=4.0).contains(&ratio))
         });
     }
+    let rightly = "“longer points hardly help” is not said";
+    for (seed, simulated, seconds, memory) in [
+        (
+            504,
+            "8 blocks of 20 s, noise of seconds without memory",
+            20,
+            0.0,
+        ),
+        (505, "8 blocks of 60 s, noise of seconds (AR 0.5)", 60, 0.5),
+        (
+            506,
+            "8 blocks of 120 s, noise of seconds (AR 0.8)",
+            120,
+            0.8,
+        ),
+    ] {
+        studies.add(seed, simulated, rightly, AtLeast(0.97), |source| {
+            told_rightly(source, seconds, memory)
+        });
+    }
+    let simulated = "8 blocks of 20 s, noise of seconds (AR 0.8)";
+    let counted = "told apart from noise of runs";
+    studies.add(507, simulated, counted, AtMost(0.02), |source| {
+        Some(told_rightly(source, SECONDS, 0.8).is_some())
+    });
     studies.all
 }

@@ -1,6 +1,6 @@
-//! Does an experiment that ends by looks still claim what is true?
+//! Does an experiment that ends by looks still claim what is true? And does a gate?
 
-use plimsoll_stats::{Comparison, Interval, is_enough, looks};
+use plimsoll_stats::{Comparison, Interval, Rule, Standing, gate_confidences, is_enough, looks};
 
 use crate::simulate::Source;
 use crate::study::{Promise, Studies, Study};
@@ -80,6 +80,88 @@ fn stopped(source: &mut Source, noise: Noise, ratio: f64, stop: Stop) -> (Interv
     unreachable!("the last look is after the last block")
 }
 
+/// A gate of the margin of throughput, 3 %: how B stands in the end, by which interval of its change, after how many blocks.
+fn gated(source: &mut Source, noise: Noise, ratio: f64) -> (Standing, Interval, u32) {
+    let (a, b) = runs(source, noise, ratio);
+    let looks = looks(10, MOST);
+    let (before, last) = gate_confidences(0.95, looks.len());
+    for look in looks {
+        let blocks = look as usize;
+        let demanded = if look == MOST { last } else { before };
+        let change = Comparison::paired(&a[..blocks], &b[..blocks])
+            .expect("simulated runs are positive")
+            .change(demanded)
+            .expect("what is demanded is valid");
+        let interval = change.interval;
+        let attained = (interval.confidence >= demanded).then_some(interval);
+        let standing = Standing::of(attained, change.value, Rule::throughput());
+        if standing.is_certain() || look == MOST {
+            return (standing, interval, look);
+        }
+    }
+    unreachable!("the last look is after the last block")
+}
+
+/// Gates: what they promise whatever the noise, and how soon they answer.
+fn gates(studies: &mut Studies) {
+    let failed = |standing| matches!(standing, Standing::Lost { .. });
+    for (name, seed, noise) in [
+        ("gate of 3 %, 3 % noise", 51, Noise::Independent),
+        (
+            "gate of 3 %, machine wanders (AR 0.9 from run to run, 5 %)",
+            52,
+            Noise::Wandering,
+        ),
+        (
+            "gate of 3 %, one run in ten stalls to half",
+            53,
+            Noise::Stalls,
+        ),
+        (
+            "gate of 3 %, 6 % drift over the experiment",
+            54,
+            Noise::Drift,
+        ),
+    ] {
+        let simulated = &format!("{name}, equal arms");
+        studies.add(seed, simulated, "fails", AtMost(0.025), |source| {
+            Some(failed(gated(source, noise, 1.0).0))
+        });
+        let simulated = &format!("{name}, B slower by just that");
+        studies.add(100 + seed, simulated, "passes", AtMost(0.025), |source| {
+            Some(gated(source, noise, 1.0 / 1.03).0 == Standing::Kept)
+        });
+        let simulated = &format!("{name}, B 8 % slower");
+        let counted = "interval at the end holds the truth, 95 %";
+        studies.add(200 + seed, simulated, counted, AtLeast(0.95), |source| {
+            Some(gated(source, noise, 0.92).1.contains(-0.08))
+        });
+    }
+    for (simulated, seed, ratio, promise) in [
+        ("gate of 3 %, 3 % noise, equal arms", 55, 1.0, "passes"),
+        ("gate of 3 %, 3 % noise, B 8 % slower", 56, 0.92, "fails"),
+    ] {
+        studies.add(seed, simulated, promise, AtLeast(0.8), |source| {
+            let standing = gated(source, Noise::Independent, ratio).0;
+            Some(match promise {
+                "fails" => failed(standing),
+                _ => standing == Standing::Kept,
+            })
+        });
+        let mut source = Source::new(seed);
+        let blocks: f64 = (0..REPEATS)
+            .map(|_| f64::from(gated(&mut source, Noise::Independent, ratio).2))
+            .sum();
+        studies.all.push(Study::mean(
+            simulated,
+            "blocks until the end, on average",
+            f64::from(MOST),
+            blocks / REPEATS as f64,
+            REPEATS,
+        ));
+    }
+}
+
 pub fn studies() -> Vec<Study> {
     let mut studies = Studies::repeated(REPEATS);
     for (name, seed, noise) in [
@@ -136,5 +218,6 @@ pub fn studies() -> Vec<Study> {
         let (interval, _) = stopped(source, Noise::Independent, 1.0, Stop::Different);
         Some(!interval.contains(0.0))
     });
+    gates(&mut studies);
     studies.all
 }
