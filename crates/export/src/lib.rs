@@ -1,11 +1,12 @@
 //! Files for other programs: tables of points, slices, figures, trials and hosts as CSV and Parquet, JSON of record and analysis, what fio said, logs for the HdrHistogram
-//! tools, PerfKit's samples, Prometheus' text; and JUnit's XML for servers that build and test.
+//! tools, PerfKit's samples, Prometheus' text; JUnit's XML for servers that build and test; and
+//! Markdown for pull requests.
 //!
 //! Every number is in the unit that its column or name says, unrounded, and without separators. Names stand as they are in the experiment file.
 //!
 //! ```text
 //! Report ─┬─ files  ─► ExportFile ─► write
-//!         ├─ junit::render
+//!         ├─ junit::render, markdown::render
 //! Slice ──┴─ prometheus::now
 //! ```
 
@@ -14,6 +15,7 @@ mod hdr;
 mod hosts;
 pub mod junit;
 mod levels;
+pub mod markdown;
 mod perfkit;
 mod points;
 pub mod prometheus;

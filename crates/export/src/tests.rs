@@ -517,3 +517,26 @@ fn nothing_measured_gives_headers_alone() {
         10
     );
 }
+
+#[test]
+fn markdown_has_what_decides_and_keeps_foreign_words_plain() {
+    let (mut record, mut analysis) = small();
+    analysis.name = "a|b <img> `c`".into();
+    record.name.clone_from(&analysis.name);
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    let text = markdown::render(&report, None);
+    assert!(
+        text.starts_with("### a\\|b &lt;img&gt; \\`c\\`\n"),
+        "{text}"
+    );
+    let rows = text.lines().filter(|line| line.starts_with("| "));
+    let deciding = analysis.comparisons.iter().filter(|one| one.primary);
+    // The titles and a row for each; the line below the titles begins with `|-`.
+    assert_eq!(rows.count(), 1 + deciding.count());
+    assert!(text.contains("**Can it be trusted?**"), "{text}");
+    assert!(!text.contains("History"));
+    insta::assert_snapshot!(text);
+}

@@ -35,6 +35,7 @@ fn main() -> std::io::Result<()> {
     let (mut record, mut analysis) = sample::experiment(&shape);
     if rest.iter().any(|word| word == "against-itself") {
         sample::against_itself(&mut analysis);
+        sample::noisy(&mut analysis);
     }
     let open = rest.iter().any(|word| word == "open");
     if open {

@@ -26,6 +26,7 @@ mod provenance;
 mod reading;
 mod rig;
 mod time;
+mod told;
 mod warnings;
 mod why;
 

@@ -5,10 +5,12 @@ pub mod disk;
 pub mod history;
 pub mod hosts;
 pub mod map;
+mod noisy;
 pub mod tails;
 mod testbed;
 
 pub use deciding::{against_itself, disturbed};
+pub use noisy::noisy;
 
 mod factors;
 
@@ -675,6 +677,7 @@ pub fn analysis(shape: &Shape) -> Analysis {
         events: Vec::new(),
         hosts: Vec::new(),
         against_itself: None,
+        gate: None,
         curves,
         load_phase,
         comparisons,

@@ -264,7 +264,10 @@ impl Arms<'_> {
             let Some((value, more_is_better)) = self.value(column, point) else {
                 continue;
             };
-            if point.valid_runs == 0 || bounded || !value.is_finite() {
+            // Controls are no arms of the question.
+            let mut arms = self.analysis.arms.iter();
+            let is_control = arms.any(|arm| arm.control && arm.name == point.arm);
+            if point.valid_runs == 0 || bounded || is_control || !value.is_finite() {
                 continue;
             }
             candidates += 1;

@@ -47,6 +47,19 @@ fn the_whole_screen_in_ascii() {
 }
 
 #[test]
+fn noise_duets_and_controls_at_80_columns() {
+    let (_, mut analysis) = sample::experiment(&Shape::safe_load());
+    sample::noisy(&mut analysis);
+    let screen = Screen::default();
+    let signs = Signs::of(&analysis, &screen);
+    let mut out = String::new();
+    deciding::blocks(&mut out, &analysis, &signs, &screen);
+    deciding::duets(&mut out, &analysis, &screen);
+    deciding::controls(&mut out, &analysis, &screen);
+    insta::assert_snapshot!(strip_str(&out).to_string());
+}
+
+#[test]
 fn events_at_80_columns() {
     let (_, mut analysis) = sample::experiment(&Shape::quickstart());
     sample::disturbed(&mut analysis);

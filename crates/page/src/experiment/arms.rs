@@ -254,7 +254,12 @@ fn mix_rows(
         .iter()
         .map(|arm| judged.and_then(|judged| select::point(analysis, &arm.name, mix, judged)))
         .collect();
-    let best: Vec<Option<usize>> = COLUMNS.iter().map(|column| best(column, &points)).collect();
+    // Controls are no arms of the question.
+    let asked = points.iter().zip(shown);
+    let asked: Vec<Option<&CurvePoint>> = asked
+        .map(|(point, arm)| point.filter(|_| !arm.control))
+        .collect();
+    let best: Vec<Option<usize>> = COLUMNS.iter().map(|column| best(column, &asked)).collect();
     let label = points
         .iter()
         .flatten()

@@ -1,5 +1,6 @@
 //! How much each arm varies from block to block, which is what every interval rests on.
 
+use super::told::{Told, pair, table, what};
 use super::{NAME, Page};
 use crate::chart::{farthest, strip};
 use crate::prose;
@@ -48,41 +49,40 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     }
 }
 
+/// Titles of the columns of the sources of noise, behind the names.
+const SOURCES: [&str; 6] = [
+    "Blocks",
+    "From block to block",
+    "From run to run",
+    "From second to second",
+    "Point",
+    "Besides it, a run takes",
+];
+
 /// Where the noise of the comparisons comes from; nothing where that is not known.
 fn noise(page: &Page<'_>) -> Markup {
     let all = &page.report.analysis.noise;
-    let limit = page.budget.arm_rows;
     if all.is_empty() {
         return html! {};
     }
+    let told = all.iter().map(|one| Told {
+        sentence: &one.sentence,
+        name: pair(&one.arm, &one.baseline),
+        what: what(&one.mix, &one.load_label, "throughput"),
+        figures: vec![
+            one.blocks.to_string(),
+            PAGE.percent(one.block),
+            PAGE.percent(one.run),
+            PAGE.percent(one.seconds),
+            format!("{:.0} s", one.point_seconds),
+            format!("{:.1} s", one.overhead_seconds),
+        ],
+    });
+    let told: Vec<Told<'_>> = told.collect();
     html! {
         h3 { "Where the noise comes from" }
         p.lead { "Standard deviations of what is new at each level. Blocks are common to both arms, so that the comparison is free of them." }
-        @for one in all.iter().take(limit) { p { (prose::prose(&one.sentence)) } }
-        div.scroll tabindex="0" role="region" aria-label="Table of the sources of noise" {
-            table {
-                thead { tr {
-                    th scope="col" { "Pair" }
-                    th scope="col" { "What" }
-                    @for title in ["Blocks", "From block to block", "From run to run", "From second to second", "Point", "Besides it, a run takes"] { th.num scope="col" { (title) } }
-                } }
-                tbody {
-                    @for one in all.iter().take(limit) {
-                        tr {
-                            th scope="row" { (text::short(&one.arm, NAME)) " against " (text::short(&one.baseline, NAME)) }
-                            td { (text::short(&one.mix, NAME)) ", " (one.load_label) ": throughput" }
-                            td.num { (one.blocks) }
-                            td.num { (PAGE.percent(one.block)) }
-                            td.num { (PAGE.percent(one.run)) }
-                            td.num { (PAGE.percent(one.seconds)) }
-                            td.num { (format!("{:.0} s", one.point_seconds)) }
-                            td.num { (format!("{:.1} s", one.overhead_seconds)) }
-                        }
-                    }
-                }
-            }
-        }
-        @if all.len() > limit { p.remark { "The first " (limit) " of " (all.len()) " rows; all are in analysis.json." } }
+        (table(page, "Table of the sources of noise", ("Pair", &SOURCES), &told))
     }
 }
 

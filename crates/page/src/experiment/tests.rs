@@ -49,6 +49,26 @@ fn the_charts() {
 }
 
 #[test]
+fn noise_duets_and_controls() {
+    let (record, mut analysis) = sample::experiment(&Shape {
+        sessions: vec![2],
+        mixes: vec!["A".into()],
+        ..Shape::safe_load()
+    });
+    let without = rendered(&record, &analysis);
+    assert!(!without.contains("Table of the duets"));
+    sample::noisy(&mut analysis);
+    let page = page_of(&record, &analysis);
+    insta::assert_snapshot!("duets", shown(&duets::section(&page).0));
+    insta::assert_snapshot!("controls", shown(&controls::section(&page).0));
+    insta::assert_snapshot!("blocks_and_noise", shown(&blocks::section(&page).0));
+    let whole = rendered(&record, &analysis);
+    for table in ["duets", "controls", "sources of noise"] {
+        assert!(whole.contains(&format!("Table of the {table}")), "{table}");
+    }
+}
+
+#[test]
 fn the_events() {
     let (record, mut analysis) = small();
     sample::disturbed(&mut analysis);
