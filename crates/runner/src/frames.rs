@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 9;
+pub const FRAMES_VERSION: u32 = 10;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -99,6 +99,8 @@ pub struct Order {
     pub role: WorkerRole,
     /// The arm.
     pub arm: Arm,
+    /// Whether the plan has controls: then sessions of every arm take the same way, so that only what is planted differs.
+    pub has_controls: bool,
     /// All mixes of the plan.
     pub mixes: Vec<Mix>,
     /// All points of the plan.
@@ -152,6 +154,7 @@ impl Order {
             frames: FRAMES_VERSION,
             role: WorkerRole::Alone,
             arm: plan.arms[run.arm as usize].clone(),
+            has_controls: !plan.controls().is_empty(),
             mixes: plan.mixes.clone(),
             points: plan.points.clone(),
             load_sessions: plan.load_phase.sessions,

@@ -1,0 +1,313 @@
+//! What is found in how many minutes, in turn and in duets: by blocks that `./x power` measured once and that are resampled into many experiments.
+//!
+//! ```sh
+//! cargo run --release -p plimsoll-judge --example power collect target/power/power.db > crates/judge/examples/power.csv
+//! cargo run --release -p plimsoll-judge --example power resample crates/judge/examples/power.csv
+//! ```
+//!
+//! `collect` writes a row for each run. `resample` draws experiments from them: stretches of ten blocks that follow each other, so that what lasts for longer than a
+//! block stays together, each from a random place (moving-block bootstrap). Stretches begin with a pair of duets that mirror each other, as experiments do. Each
+//! experiment is judged as the program judges it. Intervals come from drawing the record itself anew, in the same stretches.
+//!
+//! False alarms are counted on the exact copy, with both names exchanged in a random half of the stretches: then no difference is the truth, whatever the sample
+//! happens to show.
+
+use plimsoll_judge::{analyse, plan_of};
+use plimsoll_plan::Pairing;
+use plimsoll_stats::{Comparison, Duet, median, standard_deviation, without_halves};
+use plimsoll_store::{Filter, Store};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+/// Lengths of experiments, minutes.
+const MINUTES: [f64; 6] = [2.0, 5.0, 10.0, 15.0, 20.0, 30.0];
+/// Blocks that are drawn together: five pairs of duets.
+const STRETCH: usize = 10;
+/// Experiments for each share.
+const EXPERIMENTS: usize = 1000;
+/// Records drawn anew for each interval, and experiments of each.
+const RECORDS: usize = 100;
+const EXPERIMENTS_OF_EACH: usize = 100;
+const CONFIDENCE: f64 = 0.95;
+const SEED: u64 = 20;
+
+type Random = Xoshiro256PlusPlus;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["collect", store] => collect(Path::new(store)),
+        ["resample", file] => resample(&fs::read_to_string(file)?),
+        _ => Err("say `collect STORE` or `resample FILE`".into()),
+    }
+}
+
+/// Writes a row for each run of every experiment in the store: `foreign` and `stolen` are seconds of processor time that other programs and the hypervisor took,
+/// over the seconds of the point.
+fn collect(store: &Path) -> Result<(), Box<dyn Error>> {
+    let store = Store::open_read_only(store)?;
+    println!("experiment,pairing,block,position,planted,started,valid,throughput,foreign,stolen");
+    for summary in store.list(&Filter::default())? {
+        let record = store.load(&summary.id)?;
+        let (plan, analysis) = (plan_of(&record)?, analyse(&record)?);
+        let pairing = match plan.measurement.pairing {
+            Pairing::InTurn => "turn",
+            Pairing::Duet => "duet",
+        };
+        for run in &record.runs {
+            let curves = analysis.curves.iter().filter(|curve| curve.arm == run.arm);
+            let results = curves.flat_map(|curve| &curve.points[0].results);
+            let mut results =
+                results.filter(|result| (result.block, result.attempt) == (run.block, run.attempt));
+            let ended = run.points.first().and_then(|point| point.end.as_ref());
+            let (Some(result), Some(end)) = (results.next(), ended) else {
+                continue;
+            };
+            let foreign = end.foreign.as_deref().map_or(0.0, |foreign| {
+                foreign.cpu_ns as f64 / foreign.elapsed_ns.max(1) as f64
+            });
+            let stolen = end.stolen_ns as f64 / end.measured_ns.max(1) as f64;
+            let arm = plan.arms.iter().find(|arm| arm.name == run.arm);
+            let planted = match arm.ok_or("an arm that the plan does not have")?.planted {
+                Some(share) => share.to_string(),
+                None => "base".to_owned(),
+            };
+            let started: jiff::Timestamp = run.started_at.parse()?;
+            println!(
+                "{},{pairing},{},{},{planted},{:.3},{},{:.1},{foreign:.3},{stolen:.3}",
+                record.name,
+                run.block,
+                run.position,
+                started.as_millisecond() as f64 / 1e3,
+                u8::from(result.valid),
+                result.throughput
+            );
+        }
+    }
+    Ok(())
+}
+
+/// One block of a pair: the logarithms of both, and whether the other one was second, which is its half in duets.
+#[derive(Clone, Copy)]
+struct Block {
+    base: f64,
+    other: f64,
+    other_is_second: bool,
+    /// Whether both are valid. A block that is not takes its time and tells nothing.
+    valid: bool,
+}
+
+/// The blocks of one pair in their order, and what each takes in an experiment of this pair alone, seconds.
+struct Pair {
+    blocks: Vec<Block>,
+    seconds: f64,
+    is_duet: bool,
+}
+
+/// One run of a block.
+struct Run {
+    planted: String,
+    position: u32,
+    started: f64,
+    valid: bool,
+    throughput: f64,
+}
+
+/// Experiment and pairing.
+type Way = (String, String);
+
+/// Blocks by experiment and pairing, and by planted share.
+fn pairs(text: &str) -> Result<BTreeMap<(Way, String), Pair>, Box<dyn Error>> {
+    let mut blocks: BTreeMap<Way, BTreeMap<u32, Vec<Run>>> = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [
+            experiment,
+            pairing,
+            block,
+            position,
+            planted,
+            started,
+            valid,
+            value,
+            ..,
+        ] = cells[..]
+        else {
+            return Err(format!("a row has too few columns: {line}").into());
+        };
+        let of = (experiment.to_owned(), pairing.to_owned());
+        let runs = blocks.entry(of).or_default().entry(block.parse()?);
+        runs.or_default().push(Run {
+            planted: planted.to_owned(),
+            position: position.parse()?,
+            started: started.parse()?,
+            valid: valid == "1",
+            throughput: value.parse()?,
+        });
+    }
+    let mut pairs = BTreeMap::new();
+    for (way, blocks) in blocks {
+        let is_duet = way.1 == "duet";
+        let mut starts: Vec<f64> = blocks.values().flatten().map(|run| run.started).collect();
+        starts.sort_by(f64::total_cmp);
+        // Both runs of a duet begin together.
+        starts.dedup_by(|later, earlier| *later - *earlier < 0.5);
+        let apart: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        // Of a run, or of a duet. A pair in turn has two runs.
+        let each = median(&apart).ok_or("too few runs")?;
+        let seconds = if is_duet { each } else { 2.0 * each };
+        for runs in blocks.values() {
+            let Some(base) = runs.iter().find(|run| run.planted == "base") else {
+                continue;
+            };
+            for other in runs.iter().filter(|run| run.planted != "base") {
+                let key = (way.clone(), other.planted.clone());
+                let pair = pairs.entry(key).or_insert_with(|| Pair {
+                    blocks: Vec::new(),
+                    seconds,
+                    is_duet,
+                });
+                pair.blocks.push(Block {
+                    base: base.throughput.ln(),
+                    other: other.throughput.ln(),
+                    other_is_second: other.position > base.position,
+                    valid: base.valid && other.valid,
+                });
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+/// So many blocks in stretches from random places. With `exchanged` both names change places in a random half of the stretches.
+fn drawn(random: &mut Random, from: &[Block], count: usize, exchanged: bool) -> Vec<Block> {
+    let mut blocks = Vec::with_capacity(count + STRETCH);
+    while blocks.len() < count {
+        let begin = 2 * random.random_range(0..from.len().div_ceil(2));
+        let exchange = exchanged && random.random();
+        for offset in 0..STRETCH {
+            let mut block = from[(begin + offset) % from.len()];
+            if exchange {
+                block = Block {
+                    base: block.other,
+                    other: block.base,
+                    other_is_second: !block.other_is_second,
+                    valid: block.valid,
+                };
+            }
+            blocks.push(block);
+        }
+    }
+    blocks.truncate(count);
+    blocks
+}
+
+/// The interval of the difference, as a logarithm, as the program makes it.
+fn interval(blocks: &[Block], is_duet: bool) -> Option<(f64, f64)> {
+    let sides = blocks.iter().filter(|block| block.valid);
+    let sides = sides.map(|block| Duet {
+        baseline: block.base,
+        other: block.other,
+        other_is_second: block.other_is_second,
+    });
+    let mut sides: Vec<Duet> = sides.collect();
+    if is_duet {
+        sides = without_halves(&sides);
+    }
+    let values = sides
+        .iter()
+        .map(|side| (side.baseline.exp(), side.other.exp()));
+    let (a, b): (Vec<f64>, Vec<f64>) = values.unzip();
+    let compared = Comparison::paired(&a, &b).ok()?;
+    let interval = compared.ln_ratio(CONFIDENCE).ok()?.interval;
+    (interval.confidence >= CONFIDENCE).then_some((interval.lower, interval.upper))
+}
+
+/// What is counted.
+#[derive(Clone, Copy, PartialEq)]
+enum Counted {
+    /// The slow-down is found.
+    Found,
+    /// An exact copy is called different.
+    FalseAlarm,
+}
+
+impl Pair {
+    /// How often it is so in experiments of so many blocks, drawn from these.
+    fn share(
+        &self,
+        random: &mut Random,
+        from: &[Block],
+        counted: Counted,
+        blocks: usize,
+        experiments: usize,
+    ) -> f64 {
+        let mut hits = 0;
+        for _ in 0..experiments {
+            let drawn = drawn(random, from, blocks, counted == Counted::FalseAlarm);
+            if let Some((lower, upper)) = interval(&drawn, self.is_duet) {
+                hits += usize::from(match counted {
+                    Counted::Found => upper < 0.0,
+                    Counted::FalseAlarm => upper < 0.0 || lower > 0.0,
+                });
+            }
+        }
+        hits as f64 / experiments as f64
+    }
+}
+
+fn resample(text: &str) -> Result<(), Box<dyn Error>> {
+    let pairs = pairs(text)?;
+    println!("| Experiment | Way | Planted | Blocks recorded | Whole record | Spread of a block |");
+    println!("|---|---|---:|---:|---|---:|");
+    for (((experiment, pairing), planted), pair) in &pairs {
+        let blocks = pair.blocks.iter().filter(|block| block.valid);
+        let differences: Vec<f64> = blocks.map(|block| block.other - block.base).collect();
+        let spread = standard_deviation(&differences).unwrap_or(f64::NAN);
+        let percent = |logarithm: f64| 100.0 * logarithm.exp_m1();
+        let whole = interval(&pair.blocks, pair.is_duet).map_or_else(
+            || "none".to_owned(),
+            |(lower, upper)| format!("{:+.2} to {:+.2} %", percent(lower), percent(upper)),
+        );
+        println!(
+            "| {experiment} | {pairing} | {} % | {} | {whole} | {:.1} % |",
+            100.0 * planted.parse::<f64>()?,
+            pair.blocks.len(),
+            100.0 * spread
+        );
+    }
+    println!("\n| Experiment | Way | Counted | Minutes | Blocks | Share | Interval |");
+    println!("|---|---|---|---:|---:|---:|---|");
+    let mut random = Random::seed_from_u64(SEED);
+    for (((experiment, pairing), planted), pair) in &pairs {
+        let planted: f64 = planted.parse()?;
+        let (counted, words) = if planted == 0.0 {
+            (Counted::FalseAlarm, "false alarms".to_owned())
+        } else {
+            (Counted::Found, format!("{} % found", 100.0 * planted))
+        };
+        for minutes in MINUTES {
+            let blocks = (60.0 * minutes / pair.seconds) as usize;
+            let once = pair.share(&mut random, &pair.blocks, counted, blocks, EXPERIMENTS);
+            let mut shares = Vec::with_capacity(RECORDS);
+            for _ in 0..RECORDS {
+                let record = drawn(&mut random, &pair.blocks, pair.blocks.len(), false);
+                let times = EXPERIMENTS_OF_EACH;
+                shares.push(pair.share(&mut random, &record, counted, blocks, times));
+            }
+            shares.sort_by(f64::total_cmp);
+            let (low, high) = (shares[RECORDS / 40], shares[RECORDS - 1 - RECORDS / 40]);
+            println!(
+                "| {experiment} | {pairing} | {words} | {minutes} | {blocks} | {:.0} % | {:.0} to {:.0} % |",
+                100.0 * once,
+                100.0 * low,
+                100.0 * high
+            );
+        }
+    }
+    Ok(())
+}
