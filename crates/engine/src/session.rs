@@ -121,6 +121,14 @@ pub trait Engine: Send + Sync {
         Ok(())
     }
 
+    /// Writes everything that has changed to the data files, and returns when it is there; `false` where there is nothing of the kind, or the user may not ask for it.
+    ///
+    /// # Errors
+    /// When the database fails.
+    fn checkpoint(&self) -> Result<bool, EngineError> {
+        Ok(false)
+    }
+
     /// Called when the sessions of a point are about to begin, right before its clock starts. Engines with a script start it here.
     fn point_begins(&self) {}
 

@@ -148,6 +148,7 @@ pub fn record(frame: &Frame, arms: Vec<Arm>) -> Result<ExperimentRecord, ImportE
             pairing: Pairing::InTurn,
             seed: 0,
             shaped_from: ShapedFrom::default(),
+            checkpoints: plimsoll_plan::Checkpoints::default(),
             log_operations: 0,
         },
         objective: (frame.errors > 0.0).then(|| Objective {

@@ -18,6 +18,7 @@ fn measurement() -> Measurement {
         pairing: Pairing::InTurn,
         seed: 1,
         shaped_from: ShapedFrom::default(),
+        checkpoints: plimsoll_plan::Checkpoints::default(),
         log_operations: 0,
     }
 }

@@ -109,6 +109,7 @@ fn search(seed: u64, trial_seconds: u64) -> (Line, usize) {
         pairing: Pairing::InTurn,
         seed,
         shaped_from: ShapedFrom::default(),
+        checkpoints: plimsoll_plan::Checkpoints::default(),
         log_operations: 0,
     };
     let load = Load::Open {

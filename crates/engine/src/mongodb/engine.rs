@@ -218,15 +218,21 @@ impl Engine for MongoDb {
 
     /// Has the server write everything out, by a checkpoint. A server without that command has nothing to write out.
     fn settle(&self) -> Result<(), EngineError> {
+        self.checkpoint().map(drop)
+    }
+
+    fn checkpoint(&self) -> Result<bool, EngineError> {
         match self.administration.command("admin", doc! { "fsync": 1 }) {
-            Ok(_) => {}
+            Ok(_) => Ok(true),
             Err(error) => match messages::code(&error) {
-                Some(messages::UNAUTHORIZED) => self.written_out.store(false, Ordering::Relaxed),
-                Some(messages::COMMAND_NOT_FOUND | messages::NOT_IMPLEMENTED) => {}
-                _ => return Err(self.failed("fsync after the load", &error)),
+                Some(messages::UNAUTHORIZED) => {
+                    self.written_out.store(false, Ordering::Relaxed);
+                    Ok(false)
+                }
+                Some(messages::COMMAND_NOT_FOUND | messages::NOT_IMPLEMENTED) => Ok(false),
+                _ => Err(self.failed("fsync", &error)),
             },
         }
-        Ok(())
     }
 
     /// What collStats says of the collection and its indexes: compressed, with the free room inside the files. Not known where the user may not

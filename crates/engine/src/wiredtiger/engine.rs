@@ -262,9 +262,7 @@ impl Engine for WiredTiger {
 
     fn settle(&self) -> Result<(), EngineError> {
         match self.configuration.after_load {
-            AfterLoad::Checkpoint => {
-                self.with_opened(|opened| opened.connection.session()?.checkpoint())
-            }
+            AfterLoad::Checkpoint => self.checkpoint().map(drop),
             AfterLoad::Reopen => self.reopen(),
             AfterLoad::ReopenAndWarm => {
                 self.reopen()?;
@@ -275,6 +273,11 @@ impl Engine for WiredTiger {
                 })
             }
         }
+    }
+
+    fn checkpoint(&self) -> Result<bool, EngineError> {
+        self.with_opened(|opened| opened.connection.session()?.checkpoint())?;
+        Ok(true)
     }
 
     /// The lengths of the files of the collection and its index: compressed, with the free room inside them. Journal, history store and

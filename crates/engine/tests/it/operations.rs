@@ -284,6 +284,7 @@ fn sizes_and_figures_are_told() {
                 assert!(of(names::ENGINE_PAGES_REQUESTED).unwrap() >= 500.0);
                 assert!(of(names::ENGINE_CHECKPOINTS).unwrap() >= 1.0);
                 assert!(of(names::ENGINE_BLOCK_WRITES).unwrap() >= 1.0);
+                assert!(engine.checkpoint().unwrap());
             }
         }
         let description = engine.description();

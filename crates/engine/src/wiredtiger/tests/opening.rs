@@ -136,6 +136,9 @@ fn every_state_after_the_load_keeps_the_data() {
             "reopen" => assert!(read_pages < 10.0, "{read_pages}"),
             _ => assert!(read_pages > 10.0, "{read_pages}"),
         }
+        let before = checkpoints();
+        assert!(engine.checkpoint().unwrap());
+        assert_eq!(checkpoints(), before + 1.0);
         assert_eq!(engine.count().unwrap(), Some(300));
         let mut session = engine.session().unwrap();
         assert!(read(&mut *session, &keys[0], FieldChoice::All).is_some());
