@@ -20,6 +20,7 @@ use crate::elements::search::{LineSearch, line_search};
 use crate::elements::server::check_collections;
 use crate::elements::working_set::{MeasureRecords, RecordSizes};
 use crate::elements::workload::{WorkloadReader, workload};
+use crate::gate::{GateRequest, gated};
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::{Collector, Problems, Reader};
@@ -97,6 +98,8 @@ pub struct Overrides {
     pub scale: Option<String>,
     /// Levels of the factor with `refine`.
     pub scouted: Scouted,
+    /// `plimsoll gate`: the arms in the place of the file's only one.
+    pub gate: Option<GateRequest>,
 }
 
 /// Levels of a factor that scouting runs chose, besides those of the file.
@@ -292,6 +295,12 @@ pub fn check(
                 compare.factor = None;
                 grid = None;
             }
+            None => return Err(problems.finish(file_name)),
+        }
+    } else if let Some(request) = &given.overrides.gate {
+        let judged = (&mut compare, &mut thresholds[..]);
+        match gated(request, &arms, judged, &mut origins, &mut problems) {
+            Some(both) => arms = both,
             None => return Err(problems.finish(file_name)),
         }
     } else if measurement.looks.is_some() && arm_names.len() == 1 {

@@ -268,6 +268,12 @@ pub enum Mistake {
         "controls are copies of one baseline, and an experiment with factors has one for each combination"
     )]
     ControlsOfCells,
+    /// A gate on a file with several arms, or with factors.
+    #[error("a gate asks whether one thing lost against another, and this file has {arms} arms")]
+    GateOfSeveral {
+        /// How many.
+        arms: usize,
+    },
     /// A plan that cannot be made in duets.
     #[error("duets are not possible here: {why}")]
     NoDuet {
@@ -541,6 +547,7 @@ impl Diagnosis for Mistake {
             Self::FewerThanAtLeast { .. } => "fewer-than-at-least",
             Self::LooksAtNothing => "looks-at-nothing",
             Self::ControlsOfCells => "controls-of-cells",
+            Self::GateOfSeveral { .. } => "gate-of-several",
             Self::NoDuet { .. } => "no-duet",
             Self::NoPrice { .. } => "no-price",
             Self::Currencies { .. } => "currencies",
@@ -639,6 +646,7 @@ impl Diagnosis for Mistake {
             Self::FewerThanAtLeast { .. } => "raise `at_most`, or lower `at_least`".into(),
             Self::LooksAtNothing => "write a number of blocks, or a second arm".into(),
             Self::ControlsOfCells => "write the two arms in question as `arms`, or leave the controls away".into(),
+            Self::GateOfSeveral { .. } => "leave one arm in the file: `plimsoll gate` makes the other of it, or takes it from a second file".into(),
             Self::NoDuet { .. } => "change that, or leave `pairing` (and --duet) away: then the arms run in turn, each on the whole machine".into(),
             Self::NoPrice { .. } => {
                 "write for example `price: {per_hour: 0.07, currency: USD}` in each arm, or name a published `machine`".into()

@@ -4,6 +4,7 @@ use crate::arm_samples::{ArmSamples, samples};
 use crate::arms::arms;
 use crate::comparison::comparisons;
 use crate::curve::{curves, load_phase};
+use crate::demanded::Demanded;
 use crate::difference::{differences, pair_differences};
 use crate::headline::headline;
 use crate::select::Selection;
@@ -26,7 +27,8 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     let curves = curves(&plan, &samples);
     let paired = crate::imported::is_paired(&selection);
     let lines = crate::line::lines(&plan, &samples);
-    let mut comparisons = comparisons(&plan, &samples, paired);
+    let demanded = Demanded::of(&plan, &selection);
+    let mut comparisons = comparisons(&plan, &samples, paired, demanded);
     comparisons.factors = crate::factors::factor_results(&plan, &samples, &mut comparisons.all);
     crate::because::explain(&mut comparisons.all, &curves, &lines);
 
@@ -53,6 +55,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
     warnings.extend(crate::events::warnings(&events));
     crate::warnings::sort(&mut warnings);
     let against_itself = crate::against_itself::against_itself(&plan, &comparisons.all);
+    let gate = crate::gate::gate(&plan, &selection, demanded, &comparisons.all);
     let mut validity = validity(
         &plan,
         &selection,
@@ -73,7 +76,10 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
             &comparisons,
             &curves,
             &lines,
-            against_itself.as_ref(),
+            [
+                gate.as_ref().map(|gate| gate.sentence.as_str()),
+                against_itself.as_ref().map(|one| one.sentence.as_str()),
+            ],
             &warnings,
         )
         .into_iter()
@@ -97,6 +103,7 @@ pub fn analyse(record: &ExperimentRecord) -> Result<Analysis, JudgeError> {
         duets,
         drift,
         against_itself,
+        gate,
         progress: selection.progress,
         curves,
         differences,

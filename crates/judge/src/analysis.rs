@@ -71,6 +71,9 @@ pub struct Analysis {
     /// Of an arm against itself only.
     #[serde(default)]
     pub against_itself: Option<AgainstItself>,
+    /// Of a gate only.
+    #[serde(default)]
+    pub gate: Option<GateResult>,
     /// Bounds from the file.
     pub thresholds: Vec<ThresholdResult>,
     /// Seconds of the measured points, for drawing.
@@ -556,6 +559,8 @@ pub struct NoiseResult {
     pub seconds: f64,
     /// What share of the variance of a difference is from second to second, 0 to 1; the rest is from run to run.
     pub share_of_seconds: f64,
+    /// Whether a point holds enough seconds that are independent of each other to tell their noise from that of runs.
+    pub is_told_apart: bool,
     /// Measured seconds of a point.
     pub point_seconds: f64,
     /// Seconds that a run takes besides its measured ones.
@@ -568,6 +573,31 @@ pub struct NoiseResult {
     pub margin: f64,
     /// In words, with what to do.
     pub sentence: String,
+}
+
+/// What a gate says: whether the new arm loses more than the margin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// The answer.
+    pub outcome: GateOutcome,
+    /// Whether the last look makes that certain enough to end by.
+    pub answered: bool,
+    /// Whether at least half of the blocks that were made can be compared. Where hardly any can, more of them are no help.
+    pub usable: bool,
+    /// In words.
+    pub sentence: String,
+}
+
+/// The answer of a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateOutcome {
+    /// No metric that decides loses more than its margin, for certain.
+    Passed,
+    /// One loses for certain, and probably or certainly more than its margin.
+    Failed,
+    /// Neither is certain.
+    Open,
 }
 
 /// What was found of what was planted in a control.

@@ -5,6 +5,7 @@
 
 use crate::arm_samples::ArmSamples;
 use crate::deciding::deciding;
+use crate::demanded::Demanded;
 use crate::estimate::CONFIDENCE;
 use crate::extract::Reading;
 use crate::pairing::primaries;
@@ -14,7 +15,9 @@ use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
 use crate::{Comparison, FactorResults, Judgement, Verdict};
 use plimsoll_plan::{Direction, Metric, Pairing, Plan, Point};
-use plimsoll_stats::{Duet, Grounds, Observation, Rule, judge, judge_together, without_halves};
+use plimsoll_stats::{
+    Duet, Grounds, Interval, Observation, Rule, Standing, judge, judge_together, without_halves,
+};
 use std::collections::BTreeSet;
 
 /// Looked at in every experiment, beside the metrics that decide.
@@ -38,8 +41,13 @@ pub(crate) struct Comparisons {
 ///
 /// The metrics that decide about one pair under one mix are judged together, so that the chance of any false word among them stays at 5 % (Holm). Each pair
 /// and each mix is a question of its own; everything else is exploratory and judged by itself. Where the runs of a block are not `paired`, each arm's
-/// runs count by themselves.
-pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples], paired: bool) -> Comparisons {
+/// runs count by themselves. What decides attains what is `demanded` of it; all else 95 %.
+pub(crate) fn comparisons(
+    plan: &Plan,
+    arms: &[ArmSamples],
+    paired: bool,
+    demanded: Demanded,
+) -> Comparisons {
     let primary_metrics = primaries(plan);
     let (mut primary, mut exploratory) = (Vec::new(), Vec::new());
     let mut unjudged = Vec::new();
@@ -71,11 +79,11 @@ pub(crate) fn comparisons(plan: &Plan, arms: &[ArmSamples], paired: bool) -> Com
                     if decides {
                         deciding_pairs.push(pairs);
                     } else if pairs.has_any() {
-                        exploratory.extend(judged(vec![pairs], false));
+                        exploratory.extend(judged(vec![pairs], false, Demanded::ONCE));
                     }
                 }
             }
-            primary.extend(judged(deciding_pairs, true));
+            primary.extend(judged(deciding_pairs, true, demanded));
         }
     }
     primary.append(&mut exploratory);
@@ -434,8 +442,8 @@ fn no_better_than(other: Reading, metric: Metric) -> Observation {
     }
 }
 
-/// Judges comparisons that belong together.
-fn judged(family: Vec<Pairs>, primary: bool) -> Vec<Comparison> {
+/// Judges comparisons that belong together: by what is demanded of a look where that answers the question of a gate, and otherwise by what is demanded at last.
+fn judged(family: Vec<Pairs>, primary: bool, demanded: Demanded) -> Vec<Comparison> {
     let mut figures = Vec::with_capacity(family.len());
     for pairs in &family {
         figures.push(pairs.figures());
@@ -446,12 +454,17 @@ fn judged(family: Vec<Pairs>, primary: bool) -> Vec<Comparison> {
             together.push((comparison, pairs.rule));
         }
     }
-    let judgements = match together[..] {
-        [(only, rule)] => judge(only, rule, CONFIDENCE).map(|one| vec![one]),
-        _ => judge_together(&together, CONFIDENCE),
+    let judge_all = |confidence: f64| {
+        let judgements = match together[..] {
+            [(only, rule)] => judge(only, rule, confidence).map(|one| vec![one]),
+            _ => judge_together(&together, confidence),
+        };
+        judgements.expect("what is demanded lies between 0 and 1")
     };
-    let mut judgements = judgements
-        .expect("a confidence of 0.95 lies between 0 and 1")
+    let by_look = demanded.before.map(judge_all);
+    let by_look = by_look.filter(|judgements| answers(family.len(), judgements));
+    let mut judgements = by_look
+        .unwrap_or_else(|| judge_all(demanded.last))
         .into_iter();
     let deciding = family.len();
     let mut comparisons = Vec::with_capacity(family.len());
@@ -487,6 +500,24 @@ fn judged(family: Vec<Pairs>, primary: bool) -> Vec<Comparison> {
         comparisons.push(comparison(pairs, primary, verdict, grounds));
     }
     comparisons
+}
+
+/// Whether a look answers whether any of `all` metrics loses more than its margin; those that cannot be judged are not among the judgements.
+fn answers(all: usize, judgements: &[plimsoll_stats::Judgement]) -> bool {
+    let stand = judgements.iter().map(|judgement| {
+        let rule = Rule::new(judgement.direction, judgement.margin);
+        let rule = rule.expect("it was judged by this rule");
+        Standing::of(attained(judgement), judgement.change.value, rule)
+    });
+    let stand: Vec<Standing> = stand.collect();
+    stand.contains(&Standing::Lost { surely: true })
+        || all == stand.len() && stand.iter().all(|one| *one == Standing::Kept)
+}
+
+/// The interval of a judgement, where it attains what was demanded.
+fn attained(judgement: &plimsoll_stats::Judgement) -> Option<Interval> {
+    let interval = judgement.change.interval;
+    (interval.confidence >= judgement.demanded_confidence).then_some(interval)
 }
 
 fn comparison(
@@ -565,8 +596,7 @@ pub(crate) fn verdict(
         )),
         Grounds::NotEnoughBlocks { needed } => Some(unit.too_few(count, needed, deciding)),
     };
-    let interval = judgement.change.interval;
-    let attained = interval.confidence >= judgement.demanded_confidence;
+    let attained = attained(judgement);
     let verdict = Verdict {
         judgement: match judgement.verdict {
             plimsoll_stats::Verdict::Better => Judgement::Better,
@@ -576,8 +606,8 @@ pub(crate) fn verdict(
         },
         reason,
         estimate: Some(judgement.change.value),
-        interval: attained.then_some((interval.lower, interval.upper)),
-        confidence: attained.then_some(interval.confidence),
+        interval: attained.map(|interval| (interval.lower, interval.upper)),
+        confidence: attained.map(|interval| interval.confidence),
         p_value: Some(judgement.p),
         p_holm: deciding.map(|_| judgement.adjusted_p),
         smallest_visible: judgement.smallest_visible,

@@ -5,8 +5,8 @@ use crate::comparison::{Comparisons, effect};
 use crate::select::Selection;
 use crate::words::{self, counted, list};
 use crate::{
-    AgainstItself, CauseKind, Comparison, Curve, CurvePoint, Effect, EffectKind, FactorResults,
-    Judgement, LineResult, Progress,
+    CauseKind, Comparison, Curve, CurvePoint, Effect, EffectKind, FactorResults, Judgement,
+    LineResult, Progress,
 };
 use plimsoll_plan::{Metric, Plan};
 use plimsoll_record::{Severity, Warning};
@@ -14,14 +14,14 @@ use plimsoll_record::{Severity, Warning};
 /// Sentences at most; one more may say what held the arms back, and one that runs are missing.
 const SENTENCES: usize = 3;
 
-/// What the whole comes to.
+/// What the whole comes to. What a gate says, and an arm against itself, is said `first`.
 pub(crate) fn headline(
     plan: &Plan,
     selection: &Selection<'_>,
     comparisons: &Comparisons,
     curves: &[Curve],
     lines: &[LineResult],
-    against_itself: Option<&AgainstItself>,
+    first: [Option<&str>; 2],
     warnings: &[Warning],
 ) -> Vec<String> {
     let factors = comparisons.factors.as_ref();
@@ -43,6 +43,11 @@ pub(crate) fn headline(
             .collect();
     }
     let is_measured = |curve: &Curve| !curve.points.is_empty();
+    // Controls are no answer to the question.
+    let is_asked = |name: &str| {
+        let mut arms = plan.arms.iter();
+        !arms.any(|arm| arm.name == name && arm.planted.is_some())
+    };
     let mut points = curves.iter().flat_map(|curve| &curve.points);
     let mut of_lines = lines.iter().flat_map(|line| &line.blocks);
     let any_line = of_lines.any(|block| block.trials.iter().any(|trial| trial.valid));
@@ -54,14 +59,15 @@ pub(crate) fn headline(
     }
     let line_decides = plan.compare.primary.contains(&Metric::Line);
     let is_about_lines = !lines.is_empty() && (line_decides || !curves.iter().any(is_measured));
-    let of_lines: Vec<String> = lines.iter().map(one_line).collect();
+    let asked_lines = lines.iter().filter(|line| is_asked(&line.arm));
+    let of_lines: Vec<String> = asked_lines.map(one_line).collect();
     let mut sentences = match factors {
         Some(factors) => of_factors(factors, comparisons),
         None if plan.has_several_arms() => verdicts(comparisons),
         None if is_about_lines => of_lines.clone(),
         None => curves
             .iter()
-            .filter(|curve| is_measured(curve))
+            .filter(|curve| is_measured(curve) && is_asked(&curve.arm))
             .map(one_curve)
             .collect(),
     };
@@ -71,13 +77,16 @@ pub(crate) fn headline(
     let no_effect =
         factors.is_none_or(|one| one.effects.iter().all(|effect| effect.values.is_empty()));
     // The lines themselves say what limits them.
-    if is_about_lines && plan.has_several_arms() && sentences.len() + lines.len() <= SENTENCES + 1 {
+    if is_about_lines
+        && plan.has_several_arms()
+        && sentences.len() + of_lines.len() <= SENTENCES + 1
+    {
         sentences.extend(of_lines);
     } else if plan.has_several_arms() || !is_about_lines {
         sentences.extend(why(comparisons, curves, lines));
     }
-    if let Some(against_itself) = against_itself {
-        sentences.insert(0, against_itself.sentence.clone());
+    for sentence in first.into_iter().flatten() {
+        sentences.insert(0, sentence.to_owned());
     }
     let mut deciding = comparisons
         .all
@@ -100,7 +109,11 @@ pub(crate) fn headline(
     if let Some(invalid) = invalid {
         sentences.insert(0, format!("INVALID: {invalid}.{because}"));
     }
-    if selection.ended_by_looks {
+    let is_gate = plan
+        .measurement
+        .looks
+        .is_some_and(|looks| looks.gate.is_some());
+    if selection.ended_by_looks && !is_gate {
         sentences.push(format!(
             "The experiment ended after {} of at most {}: every interval is narrow enough.",
             progress.order.len(),

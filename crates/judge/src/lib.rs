@@ -76,6 +76,7 @@ mod controls;
 mod cost;
 mod curve;
 mod deciding;
+mod demanded;
 mod difference;
 mod distribution;
 mod drift;
@@ -90,6 +91,7 @@ mod extract;
 mod factor_results;
 mod factors;
 mod figures;
+mod gate;
 mod gates;
 mod headline;
 mod history;
@@ -125,10 +127,10 @@ pub use analyse::{analyse, plan_of};
 pub use analysis::{
     Acknowledgement, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded,
     CalibrationResult, Comparison, ControlResult, CostResult, Curve, CurvePoint, Difference,
-    DriftResult, DuetResult, Estimate, EventResult, EventsResult, HostSummary, Knee,
-    LatencySummary, LineResult, NetworkSummary, NoiseResult, PairDifferences, PointResult,
-    Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness, ThresholdResult,
-    TimeSeries, TrialResult, Validity, ValidityState, WorkingSetResult,
+    DriftResult, DuetResult, Estimate, EventResult, EventsResult, GateOutcome, GateResult,
+    HostSummary, Knee, LatencySummary, LineResult, NetworkSummary, NoiseResult, PairDifferences,
+    PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness,
+    ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState, WorkingSetResult,
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};

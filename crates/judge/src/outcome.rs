@@ -1,15 +1,15 @@
 //! What an analysis comes to, for exit codes.
 
-use crate::{Analysis, Judgement};
+use crate::{Analysis, GateOutcome, GateResult, Judgement};
 
 /// What an analysis comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// What was measured may be used, and every bound holds.
     Good,
-    /// What was measured may be used, and a bound of the file is broken.
+    /// What was measured may be used, and a bound of the file is broken, or a gate failed.
     ThresholdBroken,
-    /// A run failed, no point is valid, or not one deciding comparison has a pair of valid points.
+    /// A run failed, no point is valid, not one deciding comparison has a pair of valid points, or too few of a gate's blocks have.
     Invalid,
 }
 
@@ -40,10 +40,15 @@ impl Analysis {
             && !of_factors
                 .into_iter()
                 .any(|effect| !effect.values.is_empty());
-        if self.progress.runs_failed > 0 || no_valid_point || no_pair {
+        let is_useless = |gate: &GateResult| gate.outcome == GateOutcome::Open && !gate.usable;
+        let is_useless = self.gate.as_ref().is_some_and(is_useless);
+        if self.progress.runs_failed > 0 || no_valid_point || no_pair || is_useless {
             return Outcome::Invalid;
         }
-        if self.thresholds.iter().any(|threshold| !threshold.passed) {
+        let has_failed = |gate: &GateResult| gate.outcome == GateOutcome::Failed;
+        if self.gate.as_ref().is_some_and(has_failed)
+            || self.thresholds.iter().any(|threshold| !threshold.passed)
+        {
             return Outcome::ThresholdBroken;
         }
         Outcome::Good

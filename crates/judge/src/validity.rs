@@ -94,9 +94,15 @@ fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
     } = selection.progress;
     let mut text = format!("{blocks_complete} of {blocks_planned} complete");
     if selection.ended_by_looks {
-        text = format!(
-            "{blocks_complete} complete of at most {blocks_planned}, ended when every interval was narrow enough"
-        );
+        let is_gate = plan
+            .measurement
+            .looks
+            .is_some_and(|looks| looks.gate.is_some());
+        let why = match is_gate {
+            true => "the gate ended",
+            false => "ended when every interval was narrow enough",
+        };
+        text = format!("{blocks_complete} complete of at most {blocks_planned}, {why}");
     }
     let needed = crate::pairing::fewest_blocks_to_judge(plan);
     let of_a_pair = plan.blocks_of_a_pair(blocks_complete);

@@ -266,9 +266,31 @@ pub struct Measurement {
     /// From when on emulated disks are as asked.
     #[serde(default)]
     pub shaped_from: ShapedFrom,
+    /// When the engine writes a checkpoint.
+    #[serde(default, skip_serializing_if = "Checkpoints::is_as_they_come")]
+    pub checkpoints: Checkpoints,
     /// Operations of each point of which begin and end are noted, the first ones; 0: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub log_operations: u32,
+}
+
+/// When the engine of a run writes a checkpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Checkpoints {
+    /// When it does so by itself.
+    #[default]
+    AsTheyCome,
+    /// Before the warm-up of each point too, so that every point begins in the same phase.
+    BeforePoints,
+}
+
+impl Checkpoints {
+    /// Whether they are left to the engine.
+    #[must_use]
+    pub fn is_as_they_come(&self) -> bool {
+        *self == Self::AsTheyCome
+    }
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -283,6 +305,17 @@ pub struct Looks {
     pub first: u32,
     /// Half-width of an interval that is narrow enough, as a share; `None`: the margin of its metric.
     pub half_width: Option<f64>,
+    /// Of a gate: it ends when its question is answered, and its looks pay for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
+}
+
+/// Stopping by the answer: whether the arm loses more than the margin of a metric that decides. At each look the intervals demand more than 95 %, so that all looks
+/// together are wrong as rarely as one interval of 95 %.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gate {
+    /// Time of runs after which no more are made, nanoseconds.
+    pub within_ns: u64,
 }
 
 /// How the plimsoll line is searched.

@@ -86,6 +86,13 @@ fn search_words(search: &Search) -> String {
 
 /// `6 to 24 blocks, until ±3%`.
 pub(crate) fn looks_words(looks: &Looks, most: usize) -> String {
+    if let Some(gate) = looks.gate {
+        return format!(
+            "{} to {most} blocks, until it is certain whether more than the margin is lost, at most {}",
+            looks.first,
+            units::about(gate.within_ns)
+        );
+    }
     let until = match looks.half_width {
         Some(share) => format!("±{}", units::share(share)),
         None => "each interval is within its margin".to_owned(),

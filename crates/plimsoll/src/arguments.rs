@@ -4,6 +4,7 @@ mod agent;
 mod disk;
 mod diskmap;
 mod export;
+mod gate;
 mod history;
 mod import;
 mod serve;
@@ -13,6 +14,7 @@ pub use agent::{Agent, AgentUse, Hosts, Nats, NatsCommand, NatsInit};
 pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
 pub use diskmap::Diskmap;
 pub use export::Export;
+pub use gate::Gate;
 pub use history::History;
 pub use import::Import;
 pub use serve::Serve;
@@ -65,6 +67,8 @@ pub enum Command {
     Run(Run),
     /// Show what would run, in which order, for how long, with which resources, and where each value comes from.
     Plan(Plan),
+    /// Ask whether a new build, version or configuration is slower than the one that is known, for a CI: exit code 99 if it loses more than a margin.
+    Gate(Gate),
     /// Check whether this machine is fit to measure on, and what to change.
     Check(Check),
     /// Show the machines of an experiment: how they are reached, what they are, what they lack, and how far their clocks are known.
@@ -257,6 +261,9 @@ pub struct Run {
     /// Also write the thresholds as a JUnit report, one test case each.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
+    /// Also write the result as Markdown, for a pull request or an issue.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub markdown: Option<PathBuf>,
     /// Hide progress.
     #[arg(long, short)]
     pub quiet: bool,
@@ -301,6 +308,9 @@ pub struct Show {
     /// Also write the thresholds as a JUnit report, one test case each.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
+    /// Also write the result as Markdown, for a pull request or an issue.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub markdown: Option<PathBuf>,
 }
 
 /// `plimsoll compare`.

@@ -17,7 +17,7 @@ pub enum Exit {
     Failed = 1,
     /// The command line is wrong, where it is not clap that says so.
     Usage = 2,
-    /// A threshold of the experiment is broken.
+    /// A threshold of the experiment is broken, or a gate failed.
     ThresholdBroken = 99,
     /// The experiment file is not valid.
     InvalidExperiment = 104,
@@ -35,7 +35,7 @@ Exit codes:
     0  success
     1  any error without a code of its own
     2  wrong usage
-   99  a threshold of the experiment failed
+   99  a threshold of the experiment failed, or a gate
   104  the experiment file is invalid
   105  interrupted; what was measured is kept, the same command resumes
   106  the measurement is invalid: no valid comparison, failed runs, or a disk that misses its description";

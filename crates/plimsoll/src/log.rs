@@ -50,7 +50,7 @@ pub fn begin(arguments: &Arguments) -> Log {
         ),
     };
     let kept = match arguments.command {
-        Command::Run(_) => LevelFilter::DEBUG,
+        Command::Run(_) | Command::Gate(_) => LevelFilter::DEBUG,
         _ => LevelFilter::OFF,
     };
     let log = Log {

@@ -13,6 +13,7 @@ mod disk;
 mod diskmap;
 mod exit;
 mod export;
+mod gate;
 mod history;
 mod hosts;
 mod import;
@@ -88,6 +89,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
     let rigs = rig::Rigs::default();
     match &arguments.command {
         Command::Run(run) => run::run(run, store, rigs, &log),
+        Command::Gate(asked) => gate::gate(asked, store, rigs, &log),
         Command::Nats(NatsCommand::Init(init)) => nats::init_files(init),
         Command::Hosts(hosts) => hosts::hosts(hosts, &rigs),
         Command::Agent(asked) => agent::agent(asked),

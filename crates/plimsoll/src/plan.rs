@@ -61,6 +61,7 @@ pub fn overrides(experiment: &ExperimentFile) -> Overrides {
         against_itself: experiment.aa.clone(),
         scale: experiment.scale.clone(),
         scouted: Scouted::default(),
+        gate: None,
     }
 }
 

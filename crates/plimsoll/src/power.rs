@@ -95,11 +95,7 @@ fn of_history(plan: &Plan, share: f64, file: &Path) -> anyhow::Result<Vec<Power>
 fn assumed(plan: &Plan, share: f64, usual_spread: f64) -> Option<Power> {
     let blocks = blocks_to_see(usual_spread, share)?;
     let needs = needs(plan, plimsoll_engine::kinds());
-    let pairs = plan.measured_pairs().len().max(1) as f64;
-    let of_pair = match plan.measurement.pairing {
-        Pairing::InTurn => plan.measurement.blocks.into(),
-        Pairing::Duet => f64::from(plan.measurement.blocks) / pairs,
-    };
+    let of_pair = f64::from(plan.blocks_of_a_pair(plan.measurement.blocks));
     let reach = Reach {
         point_seconds: plan.measurement.duration_ns as f64 / 1e9,
         blocks,

@@ -89,7 +89,12 @@ pub fn gain_none() {
 pub fn give_up_root(asked: &Asked) -> anyhow::Result<()> {
     let needs_rig = match asked {
         Asked::Rig { .. } | Asked::DiskDaemon | Asked::Worker | Asked::Agent(_) => return Ok(()),
-        Asked::Run(_) | Asked::Plan(_) | Asked::Check(_) | Asked::Disk(_) | Asked::Clean(_) => true,
+        Asked::Run(_)
+        | Asked::Gate(_)
+        | Asked::Plan(_)
+        | Asked::Check(_)
+        | Asked::Disk(_)
+        | Asked::Clean(_) => true,
         _ => false,
     };
     let Some(user) = RunUser::here().filter(|user| user.is_invoker) else {

@@ -19,7 +19,7 @@ use plimsoll_plan::{Arm, HostSpec, HostWay, Plan, needs, server_uri};
 use plimsoll_record::{ExperimentRecord, Program};
 use plimsoll_redact::redact;
 use plimsoll_rig::RigError;
-use plimsoll_runner::{Execution, LocalHost, RunnerError, WorkerProgram, execute};
+use plimsoll_runner::{Ended, Execution, LocalHost, RunnerError, WorkerProgram, execute};
 use plimsoll_store::Store;
 use std::path::{Path, PathBuf};
 
@@ -65,20 +65,121 @@ pub fn run(
             return Ok(Exit::Usage);
         }
     }
+    let asked = Asked {
+        experiment: &arguments.experiment,
+        nats: &arguments.nats,
+        fresh: arguments.fresh,
+        only,
+        calibrate: !arguments.no_calibration,
+        wait_quiet: arguments.wait_quiet,
+        quiet: arguments.quiet,
+    };
+    let made = match measure(asked, &mut plan, &checked.text, store, rigs, log)? {
+        Measured::Made(made) => *made,
+        Measured::Wrong(problems) => return complain(&problems, arguments.json),
+        Measured::Not(exit) => return Ok(exit),
+    };
+    let wanted = show::Wanted {
+        json: arguments.json,
+        page: arguments.page.as_deref(),
+        junit: arguments.junit.as_deref(),
+        markdown: arguments.markdown.as_deref(),
+    };
+    let exit = show::result(&made.record, &wanted, store)?;
+    let ended = &made.ended;
+    if ended.missing > 0 && !arguments.quiet {
+        let why = if ended.interrupted {
+            "interrupted"
+        } else if !arguments.only.is_empty() {
+            "part of the experiment"
+        } else {
+            "some runs failed"
+        };
+        tell(format_args!(
+            "{why}: {} of {} runs are missing; the same command{} makes them: {}",
+            ended.missing,
+            plan.runs.len(),
+            if arguments.only.is_empty() {
+                ""
+            } else {
+                " without --only"
+            },
+            redact(&command_line())
+        ));
+        if let Some(path) = made.log {
+            tell(format_args!(
+                "what was done, step by step: {}",
+                path.display()
+            ));
+        }
+    }
+    if ended.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(exit)
+}
+
+/// What is asked of a measurement, besides its plan.
+pub struct Asked<'a> {
+    /// The file of the plan, for those that are scouted first.
+    pub experiment: &'a arguments::ExperimentFile,
+    /// How agents are reached.
+    pub nats: &'a arguments::Nats,
+    /// Begin anew even if there is an unfinished experiment of the same plan.
+    pub fresh: bool,
+    /// Which arms run now; `None`: all.
+    pub only: Option<Vec<bool>>,
+    /// Whether emulated disks are held against their description first.
+    pub calibrate: bool,
+    /// How long to wait for a quiet machine, nanoseconds.
+    pub wait_quiet: Option<u64>,
+    /// Without progress.
+    pub quiet: bool,
+}
+
+/// What came of it.
+pub enum Measured {
+    /// As far as it got.
+    Made(Box<Made>),
+    /// What scouting chose is not valid.
+    Wrong(plimsoll_experiment::Problems),
+    /// Nothing was made, and why was said.
+    Not(Exit),
+}
+
+/// What was measured.
+pub struct Made {
+    /// The whole record.
+    pub record: ExperimentRecord,
+    /// How far it got.
+    pub ended: Ended,
+    /// Where it is written what was done.
+    pub log: Option<PathBuf>,
+}
+
+/// Makes the runs of a plan, which scouting may change, and loads their record.
+pub fn measure(
+    asked: Asked<'_>,
+    plan: &mut Plan,
+    text: &str,
+    store: Option<&Path>,
+    rigs: Rigs,
+    log: &Log,
+) -> anyhow::Result<Measured> {
     let store_file = store_path(store)?;
     let mut open = Store::open(&store_file)?;
-    let foreign = crate::quiet::before_a_run(arguments.wait_quiet, arguments.quiet)?;
+    let foreign = crate::quiet::before_a_run(asked.wait_quiet, asked.quiet)?;
     let command = command_line();
     let of_file = plan.clone();
-    let nats = connection(&arguments.nats)?;
+    let nats = connection(asked.nats)?;
     if let Some(why) = in_clear(&of_file, nats.as_ref()) {
         tell(why);
-        return Ok(Exit::Usage);
+        return Ok(Measured::Not(Exit::Usage));
     }
     let fleet = fleet(&rigs, &of_file.hosts, nats.as_ref())?;
     let mut execution = Execution {
         plan: &of_file,
-        file_text: &checked.text,
+        file_text: text,
         command: &command,
         program: Program {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -87,12 +188,12 @@ pub fn run(
         hosts: &fleet,
         traces: store_file.with_file_name("traces"),
         server_logs: store_file.with_file_name("servers"),
-        calibrate: !arguments.no_calibration,
+        calibrate: asked.calibrate,
         calibrations: Vec::new(),
         foreign: Some(foreign),
-        only,
-        fresh: arguments.fresh,
-        is_sharp,
+        only: asked.only,
+        fresh: asked.fresh,
+        is_enough,
     };
     tracing::info!(
         "plimsoll {} ({}): {}",
@@ -100,10 +201,10 @@ pub fn run(
         execution.program.commit,
         redact(&command)
     );
-    let mut live = Live::new(arguments.quiet, log, store_file.with_file_name("logs"))?;
+    let mut live = Live::new(asked.quiet, log, store_file.with_file_name("logs"))?;
     if of_file.refined_factor().is_some() {
         let scout = Scout {
-            file: &arguments.experiment,
+            file: asked.experiment,
             rigs: &rigs,
             execution: &execution,
         };
@@ -111,18 +212,18 @@ pub fn run(
         if !matches!(scouted, Ok(Scouting::Chosen(_))) {
             live.end();
         }
-        plan = match scouted? {
+        *plan = match scouted? {
             Scouting::Chosen(plan) => *plan,
-            Scouting::Wrong(problems) => return complain(&problems, arguments.json),
+            Scouting::Wrong(problems) => return Ok(Measured::Wrong(problems)),
             Scouting::Unfinished => {
                 tell(format_args!(
                     "interrupted while scouting; the same command goes on: {}",
                     redact(&command)
                 ));
-                return Ok(Exit::Interrupted);
+                return Ok(Measured::Not(Exit::Interrupted));
             }
         };
-        execution.plan = &plan;
+        execution.plan = plan;
     }
     let ended = execute(&execution, &mut open, &mut live);
     live.end();
@@ -142,42 +243,11 @@ pub fn run(
     let ended = ended?;
     let record = open.load(&ended.id)?;
     drop(open);
-    let wanted = show::Wanted {
-        json: arguments.json,
-        page: arguments.page.as_deref(),
-        junit: arguments.junit.as_deref(),
-    };
-    let exit = show::result(&record, &wanted, store)?;
-    if ended.missing > 0 && !arguments.quiet {
-        let why = if ended.interrupted {
-            "interrupted"
-        } else if !arguments.only.is_empty() {
-            "part of the experiment"
-        } else {
-            "some runs failed"
-        };
-        tell(format_args!(
-            "{why}: {} of {} runs are missing; the same command{} makes them: {}",
-            ended.missing,
-            plan.runs.len(),
-            if arguments.only.is_empty() {
-                ""
-            } else {
-                " without --only"
-            },
-            redact(&command)
-        ));
-        if let Some(path) = live.log_path() {
-            tell(format_args!(
-                "what was done, step by step: {}",
-                path.display()
-            ));
-        }
-    }
-    if ended.interrupted {
-        return Ok(Exit::Interrupted);
-    }
-    Ok(exit)
+    Ok(Measured::Made(Box::new(Made {
+        record,
+        ended,
+        log: live.log_path().map(Path::to_owned),
+    })))
 }
 
 /// This program's own file.
@@ -255,13 +325,17 @@ fn undo_what_it_left(rigs: &Rigs) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Whether every interval that decides is as narrow as asked.
-fn is_sharp(record: &ExperimentRecord) -> bool {
+/// Whether what was measured is enough: every interval that decides is as narrow as asked, or the question of a gate is answered.
+fn is_enough(record: &ExperimentRecord) -> bool {
     let (Ok(plan), Ok(analysis)) = (plan_of(record), analyse(record)) else {
         return false;
     };
-    let looks = plan.measurement.looks;
-    looks.is_some_and(|looks| sharp(&analysis, &looks))
+    match (plan.measurement.looks, &analysis.gate) {
+        // Of blocks that cannot be compared more are no help.
+        (_, Some(gate)) => gate.answered || !gate.usable,
+        (Some(looks), None) => sharp(&analysis, &looks),
+        (None, None) => false,
+    }
 }
 
 /// The command line as it was typed, quoted where a shell needs it.

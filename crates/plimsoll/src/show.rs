@@ -6,9 +6,9 @@ use crate::maps::maps;
 use crate::read::{is_empty, nothing_in, record, store_path};
 use crate::screen::{print, print_drawn, print_json, screen, tell};
 use anyhow::Context;
-use plimsoll_export::junit;
+use plimsoll_export::{junit, markdown};
 use plimsoll_files::{OwnFolder, write_whole};
-use plimsoll_judge::{Analysis, Outcome, analyse, compare_records};
+use plimsoll_judge::{Analysis, History, HistoryQuestion, Outcome, analyse, compare_records};
 use plimsoll_page::experiment::{LARGEST, Setting, render, render_in};
 use plimsoll_record::{ExperimentRecord, ExperimentState};
 use plimsoll_redact::line;
@@ -24,6 +24,7 @@ pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Resu
         json: arguments.json,
         page: arguments.page.as_deref(),
         junit: arguments.junit.as_deref(),
+        markdown: arguments.markdown.as_deref(),
     };
     result(&record, &wanted, store)
 }
@@ -37,6 +38,8 @@ pub struct Wanted<'a> {
     pub page: Option<&'a Path>,
     /// Where its JUnit report goes, if it is wanted.
     pub junit: Option<&'a Path>,
+    /// Where it goes as Markdown, if that is wanted.
+    pub markdown: Option<&'a Path>,
 }
 
 /// Judges a record, shows it and writes its page, and says how the program should end. As JSON, the page is written only where it is asked
@@ -63,6 +66,12 @@ pub fn result(
             ));
         }
     }
+    if let Some(file) = wanted.markdown {
+        let history = history(record, &analysis, store);
+        let text = markdown::render(&report, history.as_ref());
+        write_whole(file, text.as_bytes())
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
     if wanted.json {
         print_json(&analysis)?;
         if wanted.page.is_some() {
@@ -75,6 +84,26 @@ pub fn result(
         print(format_args!("Page: {}\n", link(&file)))?;
     }
     Ok(exit_of(&analysis))
+}
+
+/// What earlier experiments of the same name measured of the arm in question, where the store has at least one more.
+fn history(
+    record: &ExperimentRecord,
+    analysis: &Analysis,
+    store: Option<&Path>,
+) -> Option<History> {
+    let store = Store::open_read_only(&store_path(store).ok()?).ok()?;
+    let deciding = analysis.comparisons.iter().find(|one| one.primary);
+    let question = HistoryQuestion {
+        arm: deciding.map(|one| one.arm.clone()),
+        metric: deciding.map(|one| one.metric),
+        mix: deciding.map(|one| one.mix.clone()),
+        at: deciding.map(|one| one.load_label.clone()),
+        // Each build and each version is a plan of its own.
+        any_plan: true,
+    };
+    let found = plimsoll_serve::lookup::history(&store, &record.id, &question).ok()?;
+    (found.results.len() > 1).then_some(found)
 }
 
 /// A file as a terminal makes a link of it.

@@ -28,6 +28,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 /// An arm that failed in so many blocks and never succeeded is not tried again.
 const TRIES_OF_A_BROKEN_ARM: u32 = 2;
@@ -59,8 +60,9 @@ pub struct Execution<'a> {
     pub only: Option<Vec<bool>>,
     /// Begin anew even if there is an unfinished experiment of the same plan.
     pub fresh: bool,
-    /// Whether every interval that decides is narrow enough for an experiment that may end before all its blocks are made.
-    pub is_sharp: fn(&ExperimentRecord) -> bool,
+    /// Whether what was measured is enough for an experiment that may end before all its blocks are made: every interval that decides is narrow enough, or the
+    /// question of a gate is answered.
+    pub is_enough: fn(&ExperimentRecord) -> bool,
 }
 
 /// How far it got.
@@ -170,6 +172,8 @@ pub fn execute(
     if missing > 0 && execution.calibrate {
         calibrate_disks(execution, &id, store, watcher)?;
     }
+    let before: f64 = earlier.iter().filter_map(took_seconds).sum();
+    let mut spent = Duration::from_secs_f64(before / plan.at_once() as f64);
     let mut successes: Vec<u32> = vec![0; plan.arms.len()];
     let mut failures: Vec<u32> = vec![0; plan.arms.len()];
     let mut interrupted = false;
@@ -191,7 +195,7 @@ pub fn execute(
         let Some(first) = turn.first() else { break };
         if !is_again
             && first.position == 0
-            && has_enough(execution, &id, first.block, store, watcher)?
+            && has_enough(execution, &id, first.block, spent, store, watcher)?
         {
             missing = 0;
             break;
@@ -276,7 +280,10 @@ pub fn execute(
             }
         }
         let after_block = ends_block.then_some(&probed[..]);
-        let states = match make(execution, &id, &mut made, after_block, store, watcher) {
+        let begun_at = Instant::now();
+        let states = make(execution, &id, &mut made, after_block, store, watcher);
+        spent += begun_at.elapsed();
+        let states = match states {
             Err(error @ RunnerError::HostLost { .. }) => {
                 let state = RunState::Failed {
                     message: error.to_string(),
@@ -348,12 +355,13 @@ fn probed_hosts(plan: &Plan) -> Vec<ProbedHost> {
     probed.collect()
 }
 
-/// Whether an experiment that may end by looks has enough blocks before this one: at this look and at the one before, every interval was narrow enough. It follows
-/// from the record alone, so that an experiment that was interrupted decides the same.
+/// Whether an experiment that may end by looks has enough blocks before this one. It follows from the record alone, so that an experiment that was interrupted
+/// decides the same; but for the time of a gate, of which `spent` was used so far.
 fn has_enough(
     execution: &Execution<'_>,
     id: &str,
     block: u32,
+    spent: Duration,
     store: &Store,
     watcher: &mut dyn Watcher,
 ) -> Result<bool, RunnerError> {
@@ -363,23 +371,40 @@ fn has_enough(
     };
     let most = plan.measurement.blocks;
     let looks = looks(asked.first, most);
-    let Some(this) = looks.iter().position(|look| *look == block) else {
-        return Ok(false);
-    };
-    if this == 0 {
-        return Ok(false);
-    }
-    let mut record = store.load(id)?;
-    for blocks in [block, looks[this - 1]] {
-        record.runs.retain(|run| run.block < blocks);
-        if !(execution.is_sharp)(&record) {
+    let this = looks.iter().position(|look| *look == block);
+    let note = if let Some(gate) = asked.gate {
+        // The time says nothing of what was measured, so it may be looked at after every block.
+        if block > 0 && spent >= Duration::from_nanos(gate.within_ns) {
+            format!("out of time after {block} of at most {most} blocks: the experiment ends")
+        } else if this.is_some() {
+            let mut record = store.load(id)?;
+            record.runs.retain(|run| run.block < block);
+            if !(execution.is_enough)(&record) {
+                return Ok(false);
+            }
+            format!(
+                "more would not help after {block} of at most {most} blocks: the experiment ends"
+            )
+        } else {
             return Ok(false);
         }
-    }
-    let note = format!(
-        "every interval is narrow enough after {} and after {block} of at most {most} blocks: the experiment ends",
-        looks[this - 1]
-    );
+    } else {
+        // Narrow at this look and at the one before.
+        let Some(this) = this.filter(|this| *this > 0) else {
+            return Ok(false);
+        };
+        let mut record = store.load(id)?;
+        for blocks in [block, looks[this - 1]] {
+            record.runs.retain(|run| run.block < blocks);
+            if !(execution.is_enough)(&record) {
+                return Ok(false);
+            }
+        }
+        format!(
+            "every interval is narrow enough after {} and after {block} of at most {most} blocks: the experiment ends",
+            looks[this - 1]
+        )
+    };
     watcher.event(&Event::Note(&note));
     Ok(true)
 }

@@ -41,7 +41,7 @@
 //!     calibrations: Vec::new(),
 //!     fresh: false,
 //!     only: None,
-//!     is_sharp: |_| false,
+//!     is_enough: |_| false,
 //! };
 //! let ended = execute(&execution, &mut store, &mut Quiet)?;
 //! println!("experiment {}", ended.id);

@@ -282,6 +282,9 @@ fn measure<W: Write>(
             trial: step.trial,
         };
         reporter.phase = format!("{}, {}", label.mix, label.load_label);
+        if !order.measurement.checkpoints.is_as_they_come() && order.role.leads() {
+            checkpoint(engine)?;
+        }
         reporter.enter(Stage::WarmUp, "warm-up")?;
         reporter.speaker.say(&Frame::PointBegins {
             label,
@@ -299,7 +302,7 @@ fn measure<W: Write>(
             Some(watched) => watched,
             None => engine,
         };
-        let slowing = order.arm.planted.filter(|share| *share > 0.0);
+        let slowing = order.has_controls.then(|| order.arm.planted.unwrap_or(0.0));
         let slowed = slowing.map(|share| Slowed::new(asked, slowing_of(order, &spec.load, share)));
         let asked: &dyn Engine = match &slowed {
             Some(slowed) => slowed,
@@ -374,6 +377,17 @@ fn stored<W: Write>(
         reporter.ask(&Frame::SizeMemory)?;
     }
     Ok(())
+}
+
+/// Has the engine write a checkpoint, as the plan asks for.
+fn checkpoint(engine: &dyn Engine) -> Result<(), String> {
+    match engine.checkpoint().map_err(|error| error.to_string())? {
+        true => Ok(()),
+        false => Err(format!(
+            "`checkpoints: before-points`: {} has no checkpoint that can be asked for, or its user may not (mongod: the role hostManager)",
+            engine.description().name
+        )),
+    }
 }
 
 /// The runner, which started this worker, the daemons and the servers; and servers that run by themselves on this machine.

@@ -36,6 +36,11 @@ pub(crate) fn blocks(
     origins: &mut Origins<'_>,
     problems: &mut Collector<'_>,
 ) -> (u32, Option<Looks>) {
+    if let Some(gate) = &overrides.gate {
+        let flag = Some((SettingValue::Count(gate.at_most.into()), "gate"));
+        origins.settle_or_flag(measurement::PATH, map, keys::blocks, flag);
+        return (gate.at_most, Some(gate.looks()));
+    }
     let flag = match (overrides.pilot, overrides.blocks) {
         (true, None) => Some((PILOT_BLOCKS, "--pilot")),
         (_, blocks) => blocks.map(|blocks| (blocks, "--blocks")),
@@ -76,7 +81,12 @@ pub(crate) fn blocks(
         };
         wrong(blocks::at_most, mistake);
     }
-    (most, Some(Looks { first, half_width }))
+    let looks = Looks {
+        first,
+        half_width,
+        gate: None,
+    };
+    (most, Some(looks))
 }
 
 fn blocks_of(value: Option<&SettingValue>) -> u32 {

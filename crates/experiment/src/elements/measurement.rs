@@ -7,7 +7,7 @@ use crate::origins::Origins;
 use crate::table::*;
 use crate::{Collector, Overrides};
 use plimsoll_document::{Checked, Place};
-use plimsoll_plan::{Measurement, Order, Pairing, SettingValue, Source};
+use plimsoll_plan::{Checkpoints, Measurement, Order, Pairing, SettingValue, Source};
 use plimsoll_quantities::units;
 use plimsoll_record::ShapedFrom;
 
@@ -19,6 +19,7 @@ const AS_WRITTEN: &str = "as-written";
 const DUET: &str = "duet";
 const FROM_WARM_UP: &str = "warm-up";
 const FROM_MEASURING: &str = "measuring";
+const BEFORE_POINTS: &str = "before-points";
 
 object! {
     /// How long, how often and in which order.
@@ -45,6 +46,9 @@ object! {
     shaped_from = Shape::choice(&["load", FROM_WARM_UP, FROM_MEASURING]), Default("load"), "warm-up";
         "From when on emulated disks are as slow as they were asked to be: from the storing of the data, from the warm-up of each \
          point, or from its measured part. Before, they have no limits.";
+    checkpoints = Shape::choice(&["as-they-come", BEFORE_POINTS]), Default("as-they-come"), "before-points";
+        "Whether the engine writes a checkpoint before the warm-up of each point, so that all points begin in the same phase. Together with \
+         `checkpoint_interval: 0s` in the arms, or one that is longer than a point, no other comes within a point. mongod: by `fsync`.";
     log_operations = Shape::count(0, MOST_LOGGED), Default("0"), "100";
         "Begin and end of the first so many measured operations of each point are noted in the record, so that the disk map can \
          show what one of them reads and writes. With one session, each request to the disk belongs to one operation.";
@@ -121,6 +125,10 @@ pub(crate) fn measurement(
         Some(SettingValue::Text(word)) if word == FROM_MEASURING => ShapedFrom::Measuring,
         _ => ShapedFrom::Load,
     };
+    let checkpoints = match origins.settle(PATH, map, measurement::checkpoints) {
+        Some(SettingValue::Text(word)) if word == BEFORE_POINTS => Checkpoints::BeforePoints,
+        _ => Checkpoints::AsTheyCome,
+    };
     let log_operations = origins
         .settle(PATH, map, measurement::log_operations)
         .and_then(|value| u32::try_from(value.whole()?).ok());
@@ -134,6 +142,7 @@ pub(crate) fn measurement(
         pairing,
         seed: seed.unwrap_or(0),
         shaped_from,
+        checkpoints,
         log_operations: log_operations.unwrap_or(0),
     }
 }

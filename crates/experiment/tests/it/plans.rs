@@ -390,6 +390,7 @@ fn flags_win_over_the_file() {
         against_itself: None,
         scale: None,
         scouted: plimsoll_experiment::Scouted::default(),
+        gate: None,
     };
     let plan = check_with(EVERY_KEY, &overrides).unwrap();
     assert_eq!((plan.measurement.blocks, plan.runs.len()), (2, 6));

@@ -242,7 +242,8 @@ fn the_whole_file_arrives() {
         plan.measurement.looks,
         Some(Looks {
             first: 8,
-            half_width: Some(0.02)
+            half_width: Some(0.02),
+            gate: None,
         })
     );
     assert_eq!((plan.measurement.blocks, plan.runs.len()), (24, 48));

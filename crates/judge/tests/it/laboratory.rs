@@ -158,6 +158,7 @@ impl Laboratory {
                 pairing: Pairing::InTurn,
                 seed: 1,
                 shaped_from: ShapedFrom::default(),
+                checkpoints: plimsoll_plan::Checkpoints::default(),
                 log_operations: 0,
             },
             objective: None,

@@ -26,6 +26,7 @@ fn narrow_intervals_are_sharp_and_wide_ones_are_not() {
     let looks = |half_width| Looks {
         first: 6,
         half_width,
+        gate: None,
     };
     assert!(sharp(&analysis, &looks(None)), "the margin is 3 %");
     assert!(sharp(&analysis, &looks(Some(0.021))));
@@ -53,6 +54,7 @@ fn where_an_interval_lies_does_not_matter_to_a_look() {
         let looks = Looks {
             first: 6,
             half_width: Some(half_width),
+            gate: None,
         };
         let near = sharp(&equal_arms(6, 0.02).analyse(), &looks);
         assert_eq!(sharp(&far.analyse(), &looks), near, "{half_width}");
@@ -65,6 +67,7 @@ fn five_blocks_are_never_sharp() {
     let looks = Looks {
         first: 5,
         half_width: Some(0.5),
+        gate: None,
     };
     assert!(!sharp(&analysis, &looks));
     let needed = &analysis.blocks_needed[0];
@@ -78,6 +81,7 @@ fn a_pilot_says_how_many_blocks_it_takes() {
     lab.plan.measurement.looks = Some(Looks {
         first: 6,
         half_width: Some(0.005),
+        gate: None,
     });
     assert_eq!(lab.analyse().blocks_needed[0].blocks, Some(36));
     let four = equal_arms(4, 0.02).analyse();
@@ -94,6 +98,7 @@ fn one_metric_that_is_wide_keeps_the_experiment_going() {
     let looks = Looks {
         first: 6,
         half_width: None,
+        gate: None,
     };
     assert!(
         sharp(&lab.analyse(), &looks),
@@ -113,6 +118,7 @@ fn blocks_that_looks_left_out_are_not_missing() {
     lab.plan.measurement.looks = Some(Looks {
         first: 6,
         half_width: None,
+        gate: None,
     });
     let analysis = lab.analyse();
     assert_eq!(
@@ -253,6 +259,7 @@ fn blocks_that_were_not_enough_are_never_said_to_be() {
     lab.plan.measurement.looks = Some(Looks {
         first: 6,
         half_width: Some(0.0195),
+        gate: None,
     });
     let analysis = lab.analyse();
     let needed = &analysis.blocks_needed[0];

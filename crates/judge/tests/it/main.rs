@@ -14,6 +14,7 @@ mod differences;
 mod duets;
 mod events;
 mod factors;
+mod gate;
 mod gates;
 mod history;
 mod hosts;

@@ -243,3 +243,24 @@ measurement: {warm_up: 0s, duration: 100ms, blocks: 2}
         }
     }
 }
+
+#[test]
+fn what_has_no_checkpoints_says_so() {
+    let laboratory = Laboratory::new();
+    let said = laboratory.experiment(
+        "
+plimsoll: 1
+name: phases
+workload: {records: 10, preset: c}
+defaults: {engine: simulated, service: constant, service_mean: 1ms}
+arms: {one: }
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 100ms, blocks: 1, checkpoints: before-points}
+",
+    );
+    assert_eq!(said.code, Some(106), "{said:?}");
+    assert_contains(
+        &said.out,
+        "simulated has no checkpoint that can be asked for",
+    );
+}

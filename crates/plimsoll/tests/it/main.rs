@@ -19,6 +19,7 @@ mod duets;
 mod ending;
 mod exports;
 mod factors;
+mod gate;
 mod history;
 mod hostile;
 mod hosts;

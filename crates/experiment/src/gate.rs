@@ -1,0 +1,85 @@
+//! What `plimsoll gate` makes of a file with one arm: two arms, of which the second must not lose against the first, and blocks until that is certain.
+
+use crate::Collector;
+use crate::elements::compare::{compare, path};
+use crate::elements::file::file;
+use crate::mistake::Mistake;
+use crate::origins::Origins;
+use plimsoll_document::join;
+use plimsoll_plan::{Arm, Compare, Gate, Looks, Source, Threshold};
+
+/// The command that asks for it.
+const COMMAND: &str = "gate";
+
+/// What a gate compares, and until when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateRequest {
+    /// The arm that is known, and the one in question; each is that of a file with this one's workload, load and measurement.
+    pub arms: [Arm; 2],
+    /// Time of runs after which it ends undecided, nanoseconds.
+    pub within_ns: u64,
+    /// Blocks after which it is looked first.
+    pub first: u32,
+    /// Blocks at most.
+    pub at_most: u32,
+}
+
+impl GateRequest {
+    /// When it looks.
+    pub(crate) fn looks(&self) -> Looks {
+        Looks {
+            first: self.first,
+            half_width: None,
+            gate: Some(Gate {
+                within_ns: self.within_ns,
+            }),
+        }
+    }
+}
+
+/// Puts the arms of the gate in the place of the file's only one, under the names `base` and `new`. What the file says of that one is said of the new one; bounds
+/// speak of the new one alone. `None` where the file has several arms.
+pub(crate) fn gated(
+    request: &GateRequest,
+    arms: &[Arm],
+    (compare, thresholds): (&mut Compare, &mut [Threshold]),
+    origins: &mut Origins<'_>,
+    problems: &mut Collector<'_>,
+) -> Option<Vec<Arm>> {
+    let [of_file] = arms else {
+        let mistake = Mistake::GateOfSeveral { arms: arms.len() };
+        problems.add(file::arms.name, None, mistake);
+        return None;
+    };
+    let [base, new] = ["base", "new"];
+    let source = Source::Flag {
+        name: COMMAND.into(),
+    };
+    let old = join(file::arms.name, &of_file.name);
+    for origin in &mut origins.list {
+        if let Some(rest) = origin.path.strip_prefix(&old)
+            && (rest.is_empty() || rest.starts_with('.'))
+        {
+            origin.path = join(file::arms.name, new) + rest;
+        }
+    }
+    let baseline = path(compare::baseline);
+    origins.list.retain(|origin| origin.path != baseline);
+    origins.add(&baseline, base, source.clone());
+    for (name, arm) in [base, new].iter().zip(&request.arms) {
+        let about = arm.about.clone().unwrap_or_default();
+        origins.add(&join(file::arms.name, name), about, source.clone());
+    }
+    compare.baseline = base.into();
+    compare.pairs = vec![(base.into(), new.into())];
+    for threshold in thresholds {
+        threshold.arm = Some(new.into());
+    }
+    let named = [base, new].into_iter().zip(request.arms.clone());
+    let named = named.map(|(name, arm)| Arm {
+        name: name.into(),
+        levels: Vec::new(),
+        ..arm
+    });
+    Some(named.collect())
+}
