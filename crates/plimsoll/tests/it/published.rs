@@ -59,7 +59,9 @@ fn completions_and_manual() {
 fn every_study_is_valid() {
     let laboratory = Laboratory::new();
     let mut studies = 0;
-    for entry in fs::read_dir(checkout("studies")).unwrap() {
+    let folders = ["studies", "studies/power"];
+    let entries = folders.map(|folder| fs::read_dir(checkout(folder)).unwrap());
+    for entry in entries.into_iter().flatten() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "yaml") {
             continue;
