@@ -6,6 +6,7 @@
 //! The table in `docs/methods.md` is made from the same studies and checked against them. To print it: `cargo test -p plimsoll-stats --test calibration -- --nocapture`;
 //! to write it: the same with `PLIMSOLL_WRITE_DOCS=1`, which is what `./x calibrate` does.
 
+mod adjusting;
 mod between_blocks;
 mod comparing;
 mod contrasts;
@@ -30,10 +31,11 @@ const END: &str = "<!-- calibration: end -->";
 
 type Chapter = (&'static str, fn() -> Vec<Study>);
 
-const CHAPTERS: [Chapter; 12] = [
+const CHAPTERS: [Chapter; 13] = [
     ("Comparing two arms", comparing::studies),
     ("From block to block", between_blocks::studies),
     ("Duets and controls", duets::studies),
+    ("What other programs took", adjusting::studies),
     ("Sources of noise", noise::studies),
     ("Verdicts", deciding::studies),
     ("Factors", contrasts::studies),
