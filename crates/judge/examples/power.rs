@@ -14,7 +14,7 @@
 
 use plimsoll_judge::{analyse, plan_of};
 use plimsoll_plan::Pairing;
-use plimsoll_stats::{Comparison, Duet, median, standard_deviation, without_halves};
+use plimsoll_stats::{Comparison, median, without_explained};
 use plimsoll_store::{Filter, Store};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -46,11 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Writes a row for each run of every experiment in the store: `foreign` and `stolen` are seconds of processor time that other programs and the hypervisor took,
-/// over the seconds of the point.
+/// Writes a row for each run of every experiment in the store.
 fn collect(store: &Path) -> Result<(), Box<dyn Error>> {
     let store = Store::open_read_only(store)?;
-    println!("experiment,pairing,block,position,planted,started,valid,throughput,foreign,stolen");
+    println!("experiment,pairing,block,position,planted,started,valid,throughput,left");
     for summary in store.list(&Filter::default())? {
         let record = store.load(&summary.id)?;
         let (plan, analysis) = (plan_of(&record)?, analyse(&record)?);
@@ -63,14 +62,11 @@ fn collect(store: &Path) -> Result<(), Box<dyn Error>> {
             let results = curves.flat_map(|curve| &curve.points[0].results);
             let mut results =
                 results.filter(|result| (result.block, result.attempt) == (run.block, run.attempt));
-            let ended = run.points.first().and_then(|point| point.end.as_ref());
-            let (Some(result), Some(end)) = (results.next(), ended) else {
+            let Some(result) = results.next() else {
                 continue;
             };
-            let foreign = end.foreign.as_deref().map_or(0.0, |foreign| {
-                foreign.cpu_ns as f64 / foreign.elapsed_ns.max(1) as f64
-            });
-            let stolen = end.stolen_ns as f64 / end.measured_ns.max(1) as f64;
+            let left = result.left_by_others;
+            let left = left.map_or_else(String::new, |left| format!("{left:.4}"));
             let arm = plan.arms.iter().find(|arm| arm.name == run.arm);
             let planted = match arm.ok_or("an arm that the plan does not have")?.planted {
                 Some(share) => share.to_string(),
@@ -78,7 +74,7 @@ fn collect(store: &Path) -> Result<(), Box<dyn Error>> {
             };
             let started: jiff::Timestamp = run.started_at.parse()?;
             println!(
-                "{},{pairing},{},{},{planted},{:.3},{},{:.1},{foreign:.3},{stolen:.3}",
+                "{},{pairing},{},{},{planted},{:.3},{},{:.1},{left}",
                 record.name,
                 run.block,
                 run.position,
@@ -97,6 +93,8 @@ struct Block {
     base: f64,
     other: f64,
     other_is_second: bool,
+    /// What other programs left to both of the processors; NaN where that is not known.
+    left: [f64; 2],
     /// Whether both are valid. A block that is not takes its time and tells nothing.
     valid: bool,
 }
@@ -115,6 +113,7 @@ struct Run {
     started: f64,
     valid: bool,
     throughput: f64,
+    left: f64,
 }
 
 /// Experiment and pairing.
@@ -134,10 +133,10 @@ fn pairs(text: &str) -> Result<BTreeMap<(Way, String), Pair>, Box<dyn Error>> {
             started,
             valid,
             value,
-            ..,
+            left,
         ] = cells[..]
         else {
-            return Err(format!("a row has too few columns: {line}").into());
+            return Err(format!("no row of nine: {line}").into());
         };
         let of = (experiment.to_owned(), pairing.to_owned());
         let runs = blocks.entry(of).or_default().entry(block.parse()?);
@@ -147,6 +146,7 @@ fn pairs(text: &str) -> Result<BTreeMap<(Way, String), Pair>, Box<dyn Error>> {
             started: started.parse()?,
             valid: valid == "1",
             throughput: value.parse()?,
+            left: left.parse().unwrap_or(f64::NAN),
         });
     }
     let mut pairs = BTreeMap::new();
@@ -175,6 +175,7 @@ fn pairs(text: &str) -> Result<BTreeMap<(Way, String), Pair>, Box<dyn Error>> {
                     base: base.throughput.ln(),
                     other: other.throughput.ln(),
                     other_is_second: other.position > base.position,
+                    left: [base.left, other.left],
                     valid: base.valid && other.valid,
                 });
             }
@@ -196,6 +197,7 @@ fn drawn(random: &mut Random, from: &[Block], count: usize, exchanged: bool) -> 
                     base: block.other,
                     other: block.base,
                     other_is_second: !block.other_is_second,
+                    left: [block.left[1], block.left[0]],
                     valid: block.valid,
                 };
             }
@@ -206,23 +208,43 @@ fn drawn(random: &mut Random, from: &[Block], count: usize, exchanged: bool) -> 
     blocks
 }
 
+/// How differences are judged.
+#[derive(Clone, Copy, PartialEq)]
+enum Judged {
+    /// As they were measured, but for the effect of the halves of duets.
+    AsMeasured,
+    /// With what other programs took of the processors taken out too.
+    WithoutOthers,
+}
+
 /// The interval of the difference, as a logarithm, as the program makes it.
-fn interval(blocks: &[Block], is_duet: bool) -> Option<(f64, f64)> {
-    let sides = blocks.iter().filter(|block| block.valid);
-    let sides = sides.map(|block| Duet {
-        baseline: block.base,
-        other: block.other,
-        other_is_second: block.other_is_second,
-    });
-    let mut sides: Vec<Duet> = sides.collect();
-    if is_duet {
-        sides = without_halves(&sides);
-    }
-    let values = sides
+fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64)> {
+    let blocks: Vec<&Block> = blocks.iter().filter(|block| block.valid).collect();
+    let differences: Vec<f64> = blocks
         .iter()
-        .map(|side| (side.baseline.exp(), side.other.exp()));
-    let (a, b): (Vec<f64>, Vec<f64>) = values.unzip();
-    let compared = Comparison::paired(&a, &b).ok()?;
+        .map(|block| block.other - block.base)
+        .collect();
+    let half = |block: &&Block| if block.other_is_second { 1.0 } else { -1.0 };
+    let halves: Vec<f64> = blocks.iter().map(half).collect();
+    let [base, other] = [0, 1].map(|side| {
+        let left = blocks.iter().map(|block| block.left[side]);
+        left.collect::<Vec<f64>>()
+    });
+    // Whether both were disturbed alike is not asked here: drawing blocks again and again makes chance look like more.
+    let more = base
+        .iter()
+        .zip(&other)
+        .map(|(base, other)| (other / base).ln());
+    let taken = (judged == Judged::WithoutOthers).then(|| more.collect::<Vec<f64>>());
+    let left = match (&taken, is_duet) {
+        (Some(taken), false) => without_explained(&differences, [taken]),
+        (Some(taken), true) => without_explained(&differences, [&halves, taken]),
+        (None, true) => without_explained(&differences, [&halves]),
+        (None, false) => None,
+    };
+    let left = left.unwrap_or(differences);
+    let ratios: Vec<f64> = left.iter().map(|one| one.exp()).collect();
+    let compared = Comparison::paired(&vec![1.0; ratios.len()], &ratios).ok()?;
     let interval = compared.ln_ratio(CONFIDENCE).ok()?.interval;
     (interval.confidence >= CONFIDENCE).then_some((interval.lower, interval.upper))
 }
@@ -242,14 +264,14 @@ impl Pair {
         &self,
         random: &mut Random,
         from: &[Block],
-        counted: Counted,
+        (counted, judged): (Counted, Judged),
         blocks: usize,
         experiments: usize,
     ) -> f64 {
         let mut hits = 0;
         for _ in 0..experiments {
             let drawn = drawn(random, from, blocks, counted == Counted::FalseAlarm);
-            if let Some((lower, upper)) = interval(&drawn, self.is_duet) {
+            if let Some((lower, upper)) = interval(&drawn, self.is_duet, judged) {
                 hits += usize::from(match counted {
                     Counted::Found => upper < 0.0,
                     Counted::FalseAlarm => upper < 0.0 || lower > 0.0,
@@ -262,51 +284,54 @@ impl Pair {
 
 fn resample(text: &str) -> Result<(), Box<dyn Error>> {
     let pairs = pairs(text)?;
-    println!("| Experiment | Way | Planted | Blocks recorded | Whole record | Spread of a block |");
-    println!("|---|---|---:|---:|---|---:|");
+    let ways = [
+        (Judged::AsMeasured, "as measured"),
+        (Judged::WithoutOthers, "others taken out"),
+    ];
+    println!("| Experiment | Way | Planted | Blocks | Judged | Whole record |");
+    println!("|---|---|---:|---:|---|---|");
     for (((experiment, pairing), planted), pair) in &pairs {
-        let blocks = pair.blocks.iter().filter(|block| block.valid);
-        let differences: Vec<f64> = blocks.map(|block| block.other - block.base).collect();
-        let spread = standard_deviation(&differences).unwrap_or(f64::NAN);
+        let planted = 100.0 * planted.parse::<f64>()?;
         let percent = |logarithm: f64| 100.0 * logarithm.exp_m1();
-        let whole = interval(&pair.blocks, pair.is_duet).map_or_else(
-            || "none".to_owned(),
-            |(lower, upper)| format!("{:+.2} to {:+.2} %", percent(lower), percent(upper)),
-        );
-        println!(
-            "| {experiment} | {pairing} | {} % | {} | {whole} | {:.1} % |",
-            100.0 * planted.parse::<f64>()?,
-            pair.blocks.len(),
-            100.0 * spread
-        );
+        for (judged, words) in ways {
+            let whole = interval(&pair.blocks, pair.is_duet, judged).map_or_else(
+                || "none".to_owned(),
+                |(lower, upper)| format!("{:+.2} to {:+.2} %", percent(lower), percent(upper)),
+            );
+            let blocks = pair.blocks.len();
+            println!("| {experiment} | {pairing} | {planted} % | {blocks} | {words} | {whole} |");
+        }
     }
-    println!("\n| Experiment | Way | Counted | Minutes | Blocks | Share | Interval |");
-    println!("|---|---|---|---:|---:|---:|---|");
+    println!("\n| Experiment | Way | Judged | Counted | Minutes | Blocks | Share | Interval |");
+    println!("|---|---|---|---|---:|---:|---:|---|");
     let mut random = Random::seed_from_u64(SEED);
     for (((experiment, pairing), planted), pair) in &pairs {
         let planted: f64 = planted.parse()?;
-        let (counted, words) = if planted == 0.0 {
+        let (counted, what) = if planted == 0.0 {
             (Counted::FalseAlarm, "false alarms".to_owned())
         } else {
             (Counted::Found, format!("{} % found", 100.0 * planted))
         };
-        for minutes in MINUTES {
-            let blocks = (60.0 * minutes / pair.seconds) as usize;
-            let once = pair.share(&mut random, &pair.blocks, counted, blocks, EXPERIMENTS);
-            let mut shares = Vec::with_capacity(RECORDS);
-            for _ in 0..RECORDS {
-                let record = drawn(&mut random, &pair.blocks, pair.blocks.len(), false);
-                let times = EXPERIMENTS_OF_EACH;
-                shares.push(pair.share(&mut random, &record, counted, blocks, times));
+        for (judged, words) in ways {
+            let counts = (counted, judged);
+            for minutes in MINUTES {
+                let blocks = (60.0 * minutes / pair.seconds) as usize;
+                let once = pair.share(&mut random, &pair.blocks, counts, blocks, EXPERIMENTS);
+                let mut shares = Vec::with_capacity(RECORDS);
+                for _ in 0..RECORDS {
+                    let record = drawn(&mut random, &pair.blocks, pair.blocks.len(), false);
+                    let times = EXPERIMENTS_OF_EACH;
+                    shares.push(pair.share(&mut random, &record, counts, blocks, times));
+                }
+                shares.sort_by(f64::total_cmp);
+                let (low, high) = (shares[RECORDS / 40], shares[RECORDS - 1 - RECORDS / 40]);
+                println!(
+                    "| {experiment} | {pairing} | {words} | {what} | {minutes} | {blocks} | {:.0} % | {:.0} to {:.0} % |",
+                    100.0 * once,
+                    100.0 * low,
+                    100.0 * high
+                );
             }
-            shares.sort_by(f64::total_cmp);
-            let (low, high) = (shares[RECORDS / 40], shares[RECORDS - 1 - RECORDS / 40]);
-            println!(
-                "| {experiment} | {pairing} | {words} | {minutes} | {blocks} | {:.0} % | {:.0} to {:.0} % |",
-                100.0 * once,
-                100.0 * low,
-                100.0 * high
-            );
         }
     }
     Ok(())

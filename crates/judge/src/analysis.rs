@@ -376,6 +376,9 @@ pub struct PointResult {
     pub generator_lag_p99_ns: Option<f64>,
     /// Achieved over offered rate in an open loop.
     pub achieved: Option<f64>,
+    /// Share of the processors' time that other programs left to the run, 0 to 1; `None` where that is not known.
+    #[serde(default)]
+    pub left_by_others: Option<f64>,
     /// What was watched.
     pub figures: Figures,
 }
@@ -551,6 +554,10 @@ pub struct NoiseResult {
     pub load_label: String,
     /// Blocks in which both arms have a valid point.
     pub blocks: usize,
+    /// Share of the variance of a difference that was what other programs took of the processors; it is taken out, and in none of what follows. `None` where it was left
+    /// in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explained: Option<f64>,
     /// From block to block, in common for both arms: a comparison is free of it.
     pub block: f64,
     /// From run to run of an arm.
@@ -573,6 +580,17 @@ pub struct NoiseResult {
     pub margin: f64,
     /// In words, with what to do.
     pub sentence: String,
+}
+
+/// What it changed that what other programs took of the processors was taken out of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Adjustment {
+    /// Share of the variance of the differences that it explains, 0 to 1.
+    pub explained: f64,
+    /// The estimate with it, a share.
+    pub estimate: f64,
+    /// Its interval.
+    pub interval: Option<(f64, f64)>,
 }
 
 /// What a gate says: whether the new arm loses more than the margin.
@@ -808,6 +826,12 @@ pub struct Comparison {
     /// Of how many blocks, or runs apart, one value is only a bound, or one arm failed by its own fault. They count against that arm.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bounds: u32,
+    /// The pairs as they were judged, where that is not as they were measured: without the effect of the halves of duets, and of other programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<(f64, f64)>,
+    /// What it changed that what other programs took of the processors was taken out; `None` where it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjustment: Option<Adjustment>,
     /// Values of the runs of A and of B where nothing says which of them belong together, as in imported records. Then there are no pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<(Vec<f64>, Vec<f64>)>,

@@ -6,6 +6,7 @@
 use crate::arm_samples::ArmSamples;
 use crate::deciding::deciding;
 use crate::demanded::Demanded;
+use crate::disturbance::disturbance;
 use crate::estimate::CONFIDENCE;
 use crate::extract::Reading;
 use crate::pairing::primaries;
@@ -13,10 +14,13 @@ use crate::roles::{is_line, load_label};
 use crate::sample::Sample;
 use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
-use crate::{Comparison, FactorResults, Judgement, Verdict};
+use crate::words::{Change, percent};
+use crate::{Adjustment, Comparison, FactorResults, Judgement, Verdict};
 use plimsoll_plan::{Direction, Metric, Pairing, Plan, Point};
+use plimsoll_schedule::Load;
 use plimsoll_stats::{
-    Duet, Grounds, Interval, Observation, Rule, Standing, judge, judge_together, without_halves,
+    Duet, Grounds, Interval, Observation, Rule, Standing, judge, judge_together,
+    standard_deviation, without_explained, without_halves,
 };
 use std::collections::BTreeSet;
 
@@ -140,6 +144,8 @@ pub(crate) struct Matched {
     pub(crate) known: Vec<[Observation; 2]>,
     /// How many pairs are only known by a bound.
     pub(crate) bounds: usize,
+    /// What would be known with what other programs did, where that is taken out.
+    pub(crate) disturbed: Option<Vec<[Observation; 2]>>,
 }
 
 impl Matched {
@@ -174,10 +180,12 @@ impl Matched {
             values,
             known,
             bounds,
+            disturbed: None,
         }
     }
 
-    /// Of two arms of a plan. In duets the effect of the halves is taken out of what is known, unless there are bounds.
+    /// Of two arms of a plan. Unless there are bounds, the effect of the halves of duets is taken out of what is known, and what other programs took of the processors
+    /// out of the throughput of closed loops.
     pub(crate) fn in_plan(
         plan: &Plan,
         arms: &[ArmSamples],
@@ -185,17 +193,58 @@ impl Matched {
         point: usize,
         metric: Metric,
     ) -> Self {
-        let mut matched = Self::of(&arms[a].points[point], &arms[b].points[point], metric);
-        if matched.bounds == 0
-            && let Some(duets) = matched.duets(plan, b)
-        {
-            let alike = without_halves(&duets).into_iter();
-            let sides = alike.map(|duet| [duet.baseline, duet.other]);
-            matched.known = sides
-                .map(|sides| sides.map(|side| Observation::exactly(side.exp())))
+        let sides = [a, b].map(|arm| &arms[arm].points[point][..]);
+        let mut matched = Self::of(sides[0], sides[1], metric);
+        if matched.bounds > 0 {
+            return matched;
+        }
+        let duets = matched.duets(plan, b);
+        if let Some(duets) = &duets {
+            let alike = without_halves(duets).into_iter();
+            matched.known = alike
+                .map(|duet| exactly(duet.baseline, duet.other))
                 .collect();
         }
+        let is_closed = matches!(plan.points[point].load, Load::Closed { .. });
+        if metric == Metric::Throughput
+            && is_closed
+            && let Some(left) = matched.undisturbed(sides, duets.as_deref())
+        {
+            matched.disturbed = Some(std::mem::replace(&mut matched.known, left));
+        }
         matched
+    }
+
+    /// Of the variance of the differences, the share that other programs explain, where what they did is taken out.
+    pub(crate) fn explained(&self) -> Option<f64> {
+        let (before, after) = (spread(self.disturbed.as_deref()?)?, spread(&self.known)?);
+        Some((1.0 - (after / before).powi(2)).max(0.0))
+    }
+
+    /// What would be known if other programs had taken as much from both arms; `None` where that is left as it is.
+    fn undisturbed(
+        &self,
+        sides: [&[Sample]; 2],
+        duets: Option<&[Duet]>,
+    ) -> Option<Vec<[Observation; 2]>> {
+        let blocks: Vec<u32> = self.values.iter().map(|(block, _, _)| *block).collect();
+        let disturbance = disturbance(sides, &blocks)?;
+        let values = self.values.iter().map(|(_, a, b)| (a.ln(), b.ln()));
+        let values: Vec<(f64, f64)> = values.collect();
+        let differences: Vec<f64> = values.iter().map(|(a, b)| b - a).collect();
+        let left = match duets {
+            None => without_explained(&differences, [&disturbance]),
+            Some(duets) => {
+                let half = |duet: &Duet| if duet.other_is_second { 1.0 } else { -1.0 };
+                let halves: Vec<f64> = duets.iter().map(half).collect();
+                without_explained(&differences, [&halves, &disturbance])
+            }
+        }?;
+        let pairs = values.iter().zip(left).map(|((a, b), left)| {
+            let middle = f64::midpoint(*a, *b);
+            exactly(middle - left / 2.0, middle + left / 2.0)
+        });
+        Some(pairs.collect())
     }
 
     /// The values as duets; `None` where the plan has none, or a value has no logarithm.
@@ -226,6 +275,17 @@ impl Matched {
     }
 }
 
+/// Standard deviation of the differences of logarithms.
+fn spread(pairs: &[[Observation; 2]]) -> Option<f64> {
+    let differences = pairs.iter().map(|[a, b]| (b.value() / a.value()).ln());
+    standard_deviation(&differences.collect::<Vec<f64>>())
+}
+
+/// Both sides, from their logarithms.
+fn exactly(baseline: f64, other: f64) -> [Observation; 2] {
+    [baseline, other].map(|side| Observation::exactly(side.exp()))
+}
+
 /// What both arms measured at one point, block by block.
 struct Pairs {
     arms: [String; 2],
@@ -244,6 +304,8 @@ struct Pairs {
     known_apart: [Vec<Observation>; 2],
     /// How many of the pairs, or of the values apart, are only bounds.
     bounds: usize,
+    /// What would be known with what other programs did, and the share of the variance that it explains, where that is taken out.
+    disturbed: Option<(Vec<[Observation; 2]>, f64)>,
     /// Why there is nothing to compare, where that is known beforehand.
     obstacle: Option<String>,
 }
@@ -256,11 +318,14 @@ impl Pairs {
         point: usize,
         metric: Metric,
     ) -> Self {
+        let matched = Matched::in_plan(plan, arms, [a, b], point, metric);
+        let explained = matched.explained();
         let Matched {
             mut values,
             known,
             bounds,
-        } = Matched::in_plan(plan, arms, [a, b], point, metric);
+            disturbed,
+        } = matched;
         let obstacle = match metric {
             Metric::Cost => crate::cost::in_one_currency([&plan.arms[a], &plan.arms[b]]).err(),
             _ => None,
@@ -283,6 +348,7 @@ impl Pairs {
             apart: None,
             known_apart: [Vec::new(), Vec::new()],
             bounds,
+            disturbed: disturbed.zip(explained),
             obstacle,
         }
     }
@@ -307,6 +373,7 @@ impl Pairs {
             apart: Some(values.into()),
             known_apart: readings.map(|side| side.into_iter().map(observed).collect()),
             bounds,
+            disturbed: None,
             ..Self::of(plan, arms, pair, point, metric)
         }
     }
@@ -502,6 +569,42 @@ fn judged(family: Vec<Pairs>, primary: bool, demanded: Demanded) -> Vec<Comparis
     comparisons
 }
 
+/// What it changed that what other programs took was taken out.
+fn adjustment(
+    disturbed: &[[Observation; 2]],
+    explained: f64,
+    rule: Rule,
+    confidence: Option<f64>,
+) -> Option<Adjustment> {
+    let compared = Matched::compared(disturbed).ok()?;
+    let judgement = judge(&compared, rule, confidence.unwrap_or(CONFIDENCE)).ok()?;
+    let interval = attained(&judgement).map(|interval| (interval.lower, interval.upper));
+    Some(Adjustment {
+        explained,
+        estimate: judgement.change.value,
+        interval,
+    })
+}
+
+/// `What other programs took of the processors explains 97 % of the noise and is taken out; with it: 2.7 % lower (9.6 % lower to 4.3 % higher).`
+fn adjusted_words(metric: Metric, adjustment: &Adjustment) -> String {
+    let Adjustment {
+        explained,
+        estimate,
+        interval,
+    } = *adjustment;
+    let change = Change::style(metric, estimate, interval);
+    let interval = interval.map_or_else(
+        || "no interval".to_owned(),
+        |interval| change.interval(interval),
+    );
+    format!(
+        "What other programs took of the processors explains {} of the noise and is taken out; with it: {} ({interval}).",
+        percent(explained, 0),
+        change.estimate(estimate)
+    )
+}
+
 /// Whether a look answers whether any of `all` metrics loses more than its margin; those that cannot be judged are not among the judgements.
 fn answers(all: usize, judgements: &[plimsoll_stats::Judgement]) -> bool {
     let stand = judgements.iter().map(|judgement| {
@@ -536,7 +639,18 @@ fn comparison(
         arm: &arm,
         unit,
     };
-    let sentence = sentence(&question, &verdict, grounds);
+    let mut sentence = sentence(&question, &verdict, grounds);
+    let adjustment = pairs.disturbed.as_ref().and_then(|(disturbed, explained)| {
+        adjustment(disturbed, *explained, pairs.rule, verdict.confidence)
+    });
+    if let Some(adjustment) = &adjustment {
+        sentence.push(' ');
+        sentence.push_str(&adjusted_words(pairs.metric, adjustment));
+    }
+    let known = pairs.known.iter().map(|[a, b]| (a.value(), b.value()));
+    let judged: Vec<(f64, f64)> = known.collect();
+    let measured = pairs.values.iter().map(|(_, a, b)| (*a, *b));
+    let is_as_measured = pairs.bounds > 0 || measured.eq(judged.iter().copied());
     Comparison {
         mix: pairs.mix,
         point: pairs.point,
@@ -547,6 +661,8 @@ fn comparison(
         pairs: pairs.values,
         apart: pairs.apart,
         bounds: as_u32(pairs.bounds),
+        judged: if is_as_measured { Vec::new() } else { judged },
+        adjustment,
         verdict,
         sentence,
         because: None,

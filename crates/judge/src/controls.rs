@@ -61,6 +61,11 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
                     sentence: String::new(),
                 };
                 result.sentence = sentence(&result);
+                if matched.disturbed.is_some() {
+                    result
+                        .sentence
+                        .push_str(" What other programs took of the processors is taken out.");
+                }
                 results.push(result);
             }
         }

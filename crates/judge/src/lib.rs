@@ -79,6 +79,7 @@ mod deciding;
 mod demanded;
 mod difference;
 mod distribution;
+mod disturbance;
 mod drift;
 mod duets;
 mod effects;
@@ -103,6 +104,7 @@ mod line;
 mod looks;
 mod network;
 mod noise;
+mod others;
 mod outcome;
 mod pairing;
 mod pauses;
@@ -125,12 +127,13 @@ mod words;
 
 pub use analyse::{analyse, plan_of};
 pub use analysis::{
-    Acknowledgement, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder, BlocksNeeded,
-    CalibrationResult, Comparison, ControlResult, CostResult, Curve, CurvePoint, Difference,
-    DriftResult, DuetResult, Estimate, EventResult, EventsResult, GateOutcome, GateResult,
-    HostSummary, Knee, LatencySummary, LineResult, NetworkSummary, NoiseResult, PairDifferences,
-    PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond, Steadiness,
-    ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState, WorkingSetResult,
+    Acknowledgement, Adjustment, AgainstItself, Analysis, ArmSummary, BlockLine, BlockOrder,
+    BlocksNeeded, CalibrationResult, Comparison, ControlResult, CostResult, Curve, CurvePoint,
+    Difference, DriftResult, DuetResult, Estimate, EventResult, EventsResult, GateOutcome,
+    GateResult, HostSummary, Knee, LatencySummary, LineResult, NetworkSummary, NoiseResult,
+    PairDifferences, PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond,
+    Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState,
+    WorkingSetResult,
 };
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};

@@ -56,9 +56,13 @@ pub(crate) fn noise(
                 continue;
             }
             let samples = pair.map(|arm| &arms[arm].points[point][..]);
-            let Some(sources) = sources(plan, pair, samples) else {
+            let Some(mut sources) = sources(plan, pair, samples) else {
                 continue;
             };
+            let matched = Matched::in_plan(plan, arms, pair, point, Metric::Throughput);
+            let explained = matched.explained();
+            sources.run *= 1.0 - explained.unwrap_or(0.0);
+            sources.seconds *= 1.0 - explained.unwrap_or(0.0);
             let Some(overhead_seconds) = overhead(selection, pair) else {
                 continue;
             };
@@ -72,6 +76,7 @@ pub(crate) fn noise(
                 mix: mix.name.clone(),
                 load_label: load_label(planned),
                 blocks: sources.blocks,
+                explained,
                 block: sources.block.sqrt(),
                 run: sources.run.sqrt(),
                 seconds: sources.seconds.sqrt(),
@@ -206,6 +211,13 @@ fn sentence(result: &NoiseResult) -> String {
             seconds(result.point_seconds)
         ),
     };
+    if let Some(explained) = result.explained {
+        let before = format!(
+            "What other programs took of the processors made {} of the noise of a difference, and is taken out. Of the rest: ",
+            percent(explained, 0)
+        );
+        text.insert_str(0, &before);
+    }
     let now = result.reach(result.margin, result.point_seconds);
     if let (Some(now), Some(best)) = (now, result.soonest(result.margin)) {
         let in_words = |reach: Reach| {

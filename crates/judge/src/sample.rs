@@ -8,6 +8,7 @@ use crate::gates::{
     worker_here,
 };
 use crate::network::NetworkSample;
+use crate::others::left_by_others;
 use crate::rig::remarks;
 use crate::words::run_subject;
 use crate::{PointResult, Steadiness, TimeSeries};
@@ -205,6 +206,7 @@ impl Sample {
             generator_share: gated.generator_share,
             generator_lag_p99_ns: gated.generator_lag_p99_ns,
             achieved: gated.achieved,
+            left_by_others: left_by_others(&extract.figures, point, run, arm, cores),
             figures: extract.figures.clone(),
         };
         let warm_up_seconds = point.warm_up_ns as f64 / 1e9;

@@ -310,6 +310,7 @@ fn curve_point(shape: &Shape, arm: usize, mix: usize, at: usize, noise: &mut Noi
             generator_share: Some(0.012),
             generator_lag_p99_ns: None,
             achieved: None,
+            left_by_others: None,
             figures: Figures::default(),
         })
         .collect();
@@ -475,6 +476,8 @@ fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
                     primary: metric == Metric::Throughput && at + 2 == baseline.points.len().max(2),
                     pairs,
                     bounds: 0,
+                    judged: Vec::new(),
+                    adjustment: None,
                     apart: None,
                     sentence: sentence(&place, &curve.arm, against, &verdict),
                     verdict,

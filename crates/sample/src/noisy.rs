@@ -85,6 +85,7 @@ pub fn noisy(analysis: &mut Analysis) {
             mix: mix.clone(),
             load_label: LOAD.into(),
             blocks: 8,
+            explained: None,
             block: 0.034,
             run: 0.009,
             seconds: 0.004,

@@ -11,6 +11,7 @@ mod causes;
 mod costs;
 mod curves;
 mod differences;
+mod disturbed;
 mod duets;
 mod events;
 mod factors;
