@@ -219,9 +219,7 @@ fn completed(point: &PointRecord) -> Completed {
     }
     let mut sum = Completed::default();
     for slice in point.slices.iter().filter(|slice| !slice.warm_up) {
-        sum.ok += slice.completed.ok;
-        sum.not_found += slice.completed.not_found;
-        sum.error += slice.completed.error;
+        sum += slice.completed;
     }
     sum
 }

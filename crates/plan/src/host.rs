@@ -17,6 +17,9 @@ pub struct HostSpec {
     /// At which other machines reach servers on it, an IP address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+    /// What the link through which it reaches the others carries each way, bytes a second, where the file says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_bytes_per_second: Option<u64>,
 }
 
 /// The word for the machine that the program runs on, among the hosts that make load.

@@ -3,6 +3,7 @@
 use crate::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 /// What was asked of the database.
 #[derive(
@@ -199,7 +200,15 @@ impl Completed {
     }
 }
 
-/// What the worker process used within a slice.
+impl AddAssign for Completed {
+    fn add_assign(&mut self, more: Self) {
+        self.ok += more.ok;
+        self.not_found += more.not_found;
+        self.error += more.error;
+    }
+}
+
+/// What the worker process used within a slice. The sum of two is that of one process over both: its memory is the larger.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -212,6 +221,15 @@ pub struct WorkerUse {
     pub context_switches: u64,
     /// Resident memory at the end of the slice, bytes.
     pub resident_bytes: u64,
+}
+
+impl AddAssign for WorkerUse {
+    fn add_assign(&mut self, more: Self) {
+        self.cpu_user_ns += more.cpu_user_ns;
+        self.cpu_system_ns += more.cpu_system_ns;
+        self.context_switches += more.context_switches;
+        self.resident_bytes = self.resident_bytes.max(more.resident_bytes);
+    }
 }
 
 /// One second of one point. The last one of the warm-up and of the point may be shorter.
@@ -256,9 +274,7 @@ impl Slice {
                 None => self.operations.push(theirs.clone()),
             }
         }
-        self.completed.ok += other.completed.ok;
-        self.completed.not_found += other.completed.not_found;
-        self.completed.error += other.completed.error;
+        self.completed += other.completed;
         if self.by_host.len() < other.by_host.len() {
             self.by_host.resize(other.by_host.len(), 0);
         }
@@ -267,10 +283,7 @@ impl Slice {
         }
         self.operations
             .sort_by_key(|part| (part.operation, part.status));
-        self.worker.cpu_user_ns += other.worker.cpu_user_ns;
-        self.worker.cpu_system_ns += other.worker.cpu_system_ns;
-        self.worker.context_switches += other.worker.context_switches;
-        self.worker.resident_bytes = self.worker.resident_bytes.max(other.worker.resident_bytes);
+        self.worker += other.worker;
         for (name, figure) in &other.telemetry {
             self.telemetry.entry(name.clone()).or_insert(*figure);
         }

@@ -871,10 +871,13 @@ fn members<'e>(
                 Some(machine.map_err(|error| of_host(name, error.into()))?)
             }
         };
+        let mut specs = execution.plan.hosts.iter();
+        let spec = specs.find(|spec| name == Some(spec.name.as_str()));
         members.push(Member {
             host,
             name,
             role,
+            link_bytes_per_second: spec.and_then(|spec| spec.link_bytes_per_second),
             machine,
             is_below: name == stands,
         });

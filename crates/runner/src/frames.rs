@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Version of the frames. Both sides are the same program on one machine; a mismatch means that the program was replaced meanwhile.
-pub const FRAMES_VERSION: u32 = 10;
+pub const FRAMES_VERSION: u32 = 11;
 
 /// What either side says when the other has another version.
 pub(crate) const REPLACED: &str = "the worker is of another version than the program that started it: was plimsoll replaced while it ran? start it again";
@@ -121,6 +121,8 @@ pub struct Order {
     pub directory: Option<PathBuf>,
     /// What the run stands on.
     pub standing: RigAccess,
+    /// What the link of this worker's host carries each way, bytes a second, where the plan says so.
+    pub link_bytes_per_second: Option<u64>,
 }
 
 /// What a worker watches of the rig below it.
@@ -165,6 +167,7 @@ impl Order {
             seed: run.seed,
             directory,
             standing,
+            link_bytes_per_second: None,
         }
     }
 }

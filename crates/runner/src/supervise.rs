@@ -33,6 +33,8 @@ pub(crate) struct Member<'a> {
     pub(crate) name: Option<&'a str>,
     /// What it does.
     pub(crate) role: WorkerRole,
+    /// What its link carries each way, bytes a second, where the plan says so.
+    pub(crate) link_bytes_per_second: Option<u64>,
     /// What that is; `None` where it works alone and nobody asks.
     pub(crate) machine: Option<Machine>,
     /// Whether what is under test stands there.

@@ -119,6 +119,7 @@ impl<'a> Team<'a> {
                 self.has_order[place] = true;
                 let mut order = self.order.clone();
                 order.role = member.role;
+                order.link_bytes_per_second = member.link_bytes_per_second;
                 if !member.is_below {
                     // Nothing of the rig is on that machine; the server's address is the same everywhere.
                     order.directory = None;
@@ -387,13 +388,8 @@ impl<'a> Team<'a> {
     ) -> Result<(), RunnerError> {
         if !slice.warm_up {
             let seen = &mut self.phase.seen[place];
-            seen.completed.ok += slice.completed.ok;
-            seen.completed.not_found += slice.completed.not_found;
-            seen.completed.error += slice.completed.error;
-            seen.used.cpu_user_ns += slice.worker.cpu_user_ns;
-            seen.used.cpu_system_ns += slice.worker.cpu_system_ns;
-            seen.used.context_switches += slice.worker.context_switches;
-            seen.used.resident_bytes = seen.used.resident_bytes.max(slice.worker.resident_bytes);
+            seen.completed += slice.completed;
+            seen.used += slice.worker;
             seen.measured_ns += slice.length_ns;
         }
         if self.is_several() {

@@ -22,7 +22,8 @@ pub(crate) fn watch<W: Write>(
     speaker: &mut Speaker<W>,
 ) -> Result<bool, String> {
     let host = Host::here();
-    let network = network_of(&order.standing, &host);
+    let network = network_of(&order.standing, &host)
+        .map(|network| network.with_link(order.link_bytes_per_second));
     let mut sampler = sampler_of(&order.standing, &host)?.with_network(network);
     let mut ours = vec![std::process::id(), std::os::unix::process::parent_id()];
     let servers = order.standing.server.iter();

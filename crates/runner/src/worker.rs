@@ -185,7 +185,8 @@ fn measure<W: Write>(
         KeySpace::with_share(&order.arm.data, share).map_err(|error| error.to_string())?;
     let host = Host::here();
     let server = MeasuredServer::of(&order.standing, engine, &host);
-    let network = Network::of_connections(&host);
+    let network = Network::of_connections(&host)
+        .map(|network| network.with_link(order.link_bytes_per_second));
     let is_networked = network.is_some();
     let figures = if order.role.watches_machine() {
         sampler(&order.standing, &host, server.as_ref())?
@@ -606,9 +607,7 @@ impl<W: Write> SliceSink for Reporter<'_, W> {
             let telemetry = &mut slice.telemetry;
             telemetry.retain(|name, _| !name.starts_with(NETWORK));
         }
-        self.completed.ok += slice.completed.ok;
-        self.completed.not_found += slice.completed.not_found;
-        self.completed.error += slice.completed.error;
+        self.completed += slice.completed;
         self.tally.add(&slice);
         self.lost |= match self.order.role {
             WorkerRole::Load { .. } => {

@@ -48,9 +48,7 @@ impl<'a> Tally<'a> {
             return;
         }
         self.seconds += slice.length_ns as f64 / 1e9;
-        self.completed.ok += slice.completed.ok;
-        self.completed.not_found += slice.completed.not_found;
-        self.completed.error += slice.completed.error;
+        self.completed += slice.completed;
         for part in &slice.operations {
             if part.status == Status::Ok {
                 let responses = self.responses.entry(part.operation).or_default();

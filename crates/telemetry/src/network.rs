@@ -43,6 +43,13 @@ impl Network {
         Some(Self::of_interface(host, interface))
     }
 
+    /// With the speed of the link as somebody says it, bytes a second, where somebody does.
+    #[must_use]
+    pub fn with_link(mut self, said: Option<u64>) -> Self {
+        self.link = said.map(|bytes| bytes as f64).or(self.link);
+        self
+    }
+
     fn of_interface(host: &Host, interface: &str) -> Self {
         let folder = format!("sys/class/net/{interface}");
         // Virtual interfaces, such as those of containers, tell a speed that nothing keeps to.

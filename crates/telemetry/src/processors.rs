@@ -74,9 +74,20 @@ pub fn on_processors<T>(processors: &[u32], does: impl FnOnce() -> T) -> std::io
         wanted.set(number)?;
     }
     sched_setaffinity(this_thread, &wanted)?;
+    let restored = Restored(before);
     let done = does();
-    sched_setaffinity(this_thread, &before)?;
+    drop(restored);
     Ok(done)
+}
+
+/// Gives this thread its processors back, also where what was done on others panics.
+struct Restored(CpuSet);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        // It had them before, so they cannot be refused but for processors that were taken away meanwhile, and then the kernel chooses.
+        let _ = sched_setaffinity(Pid::from_raw(0), &self.0);
+    }
 }
 
 /// Numbers in a list such as `0-3,8`.

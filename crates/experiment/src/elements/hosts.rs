@@ -27,6 +27,9 @@ object! {
         "What it may be used for: `server` for arms that stand on it, `load` to ask them.";
     address = Shape::Text { most: 45 }, Optional, "10.0.0.2";
         "The IPv4 address at which the load hosts reach servers on it. A server whose load comes from other machines listens there, for the time of its run: anybody who reaches that address reaches the server.";
+    link = Shape::Bandwidth, Optional, "1.25GB/s";
+        "What its network carries each way: 10 Gbit/s is 1.25GB/s. The link of a physical machine tells its own speed; that of a virtual one does not, or tells one that nothing keeps to. \
+         What is said here counts instead, and is how a full link can be told from other causes.";
     => one of [ssh, agent, command];
 }
 
@@ -71,6 +74,7 @@ pub(crate) fn hosts(
             way,
             roles,
             address: text(host::address),
+            link_bytes_per_second: given.get(host::link).and_then(Checked::whole),
         });
         if let Some(address) = given.get(host::address)
             && let Some(text) = address.text()

@@ -702,17 +702,7 @@ load: {{closed: {{threads: [4]}}, open: {{rates: [200], sessions: 8, arrivals: c
 measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
         ),
     );
-    let mut run = laboratory.command(&["run", "experiment.yaml", "--no-calibration"]);
-    let servers = plimsoll_testing::server("mongod").unwrap();
-    let path = format!(
-        "{}:/usr/sbin:/usr/bin:/sbin:/bin",
-        servers.parent().unwrap().display()
-    );
-    let said = crate::laboratory::Said::of(run.env("PATH", path).output().unwrap());
-    let record = laboratory
-        .record_so_far()
-        .unwrap_or_else(|| panic!("{said:?}"));
-    assert_eq!(finished(&record), 1, "{said:?}");
+    let (said, record) = run_with_a_mongod(&laboratory);
     let run = &record.runs[0];
     assert_eq!(run.records_loaded, Some(500));
     for point in &run.points {
@@ -783,20 +773,21 @@ impl Cable {
 impl Drop for Cable {
     fn drop(&mut self) {
         for name in &self.0 {
-            let _ = Command::new("ip").args(["netns", "delete", name]).status();
+            ip(&["netns", "delete", name]);
         }
     }
 }
 
 #[cfg(feature = "mongodb")]
-fn ip(arguments: &[&str]) {
-    let said = Command::new("ip").args(arguments).output().unwrap();
-    assert!(said.status.success(), "{arguments:?}: {said:?}");
+pub fn ip(arguments: &[&str]) {
+    let done = Command::new("ip").args(arguments).output().unwrap();
+    let is_good = done.status.success() || std::thread::panicking();
+    assert!(is_good, "ip {arguments:?}: {done:?}");
 }
 
-/// So many sessions at one end ask a mongod at the other.
+/// So many sessions at one end ask a mongod at the other, of whose host more may be said.
 #[cfg(feature = "mongodb")]
-fn over_a_cable(cable: &Cable, sessions: u32) -> ExperimentRecord {
+fn over_a_cable(cable: &Cable, sessions: u32, more: &str) -> ExperimentRecord {
     let laboratory = Laboratory::new();
     let load = cable.command(0, &command(&laboratory, PROGRAM, "load"));
     let server = cable.command(1, &command(&laboratory, PROGRAM, "server"));
@@ -808,7 +799,7 @@ plimsoll: 1
 name: over-a-cable
 hosts:
   l1: {{command: {load}}}
-  db1: {{command: {server}, address: {}}}
+  db1: {{command: {server}, address: {}{more}}}
 load_hosts: [l1]
 workload: {{records: 500, preset: c}}
 arms:
@@ -818,7 +809,13 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}",
             Cable::ADDRESSES[1]
         ),
     );
-    let mut run = laboratory.command(&["run", "experiment.yaml"]);
+    run_with_a_mongod(&laboratory).1
+}
+
+/// The only run of `experiment.yaml`, for which every host finds a mongod.
+#[cfg(feature = "mongodb")]
+fn run_with_a_mongod(laboratory: &Laboratory) -> (crate::laboratory::Said, ExperimentRecord) {
+    let mut run = laboratory.command(&["run", "experiment.yaml", "--no-calibration"]);
     let servers = plimsoll_testing::server("mongod").unwrap();
     let path = format!(
         "{}:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -829,7 +826,7 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}",
         .record_so_far()
         .unwrap_or_else(|| panic!("{said:?}"));
     assert_eq!(finished(&record), 1, "{said:?}");
-    record
+    (said, record)
 }
 
 #[test]
@@ -850,7 +847,7 @@ fn packets_that_are_lost_are_seen() {
     let mut limited = Command::new("tc");
     let limited = limited.args(["-n", &cable.0[1]]).args(qdisc);
     assert!(limited.status().unwrap().success());
-    let record = over_a_cable(&cable, 16);
+    let record = over_a_cable(&cable, 16, "");
     let end = record.runs[0].points[0].end.as_ref().unwrap();
     let server = end.hosts[1].network.as_ref().unwrap();
     assert!(server.retransmitted > 10, "{server:?}");
@@ -864,9 +861,44 @@ fn packets_that_are_lost_are_seen() {
 
 #[test]
 #[cfg(feature = "mongodb")]
+fn a_full_link_is_known_where_the_file_says_what_it_carries() {
+    needs!([
+        Need::Root,
+        Need::Server("mongod"),
+        Need::Program("ip"),
+        Need::Program("tc")
+    ]);
+    let cable = Cable::new();
+    // Room for all that 16 sessions ask for, so that nothing is dropped.
+    let qdisc = [
+        "qdisc", "add", "dev", "v0", "root", "tbf", "rate", "5mbit", "burst", "16kb", "limit",
+        "1mb",
+    ];
+    let mut limited = Command::new("tc");
+    let limited = limited.args(["-n", &cable.0[1]]).args(qdisc);
+    assert!(limited.status().unwrap().success());
+    for (link, holds) in [("", None), (", link: 625kB/s", Some(true))] {
+        let record = over_a_cable(&cable, 16, link);
+        let end = record.runs[0].points[0].end.as_ref().unwrap();
+        let server = end.hosts[1].network.as_ref().unwrap();
+        assert_eq!(
+            server.link_bytes_per_second,
+            holds.map(|_| 625_000),
+            "{server:?}"
+        );
+        let analysis = plimsoll_judge::analyse(&record).unwrap();
+        let cause = analysis.curves[0].points[0].cause.as_ref().unwrap();
+        let mut rules = cause.rules.iter();
+        let full = rules.find(|rule| rule.kind == CauseKind::NetworkBandwidth);
+        assert_eq!(full.unwrap().holds, holds, "{full:?} {server:?}");
+    }
+}
+
+#[test]
+#[cfg(feature = "mongodb")]
 fn the_network_between_load_and_server_is_measured_at_both_ends() {
     needs!([Need::Root, Need::Server("mongod"), Need::Program("ip")]);
-    let record = over_a_cable(&Cable::new(), 4);
+    let record = over_a_cable(&Cable::new(), 4, "");
     let point = &record.runs[0].points[0];
     let hosts = &point.end.as_ref().unwrap().hosts;
     let [load, server] = hosts.as_slice() else {

@@ -4,6 +4,7 @@
 //! The machines are network namespaces, each with a clock of its own, a link to the controller and to NATS, and a link to the database.
 //! `PLIMSOLL_KILLS` sets how often, `PLIMSOLL_SEED` which moments and processes; `./x kills` does it a hundred times.
 
+use crate::hosts::ip;
 use crate::killing::{Random, journals, left_behind, nothing_is_lost, role};
 use crate::laboratory::{Laboratory, MARK, send, wait_until};
 use plimsoll_mongo::document::Elements;
@@ -158,12 +159,6 @@ impl Drop for Network {
             ip(&["link", "delete", &format!("pk{}{net}", self.number)]);
         }
     }
-}
-
-fn ip(arguments: &[&str]) {
-    let done = Command::new("ip").args(arguments).output().unwrap();
-    let is_good = done.status.success() || std::thread::panicking();
-    assert!(is_good, "ip {arguments:?}: {done:?}");
 }
 
 /// What comes back when it has ended: an agent, or the nats-server.
