@@ -26,6 +26,9 @@ pub struct Machine {
     pub boost: Option<bool>,
     /// Transparent huge pages: always, madvise or never.
     pub transparent_huge_pages: Option<String>,
+    /// Whether the kernel gives each process other addresses, so that each run has a memory layout of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout_is_random: Option<bool>,
     /// The kernel's clock source.
     pub clock_source: Option<String>,
     /// What the program itself reads: tsc or the operating system's monotonic clock.

@@ -855,6 +855,7 @@ fn record(shape: &Shape, analysis: &Analysis) -> ExperimentRecord {
             governor: Some("powersave".into()),
             boost: Some(true),
             transparent_huge_pages: Some("always".into()),
+            layout_is_random: Some(true),
             clock_source: Some("tsc".into()),
             program_clock: Some("tsc".into()),
             memory_limit_bytes: None,

@@ -44,6 +44,7 @@ pub fn findings(survey: &Survey) -> Vec<Finding> {
     findings.extend(processor::governor(machine));
     findings.extend(processor::boost(machine));
     findings.extend(memory::huge_pages(machine));
+    findings.extend(memory::layout(machine));
     findings.extend(memory::swap(machine));
     findings.extend(processor::clock_source(machine));
     findings.extend(survey.timer_resolution_ns.map(processor::timer_resolution));
@@ -135,6 +136,7 @@ mod tests {
                 governor: Some("performance".to_owned()),
                 boost: Some(false),
                 transparent_huge_pages: Some("madvise".to_owned()),
+                layout_is_random: Some(true),
                 clock_source: Some("tsc".to_owned()),
                 ..Machine::default()
             },
@@ -187,6 +189,7 @@ mod tests {
                 governor: Some("powersave".to_owned()),
                 boost: Some(true),
                 transparent_huge_pages: Some("always".to_owned()),
+                layout_is_random: Some(false),
                 clock_source: Some("hpet".to_owned()),
                 virtualisation: Some("KVM, Docker container".to_owned()),
                 memory_limit_bytes: Some(512 << 20),

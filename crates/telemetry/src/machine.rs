@@ -4,6 +4,9 @@ use crate::Host;
 use crate::host::{chosen, field};
 use plimsoll_record::Machine;
 
+/// The flag of personality(2) by which addresses of a process are always the same.
+const ADDR_NO_RANDOMIZE: u32 = 0x0040000;
+
 impl Host {
     /// The machine, as far as it bears on results. `program_clock` is left open: only the program knows what it reads.
     #[must_use]
@@ -25,6 +28,7 @@ impl Host {
             transparent_huge_pages: self
                 .read("sys/kernel/mm/transparent_hugepage/enabled")
                 .and_then(|text| chosen(&text).map(str::to_owned)),
+            layout_is_random: self.layout_is_random(),
             clock_source: self
                 .read("sys/devices/system/clocksource/clocksource0/current_clocksource"),
             program_clock: None,
@@ -32,6 +36,15 @@ impl Host {
             cpu_limit: limits.cpus,
             foreign: None,
         }
+    }
+
+    /// Unless the kernel does that for nobody, or not for this process and those that it starts.
+    fn layout_is_random(&self) -> Option<bool> {
+        let of_kernel = self.number("proc/sys/kernel/randomize_va_space")?;
+        let own = self.read("proc/self/personality");
+        let own = own.and_then(|text| u32::from_str_radix(text.trim(), 16).ok());
+        let is_exempt = own.is_some_and(|flags| flags & ADDR_NO_RANDOMIZE != 0);
+        Some(of_kernel != 0 && !is_exempt)
     }
 
     fn kernel(&self) -> Option<String> {
@@ -162,6 +175,7 @@ mod tests {
                 "sys/devices/system/clocksource/clocksource0/current_clocksource",
                 "tsc\n",
             ),
+            ("proc/sys/kernel/randomize_va_space", "2\n"),
         ]);
         let expected = Machine {
             cpu_model: Some("Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz".to_owned()),
@@ -176,10 +190,26 @@ mod tests {
             governor: Some("performance and powersave".to_owned()),
             boost: Some(true),
             transparent_huge_pages: Some("always".to_owned()),
+            layout_is_random: Some(true),
             clock_source: Some("tsc".to_owned()),
             ..Machine::default()
         };
         assert_eq!(tree.host().machine(), expected);
+    }
+
+    #[test]
+    fn a_layout_is_the_same_for_all_by_the_kernel_or_for_those_that_are_started_so() {
+        let random = |kernel: &'static str, own: &'static str| {
+            let tree = Tree::new(&[
+                ("proc/sys/kernel/randomize_va_space", kernel),
+                ("proc/self/personality", own),
+            ]);
+            tree.host().machine().layout_is_random
+        };
+        assert_eq!(random("2\n", "00000000\n"), Some(true));
+        assert_eq!(random("0\n", "00000000\n"), Some(false));
+        // As under `setarch --addr-no-randomize`.
+        assert_eq!(random("2\n", "00040000\n"), Some(false));
     }
 
     #[test]

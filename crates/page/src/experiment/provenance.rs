@@ -177,6 +177,17 @@ fn machine(machine: &Machine) -> Facts {
             "Transparent huge pages",
             machine.transparent_huge_pages.clone(),
         ),
+        (
+            "Memory layout",
+            machine.layout_is_random.map(|random| {
+                if random {
+                    "another for each process"
+                } else {
+                    "the same for each process"
+                }
+                .into()
+            }),
+        ),
         ("Clock source", machine.clock_source.clone()),
         ("Clock of the program", machine.program_clock.clone()),
         (

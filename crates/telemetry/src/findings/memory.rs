@@ -19,6 +19,18 @@ pub(super) fn huge_pages(machine: &Machine) -> Option<Finding> {
     ))
 }
 
+pub(super) fn layout(machine: &Machine) -> Option<Finding> {
+    if machine.layout_is_random? {
+        return Some(good("memory-layout", "each process has its own addresses"));
+    }
+    Some(bad(
+        "memory-layout",
+        "every process has the same addresses",
+        "What shares a cache line or a cache set is then alike in every run of an arm, and another setting, or a longer name of a file, shifts it: the luck of a \
+         layout is taken for the effect of an arm, and no repetition shows it. Until the next start: sudo sysctl kernel.randomize_va_space=2",
+    ))
+}
+
 pub(super) fn swap(machine: &Machine) -> Option<Finding> {
     if machine.memory_bytes == 0 {
         return None;
