@@ -14,7 +14,7 @@
 
 use plimsoll_judge::{analyse, plan_of};
 use plimsoll_plan::Pairing;
-use plimsoll_stats::{Comparison, median, without_explained};
+use plimsoll_stats::{Comparison, Duet, median, without_explained, without_halves};
 use plimsoll_store::{Filter, Store};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -220,27 +220,22 @@ enum Judged {
 /// The interval of the difference, as a logarithm, as the program makes it.
 fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64)> {
     let blocks: Vec<&Block> = blocks.iter().filter(|block| block.valid).collect();
-    let differences: Vec<f64> = blocks
-        .iter()
-        .map(|block| block.other - block.base)
-        .collect();
-    let half = |block: &&Block| if block.other_is_second { 1.0 } else { -1.0 };
-    let halves: Vec<f64> = blocks.iter().map(half).collect();
-    let [base, other] = [0, 1].map(|side| {
-        let left = blocks.iter().map(|block| block.left[side]);
-        left.collect::<Vec<f64>>()
-    });
+    let duet = |block: &&Block| Duet {
+        baseline: block.base,
+        other: block.other,
+        other_is_second: block.other_is_second,
+    };
+    let duets: Vec<Duet> = blocks.iter().map(duet).collect();
+    let differences: Vec<f64> = duets.iter().map(Duet::difference).collect();
     // Whether both were disturbed alike is not asked here: drawing blocks again and again makes chance look like more.
-    let more = base
+    let more = blocks
         .iter()
-        .zip(&other)
-        .map(|(base, other)| (other / base).ln());
+        .map(|block| (block.left[1] / block.left[0]).ln());
     let taken = (judged == Judged::WithoutOthers).then(|| more.collect::<Vec<f64>>());
-    let left = match (&taken, is_duet) {
-        (Some(taken), false) => without_explained(&differences, [taken]),
-        (Some(taken), true) => without_explained(&differences, [&halves, taken]),
-        (None, true) => without_explained(&differences, [&halves]),
-        (None, false) => None,
+    let left = match &taken {
+        _ if is_duet => without_halves(&duets, taken.as_deref()),
+        Some(taken) => without_explained(&differences, [taken]),
+        None => None,
     };
     let left = left.unwrap_or(differences);
     let ratios: Vec<f64> = left.iter().map(|one| one.exp()).collect();

@@ -199,17 +199,15 @@ impl Matched {
             return matched;
         }
         let duets = matched.duets(plan, b);
-        if let Some(duets) = &duets {
-            let alike = without_halves(duets).into_iter();
-            matched.known = alike
-                .map(|duet| exactly(duet.baseline, duet.other))
-                .collect();
+        if let Some(alike) = duets.as_ref().and_then(|duets| without_halves(duets, None)) {
+            matched.known = matched.apart_by(&alike);
         }
         let is_closed = matches!(plan.points[point].load, Load::Closed { .. });
         if metric == Metric::Throughput
             && is_closed
             && let Some(left) = matched.undisturbed(sides, duets.as_deref())
         {
+            let left = matched.apart_by(&left);
             matched.disturbed = Some(std::mem::replace(&mut matched.known, left));
         }
         matched
@@ -221,30 +219,25 @@ impl Matched {
         Some((1.0 - (after / before).powi(2)).max(0.0))
     }
 
-    /// What would be known if other programs had taken as much from both arms; `None` where that is left as it is.
-    fn undisturbed(
-        &self,
-        sides: [&[Sample]; 2],
-        duets: Option<&[Duet]>,
-    ) -> Option<Vec<[Observation; 2]>> {
+    /// The differences of logarithms if other programs had taken as much from both arms; `None` where that is left as it is.
+    fn undisturbed(&self, sides: [&[Sample]; 2], duets: Option<&[Duet]>) -> Option<Vec<f64>> {
         let blocks: Vec<u32> = self.values.iter().map(|(block, _, _)| *block).collect();
         let disturbance = disturbance(sides, &blocks)?;
-        let values = self.values.iter().map(|(_, a, b)| (a.ln(), b.ln()));
-        let values: Vec<(f64, f64)> = values.collect();
-        let differences: Vec<f64> = values.iter().map(|(a, b)| b - a).collect();
-        let left = match duets {
-            None => without_explained(&differences, [&disturbance]),
-            Some(duets) => {
-                let half = |duet: &Duet| if duet.other_is_second { 1.0 } else { -1.0 };
-                let halves: Vec<f64> = duets.iter().map(half).collect();
-                without_explained(&differences, [&halves, &disturbance])
-            }
-        }?;
-        let pairs = values.iter().zip(left).map(|((a, b), left)| {
-            let middle = f64::midpoint(*a, *b);
-            exactly(middle - left / 2.0, middle + left / 2.0)
+        if let Some(duets) = duets {
+            return without_halves(duets, Some(&disturbance));
+        }
+        let differences = self.values.iter().map(|(_, a, b)| (b / a).ln());
+        without_explained(&differences.collect::<Vec<f64>>(), [&disturbance])
+    }
+
+    /// Pairs of the same middles as the values, on a scale of logarithms, that are so far apart.
+    fn apart_by(&self, differences: &[f64]) -> Vec<[Observation; 2]> {
+        let each = self.values.iter().zip(differences);
+        let pairs = each.map(|((_, a, b), difference)| {
+            let middle = f64::midpoint(a.ln(), b.ln());
+            [-0.5, 0.5].map(|side| Observation::exactly((middle + side * difference).exp()))
         });
-        Some(pairs.collect())
+        pairs.collect()
     }
 
     /// The values as duets; `None` where the plan has none, or a value has no logarithm.
@@ -279,11 +272,6 @@ impl Matched {
 fn spread(pairs: &[[Observation; 2]]) -> Option<f64> {
     let differences = pairs.iter().map(|[a, b]| (b.value() / a.value()).ln());
     standard_deviation(&differences.collect::<Vec<f64>>())
-}
-
-/// Both sides, from their logarithms.
-fn exactly(baseline: f64, other: f64) -> [Observation; 2] {
-    [baseline, other].map(|side| Observation::exactly(side.exp()))
 }
 
 /// What both arms measured at one point, block by block.

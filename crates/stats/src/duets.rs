@@ -1,5 +1,6 @@
 //! Two arms that run at the same time, each on a half of a machine: whether the halves are alike, and how much of the noise they have in common.
 
+use crate::explained::without_explained;
 use crate::interval::{Interval, t_two_sided};
 use crate::summary::mean;
 
@@ -17,6 +18,14 @@ pub struct Duet {
     pub other: f64,
     /// Whether the other arm had the second half of the machine.
     pub other_is_second: bool,
+}
+
+impl Duet {
+    /// By how much the other arm is above the baseline.
+    #[must_use]
+    pub fn difference(&self) -> f64 {
+        self.other - self.baseline
+    }
 }
 
 /// What duets tell of the halves of a machine. All values are differences of natural logarithms: 0.01 is about 1 %.
@@ -87,39 +96,21 @@ pub fn halves(duets: &[Duet], confidence: f64) -> Option<Halves> {
     })
 }
 
-/// Takes the effect of the halves out of duets: what is left is what each would have measured on halves that are alike. Of fewer than
-/// three duets with the arms on each side, or where a value is not finite, nothing is taken.
-///
-/// The effect is estimated from the same duets, which makes them agree better than they do: of n differences n-2 are free instead of n-1. So what is left of each
-/// difference beside the mean of all is widened by √((n-1)/(n-2)).
+/// The differences of duets, other minus baseline, without the effect of the halves, as on halves that are alike, and without that of a disturbance of each duet where one is
+/// given (see [`without_explained`]). `None` with fewer than three duets with the arms on each side, or where a value is not finite.
 #[must_use]
-pub fn without_halves(duets: &[Duet]) -> Vec<Duet> {
+pub fn without_halves(duets: &[Duet], disturbance: Option<&[f64]>) -> Option<Vec<f64>> {
     let on_second = duets.iter().filter(|duet| duet.other_is_second).count();
-    let fewest = on_second.min(duets.len() - on_second);
-    let Some(found) = halves(duets, 0.95).filter(|_| fewest >= FEWEST_TO_TAKE_OUT) else {
-        return duets.to_vec();
-    };
-    let differences: Vec<f64> = duets
-        .iter()
-        .map(|duet| {
-            let side = if duet.other_is_second { 1.0 } else { -1.0 };
-            duet.other - duet.baseline - side * found.second_over_first
-        })
-        .collect();
-    let centre = mean(&differences).unwrap_or(0.0);
-    let count = duets.len() as f64;
-    let wider = ((count - 1.0) / (count - 2.0)).sqrt();
-    let each = duets.iter().zip(differences);
-    each.map(|(duet, difference)| {
-        let middle = f64::midpoint(duet.baseline, duet.other);
-        let half = (centre + (difference - centre) * wider) / 2.0;
-        Duet {
-            baseline: middle - half,
-            other: middle + half,
-            ..*duet
-        }
-    })
-    .collect()
+    if on_second.min(duets.len() - on_second) < FEWEST_TO_TAKE_OUT {
+        return None;
+    }
+    let half = |duet: &Duet| if duet.other_is_second { 1.0 } else { -1.0 };
+    let halves: Vec<f64> = duets.iter().map(half).collect();
+    let differences: Vec<f64> = duets.iter().map(Duet::difference).collect();
+    match disturbance {
+        Some(disturbance) => without_explained(&differences, [&halves, disturbance]),
+        None => without_explained(&differences, [&halves]),
+    }
 }
 
 /// Pearson's correlation of pairs of values; `None` with fewer than three, or where one side does not vary.
@@ -217,16 +208,13 @@ mod tests {
                 }
             })
             .collect();
-        for alike in without_halves(&duets) {
-            assert!(
-                (alike.other - alike.baseline - 0.10).abs() < 1e-12,
-                "{alike:?}"
-            );
+        for difference in without_halves(&duets, None).unwrap() {
+            assert!((difference - 0.10).abs() < 1e-12, "{difference}");
         }
         // Of too few nothing is taken.
-        assert_eq!(without_halves(&duets[..4]), duets[..4]);
+        assert_eq!(without_halves(&duets[..5], None), None);
 
-        // Without an effect of halves the differences 0.1 ± 0.01 are widened by √(5/4).
+        // Without an effect of halves the differences 0.1 ± 0.01 are widened by √(5/6 / (1 - 1/6 - 1/6)), which is √(5/4).
         let noisy: Vec<Duet> = [
             (true, 0.11),
             (true, 0.09),
@@ -238,13 +226,29 @@ mod tests {
         .into_iter()
         .map(|(second, difference)| duet(1.0, 1.0 + difference, second))
         .collect();
-        let alike = without_halves(&noisy);
-        let first = alike[0].other - alike[0].baseline;
+        let first = without_halves(&noisy, None).unwrap()[0];
         assert!(
             (first - (0.10 + 0.01 * 1.25_f64.sqrt())).abs() < 1e-12,
             "{first}"
         );
-        assert!((f64::midpoint(alike[0].other, alike[0].baseline) - 1.055).abs() < 1e-12);
+    }
+
+    #[test]
+    fn halves_and_a_disturbance_are_taken_out_together() {
+        // The other arm is 0.10 above, the second half 0.02, and each disturbance counts half.
+        let disturbance = [0.2, -0.1, 0.3, 0.0, -0.2, -0.2, 0.1, -0.1];
+        let sides = [true, false, false, true, true, false, false, true];
+        let duets: Vec<Duet> = sides
+            .into_iter()
+            .zip(disturbance)
+            .map(|(second, disturbance)| {
+                let half = if second { 0.02 } else { -0.02 };
+                duet(3.0, 3.10 + half + disturbance / 2.0, second)
+            })
+            .collect();
+        for difference in without_halves(&duets, Some(&disturbance)).unwrap() {
+            assert!((difference - 0.10).abs() < 1e-12, "{difference}");
+        }
     }
 
     #[test]

@@ -76,7 +76,9 @@ fn duets(source: &mut Source, common: Common, own: Own, ratio: f64) -> Vec<Duet>
 }
 
 fn compared(duets: &[Duet]) -> Comparison {
-    as_measured(&without_halves(duets))
+    let alike = without_halves(duets, None).expect("four duets on each side");
+    let ratios: Vec<f64> = alike.iter().map(|one| one.exp()).collect();
+    Comparison::paired(&vec![1.0; ratios.len()], &ratios).expect("simulated runs are positive")
 }
 
 fn as_measured(duets: &[Duet]) -> Comparison {
