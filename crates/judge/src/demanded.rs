@@ -1,9 +1,10 @@
 //! What confidence the intervals that decide must attain.
 
 use crate::estimate::CONFIDENCE;
+use crate::pairing::primaries;
 use crate::select::Selection;
 use plimsoll_plan::Plan;
-use plimsoll_stats::{gate_confidences, looks};
+use plimsoll_stats::{fewest_blocks, gate_confidences, looks};
 
 /// Confidences that intervals must attain.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,8 +28,7 @@ impl Demanded {
             return Self::ONCE;
         };
         let looks = looks(asked.first, plan.measurement.blocks);
-        let of_mix = 1.0 - (1.0 - CONFIDENCE) / plan.mixes.len().max(1) as f64;
-        let (before, last) = gate_confidences(of_mix, looks.len());
+        let (before, last) = of_gate(plan, looks.len());
         let blocks = selection.progress.order.len();
         let mut early = looks[..looks.len() - 1].iter();
         let is_look = early.any(|look| usize::try_from(*look) == Ok(blocks));
@@ -37,4 +37,22 @@ impl Demanded {
             last,
         }
     }
+}
+
+/// Of a gate with so many looks: what each before the last demands, and the last.
+fn of_gate(plan: &Plan, looks: usize) -> (f64, f64) {
+    let of_mix = 1.0 - (1.0 - CONFIDENCE) / plan.mixes.len().max(1) as f64;
+    gate_confidences(of_mix, looks)
+}
+
+/// After how many blocks a gate is looked at first: the fewest, from `least` on, that can attain what such a look demands, or `most`.
+#[must_use]
+pub fn first_look_of_gate(plan: &Plan, least: u32, most: u32) -> u32 {
+    let metrics = primaries(plan).len() as f64;
+    let is_enough = |first: &u32| {
+        let (before, _) = of_gate(plan, looks(*first, most).len());
+        let fewest = fewest_blocks(1.0 - (1.0 - before) / metrics);
+        u32::try_from(fewest).is_ok_and(|fewest| fewest <= *first)
+    };
+    (least..most).find(is_enough).unwrap_or(most)
 }

@@ -31,7 +31,7 @@ pub(crate) fn gate(
     demanded: Demanded,
     comparisons: &[Comparison],
 ) -> Option<GateResult> {
-    let asked = plan.measurement.looks.and_then(|looks| looks.gate)?;
+    let asked = plan.measurement.gate()?;
     let deciding: Vec<&Comparison> = comparisons.iter().filter(|one| one.primary).collect();
     let stand: Vec<Standing> = deciding.iter().map(|one| standing(plan, one)).collect();
     let is_lost = |one: &Standing| matches!(one, Standing::Lost { .. });

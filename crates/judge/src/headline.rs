@@ -109,10 +109,7 @@ pub(crate) fn headline(
     if let Some(invalid) = invalid {
         sentences.insert(0, format!("INVALID: {invalid}.{because}"));
     }
-    let is_gate = plan
-        .measurement
-        .looks
-        .is_some_and(|looks| looks.gate.is_some());
+    let is_gate = plan.measurement.gate().is_some();
     if selection.ended_by_looks && !is_gate {
         sentences.push(format!(
             "The experiment ended after {} of at most {}: every interval is narrow enough.",

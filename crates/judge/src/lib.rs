@@ -65,6 +65,7 @@ mod analyse;
 mod analysis;
 mod arm_samples;
 mod arms;
+mod audit;
 mod axes;
 mod because;
 mod block_search;
@@ -135,9 +136,11 @@ pub use analysis::{
     Steadiness, ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState,
     WorkingSetResult,
 };
+pub use audit::{Audit, Audited, Belief, Reason};
 pub use cause::{CapKind, Cause, CauseKind, IdentityCheck, RuleResult};
 pub use compare_records::{RecordComparison, Side, UnpairedComparison, compare_records};
 pub use comparison::effect;
+pub use demanded::first_look_of_gate;
 pub use error::JudgeError;
 pub use factor_results::{
     Cell, Change, CliffResult, CrossingResult, Dependence, Effect, EffectAt, EffectKind,

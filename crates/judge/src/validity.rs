@@ -94,10 +94,7 @@ fn blocks(plan: &Plan, selection: &Selection<'_>) -> Validity {
     } = selection.progress;
     let mut text = format!("{blocks_complete} of {blocks_planned} complete");
     if selection.ended_by_looks {
-        let is_gate = plan
-            .measurement
-            .looks
-            .is_some_and(|looks| looks.gate.is_some());
+        let is_gate = plan.measurement.gate().is_some();
         let why = match is_gate {
             true => "the gate ended",
             false => "ended when every interval was narrow enough",

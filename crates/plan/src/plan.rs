@@ -318,6 +318,14 @@ pub struct Gate {
     pub within_ns: u64,
 }
 
+impl Measurement {
+    /// Of a gate, and nothing of other plans.
+    #[must_use]
+    pub fn gate(&self) -> Option<Gate> {
+        self.looks?.gate
+    }
+}
+
 /// How the plimsoll line is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {

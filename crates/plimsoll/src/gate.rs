@@ -9,16 +9,13 @@ use crate::run::{Asked, Measured, measure};
 use crate::screen::tell;
 use crate::show;
 use plimsoll_experiment::{GateRequest, Mistake, Overrides, Problems};
-use plimsoll_judge::{GateOutcome, analyse};
+use plimsoll_judge::{GateOutcome, first_look_of_gate};
 use plimsoll_plan::{Arm, Origin, Plan, Source, needs};
 use plimsoll_quantities::units;
-use plimsoll_stats::{fewest_blocks, gate_confidences, looks};
 use std::path::Path;
 
 /// Blocks that a gate must have time for, to answer anything.
 const FEWEST_BLOCKS: u32 = 8;
-/// How often a gate may be wrong.
-const ERROR: f64 = 0.05;
 /// Blocks at most, however long it may take.
 const MOST_BLOCKS: u32 = 1000;
 
@@ -93,7 +90,7 @@ pub fn gate(
     }
     let duet = !first.measurement.pairing.is_in_turn();
     request.at_most = (fit(needs.measuring_ns) as u32).clamp(FEWEST_BLOCKS, MOST_BLOCKS);
-    request.first = first_look(first, request.at_most);
+    request.first = first_look_of_gate(first, FEWEST_BLOCKS, request.at_most);
     checked = read_gate(&new.file, &request, duet, &rigs)?;
     let mut plan = match checked.plan {
         Ok(plan) => plan,
@@ -126,12 +123,14 @@ pub fn gate(
         markdown: arguments.markdown.as_deref(),
         junit: None,
     };
-    let exit = show::result(&made.record, &wanted, store)?;
+    let analysis = show::result(&made.record, &wanted, store)?;
     if made.ended.interrupted {
         return Ok(Exit::Interrupted);
     }
-    let answer = analyse(&made.record)?.gate.map(|gate| gate.outcome);
-    let is_open = answer.is_none_or(|outcome| outcome == GateOutcome::Open);
+    let exit = show::exit_of(&analysis);
+    let is_open = analysis
+        .gate
+        .is_none_or(|gate| gate.outcome == GateOutcome::Open);
     if exit == Exit::Good && arguments.strict && is_open {
         return Ok(Exit::InvalidMeasurement);
     }
@@ -229,19 +228,6 @@ fn read_gate(
         ..overrides(file)
     };
     read_with(file, &asked, rigs)
-}
-
-/// The first number of blocks that can attain what its look demands, of so many at most.
-fn first_look(plan: &Plan, most: u32) -> u32 {
-    let mixes = plan.mixes.len().max(1) as f64;
-    let metrics = plan.compare.primary.len().max(1) as f64;
-    let is_enough = |first: &u32| {
-        let looks = looks(*first, most).len();
-        let (before, _) = gate_confidences(1.0 - ERROR / mixes, looks);
-        let fewest = fewest_blocks(1.0 - (1.0 - before) / metrics);
-        u32::try_from(fewest).is_ok_and(|fewest| fewest <= *first)
-    };
-    (FEWEST_BLOCKS..most).find(is_enough).unwrap_or(most)
 }
 
 /// What two plans ask differently of their arms.

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::read::store_path;
 use crate::run::command_line;
 use crate::screen::tell;
-use crate::show::{Wanted, result};
+use crate::show::{Wanted, exit_of, result};
 use anyhow::{Context, bail};
 use plimsoll_import::{
     Arm, Frame, ImportError, Measured, Options, join, read, record, redact_command,
@@ -71,7 +71,7 @@ pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Re
         page: arguments.page.as_deref(),
         ..Wanted::default()
     };
-    result(&record, &wanted, store)
+    Ok(exit_of(&result(&record, &wanted, store)?))
 }
 
 /// `2 runs of ext4, 1 run of xfs`.

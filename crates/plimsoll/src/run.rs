@@ -85,7 +85,7 @@ pub fn run(
         junit: arguments.junit.as_deref(),
         markdown: arguments.markdown.as_deref(),
     };
-    let exit = show::result(&made.record, &wanted, store)?;
+    let analysis = show::result(&made.record, &wanted, store)?;
     let ended = &made.ended;
     if ended.missing > 0 && !arguments.quiet {
         let why = if ended.interrupted {
@@ -116,7 +116,7 @@ pub fn run(
     if ended.interrupted {
         return Ok(Exit::Interrupted);
     }
-    Ok(exit)
+    Ok(show::exit_of(&analysis))
 }
 
 /// What is asked of a measurement, besides its plan.

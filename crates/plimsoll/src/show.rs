@@ -26,7 +26,7 @@ pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Resu
         junit: arguments.junit.as_deref(),
         markdown: arguments.markdown.as_deref(),
     };
-    result(&record, &wanted, store)
+    Ok(exit_of(&result(&record, &wanted, store)?))
 }
 
 /// In which ways a result is wanted.
@@ -42,13 +42,12 @@ pub struct Wanted<'a> {
     pub markdown: Option<&'a Path>,
 }
 
-/// Judges a record, shows it and writes its page, and says how the program should end. As JSON, the page is written only where it is asked
-/// for.
+/// Judges a record, shows it and writes its page. As JSON, the page is written only where it is asked for.
 pub fn result(
     record: &ExperimentRecord,
     wanted: &Wanted<'_>,
     store: Option<&Path>,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<Analysis> {
     let analysis = analyse(record)?;
     let report = Report {
         record,
@@ -83,7 +82,7 @@ pub fn result(
         print_drawn(&plimsoll_terminal::closing(&analysis, &screen()))?;
         print(format_args!("Page: {}\n", link(&file)))?;
     }
-    Ok(exit_of(&analysis))
+    Ok(analysis)
 }
 
 /// What earlier experiments of the same name measured of the arm in question, where the store has at least one more.
@@ -129,8 +128,8 @@ fn note_verdict(
     Ok(())
 }
 
-/// The exit code of a result.
-fn exit_of(analysis: &Analysis) -> Exit {
+/// How the program should end after a result.
+pub fn exit_of(analysis: &Analysis) -> Exit {
     match analysis.outcome() {
         Outcome::Good => Exit::Good,
         Outcome::ThresholdBroken => Exit::ThresholdBroken,
@@ -156,7 +155,7 @@ pub fn file_stem(record: &ExperimentRecord) -> String {
 }
 
 /// A page, with the disk maps for which it has room.
-fn drawn(report: &Report<'_>) -> String {
+pub fn drawn(report: &Report<'_>) -> String {
     let bare = render(report);
     let maps = maps(report, LARGEST.saturating_sub(bare.len()));
     if maps.is_empty() {

@@ -1,0 +1,226 @@
+//! Whether what another tool printed can be believed, from that output alone.
+
+use crate::{Analysis, Steadiness};
+use plimsoll_record::{ExperimentRecord, Severity, Warning, WarningId};
+use plimsoll_stats::{median, theil_sen};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Seconds that a result should rest on at least.
+const FEWEST_SECONDS: f64 = 10.0;
+/// Reports between begin and end from which on a trend can be told.
+const FEWEST_REPORTS: usize = 20;
+/// A trend is one with a p below this, of at least this change from begin to end.
+const TREND_P: f64 = 0.001;
+const TREND_CHANGE: f64 = 0.1;
+
+/// How far a result can be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Belief {
+    /// Nothing speaks against it, as far as the output tells.
+    Believable,
+    /// Something must be known by whoever uses it.
+    WithCare,
+    /// Its figures contradict each other, or are not those of the whole.
+    NotBelievable,
+}
+
+impl Belief {
+    /// As it stands in a table.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Believable => "believable",
+            Self::WithCare => "with care",
+            Self::NotBelievable => "not believable",
+        }
+    }
+}
+
+/// Why a result cannot be believed as it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reason {
+    /// Of the same kind for all results: the id of a warning, `short`, `trend`, `broken`.
+    pub id: String,
+    /// With its figures.
+    pub message: String,
+    /// Whether it alone makes the result one that cannot be believed.
+    pub grave: bool,
+}
+
+/// One output of another tool, judged.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Audited {
+    /// The file, and which of its outputs where it has several.
+    pub source: String,
+    /// The tool; empty where the file cannot be read.
+    pub tool: String,
+    /// What was asked.
+    pub workload: String,
+    /// How much at once.
+    pub load: String,
+    /// Seconds measured.
+    pub seconds: Option<f64>,
+    /// Successful operations per second.
+    pub throughput: Option<f64>,
+    /// The gravest of its reasons.
+    pub belief: Belief,
+    /// The grave ones first.
+    pub reasons: Vec<Reason>,
+}
+
+impl Audited {
+    /// A file that holds results which cannot be read.
+    #[must_use]
+    pub fn broken(source: String, message: String) -> Self {
+        Self {
+            source,
+            tool: String::new(),
+            workload: String::new(),
+            load: String::new(),
+            seconds: None,
+            throughput: None,
+            belief: Belief::NotBelievable,
+            reasons: vec![Reason {
+                id: "broken".into(),
+                message,
+                grave: true,
+            }],
+        }
+    }
+
+    /// Of a record that holds this output and nothing else, and its analysis.
+    #[must_use]
+    pub fn of(
+        source: String,
+        tool: String,
+        record: &ExperimentRecord,
+        analysis: &Analysis,
+    ) -> Self {
+        let curve = analysis.curves.first();
+        let point = curve.and_then(|curve| curve.points.first());
+        let result = point.and_then(|point| point.results.first());
+        // What is said of the whole, such as that one run decides nothing, is true of every output.
+        let of_run = record.runs.iter().flat_map(|run| &run.warnings);
+        let of_point = result.iter().flat_map(|result| &result.warnings);
+        let weighty = of_run.chain(of_point);
+        let weighty = weighty.filter(|warning| warning.severity() >= Severity::Caution);
+        let mut reasons: Vec<Reason> = weighty.map(reason).collect();
+        reasons.extend(result.and_then(|result| short(result.seconds)));
+        let is_steady = result.is_none_or(|one| one.steadiness != Steadiness::NotSteady);
+        // What has not settled has a trend, which is said already.
+        reasons.extend(trend(analysis).filter(|_| is_steady));
+        reasons.sort_by_key(|reason| !reason.grave);
+        let is_valid = result.is_some_and(|result| result.valid);
+        let belief = match () {
+            () if !is_valid || reasons.iter().any(|reason| reason.grave) => Belief::NotBelievable,
+            () if !reasons.is_empty() => Belief::WithCare,
+            () => Belief::Believable,
+        };
+        Self {
+            source,
+            tool,
+            workload: curve.map(|curve| curve.mix.clone()).unwrap_or_default(),
+            load: point
+                .map(|point| point.load_label.clone())
+                .unwrap_or_default(),
+            seconds: result.map(|result| result.seconds),
+            throughput: result.map(|result| result.throughput),
+            belief,
+            reasons,
+        }
+    }
+}
+
+fn reason(warning: &Warning) -> Reason {
+    Reason {
+        id: warning.id.id().to_owned(),
+        message: warning.message.clone(),
+        grave: warning.severity() == Severity::Invalid || warning.id == WarningId::ImportDamaged,
+    }
+}
+
+fn short(seconds: f64) -> Option<Reason> {
+    (seconds < FEWEST_SECONDS).then(|| Reason {
+        id: "short".into(),
+        message: format!("only {seconds:.1} s were measured"),
+        grave: false,
+    })
+}
+
+/// Whether it got slower or faster all the time, where the tool reported often enough between.
+fn trend(analysis: &Analysis) -> Option<Reason> {
+    let series = analysis.series.first()?;
+    // The last report is of less than its time.
+    let (_, whole) = series.seconds.split_last()?;
+    let rates: Vec<f64> = whole.iter().map(|second| second.throughput).collect();
+    if rates.len() < FEWEST_REPORTS {
+        return None;
+    }
+    let found = theil_sen(&rates).ok()?;
+    let change = found.slope_per_sample * (rates.len() - 1) as f64 / median(&rates)?;
+    (found.p < TREND_P && change.abs() >= TREND_CHANGE).then(|| Reason {
+        id: "trend".into(),
+        message: format!(
+            "throughput {} by {:.0} % from begin to end",
+            if change < 0.0 { "fell" } else { "rose" },
+            100.0 * change.abs()
+        ),
+        grave: false,
+    })
+}
+
+/// What an audit comes to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Audit {
+    /// In the order of the files.
+    pub results: Vec<Audited>,
+    /// Files that hold nothing of a known format.
+    pub passed_over: usize,
+}
+
+impl Audit {
+    /// How many have this belief.
+    #[must_use]
+    pub fn count(&self, belief: Belief) -> usize {
+        let results = self.results.iter();
+        results.filter(|result| result.belief == belief).count()
+    }
+
+    /// How many results have each kind of reason, the most frequent first.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<(&str, usize)> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for result in &self.results {
+            let mut ids: Vec<&str> = result.reasons.iter().map(|one| one.id.as_str()).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            for id in ids {
+                *counts.entry(id).or_default() += 1;
+            }
+        }
+        let mut kinds: Vec<(&str, usize)> = counts.into_iter().collect();
+        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        kinds
+    }
+
+    /// `134 results: 90 believable, 23 with care, 21 not believable. 5 files hold nothing that is known.`
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let each = [Belief::Believable, Belief::WithCare, Belief::NotBelievable];
+        let parts = each.map(|belief| format!("{} {}", self.count(belief), belief.words()));
+        let mut text = format!(
+            "{}: {}.",
+            crate::words::counted(self.results.len(), "result"),
+            parts.join(", ")
+        );
+        if self.passed_over > 0 {
+            text.push_str(&format!(
+                " {} passed over: of no known format.",
+                crate::words::counted(self.passed_over, "file")
+            ));
+        }
+        text
+    }
+}
