@@ -6,7 +6,7 @@ use plimsoll_testing::assert_contains;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn checkout(path: &str) -> PathBuf {
+pub fn checkout(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(path)
@@ -59,7 +59,7 @@ fn completions_and_manual() {
 fn every_study_is_valid() {
     let laboratory = Laboratory::new();
     let mut studies = 0;
-    let folders = ["studies", "studies/power"];
+    let folders = ["studies", "studies/power", "studies/causes"];
     let entries = folders.map(|folder| fs::read_dir(checkout(folder)).unwrap());
     for entry in entries.into_iter().flatten() {
         let path = entry.unwrap().path();
