@@ -1,5 +1,5 @@
 //! Files for other programs: tables of points, slices, figures, trials and hosts as CSV and Parquet, JSON of record and analysis, what fio said, logs for the HdrHistogram
-//! tools, PerfKit's samples, Prometheus' text; JUnit's XML for servers that build and test; and
+//! tools, PerfKit's samples, Prometheus' text, a trace for Perfetto; JUnit's XML for servers that build and test; and
 //! Markdown for pull requests.
 //!
 //! Every number is in the unit that its column or name says, unrounded, and without separators. Names stand as they are in the experiment file.
@@ -16,6 +16,7 @@ mod hosts;
 pub mod junit;
 mod levels;
 pub mod markdown;
+mod perfetto;
 mod perfkit;
 mod points;
 pub mod prometheus;
@@ -64,6 +65,7 @@ pub fn write(file: &ExportFile<'_>, out: &mut dyn Write) -> io::Result<()> {
         Content::HdrLog(run) => hdr::write(run, out)?,
         Content::Perfkit(report) => perfkit::write(&report, out)?,
         Content::Prometheus(report) => prometheus::write(&report, out)?,
+        Content::Perfetto(report) => perfetto::write(&report, out)?,
     }
     out.flush()
 }

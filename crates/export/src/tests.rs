@@ -54,6 +54,55 @@ fn field<'a>(table: &'a (Vec<String>, Vec<Vec<String>>), row: usize, column: &st
 }
 
 #[test]
+fn a_trace_has_every_run_point_and_second() {
+    let (mut record, analysis) = small();
+    for run in &mut record.runs {
+        for slice in &mut run.points[0].slices[2..4] {
+            let running = plimsoll_record::figures::ENGINE_CHECKPOINT_RUNNING;
+            slice.telemetry.insert(running.into(), 1.0);
+        }
+    }
+    let text = written(&record, &analysis, "perfetto.json");
+    let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let of = |phase: &str, track: u64| {
+        let events = events.iter();
+        events
+            .filter(|event| event["ph"] == phase && event["tid"] == track)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("X", 1).len(), record.runs.len());
+    let points = record
+        .runs
+        .iter()
+        .flat_map(|run| run.load.iter().chain(&run.points));
+    let points = points.filter(|point| point.end.is_some()).count();
+    let phases = of("X", 2);
+    let measured = phases.iter().filter(|event| event["name"] != "warm-up");
+    assert_eq!(measured.count(), points);
+    // Two seconds that follow each other are one checkpoint, two seconds after the begin of its point.
+    let checkpoints = of("X", 3);
+    assert_eq!(checkpoints.len(), record.runs.len());
+    let first: jiff::Timestamp = record.runs[0].points[0].started_at.parse().unwrap();
+    let begin: jiff::Timestamp = record.started_at.parse().unwrap();
+    let expected = first.duration_since(begin).as_secs_f64() * 1e6 + 2e6;
+    let is_there =
+        |event: &&serde_json::Value| (event["ts"].as_f64().unwrap() - expected).abs() < 1.0;
+    assert!(checkpoints.iter().any(is_there), "{checkpoints:?}");
+    assert!(checkpoints.iter().all(|event| event["dur"] == 2e6));
+    let curve = of("C", 0);
+    let rates = curve.iter().filter(|event| event["name"] == "operations/s");
+    let rate = &record.runs[0].points[0].slices[0];
+    let expected = rate.completed.ok as f64 / (rate.length_ns as f64 / 1e9);
+    assert!(
+        rates
+            .map(|event| &event["args"]["value"])
+            .any(|value| *value == expected)
+    );
+    assert!(!curve.is_empty());
+}
+
+#[test]
 fn points_have_a_row_for_each_run() {
     let (record, analysis) = small();
     let table = table(&written(&record, &analysis, "points.csv"));
@@ -513,8 +562,8 @@ fn nothing_measured_gives_headers_alone() {
             analysis: &analysis
         })
         .len(),
-        // Three tables as CSV and as Parquet, and four documents.
-        10
+        // Three tables as CSV and as Parquet, and five documents.
+        11
     );
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! Report ────────────► experiment::render      RecordComparison ─► compare::page
 //! History ───────────► history::page           DiskPicture ──────► disk::page
+//! Audit ─────────────► audit::page                 Exhibit ──────────► gallery::page
 //! list::Listed, message::Message ───────────► the pages around them that `plimsoll serve` has
 //! shell: head, style, script and policy of them all; link: their addresses
 //! ```
@@ -21,9 +22,11 @@ mod rig;
 #[cfg(test)]
 mod shown;
 
+pub mod audit;
 pub mod compare;
 pub mod disk;
 pub mod experiment;
+pub mod gallery;
 pub mod history;
 pub mod link;
 pub mod list;

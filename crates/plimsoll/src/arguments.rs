@@ -1,22 +1,30 @@
 //! The command line.
 
 mod agent;
+mod audit;
+mod bundle;
 mod disk;
 mod diskmap;
 mod export;
+mod gallery;
 mod gate;
 mod history;
 mod import;
+mod init;
 mod serve;
 mod ycsb;
 
 pub use agent::{Agent, AgentUse, Hosts, Nats, NatsCommand, NatsInit};
+pub use audit::Audit;
+pub use bundle::Bundle;
 pub use disk::{Calibrate, Characterise, Disk, Presets, Trace};
 pub use diskmap::Diskmap;
 pub use export::Export;
+pub use gallery::Gallery;
 pub use gate::Gate;
 pub use history::History;
 pub use import::Import;
+pub use init::{Init, Question, Workload};
 pub use serve::Serve;
 pub use ycsb::Ycsb;
 
@@ -67,6 +75,8 @@ pub enum Command {
     Run(Run),
     /// Show what would run, in which order, for how long, with which resources, and where each value comes from.
     Plan(Plan),
+    /// Write an experiment file that runs, from a few answers: which database, what you want to know, how long it may take.
+    Init(Init),
     /// Ask whether a new build, version or configuration is slower than the one that is known, for a CI: exit code 99 if it loses more than a margin.
     Gate(Gate),
     /// Check whether this machine is fit to measure on, and what to change.
@@ -93,10 +103,16 @@ pub enum Command {
     Serve(Serve),
     /// Import results of YCSB, go-ycsb, HdrHistogram or fio, and analyse them as far as they allow.
     Import(Import),
+    /// Say what can be believed of results that others published: of every output of YCSB, go-ycsb, HdrHistogram and fio in files and folders.
+    Audit(Audit),
     /// List the experiments in the store.
     List(List),
-    /// Export an experiment as CSV, Parquet, JSON, HDR logs, PerfKit samples or Prometheus text.
+    /// Export an experiment as CSV, Parquet, JSON, HDR logs, PerfKit samples, Prometheus text or a trace for Perfetto.
     Export(Export),
+    /// Put a result into one file with its page, experiment file and record, which others can open, verify and run again.
+    Bundle(Bundle),
+    /// Write many results as static pages with a list of them, for a website.
+    Gallery(Gallery),
     /// Replace YCSB's `bin/ycsb`: same command line, properties, report and status lines.
     Ycsb(Ycsb),
     /// Remove what killed runs left behind: mounts, loop devices, control groups, processes, data directories. Touches nothing else.

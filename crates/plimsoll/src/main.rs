@@ -5,6 +5,8 @@
 
 mod agent;
 mod arguments;
+mod audit;
+mod bundle;
 mod check;
 mod clean;
 mod confine;
@@ -13,10 +15,12 @@ mod disk;
 mod diskmap;
 mod exit;
 mod export;
+mod gallery;
 mod gate;
 mod history;
 mod hosts;
 mod import;
+mod init;
 mod live;
 mod log;
 mod maps;
@@ -94,6 +98,7 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Hosts(hosts) => hosts::hosts(hosts, &rigs),
         Command::Agent(asked) => agent::agent(asked),
         Command::Plan(plan) => plan::plan(plan, store, &rigs),
+        Command::Init(asked) => init::init(asked, &rigs),
         Command::Check(check) => check::check(check, store, &rigs),
         Command::Disk(disk) => disk::disk(disk, &rigs),
         Command::Diskmap(map) => diskmap::diskmap(map, store),
@@ -101,8 +106,11 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Compare(compare) => show::compare(compare, store),
         Command::History(history) => history::history(history, store),
         Command::Serve(serve) => serve::serve(serve, store),
+        Command::Audit(asked) => audit::audit(asked),
         Command::Import(import) => import::import(import, store),
         Command::List(list) => show::list(list, store),
+        Command::Bundle(asked) => bundle::bundle(asked, store),
+        Command::Gallery(asked) => gallery::gallery(asked, store),
         Command::Export(export) => export::export(export, store),
         Command::Ycsb(ycsb) => ycsb::ycsb(ycsb),
         Command::Clean(clean) => clean::clean(clean, &rigs),

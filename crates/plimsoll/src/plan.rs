@@ -8,6 +8,7 @@ use crate::power::{in_words, power};
 use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::screen::{self, print, print_json, tell_drawn};
+use plimsoll_bundle::is_bundle;
 use plimsoll_experiment::{
     Limits, Overrides, Problems, Scouted, Surroundings, check, read_text_file,
 };
@@ -21,7 +22,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// Coefficient of variation of the runs of one cell that a plan is told for.
-const USUAL_SPREAD: f64 = 0.03;
+pub const USUAL_SPREAD: f64 = 0.03;
 
 /// An experiment file that was read, and what came of it.
 pub struct Checked {
@@ -78,6 +79,17 @@ pub fn read_with(
         (None, uri) => by_uri::experiment(uri.as_deref().unwrap_or_default()),
     };
     let file = file.unwrap_or(Path::new("--uri"));
+    let plan = check_text(&text, file, overrides, rigs);
+    Ok(Checked { text, plan })
+}
+
+/// Checks the text of an experiment file that is, or is to be, at this place.
+pub fn check_text(
+    text: &str,
+    file: &Path,
+    overrides: &Overrides,
+    rigs: &Rigs,
+) -> Result<Plan, Problems> {
     // The plan must not depend on the folder from which the program was called.
     let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let machine = Host::here().machine();
@@ -109,11 +121,19 @@ pub fn read_with(
             })
         },
     };
-    let plan = check(&text, &file.display().to_string(), &surroundings);
-    Ok(Checked { text, plan })
+    check(text, &file.display().to_string(), &surroundings)
 }
 
 fn text_of(file: &Path) -> anyhow::Result<String> {
+    if is_bundle(file) {
+        let text = crate::read::bundle(file)?.record.file_text;
+        if text.is_empty() {
+            let words = format!("{} has no experiment file", file.display());
+            let why = anyhow::anyhow!("its figures were imported from the output of another tool");
+            return Err(why.context(NoExperiment(words)));
+        }
+        return Ok(text);
+    }
     read_text_file(file).map_err(|why| {
         let no_such = matches!(
             why.kind(),

@@ -1,6 +1,8 @@
 //! Finding a record: in the store, or in a file that was exported.
 
+use crate::screen::tell;
 use anyhow::{Context, bail};
+use plimsoll_bundle::{Bundle, is_bundle};
 use plimsoll_record::ExperimentRecord;
 use plimsoll_store::{Filter, Store, StoreError};
 use std::path::{Path, PathBuf};
@@ -23,12 +25,30 @@ pub fn record(wanted: &str, store: Option<&Path>) -> anyhow::Result<ExperimentRe
             .with_context(|| format!("cannot read the record {wanted}"))?;
         return ExperimentRecord::from_json(&text).with_context(|| format!("cannot use {wanted}"));
     }
+    if is_bundle(wanted.as_ref()) {
+        return Ok(bundle(wanted.as_ref())?.record);
+    }
     let store = Store::open_read_only(&store_path(store)?)?;
     let loaded = store.load(wanted);
     if loaded.is_err() && is_empty(&store)? {
         bail!("{}", nothing_in(&store));
     }
     Ok(loaded?)
+}
+
+/// A bundle, with every file of it verified.
+pub fn bundle(path: &Path) -> anyhow::Result<Bundle> {
+    let bundle = plimsoll_bundle::read(path)
+        .with_context(|| format!("cannot use the bundle {}", path.display()))?;
+    tell(format_args!(
+        "{} is as its manifest says: experiment {} of {}, measured by plimsoll {} ({})",
+        path.display(),
+        bundle.manifest.id,
+        bundle.manifest.started_at,
+        bundle.manifest.program.version,
+        bundle.manifest.program.commit
+    ));
+    Ok(bundle)
 }
 
 /// Whether a store has no experiment at all.

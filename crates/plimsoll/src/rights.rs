@@ -92,6 +92,7 @@ pub fn give_up_root(asked: &Asked) -> anyhow::Result<()> {
         Asked::Run(_)
         | Asked::Gate(_)
         | Asked::Plan(_)
+        | Asked::Init(_)
         | Asked::Check(_)
         | Asked::Disk(_)
         | Asked::Clean(_) => true,
@@ -126,6 +127,11 @@ pub fn give_up_root(asked: &Asked) -> anyhow::Result<()> {
     setgid(group).with_context(failed)?;
     setuid(number).with_context(failed)?;
     Err(again.exec()).with_context(failed)
+}
+
+/// Whether this is the part of `sudo plimsoll` that is not root.
+pub fn is_for_another() -> bool {
+    std::env::var_os(GAVE_UP).is_some()
 }
 
 /// What to do where a file is refused to who called `sudo`, and would not be to root.

@@ -33,11 +33,13 @@ pub enum Form {
     Perfkit,
     /// Prometheus.
     Prometheus,
+    /// Perfetto and Chrome.
+    Perfetto,
 }
 
 impl Form {
     /// All of them, in the order in which help lists them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Csv,
         Self::Parquet,
         Self::Json,
@@ -45,6 +47,7 @@ impl Form {
         Self::Fio,
         Self::Perfkit,
         Self::Prometheus,
+        Self::Perfetto,
     ];
 
     /// As it is called on the command line.
@@ -58,6 +61,7 @@ impl Form {
             Self::Fio => "fio",
             Self::Perfkit => "perfkit",
             Self::Prometheus => "prometheus",
+            Self::Perfetto => "perfetto",
         }
     }
 }
@@ -81,6 +85,8 @@ pub enum Content<'a> {
     Perfkit(Report<'a>),
     /// Prometheus' text.
     Prometheus(Report<'a>),
+    /// The course of the experiment.
+    Perfetto(Report<'a>),
 }
 
 /// What is written as rows.
@@ -180,6 +186,12 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
             "the figures of each run in Prometheus' text form",
             Form::Prometheus,
             Content::Prometheus(*report),
+        ),
+        (
+            "perfetto.json",
+            "runs, points, checkpoints, stalls and curves over time for Perfetto and Chrome",
+            Form::Perfetto,
+            Content::Perfetto(*report),
         ),
     ] {
         add(name.into(), about, form, content);

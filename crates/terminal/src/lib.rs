@@ -23,6 +23,7 @@
 //! );
 //! ```
 
+mod audit;
 mod chart;
 mod closing;
 mod comparisons;
@@ -39,6 +40,7 @@ mod sign;
 mod table;
 mod wrap;
 
+pub use audit::audit;
 pub use closing::{closing, verdict};
 pub use disk::disk;
 pub use history::history;

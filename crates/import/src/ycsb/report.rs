@@ -118,14 +118,12 @@ impl Report {
 
     /// Puts what the report says into what was measured. Without runtime and throughput it says nothing of the whole.
     pub(super) fn state(mut self, measured: &mut Measured, is_intended: bool) {
-        if let Some(cleanup) = self.groups.get("CLEANUP")
-            && measured.sessions.is_none()
-        {
-            // Every session cleans up once.
-            measured.sessions = cleanup
-                .operations
-                .and_then(|count| u32::try_from(count).ok());
-            measured.sessions = measured.sessions.filter(|count| *count > 0);
+        // Every session cleans up once, unless its thread dies.
+        let cleaned_up = self.groups.get("CLEANUP");
+        let cleaned_up = cleaned_up.and_then(|cleanup| u32::try_from(cleanup.operations?).ok());
+        let asked = measured.sessions;
+        if asked.is_none() {
+            measured.sessions = cleaned_up.filter(|count| *count > 0);
         }
         let (Some(runtime_ms), Some(throughput)) = (self.runtime_ms, self.throughput) else {
             return;
@@ -135,6 +133,15 @@ impl Report {
         }
         measured.measured_ns = text::nanos(runtime_ms, 1e6);
         let done = (throughput * runtime_ms / 1e3).round() as u64;
+        // With fewer operations than threads YCSB starts fewer threads.
+        if let (Some(count), Some(asked)) = (cleaned_up, asked)
+            && count < asked
+            && done >= u64::from(asked)
+        {
+            measured.damage.push(format!(
+                "of {asked} client threads only {count} came to their end: the others died"
+            ));
+        }
 
         let intended: BTreeMap<String, Group> = take_prefixed(&mut self.groups, "Intended-");
         let by_buckets = take_prefixed(&mut self.groups, "Hdr");

@@ -57,6 +57,17 @@ fn a_run_with_status_lines_is_read_as_a_whole() {
 }
 
 #[test]
+fn threads_that_died_did_not_clean_up() {
+    let lost = only(&RUN.replace("[CLEANUP], Operations, 16", "[CLEANUP], Operations, 14"));
+    assert_eq!(lost.sessions, Some(16));
+    assert_contains(lost.damage.join(", "), "of 16 client threads only 14");
+    // Of two operations a third thread would have none, so that YCSB does not start it.
+    let few = "Command line: -threads 3 -t\n[OVERALL], RunTime(ms), 1000\n[OVERALL], Throughput(ops/sec), 2.0\n\
+               [CLEANUP], Operations, 2\n[READ], Operations, 2\n[READ], AverageLatency(us), 900.0\n[READ], Return=OK, 2\n";
+    assert_eq!(only(few).damage, Vec::<String>::new());
+}
+
+#[test]
 fn status_lines_become_slices() {
     let run = only(RUN);
     let second = 1_000_000_000;

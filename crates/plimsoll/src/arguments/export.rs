@@ -15,6 +15,7 @@ Formats:
   fio         fio's output for emulated disks
   perfkit     perfkit.json, in the format of PerfKit Benchmarker
   prometheus  metrics.prom, for node_exporter's textfile collector
+  perfetto    perfetto.json: the course of the experiment, for ui.perfetto.dev and chrome://tracing
 
 Examples:
   plimsoll export                                         the last experiment, in every format

@@ -1,6 +1,7 @@
 //! What is written for other programs: `plimsoll export`, and JUnit reports.
 
 use crate::laboratory::Laboratory;
+use crate::published::checkout;
 use crate::stores::with_a_record;
 use plimsoll_testing::{assert_contains, assert_starts};
 use serde_json::Value;
@@ -36,7 +37,7 @@ fn forms_can_be_chosen() {
 
     let unknown = laboratory.run(&["export", "--only", "xlsx"]);
     assert_eq!((unknown.code, unknown.out.as_str()), (Some(2), ""));
-    let words = "the formats are csv, parquet, json, hdr, fio, perfkit, prometheus";
+    let words = "the formats are csv, parquet, json, hdr, fio, perfkit, prometheus, perfetto";
     assert_contains(&unknown.err, words);
     let absent = laboratory.run(&["export", "--only", "csv,fio", "--to", "none"]);
     assert_eq!((absent.code, absent.out.as_str()), (Some(1), ""));
@@ -158,6 +159,132 @@ print("same")
         .unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "same\n", "{err}");
+}
+
+/// The tests of the package in `python/`, on a record of two arms.
+#[test]
+fn the_package_for_python_makes_frames_of_a_record() {
+    let test = "the_package_for_python_makes_frames_of_a_record";
+    let has_frames = Command::new("python3")
+        .args(["-c", "import pandas, polars, pyarrow"])
+        .output();
+    if !has_frames.is_ok_and(|output| output.status.success()) {
+        plimsoll_testing::skip(test, "python3 has no pandas, polars and pyarrow");
+        return;
+    }
+    let laboratory = Laboratory::new();
+    let text = "
+plimsoll: 1
+name: frames
+workload: {records: 2, mixes: [a, c]}
+defaults: {engine: simulated, service: constant}
+arms: {slow: {service_mean: 4ms}, fast: {service_mean: 2ms}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 20, blocks: 2}";
+    laboratory.experiment(text);
+    let program = Path::new(env!("CARGO_BIN_EXE_plimsoll")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let package = checkout("python");
+    let known = std::env::var("PYTHONPATH").unwrap_or_default();
+    let output = Command::new("python3")
+        .args(["-B", "-m", "unittest", "discover", "--start-directory"])
+        .arg(package.join("tests"))
+        .current_dir(laboratory.path("."))
+        .env("PATH", format!("{}:{path}", program.display()))
+        .env("PYTHONPATH", format!("{}:{known}", package.display()))
+        .env("PLIMSOLL_STORE", laboratory.store())
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{err}");
+    assert_contains(&err, "Ran 6 tests");
+}
+
+#[test]
+fn a_bundle_is_verified_shown_and_run_again() {
+    let (laboratory, record) = with_a_record();
+    let said = laboratory.run(&["bundle", "last", "--to", "one.plimsoll"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.out, "one.plimsoll\n");
+    let again = laboratory.run(&["bundle", "--to", "one.plimsoll"]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert_contains(&again.err, "existing files are never overwritten");
+
+    // Somewhere else, where there is no store.
+    let elsewhere = Laboratory::new();
+    fs::copy(
+        laboratory.path("one.plimsoll"),
+        elsewhere.path("one.plimsoll"),
+    )
+    .unwrap();
+    let shown = elsewhere.run(&["report", "one.plimsoll", "--json"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    assert_contains(&shown.err, "is as its manifest says");
+    let told: Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(told["id"], record.id.as_str());
+    let planned = elsewhere.run(&["plan", "one.plimsoll", "--json"]);
+    assert_eq!(planned.code, Some(0), "{planned:?}");
+    let run = elsewhere.run(&["run", "one.plimsoll"]);
+    assert!([Some(0), Some(106)].contains(&run.code), "{run:?}");
+    let other = elsewhere.record();
+    assert_eq!(
+        (other.plan_hash, other.file_text),
+        (record.plan_hash, record.file_text)
+    );
+    assert_ne!(other.id, record.id);
+
+    // One byte that is different.
+    let mut bytes = fs::read(laboratory.path("one.plimsoll")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    laboratory.write("broken.plimsoll", bytes);
+    let broken = laboratory.run(&["report", "broken.plimsoll"]);
+    assert_eq!(
+        (broken.code, broken.out.as_str()),
+        (Some(1), ""),
+        "{broken:?}"
+    );
+    assert_contains(&broken.err, "cannot use the bundle broken.plimsoll");
+}
+
+#[test]
+fn a_gallery_replaces_what_it_wrote_and_nothing_else() {
+    let (laboratory, record) = with_a_record();
+    let made = laboratory.run(&["gallery", "public", "--bundles", "--title", "Ours"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let stem = format!("{}-{}", record.name, record.id);
+    let (page, bundle) = (format!("{stem}.html"), format!("{stem}.plimsoll"));
+    let all = [
+        ".plimsoll-gallery",
+        "index.html",
+        page.as_str(),
+        bundle.as_str(),
+    ];
+    let mut expected = all.map(str::to_owned);
+    expected.sort();
+    assert_eq!(names(&laboratory.path("public")), expected);
+    let index = fs::read_to_string(laboratory.path("public/index.html")).unwrap();
+    assert_contains(&index, &format!("href=\"{page}\""));
+    assert_contains(&index, "Ours");
+
+    // Without bundles theirs goes, and a file of somebody else stays.
+    laboratory.write("public/notes.txt", "mine");
+    let again = laboratory.run(&["gallery", "public", "last"]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    let found = names(&laboratory.path("public"));
+    assert!(
+        found.contains(&"notes.txt".to_owned()) && !found.contains(&bundle),
+        "{found:?}"
+    );
+
+    fs::create_dir(laboratory.path("other")).unwrap();
+    laboratory.write("other/index.html", "mine");
+    let refused = laboratory.run(&["gallery", "other"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert_contains(&refused.err, "index.html was not written by this command");
+    let kept = fs::read_to_string(laboratory.path("other/index.html")).unwrap();
+    assert_eq!(kept, "mine");
+    assert_eq!(names(&laboratory.path("other")), ["index.html"]);
 }
 
 #[test]

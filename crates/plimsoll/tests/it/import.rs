@@ -39,6 +39,95 @@ fn refused(laboratory: &Laboratory, arguments: &[&str]) -> String {
     said.err
 }
 
+/// A folder of results, some of which cannot be right.
+fn published(laboratory: &Laboratory) {
+    fs::create_dir_all(laboratory.path("results/old")).unwrap();
+    laboratory.write("results/a-good.txt", report(10_000));
+    // Of four threads at 3.9 ms each, half of the operations are missing.
+    let halved = report(10_000).replace("Operations, 10000", "Operations, 5000");
+    let halved = halved
+        .replace("1000.0", "500.0")
+        .replace("OK, 10000", "OK, 5000");
+    laboratory.write("results/old/b-little.txt", halved);
+    let failed = report(10_000) + "[READ], Return=ERROR, 70\n";
+    laboratory.write("results/old/c-failed.txt", failed);
+    let died = report(10_000) + "[CLEANUP], Operations, 3\n";
+    laboratory.write("results/old/d-died.txt", died);
+    laboratory.write("results/README.md", "What we measured.\n");
+}
+
+#[test]
+fn an_audit_says_what_can_be_believed() {
+    let laboratory = Laboratory::new();
+    published(&laboratory);
+    let said = laboratory.run(&["audit", "results", "--json", "--page", "audit.html"]);
+    good(&said);
+    let audit: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(audit["passed_over"], 1);
+    let results = audit["results"].as_array().unwrap();
+    let found: Vec<(&str, &str, Vec<&str>)> = results
+        .iter()
+        .map(|result| {
+            let reasons = result["reasons"].as_array().unwrap().iter();
+            let ids = reasons.filter(|reason| reason["grave"] == true);
+            (
+                result["source"].as_str().unwrap(),
+                result["belief"].as_str().unwrap(),
+                ids.map(|reason| reason["id"].as_str().unwrap()).collect(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("results/a-good.txt", "believable", vec![]),
+            (
+                "results/old/b-little.txt",
+                "not-believable",
+                vec!["W-LITTLES-LAW"]
+            ),
+            (
+                "results/old/c-failed.txt",
+                "not-believable",
+                vec!["W-ERRORS"]
+            ),
+            (
+                "results/old/d-died.txt",
+                "not-believable",
+                vec!["W-IMPORT-DAMAGED"]
+            ),
+        ]
+    );
+    assert!(!said.out.contains("hunter2"));
+    let page = fs::read_to_string(laboratory.path("audit.html")).unwrap();
+    assert_contains(
+        &page,
+        "4 results: 1 believable, 0 with care, 3 not believable.",
+    );
+    assert!(!laboratory.store().exists(), "nothing is stored");
+
+    let said = laboratory.run(&["audit", "results", "--strict"]);
+    assert_eq!(said.code, Some(106), "{said:?}");
+    assert_contains(&said.out, "of 4 client threads only 3 came to their end");
+}
+
+#[test]
+fn an_audit_names_what_it_cannot_read() {
+    let laboratory = Laboratory::new();
+    laboratory.write("notes.md", "What we measured.\n");
+    let said = laboratory.run(&["audit", "notes.md", "no-such-file"]);
+    good(&said);
+    assert_contains(&said.out, "no format is recognised");
+    assert_contains(
+        &said.out,
+        "2 results: 0 believable, 0 with care, 2 not believable.",
+    );
+    fs::create_dir(laboratory.path("empty")).unwrap();
+    let said = laboratory.run(&["audit", "empty"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(&said.err, "nothing to audit");
+}
+
 #[test]
 fn arms_of_several_runs_are_stored_shown_compared_and_exported() {
     let laboratory = Laboratory::new();

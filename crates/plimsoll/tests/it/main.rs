@@ -24,6 +24,7 @@ mod history;
 mod hostile;
 mod hosts;
 mod import;
+mod init;
 #[cfg(feature = "wiredtiger")]
 mod killing;
 #[cfg(all(feature = "mongodb", feature = "wiredtiger"))]

@@ -1,0 +1,20 @@
+//! The arguments of `plimsoll bundle`.
+
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+
+/// `plimsoll bundle`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A bundle is a ZIP archive with the page, the experiment file, the record, its analysis, and a manifest with the SHA-256 of each. Whoever gets it can:
+  plimsoll report FILE.plimsoll     verify it and print its result; compare and export take it, too
+  plimsoll run FILE.plimsoll        measure the same on another machine
+or open page.html in it with any browser.")]
+pub struct Bundle {
+    /// Experiment: id or its beginning, name, `last`, or the file of an exported record.
+    #[arg(default_value = "last")]
+    pub experiment: String,
+    /// The new file [default: ./NAME-ID.plimsoll].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub to: Option<PathBuf>,
+}

@@ -1,0 +1,80 @@
+//! The arguments of `plimsoll init`.
+
+use super::duration;
+use clap::{Args, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// `plimsoll init`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  plimsoll init                                                            asks on a terminal; elsewhere it takes what is found and usual
+  plimsoll init --question settings --setting cache_size --between 256MiB --between 1GiB
+  plimsoll init --database mongod --question version --between /opt/7.0/bin/mongod --between /opt/8.0/bin/mongod
+  plimsoll init --database mongodb://db1.example --question settings --within 30m
+  plimsoll init --database mongod --question machine --between root@db1 --between root@db2=10.0.0.2
+
+The file is checked as `plimsoll plan` checks it, and written only if it is valid. It says as many blocks as the time is good for.")]
+pub struct Init {
+    /// Where to write the experiment.
+    #[arg(default_value = "experiment.yaml", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Which database: `embedded` is WiredTiger within this program, `mongod` one that is started for each run, and anything else the URI of a MongoDB that runs.
+    #[arg(long)]
+    pub database: Option<String>,
+    /// What you want to know.
+    #[arg(long)]
+    pub question: Option<Question>,
+    /// The setting that the arms differ in, where the question is about settings.
+    #[arg(long, value_name = "KEY")]
+    pub setting: Option<String>,
+    /// What is compared, each once: values of the setting, disks, filesystems, sizes of the data as shares of the cache, programs or URIs, machines by ssh.
+    #[arg(long, value_name = "ONE")]
+    pub between: Vec<String>,
+    /// What is asked of the database: a workload of YCSB, a to f.
+    #[arg(long)]
+    pub workload: Option<Workload>,
+    /// How much data, e.g. 2GiB [default: 256MiB, or twice the cache where the question is about disks].
+    #[arg(long)]
+    pub data: Option<String>,
+    /// How long it may take, e.g. 30m.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub within: Option<u64>,
+    /// Replace the file if there is one.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What somebody wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Question {
+    /// Which value of a setting is faster?
+    Settings,
+    /// Which disk is needed?
+    Disk,
+    /// Which filesystem is faster?
+    Filesystem,
+    /// What happens when the data outgrows memory?
+    Memory,
+    /// Did the upgrade make it faster or slower?
+    Version,
+    /// Which machine is faster?
+    Machine,
+}
+
+/// The workloads of YCSB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Workload {
+    /// Half reads, half updates.
+    A,
+    /// 95 % reads, 5 % updates.
+    B,
+    /// Reads only.
+    C,
+    /// 95 % reads of what came last, 5 % inserts.
+    D,
+    /// 95 % scans, 5 % inserts.
+    E,
+    /// Half reads, half reads followed by an update.
+    F,
+}

@@ -1,0 +1,156 @@
+//! `plimsoll audit`: what can be believed of results that others published.
+
+use crate::arguments;
+use crate::exit::Exit;
+use crate::screen::{print_drawn, print_json, screen};
+use anyhow::{Context, bail};
+use plimsoll_files::write_whole;
+use plimsoll_import::{
+    Arm, Frame, ImportError, Measured, Options, Problem, read, record, redact_command,
+};
+use plimsoll_judge::{Audit, Audited, Belief, analyse};
+use plimsoll_record::Program;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// Files that are looked at; a folder with more is none of results.
+const MOST_FILES: usize = 100_000;
+const DEEPEST: usize = 64;
+
+/// `plimsoll audit`.
+pub fn audit(arguments: &arguments::Audit) -> anyhow::Result<Exit> {
+    let mut audit = Audit {
+        results: Vec::new(),
+        passed_over: 0,
+    };
+    for path in &arguments.paths {
+        if path.is_dir() {
+            for file in files_below(path)? {
+                look_at(&file, true, &mut audit);
+            }
+        } else {
+            look_at(path, false, &mut audit);
+        }
+    }
+    if audit.results.is_empty() {
+        bail!(
+            "there is nothing to audit: no output of YCSB, go-ycsb, HdrHistogram or fio among {} files",
+            audit.passed_over
+        );
+    }
+    if let Some(file) = &arguments.page {
+        let page = plimsoll_page::audit::page(&audit, env!("CARGO_PKG_VERSION"));
+        write_whole(file, page.as_bytes())
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    if arguments.json {
+        print_json(&audit)?;
+    } else {
+        print_drawn(&plimsoll_terminal::audit(&audit, &screen()))?;
+    }
+    let is_all = audit.count(Belief::Believable) == audit.results.len();
+    Ok(match arguments.strict && !is_all {
+        true => Exit::InvalidMeasurement,
+        false => Exit::Good,
+    })
+}
+
+/// Regular files below a folder, by their names.
+fn files_below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let all = WalkDir::new(folder).max_depth(DEEPEST).sort_by_file_name();
+    for entry in all {
+        let entry = entry.with_context(|| format!("cannot read {}", folder.display()))?;
+        if !entry.file_type().is_file() {
+            continue;
+        }
+        if files.len() == MOST_FILES {
+            bail!(
+                "{} holds more than {MOST_FILES} files: name the folders with results",
+                folder.display()
+            );
+        }
+        files.push(entry.into_path());
+    }
+    Ok(files)
+}
+
+/// Judges every output of a file. What was only found in a folder need not be a result.
+fn look_at(path: &Path, is_found: bool, audit: &mut Audit) {
+    let shown = redact_command(&path.display().to_string());
+    let outputs = match outputs(path, &shown) {
+        Ok(outputs) => outputs,
+        Err(error) if is_found && is_of_another_kind(&error.problem) => {
+            audit.passed_over += 1;
+            return;
+        }
+        Err(error) => {
+            let message = error.problem.to_string();
+            let message = match error.line {
+                Some(line) => format!("line {line}: {message}"),
+                None => message,
+            };
+            audit.results.push(Audited::broken(shown, message));
+            return;
+        }
+    };
+    let count = outputs.len();
+    for (number, output) in outputs.into_iter().enumerate() {
+        let source = match count {
+            1 => shown.clone(),
+            _ => format!("{shown} ({} of {count})", number + 1),
+        };
+        audit.results.push(judged(source, output));
+    }
+}
+
+fn outputs(path: &Path, shown: &str) -> Result<Vec<Measured>, ImportError> {
+    let file = plimsoll_files::open(path).map_err(|error| ImportError {
+        file: shown.to_owned(),
+        line: None,
+        problem: Problem::Read(error),
+    })?;
+    let reader = BufReader::with_capacity(1 << 16, file);
+    read(shown, reader, &Options::default())
+}
+
+/// A file that is no result of a tool that is known, and does not pretend to be one.
+fn is_of_another_kind(problem: &Problem) -> bool {
+    matches!(
+        problem,
+        Problem::Empty
+            | Problem::Binary
+            | Problem::UnknownFormat
+            | Problem::LongLine { .. }
+            | Problem::NoResult { .. }
+            | Problem::BadJson(_)
+            | Problem::LargeDocument { .. }
+    )
+}
+
+/// One output as a record of its own.
+fn judged(source: String, output: Measured) -> Audited {
+    let tool = output.tool.clone();
+    let frame = Frame {
+        name: "audit".into(),
+        now: format!("{:.3}", jiff::Timestamp::now()),
+        program: Program {
+            version: env!("CARGO_PKG_VERSION").into(),
+            commit: env!("PLIMSOLL_COMMIT").into(),
+        },
+        ..Frame::default()
+    };
+    let arm = Arm {
+        name: "published".into(),
+        outputs: vec![output],
+    };
+    let record = match record(&frame, vec![arm]) {
+        Ok(record) => record,
+        Err(error) => return Audited::broken(source, error.problem.to_string()),
+    };
+    match analyse(&record) {
+        Ok(analysis) => Audited::of(source, tool, &record, &analysis),
+        Err(error) => Audited::broken(source, error.to_string()),
+    }
+}

@@ -1,0 +1,57 @@
+//! `plimsoll bundle`: one file with a result and all that belongs to it.
+
+use crate::arguments;
+use crate::exit::Exit;
+use crate::read::record;
+use crate::screen::print;
+use crate::show::{drawn, file_stem};
+use anyhow::Context;
+use plimsoll_bundle::EXTENSION;
+use plimsoll_judge::analyse;
+use plimsoll_record::Program;
+use plimsoll_report::Report;
+use std::fs::OpenOptions;
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+
+/// `plimsoll bundle`: never overwrites a file.
+pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Result<Exit> {
+    let record = record(&arguments.experiment, store)?;
+    let analysis = analyse(&record)?;
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    let path = match &arguments.to {
+        Some(path) => path.clone(),
+        None => PathBuf::from(format!("{}.{EXTENSION}", file_stem(&record))),
+    };
+    let bytes = bundled(&report, &drawn(&report))?;
+    let opened = OpenOptions::new().write(true).create_new(true).open(&path);
+    let mut file = opened.with_context(|| {
+        format!(
+            "cannot make {}; existing files are never overwritten, name another with --to",
+            path.display()
+        )
+    })?;
+    let written = file.write_all(&bytes);
+    if written.is_err() {
+        let _ = std::fs::remove_file(&path);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))?;
+    print(format_args!("{}\n", path.display()))?;
+    Ok(Exit::Good)
+}
+
+/// The bundle of a result with this page.
+pub fn bundled(report: &Report<'_>, page: &str) -> anyhow::Result<Vec<u8>> {
+    let analysis = serde_json::to_string_pretty(report.analysis)?;
+    let program = Program {
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit: env!("PLIMSOLL_COMMIT").into(),
+    };
+    let mut bytes = Cursor::new(Vec::new());
+    plimsoll_bundle::write(report.record, &analysis, page, program, &mut bytes)
+        .context("cannot make the bundle")?;
+    Ok(bytes.into_inner())
+}

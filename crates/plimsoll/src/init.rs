@@ -1,0 +1,403 @@
+//! `plimsoll init`: an experiment file that runs, made from five answers.
+
+mod draft;
+mod questions;
+
+use crate::arguments::{self, Question, Workload};
+use crate::exit::Exit;
+use crate::plan::{USUAL_SPREAD, check_text, complain};
+use crate::rig::Rigs;
+use crate::screen::tell;
+use anyhow::Context;
+use clap::ValueEnum;
+use draft::{Database, Draft, host_of, named};
+use plimsoll_experiment::{Overrides, Problems};
+use plimsoll_files::write_whole;
+use plimsoll_plan::{Needs, Plan, needs};
+use plimsoll_quantities::units;
+use plimsoll_quantities::words::{counted, list};
+use plimsoll_stats::visible_with_spread;
+use plimsoll_telemetry::Host;
+use questions::{ask, choose, somebody_is_there};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where a MongoDB listens unless it is told otherwise.
+const USUAL_PORT: u16 = 27017;
+/// How long a server of this machine may take to accept a connection.
+const LONGEST_LOOK: Duration = Duration::from_millis(300);
+/// How long an experiment may take unless somebody says so.
+const USUAL_NS: u64 = 600_000_000_000;
+/// Lengths of points that are tried, seconds; the first with which enough blocks fit is taken.
+const LENGTHS: [u64; 5] = [30, 10, 5, 2, 1];
+/// Blocks that are enough, and blocks at most: with more a longer point is worth more.
+const ENOUGH: u32 = 10;
+const AT_MOST: u32 = 40;
+/// The fewest that a verdict can be made of.
+const FEWEST: u32 = plimsoll_stats::FEWEST_BLOCKS as u32;
+const MOST_SESSIONS: u32 = 8;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// `plimsoll init`.
+pub fn init(arguments: &arguments::Init, rigs: &Rigs) -> anyhow::Result<Exit> {
+    let file = &arguments.file;
+    if file.exists() && !arguments.force {
+        tell(format_args!(
+            "{} is there already: name another file, or replace it with --force",
+            file.display()
+        ));
+        return Ok(Exit::Usage);
+    }
+    let answers = match answers(arguments)? {
+        Ok(answers) => answers,
+        Err(why) => {
+            tell(why);
+            return Ok(Exit::Usage);
+        }
+    };
+    let within_ns = answers.within_ns;
+    let fitted = match fitted(answers, file, rigs) {
+        Ok(fitted) => fitted,
+        Err(problems) => {
+            tell("this would be no valid experiment, so nothing was written:");
+            return complain(&problems, false);
+        }
+    };
+    write_whole(file, fitted.draft.text().as_bytes())
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    tell_what_it_is_worth(file, &fitted, within_ns);
+    Ok(Exit::Good)
+}
+
+/// What somebody answered, or what is usual.
+struct Answers {
+    draft: Draft,
+    within_ns: u64,
+}
+
+/// Asks for what the command line does not say, where somebody is there; why there can be no such experiment, otherwise.
+fn answers(arguments: &arguments::Init) -> anyhow::Result<Result<Answers, String>> {
+    let asks = somebody_is_there();
+    let database = match &arguments.database {
+        Some(word) => database(word),
+        None => {
+            let found = found();
+            match asks {
+                true => choose("Which database?", &found)?.clone(),
+                false => found[0].0.clone(),
+            }
+        }
+    };
+    let question = match arguments.question {
+        Some(question) => question,
+        None if asks => {
+            let all = Question::value_variants().iter().copied();
+            let fit = all.filter(|question| unfit(*question, &database).is_none());
+            let choices: Vec<(Question, String)> = fit.map(|one| (one, help_of(&one))).collect();
+            *choose("What do you want to know?", &choices)?
+        }
+        None => Question::Settings,
+    };
+    if let Some(why) = unfit(question, &database) {
+        return Ok(Err(why));
+    }
+    let usual_setting = match database {
+        Database::Embedded => "block_compressor",
+        _ => "journal",
+    };
+    let setting = match &arguments.setting {
+        Some(setting) => setting.clone(),
+        None if asks && question == Question::Settings => ask(
+            "Which setting? docs/experiment-file.md lists those of each engine.",
+            usual_setting,
+            |line| Ok(line.to_owned()),
+        )?,
+        None => usual_setting.to_owned(),
+    };
+    let between = match arguments.between.is_empty() {
+        false => arguments.between.clone(),
+        true => {
+            let usual = usual_between(question, &setting, &database);
+            match usual {
+                usual if asks => ask(
+                    &format!("{} With spaces between.", to_compare(question)),
+                    &usual.join(" "),
+                    several,
+                )?,
+                usual if usual.is_empty() => {
+                    return Ok(Err(format!(
+                        "name what is compared with --between, each once: {}",
+                        to_compare(question)
+                    )));
+                }
+                usual => usual,
+            }
+        }
+    };
+    if between.len() < 2 {
+        return Ok(Err(
+            "a comparison needs two: give --between at least twice".into()
+        ));
+    }
+    let addresses = match (question, &database) {
+        (Question::Machine, Database::Mongod) => match addresses(&between) {
+            Ok(addresses) => addresses,
+            Err(why) => return Ok(Err(why)),
+        },
+        _ => Vec::new(),
+    };
+    let workload = match arguments.workload {
+        Some(workload) => workload,
+        None if asks => {
+            let all = Workload::value_variants().iter();
+            let choices: Vec<(Workload, String)> = all.map(|one| (*one, help_of(one))).collect();
+            *choose("What is asked of it? These are YCSB's workloads.", &choices)?
+        }
+        None => Workload::A,
+    };
+    let within_ns = match arguments.within {
+        Some(within_ns) => within_ns,
+        None if asks => ask(
+            "How long may it take?",
+            &units::duration(USUAL_NS),
+            |line| units::parse_duration(line).map_err(|why| why.to_string()),
+        )?,
+        None => USUAL_NS,
+    };
+    let file = &arguments.file;
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let name = match named(&stem) {
+        name if name.is_empty() => "experiment".to_owned(),
+        name => name,
+    };
+    let cores = Host::here().machine().cores;
+    Ok(Ok(Answers {
+        draft: Draft {
+            name,
+            file: file.display().to_string(),
+            database,
+            question,
+            setting,
+            between,
+            addresses,
+            workload,
+            data: arguments.data.clone(),
+            threads: (2 * cores).clamp(1, MOST_SESSIONS),
+            warm_up_ns: 0,
+            duration_ns: 0,
+            blocks: FEWEST,
+        },
+        within_ns,
+    }))
+}
+
+/// As the help of the flag says it.
+fn help_of(value: &impl ValueEnum) -> String {
+    let help = value.to_possible_value();
+    let help = help.and_then(|value| Some(value.get_help()?.to_string()));
+    help.unwrap_or_default()
+}
+
+fn database(word: &str) -> Database {
+    match word {
+        "embedded" => Database::Embedded,
+        "mongod" => Database::Mongod,
+        uri => Database::Uri(uri.to_owned()),
+    }
+}
+
+/// What can be measured here, what is most likely meant first.
+fn found() -> Vec<(Database, String)> {
+    let mut found = Vec::new();
+    let has = |name: &str| {
+        plimsoll_engine::kinds()
+            .iter()
+            .any(|kind| kind.name == name)
+    };
+    if has("mongodb") {
+        let here = SocketAddr::from(([127, 0, 0, 1], USUAL_PORT));
+        if TcpStream::connect_timeout(&here, LONGEST_LOOK).is_ok() {
+            let uri = format!("mongodb://{here}");
+            let words = format!("{uri}, where something listens; its data is left alone");
+            found.push((Database::Uri(uri), words));
+        }
+        if let Some(program) = mongods().first() {
+            let words = format!("{}, started anew for each run", program.display());
+            found.push((Database::Mongod, words));
+        }
+    }
+    if has("wiredtiger") {
+        let words = "WiredTiger, MongoDB's storage engine, within this program: nothing to install";
+        found.push((Database::Embedded, words.into()));
+    }
+    if found.is_empty() {
+        found.push((
+            Database::Mongod,
+            "a mongod, which is not on PATH yet".into(),
+        ));
+    }
+    found
+}
+
+/// The programs of that name in the folders where they are looked for.
+fn mongods() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.extend(std::env::var_os("PLIMSOLL_SERVERS").map(PathBuf::from));
+    let programs = folders.into_iter().map(|folder| folder.join("mongod"));
+    programs.filter(|program| program.is_file()).collect()
+}
+
+/// Why this cannot be asked of that database.
+fn unfit(question: Question, database: &Database) -> Option<String> {
+    match (question, database) {
+        (Question::Disk | Question::Filesystem | Question::Memory, Database::Uri(_)) => Some(
+            "a server that runs has its disk and its memory already: take `--database mongod`, which is started anew on each disk, or `embedded`".into(),
+        ),
+        (Question::Version, Database::Embedded) => Some(
+            "the embedded WiredTiger has one version: take `--database mongod`, with two programs, or two servers that run".into(),
+        ),
+        _ => None,
+    }
+}
+
+/// What somebody must name.
+fn to_compare(question: Question) -> &'static str {
+    match question {
+        Question::Settings => "Which values of it?",
+        Question::Disk => "Which disks? `plimsoll disk presets` lists them.",
+        Question::Filesystem => "Which filesystems: xfs, ext4, btrfs?",
+        Question::Memory => "How much data, as shares of what fits into the cache?",
+        Question::Version => "Which programs of mongod, or which URIs of servers that run?",
+        Question::Machine => {
+            "Which machines, by what you type behind `ssh`, such as root@db1 or root@db1=10.0.0.2 with its address, or which URIs?"
+        }
+    }
+}
+
+/// What is compared unless somebody says so; nothing where only they can know.
+fn usual_between(question: Question, setting: &str, database: &Database) -> Vec<String> {
+    let words: &[&str] = match (question, setting) {
+        (Question::Settings, "block_compressor") => &["snappy", "zstd"],
+        (Question::Settings, "journal") => &["false", "true"],
+        (Question::Settings, "cache_size") => &["256MiB", "1GiB"],
+        (Question::Disk, _) => &["gp3", "io2"],
+        (Question::Filesystem, _) => &["xfs", "ext4"],
+        (Question::Memory, _) => &["80%", "160%", "320%"],
+        (Question::Version, _) if *database == Database::Mongod => {
+            let all = mongods();
+            let all = all.iter().map(|program| program.display().to_string());
+            return all.take(2).collect();
+        }
+        _ => &[],
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn several(line: &str) -> Result<Vec<String>, String> {
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    match words.len() {
+        0 | 1 => Err("a comparison needs two".into()),
+        _ => Ok(words),
+    }
+}
+
+/// At which address each machine is reached: as said behind `=`, or by its name.
+fn addresses(targets: &[String]) -> Result<Vec<String>, String> {
+    let address = |target: &String| match target.split_once('=') {
+        Some((_, address)) => Ok(address.to_owned()),
+        None => {
+            let host = host_of(target);
+            let found = (host, 0).to_socket_addrs();
+            let mut found = found.map_err(|why| {
+                format!("{host} has no address ({why}): write `{target}=10.0.0.2`, or what it is")
+            })?;
+            let address = found.find_map(|one| match one.ip() {
+                IpAddr::V4(address) => Some(address.to_string()),
+                IpAddr::V6(_) => None,
+            });
+            address.ok_or_else(|| format!("{host} has no IPv4 address: write `{target}=10.0.0.2`"))
+        }
+    };
+    targets.iter().map(address).collect()
+}
+
+/// An experiment of a length and a number of blocks that fit into the time.
+struct Fitted {
+    draft: Draft,
+    plan: Plan,
+    needs: Needs,
+}
+
+/// With the longest points of which enough blocks fit; otherwise with the longest of which the fewest do; otherwise with the shortest.
+fn fitted(answers: Answers, file: &Path, rigs: &Rigs) -> Result<Fitted, Problems> {
+    let Answers {
+        mut draft,
+        within_ns,
+    } = answers;
+    // Data that is a share of the cache is measured each time a file is checked, so it is checked twice only: the time follows from the first.
+    (draft.duration_ns, draft.warm_up_ns) = (LENGTHS[0] * SECOND_NS, warm_up_ns(LENGTHS[0]));
+    let plan = checked(&draft, file, rigs)?;
+    let blocks_of = |seconds: u64| {
+        let mut plan = plan.clone();
+        plan.measurement.duration_ns = seconds * SECOND_NS;
+        plan.measurement.warm_up_ns = warm_up_ns(seconds);
+        let all_ns = needs(&plan, plimsoll_engine::kinds()).total_ns();
+        let each_ns = all_ns as f64 / f64::from(FEWEST);
+        (within_ns as f64 / each_ns.max(1.0)) as u32
+    };
+    let longest = |blocks: u32| LENGTHS.into_iter().find(|one| blocks_of(*one) >= blocks);
+    let seconds = longest(ENOUGH).or_else(|| longest(FEWEST));
+    let seconds = seconds.unwrap_or(LENGTHS[LENGTHS.len() - 1]);
+    draft.duration_ns = seconds * SECOND_NS;
+    draft.warm_up_ns = warm_up_ns(seconds);
+    draft.blocks = blocks_of(seconds).clamp(FEWEST, AT_MOST);
+    let plan = checked(&draft, file, rigs)?;
+    let needs = needs(&plan, plimsoll_engine::kinds());
+    Ok(Fitted { draft, plan, needs })
+}
+
+/// A fifth of the point.
+fn warm_up_ns(seconds: u64) -> u64 {
+    seconds * SECOND_NS / 5
+}
+
+fn checked(draft: &Draft, file: &Path, rigs: &Rigs) -> Result<Plan, Problems> {
+    check_text(&draft.text(), file, &Overrides::default(), rigs)
+}
+
+/// What was written, what a verdict of it is worth, and what comes next.
+fn tell_what_it_is_worth(file: &Path, fitted: &Fitted, within_ns: u64) {
+    let Fitted { draft, plan, needs } = fitted;
+    let blocks = draft.blocks;
+    tell(format_args!(
+        "{}: {}, {} of {}, about {}.",
+        file.display(),
+        list(&draft.names()),
+        counted(blocks as usize, "block"),
+        units::duration(draft.duration_ns),
+        units::about(needs.total_ns())
+    ));
+    if needs.total_ns() > within_ns {
+        tell(format_args!(
+            "That is more than {}: a verdict needs {FEWEST} blocks. Fewer arms or less data take less.",
+            units::duration(within_ns)
+        ));
+    }
+    let pairs = plan.blocks_of_a_pair(blocks) as usize;
+    if let Some(visible) = visible_with_spread(USUAL_SPREAD, pairs) {
+        tell(format_args!(
+            "If runs vary by {}, as is usual, a difference of {:.1} % would most likely be found. After the first run `plimsoll plan {} --find 1%` says what 1 % needs here.",
+            units::share(USUAL_SPREAD),
+            100.0 * visible.exp_m1(),
+            file.display()
+        ));
+    }
+    let is_root = rustix::process::geteuid().is_root() || crate::rights::is_for_another();
+    let sudo = match needs.root && !is_root {
+        true => "sudo ",
+        false => "",
+    };
+    tell(format_args!("Next: {sudo}plimsoll run {}", file.display()));
+}
