@@ -214,6 +214,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         let deadline = shared.deadline();
         if completed >= deadline {
             shared.leave_unfinished(intended, deadline);
+            self.recorder.busy_at_the_end(dispatched, deadline);
             // Who watches counts this read, so it is verified as every other.
             if self.copied.is_some() {
                 let read = halfway.map_or(seen.status, |(_, read)| read);
@@ -241,7 +242,7 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         let recorder = &mut self.recorder;
         recorder.record(operation, status, intended, dispatched, completed);
         recorder.complete(status);
-        recorder.busy(completed - dispatched);
+        recorder.busy(dispatched, completed);
         if self.copied.is_some() {
             let read = halfway.map_or(status, |(_, read)| read);
             if let Some((begun, ended, verified)) = self.verify(ask, read) {
@@ -290,12 +291,13 @@ impl<C: Clock, W: OpObserver> SessionParts<'_, C, W> {
         let deadline = shared.deadline();
         if completed >= deadline {
             shared.leave_unfinished(dispatched.min(deadline), deadline);
+            self.recorder.busy_at_the_end(dispatched, deadline);
             return;
         }
         let recorder = &mut self.recorder;
         recorder.reach(completed);
         recorder.record(Operation::Insert, status, dispatched, dispatched, completed);
-        recorder.busy(completed - dispatched);
+        recorder.busy(dispatched, completed);
         if status == Status::Error {
             recorder.complete(status);
         }

@@ -49,6 +49,12 @@ impl Grid {
         self.start_of(index.saturating_add(1))
     }
 
+    /// First nanosecond of the measured part.
+    #[must_use]
+    pub fn measured_from(self) -> u64 {
+        self.warm_up_ns
+    }
+
     /// Whether slice `index` belongs to the warm-up.
     #[must_use]
     pub fn is_warm_up(self, index: u32) -> bool {

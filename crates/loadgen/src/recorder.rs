@@ -25,9 +25,12 @@ const TABLES: usize = 4;
 /// So many shards there are at least where there are as many sessions, so that two sessions that run at the same time rarely share one.
 const FEWEST_SHARDS: usize = 16;
 
+/// From this one on tables are of the measured part.
+const MEASURED: usize = 2;
+
 /// The table in which a slice is counted.
 fn table_of(grid: Grid, index: u32) -> usize {
-    2 * usize::from(!grid.is_warm_up(index)) + (index % 2) as usize
+    MEASURED * usize::from(!grid.is_warm_up(index)) + (index % 2) as usize
 }
 
 /// How often each bucket of a histogram was hit. Counts wrap around: only differences are read.
@@ -155,6 +158,7 @@ impl Recording {
             shard,
             table: &shard.tables[table_of(self.grid, 0)],
             slice_end: self.grid.end_of(0),
+            measured_from: self.grid.measured_from(),
             alone: self.alone,
             timed: self.timed,
         }
@@ -169,7 +173,10 @@ impl Recording {
 
     /// Time that sessions spent inside engine calls in the measured part, nanoseconds over all sessions.
     pub(crate) fn busy_ns(&self) -> u64 {
-        let measured = self.shards.iter().flat_map(|shard| &shard.tables[2..]);
+        let measured = self
+            .shards
+            .iter()
+            .flat_map(|shard| &shard.tables[MEASURED..]);
         measured.map(|table| table.busy_ns.load(Relaxed)).sum()
     }
 
@@ -289,6 +296,8 @@ pub(crate) struct Recorder<'a> {
     shard: &'a Shard,
     table: &'a Table,
     slice_end: u64,
+    /// Begin of the measured part, nanoseconds from that of the point.
+    measured_from: u64,
     alone: bool,
     timed: bool,
 }
@@ -343,10 +352,22 @@ impl Recorder<'_> {
         );
     }
 
-    /// Counts time inside the engine.
+    /// Counts time inside the engine, but for what lies before the measured part.
     #[inline(always)]
-    pub(crate) fn busy(&mut self, nanos: u64) {
-        self.add(&self.table.busy_ns, nanos);
+    pub(crate) fn busy(&mut self, dispatched: u64, completed: u64) {
+        let from = dispatched.max(self.measured_from);
+        self.add(&self.table.busy_ns, completed.saturating_sub(from));
+    }
+
+    /// The same of an operation that is not over when the point ends. It belongs to no slice, but to the time of its session: an engine that stands still at the end
+    /// would look like a session that is not in it.
+    #[cold]
+    pub(crate) fn busy_at_the_end(&mut self, dispatched: u64, deadline: u64) {
+        let from = dispatched.max(self.measured_from);
+        self.add(
+            &self.shard.tables[MEASURED].busy_ns,
+            deadline.saturating_sub(from),
+        );
     }
 
     /// Counts how late the generator was by itself.
@@ -381,7 +402,7 @@ mod tests {
             recorder.reach(*time);
             recorder.record(Operation::Read, Status::Ok, 0, 0, 1_000);
             recorder.complete(Status::Ok);
-            recorder.busy(1_000);
+            recorder.busy(*time, *time + 1_000);
         }
     }
 

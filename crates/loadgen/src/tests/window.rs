@@ -36,12 +36,27 @@ fn an_operation_belongs_to_the_slice_in_which_it_completed() {
     ];
     assert_eq!(table(&measured), expected);
     assert_eq!(measured.end.measured_ns, 2_250 * MILLISECOND);
-    // The warm-up is not counted.
+    // The warm-up is not counted, not even that of the operation at its end; the one at the end of the point is.
     assert_eq!(measured.end.busy_ns, 2_250 * MILLISECOND);
     let unfinished = measured.unfinished();
     assert_eq!(unfinished.count(), 1);
     assert_eq!(unfinished.count_above(MILLISECOND - 1_000), 1);
     assert!(!measured.end.cut_short);
+}
+
+/// The engine stands still from the middle of the measured part to after its end: all of that time its session is in it.
+#[test]
+fn a_session_that_waits_at_the_end_is_in_the_engine() {
+    let spec = spec(closed(), 500 * MILLISECOND, 2 * SECOND);
+    let standing = 1_500 * MILLISECOND;
+    let measured = measure(&spec, move |begin| match begin {
+        begin if begin < standing => begin + MILLISECOND,
+        begin => begin + 10 * SECOND,
+    });
+    assert_eq!(measured.end.measured_ns, 2 * SECOND);
+    assert_eq!(measured.end.busy_ns, 2 * SECOND);
+    let longest = measured.unfinished().max_ns().unwrap();
+    assert!(longest.abs_diff(SECOND) <= MILLISECOND, "{longest}");
 }
 
 #[test]
@@ -114,7 +129,7 @@ fn what_is_due_in_the_warm_up_is_not_due_in_the_point() {
 #[test]
 fn slices_in_which_nothing_completes_are_slices() {
     let spec = spec(closed(), 0, 4 * SECOND);
-    let measured = measure(&spec, |begin| match begin {
+    let measured = measure(&spec, move |begin| match begin {
         500_000_000 => 3_200 * MILLISECOND,
         _ => begin + MILLISECOND,
     });
