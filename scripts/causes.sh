@@ -100,7 +100,8 @@ for name; do
     code=0
     "$plimsoll" run "$root/studies/causes/$name.yaml" --anyway --store "$store" --quiet >"$store.$name.txt" || code=$?
     uncable
-    [ $code -eq 0 ] || die "$name: exit code $code; its output is in $store.$name.txt"
+    # 106: no point is valid, as where the load generator is the bottleneck.
+    [[ $code =~ ^(0|106)$ ]] || die "$name: exit code $code; its output is in $store.$name.txt"
 done
 cd "$root"
 exec cargo run --release --quiet -p plimsoll-judge --example causes "$store" "${page[@]}"

@@ -130,6 +130,7 @@ fn relief(analysis: &Analysis) -> Option<f64> {
         let mut curves = analysis.curves.iter();
         let curve = curves.find(|curve| curve.arm == name)?;
         let results = curve.points.first()?.results.iter();
+        let results = results.filter(|result| result.valid);
         median(&results.map(|result| result.throughput).collect::<Vec<_>>())
     };
     Some(of("relieved")? / of("injected")?)

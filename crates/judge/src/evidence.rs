@@ -38,6 +38,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) is_by_uri: bool,
     /// Whether what is measured is a server, by URI or started for the run.
     pub(crate) is_server: bool,
+    /// Whether there is a disk below it, be it watched or not: that of an engine that keeps data, or a server's own.
+    pub(crate) has_disk: bool,
     /// The emulated disk, where its limits hold.
     pub(crate) disk: Option<&'a DiskSpec>,
     /// One for each of its limits.
@@ -154,6 +156,9 @@ impl<'a> Evidence<'a> {
             cpu_limit,
             is_by_uri: is_by_uri(arm),
             is_server: is_by_uri(arm) || arm.rig.server.is_some(),
+            has_disk: is_by_uri(arm)
+                || arm.rig.server.is_some()
+                || considered.iter().any(|sample| sample.keeps_data),
             disk,
             identities: checks,
             generator_limited: (
@@ -199,7 +204,10 @@ impl<'a> Evidence<'a> {
 
     /// Of the sessions' time, how much device reads took. Read-ahead can make it more than all.
     pub(crate) fn waiting_for_reads(&self) -> Option<f64> {
-        let reads = self.figures.device_reads_per_second?;
+        let reads = match self.figures.device_reads_per_second {
+            None if !self.has_disk => return Some(0.0),
+            reads => reads?,
+        };
         if reads == 0.0 {
             return Some(0.0);
         }

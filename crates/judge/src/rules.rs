@@ -257,7 +257,7 @@ const RULES: [Rule; 19] = [
         kind: CauseKind::Contention,
         when: || {
             format!(
-                "closed loop of several sessions: the processors are busy below {0}, worker and server use less than {0} of the processors that its sessions can use, and reads take less than {1} of their time",
+                "closed loop of several sessions: the processors are busy below {0}, worker and server use less than {0} of the processors that its sessions can use, and reads take less than {1} of their time; where load and server are apart, the speed of their links must be known",
                 percent(ROOM, 0),
                 percent(WAITING_FOR_DISK, 0)
             )
@@ -877,6 +877,8 @@ fn contention(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let busy = figures.machine_busy?;
     let used = evidence.used_processors()?;
     let waiting = evidence.waiting_for_reads()?;
+    // What is left over proves nothing where a link may be full that nobody knows the speed of.
+    network_bandwidth(evidence)?;
     let is_closed = matches!(evidence.load, LoadKind::Closed { target: None, .. });
     let holds = is_closed
         && evidence.sessions() > 1.0

@@ -55,6 +55,8 @@ pub(crate) struct Sample {
     pub(crate) network: Option<NetworkSample>,
     /// Processors that the control group of the program may use, where that is limited.
     pub(crate) cpu_limit: Option<f64>,
+    /// Whether its engine keeps data on this machine.
+    pub(crate) keeps_data: bool,
     /// The plimsoll line of its run, where it stands for that: operations per second; only a lower bound where no rate was too high.
     pub(crate) line: Option<Reading>,
     /// Price of an hour of the arm, where it has one.
@@ -228,6 +230,7 @@ impl Sample {
             hosts: host_samples(point, run, arm),
             network: NetworkSample::of(point),
             cpu_limit: run.machine.cpu_limit,
+            keeps_data: run.storage.is_some(),
             line: None,
             price_per_hour: arm.rig.price.as_ref().map(|price| price.per_hour),
         }

@@ -380,6 +380,33 @@ fn sessions_that_wait_for_each_other() {
     assert_snapshot!(sentence, @"contention: of 16 sessions 0.9 compute and 0 wait for device reads, the others wait for each other; 48 % of 2 processors busy, 2.2 context switches an operation");
 }
 
+/// An engine without data has no disk to wait for; of one with data that nobody watched nothing is known.
+#[test]
+fn sessions_that_wait_for_each_other_without_a_disk() {
+    let without_device = |storage: Option<plimsoll_record::Storage>| {
+        let mut lab = one_point(None, 16, 40_000.0);
+        let watched = Watched {
+            processors: 0.9,
+            ..Watched::default()
+        };
+        watch(&mut lab, &watched, &[]);
+        for point in lab.points() {
+            for slice in &mut point.slices {
+                slice
+                    .telemetry
+                    .retain(|name, _| !name.starts_with("device."));
+            }
+        }
+        for run in &mut lab.runs {
+            run.storage.clone_from(&storage);
+        }
+        named(&lab).0
+    };
+    assert_eq!(without_device(None), CauseKind::Contention);
+    let somewhere = plimsoll_record::Storage::default();
+    assert_eq!(without_device(Some(somewhere)), CauseKind::Unknown);
+}
+
 #[test]
 fn an_open_loop_at_ease() {
     let mut lab = Laboratory::open(&["arm"], &["c"], &[2_000.0], 6);

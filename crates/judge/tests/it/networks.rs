@@ -85,6 +85,17 @@ fn a_quiet_network_is_no_cause() {
 }
 
 #[test]
+fn what_is_left_over_is_unknown_where_nobody_knows_the_link() {
+    let cause = cause(&apart(|load, server| {
+        load.link_bytes_per_second = None;
+        server.link_bytes_per_second = None;
+    }));
+    assert_eq!(rule(&cause, CauseKind::NetworkBandwidth).0, None);
+    assert_eq!(rule(&cause, CauseKind::Contention).0, None);
+    assert_eq!(cause.kind, CauseKind::Unknown);
+}
+
+#[test]
 fn a_link_that_is_nearly_full_in_one_direction() {
     // 1.125 of 1.25 GB/s.
     let full = |bytes: u64| apart(move |_, server| server.sent_bytes = bytes * SECONDS);

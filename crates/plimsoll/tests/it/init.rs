@@ -24,7 +24,6 @@ fn arms(plan: &serde_json::Value) -> Vec<&str> {
 }
 
 #[test]
-#[cfg(feature = "wiredtiger")]
 fn questions_about_the_embedded_engine() {
     let laboratory = Laboratory::new();
     let embedded = ["--database", "embedded"];
@@ -52,7 +51,6 @@ fn questions_about_the_embedded_engine() {
 }
 
 #[test]
-#[cfg(feature = "mongodb")]
 fn questions_about_servers() {
     let laboratory = Laboratory::new();
     let of = |name: &str, flags: &[&str]| planned(&laboratory, name, flags);
@@ -111,7 +109,6 @@ fn questions_about_servers() {
 }
 
 #[test]
-#[cfg(feature = "wiredtiger")]
 fn the_time_decides_how_many_blocks_there_are() {
     let laboratory = Laboratory::new();
     let measurement = |name: &str, within: &str| {
@@ -138,7 +135,6 @@ fn the_time_decides_how_many_blocks_there_are() {
 }
 
 #[test]
-#[cfg(feature = "wiredtiger")]
 fn a_file_is_replaced_only_where_that_is_asked_for() {
     let laboratory = Laboratory::new();
     laboratory.write("experiment.yaml", "mine");
@@ -153,7 +149,6 @@ fn a_file_is_replaced_only_where_that_is_asked_for() {
 }
 
 #[test]
-#[cfg(all(feature = "mongodb", feature = "wiredtiger"))]
 fn what_cannot_be_asked_is_refused_and_nothing_is_written() {
     let laboratory = Laboratory::new();
     let uri = "mongodb://127.0.0.1:1";
@@ -217,7 +212,6 @@ fn what_cannot_be_asked_is_refused_and_nothing_is_written() {
 
 /// Five questions on a real terminal, one of them answered by a word that is none.
 #[test]
-#[cfg(feature = "wiredtiger")]
 fn somebody_at_a_terminal_is_asked() {
     needs!([Need::Program("script")]);
     let laboratory = Laboratory::new();

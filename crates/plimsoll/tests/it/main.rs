@@ -20,10 +20,13 @@ mod ending;
 mod exports;
 mod factors;
 mod gate;
+#[cfg(all(feature = "mongodb", feature = "wiredtiger"))]
+mod grafana;
 mod history;
 mod hostile;
 mod hosts;
 mod import;
+#[cfg(all(feature = "mongodb", feature = "wiredtiger"))]
 mod init;
 #[cfg(feature = "wiredtiger")]
 mod killing;

@@ -27,14 +27,14 @@ measurement: {warm_up: 0s, duration: 400ms, blocks: 2}
 ";
 
 /// A server that runs.
-struct Serving {
+pub struct Serving {
     running: Running,
-    address: SocketAddr,
+    pub address: SocketAddr,
     url: String,
 }
 
 impl Serving {
-    fn start(laboratory: &Laboratory, arguments: &[&str]) -> Self {
+    pub fn start(laboratory: &Laboratory, arguments: &[&str]) -> Self {
         let mut all = vec!["serve", "--listen", "0"];
         all.extend(arguments);
         let running = laboratory.start_apart("serve", &all);
@@ -95,7 +95,7 @@ impl Serving {
     }
 
     /// Ends as Ctrl-C does.
-    fn end(self) {
+    pub fn end(self) {
         self.running.send(Signal::INT);
         let said = self.running.end();
         assert_eq!(said.code, Some(0), "{said:?}");
