@@ -15,7 +15,7 @@ pub struct Exhibit {
     pub name: String,
     /// From the experiment file.
     pub question: Option<String>,
-    /// What it comes to, in a sentence.
+    /// What it comes to, in a sentence, which says so where it is not valid.
     pub answer: String,
     /// Whether it may be used.
     pub valid: bool,
@@ -49,7 +49,7 @@ pub fn page(title: &str, exhibits: &[Exhibit], version: &str) -> String {
                             th scope="col" { "Result" }
                             th scope="col" { "Answer" }
                             th scope="col" { "Arms" }
-                            th scope="col" { "Begun" small { "UTC" } }
+                            th scope="col" { "Begun" }
                         } }
                         tbody { @for exhibit in exhibits { (row(exhibit)) } }
                     }
@@ -80,10 +80,10 @@ fn row(exhibit: &Exhibit) -> Markup {
         tr {
             th scope="row" {
                 a href=(exhibit.page) { (name) }
-                @if let Some(question) = &exhibit.question { span.asked { (prose::label(question, 200)) } }
-                @if let Some(bundle) = &exhibit.bundle { small { a href=(bundle) download="" aria-label={ "Bundle of " (name) } { "bundle" } } }
+                @if let Some(question) = &exhibit.question { br; (prose::label(question, 200)) }
+                @if let Some(bundle) = &exhibit.bundle { br; small { a href=(bundle) download="" aria-label={ "Bundle of " (name) } { "bundle" } } }
             }
-            td { @if !exhibit.valid { span.failed { "Not valid. " } } (text::line(&exhibit.answer)) }
+            td { @if exhibit.valid { (text::line(&exhibit.answer)) } @else { span.failed { (text::line(&exhibit.answer)) } } }
             td { (shown.join(", ")) @if more > 0 { " and " (more) " more" } }
             td.when { time datetime=(text::line(&exhibit.started_at)) { (words::date(&exhibit.started_at)) } }
         }
@@ -100,7 +100,7 @@ mod tests {
         let exhibit = Exhibit {
             name: "cache <size>".into(),
             question: Some("What does a <b>quarter</b> cost?".into()),
-            answer: "small is worse than large".into(),
+            answer: "INVALID: the generator was the limit".into(),
             valid: false,
             arms: vec!["large".into(), "small".into()],
             started_at: "2026-11-21T03:44:00Z".into(),
@@ -113,8 +113,9 @@ mod tests {
         assert!(!page.contains("<b>quarter"));
         let text = shown(&page);
         assert!(
-            text.contains("Not valid. small is worse than large"),
+            text.contains("INVALID: the generator was the limit"),
             "{text}"
         );
+        assert!(page.contains("class=\"failed\""));
     }
 }

@@ -763,6 +763,15 @@ impl Cable {
         cable
     }
 
+    /// Lets only so much a second through from the second to the first, with room for so much more at once, and for so much that waits.
+    fn limit(&self, rate: &str, burst: &str, room: &str) {
+        let qdisc = ["qdisc", "add", "dev", "v0", "root", "tbf"];
+        let mut limited = Command::new("tc");
+        limited.args(["-n", &self.0[1]]).args(qdisc);
+        limited.args(["rate", rate, "burst", burst, "limit", room]);
+        assert!(limited.status().unwrap().success());
+    }
+
     /// A command in one of them.
     fn command(&self, end: usize, command: &str) -> String {
         format!("[ip, netns, exec, {}, {}", self.0[end], &command[1..])
@@ -840,13 +849,7 @@ fn packets_that_are_lost_are_seen() {
     ]);
     let cable = Cable::new();
     // Room for a few answers of more than a kilobyte; 16 sessions want more at once, and what finds no room is dropped.
-    let qdisc = [
-        "qdisc", "add", "dev", "v0", "root", "tbf", "rate", "20mbit", "burst", "2kb", "limit",
-        "5kb",
-    ];
-    let mut limited = Command::new("tc");
-    let limited = limited.args(["-n", &cable.0[1]]).args(qdisc);
-    assert!(limited.status().unwrap().success());
+    cable.limit("20mbit", "2kb", "5kb");
     let record = over_a_cable(&cable, 16, "");
     let end = record.runs[0].points[0].end.as_ref().unwrap();
     let server = end.hosts[1].network.as_ref().unwrap();
@@ -870,13 +873,7 @@ fn a_full_link_is_known_where_the_file_says_what_it_carries() {
     ]);
     let cable = Cable::new();
     // Room for all that 16 sessions ask for, so that nothing is dropped.
-    let qdisc = [
-        "qdisc", "add", "dev", "v0", "root", "tbf", "rate", "5mbit", "burst", "16kb", "limit",
-        "1mb",
-    ];
-    let mut limited = Command::new("tc");
-    let limited = limited.args(["-n", &cable.0[1]]).args(qdisc);
-    assert!(limited.status().unwrap().success());
+    cable.limit("5mbit", "16kb", "1mb");
     for (link, holds) in [("", None), (", link: 625kB/s", Some(true))] {
         let record = over_a_cable(&cable, 16, link);
         let end = record.runs[0].points[0].end.as_ref().unwrap();
