@@ -107,8 +107,8 @@ fn an_export_can_be_read_and_is_never_overwritten() {
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     let folder = laboratory.path("files");
     let names = crate::exports::names(&folder);
-    // Three tables as CSV and as Parquet, four documents, a log for each of four runs.
-    assert_eq!(names.len(), 14, "{names:?}");
+    // Three tables as CSV and as Parquet, five documents, a log for each of four runs.
+    assert_eq!(names.len(), 15, "{names:?}");
     for name in &names {
         assert!(said.out.contains(name.as_str()), "{name} is not announced");
     }
