@@ -22,6 +22,9 @@ const LONGEST_LOOK_AT_ONE: Duration = Duration::from_secs(10);
 /// arguments and environment away looks the same, and must not hold everybody up.
 const LONGEST_BEGINNING: Duration = Duration::from_millis(200);
 
+/// How long a process that shows arguments may take to show its environment. The kernel sets one after the other, and may be interrupted between.
+const BETWEEN_BOTH: Duration = Duration::from_millis(50);
+
 /// Another with every start of the kernel. Empty where there is none.
 pub(crate) fn boot_id() -> String {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -85,7 +88,8 @@ fn marked_in(proc: &Path, mark: &str, since: u64) -> Vec<(u32, u64)> {
         std::thread::spawn(move || {
             let until = Instant::now() + LONGEST_BEGINNING;
             for (process, _) in looked_at {
-                let is_marked = carries(&proc.join(process.to_string()), &assignment, until);
+                let folder = proc.join(process.to_string());
+                let is_marked = carries(&folder, &assignment, until, BETWEEN_BOTH);
                 if tell.send(is_marked).is_err() {
                     return;
                 }
@@ -115,25 +119,32 @@ pub(crate) fn is_marked(process: u32, mark: &str) -> Option<bool> {
     let assignment = format!("{MARK_VARIABLE}={mark}");
     let until = Instant::now() + LONGEST_LOOK_AT_ONE;
     bounded(LONGEST_LOOK_AT_ONE, move || {
-        carries(&folder, &assignment, until)
+        carries(&folder, &assignment, until, BETWEEN_BOTH)
     })
 }
 
-/// Whoever starts a program goes on before the kernel has given it arguments and environment; until then both are empty, and are looked
-/// at again.
-fn carries(process: &Path, assignment: &str, until: Instant) -> bool {
+/// Whoever starts a program goes on before the kernel has given it arguments and environment. Until then both are empty, and are looked
+/// at again; and so is, for as long as `between`, an environment that is empty where there are arguments already.
+fn carries(process: &Path, assignment: &str, until: Instant, between: Duration) -> bool {
     let read = |file| fs::read(process.join(file)).unwrap_or_default();
+    let mut has_arguments = None::<Instant>;
     loop {
-        // It is among the arguments until `env` has put it into the environment. Both are set at once: where there are arguments, what
-        // is read afterwards is the environment.
+        // It is among the arguments until `env` has put it into the environment.
         let texts = [read("cmdline"), read("environ")];
         let mut entries = texts.iter().flat_map(|text| text.split(|byte| *byte == 0));
         if entries.any(|entry| entry == assignment.as_bytes()) {
             return true;
         }
-        let is_beginning = texts.iter().all(Vec::is_empty)
+        let now = Instant::now();
+        let [arguments, environment] = texts;
+        if !arguments.is_empty() {
+            has_arguments.get_or_insert(now);
+        }
+        let is_late = has_arguments.is_some_and(|since| now >= since + between);
+        let is_beginning = environment.is_empty()
+            && !is_late
             && living(process).is_some_and(|fields| !is_of_the_kernel(&fields));
-        if !is_beginning || Instant::now() >= until {
+        if !is_beginning || now >= until {
             return false;
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -215,18 +226,48 @@ mod tests {
             std::thread::sleep(Duration::from_millis(30));
             fs::write(other.join("environ"), format!("{MARK_VARIABLE}=mine\0")).unwrap();
         });
-        assert!(carries(&begins, &assignment, Instant::now() + long));
+        assert!(carries(&begins, &assignment, Instant::now() + long, long));
         writer.join().unwrap();
         // Neither a thread of the kernel nor one that has another environment is waited for.
         let asked = Instant::now();
         let kernel = process(20, 0x0020_8040, "");
-        assert!(!carries(&kernel, &assignment, asked + long));
+        assert!(!carries(&kernel, &assignment, asked + long, long));
         let another = process(30, 0x0040_0000, "A=b\0");
-        assert!(!carries(&another, &assignment, asked + long));
+        assert!(!carries(&another, &assignment, asked + long, long));
         assert!(asked.elapsed() < long);
         // One that never shows any is given up.
         let never = process(40, 0x0040_0000, "");
-        assert!(!carries(&never, &assignment, asked));
+        assert!(!carries(&never, &assignment, asked, long));
+    }
+
+    #[test]
+    fn an_environment_may_come_after_the_arguments() {
+        let proc = tempfile::tempdir().unwrap();
+        let folder = proc.path().to_owned();
+        let nothing = "0 ".repeat(12);
+        fs::write(
+            folder.join("stat"),
+            format!("10 (a) S 1 1 1 0 -1 4194304 {nothing}700"),
+        )
+        .unwrap();
+        fs::write(folder.join("cmdline"), "sleep\x001000\x00").unwrap();
+        fs::write(folder.join("environ"), "").unwrap();
+        let assignment = format!("{MARK_VARIABLE}=mine");
+        let until = Instant::now() + Duration::from_secs(60);
+        // One that was started without any.
+        assert!(!carries(&folder, &assignment, until, Duration::ZERO));
+        let other = folder.clone();
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            fs::write(other.join("environ"), format!("{MARK_VARIABLE}=mine\0")).unwrap();
+        });
+        assert!(carries(
+            &folder,
+            &assignment,
+            until,
+            Duration::from_secs(60)
+        ));
+        writer.join().unwrap();
     }
 
     /// Whose environment is a pipe that nobody writes into, as a process that is stuck in the kernel.
