@@ -8,10 +8,9 @@
 //! `analysis.json`, `page.html` and `README.txt`. The same record makes the same bundle, byte for byte, but for the program that wrote it. Nothing is unpacked to
 //! a disk here, and no more is read than a bundle may hold.
 
+use plimsoll_plan::text_hash;
 use plimsoll_record::{ExperimentRecord, FormatError, Program};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use zip::result::ZipError;
@@ -160,7 +159,7 @@ pub fn write(
             .map(|(name, text)| Listed {
                 name: (*name).to_owned(),
                 bytes: text.len() as u64,
-                sha256: sha256(text.as_bytes()),
+                sha256: text_hash(text),
             })
             .collect(),
     };
@@ -237,7 +236,7 @@ fn read_from(source: impl Read + Seek) -> Result<Bundle, BundleError> {
                 listed.bytes
             )));
         }
-        if sha256(text.as_bytes()) != listed.sha256 {
+        if text_hash(&text) != listed.sha256 {
             return Err(differs("another SHA-256".into()));
         }
         if listed.name == RECORD {
@@ -274,14 +273,6 @@ fn text_of(
         )));
     }
     Ok(text)
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        write!(text, "{byte:02x}").expect("a string takes whatever is written");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -142,6 +142,7 @@ impl<'a> Evidence<'a> {
         let mut links: Vec<&LinkUse> = networks.filter_map(|one| one.link.as_ref()).collect();
         links.sort_by(|one, other| one.share().total_cmp(&other.share()));
         let link = links.get(links.len().saturating_sub(1) / 2);
+        let is_server = is_by_uri(arm) || arm.rig.server.is_some();
         Some(Self {
             figures,
             load: first.label.load,
@@ -155,10 +156,8 @@ impl<'a> Evidence<'a> {
             service_ns: middle(&|sample| sample.extract.service.as_ref()?.percentile(50.0)),
             cpu_limit,
             is_by_uri: is_by_uri(arm),
-            is_server: is_by_uri(arm) || arm.rig.server.is_some(),
-            has_disk: is_by_uri(arm)
-                || arm.rig.server.is_some()
-                || considered.iter().any(|sample| sample.keeps_data),
+            is_server,
+            has_disk: is_server || considered.iter().any(|sample| sample.keeps_data),
             disk,
             identities: checks,
             generator_limited: (

@@ -2,6 +2,7 @@
 
 use crate::arguments;
 use crate::exit::Exit;
+use crate::run::this_program;
 use crate::screen::{print_drawn, print_json, screen};
 use anyhow::{Context, bail};
 use plimsoll_files::write_whole;
@@ -9,7 +10,6 @@ use plimsoll_import::{
     Arm, Frame, ImportError, Measured, Options, Problem, read, record, redact_command,
 };
 use plimsoll_judge::{Audit, Audited, Belief, analyse};
-use plimsoll_record::Program;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
@@ -135,10 +135,7 @@ fn judged(source: String, output: Measured) -> Audited {
     let frame = Frame {
         name: "audit".into(),
         now: format!("{:.3}", jiff::Timestamp::now()),
-        program: Program {
-            version: env!("CARGO_PKG_VERSION").into(),
-            commit: env!("PLIMSOLL_COMMIT").into(),
-        },
+        program: this_program(),
         ..Frame::default()
     };
     let arm = Arm {

@@ -3,12 +3,12 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::record;
+use crate::run::this_program;
 use crate::screen::print;
 use crate::show::{drawn, file_stem};
 use anyhow::Context;
 use plimsoll_bundle::EXTENSION;
 use plimsoll_judge::analyse;
-use plimsoll_record::Program;
 use plimsoll_report::Report;
 use std::fs::OpenOptions;
 use std::io::{Cursor, Write};
@@ -46,12 +46,8 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
 /// The bundle of a result with this page.
 pub fn bundled(report: &Report<'_>, page: &str) -> anyhow::Result<Vec<u8>> {
     let analysis = serde_json::to_string_pretty(report.analysis)?;
-    let program = Program {
-        version: env!("CARGO_PKG_VERSION").into(),
-        commit: env!("PLIMSOLL_COMMIT").into(),
-    };
     let mut bytes = Cursor::new(Vec::new());
-    plimsoll_bundle::write(report.record, &analysis, page, program, &mut bytes)
+    plimsoll_bundle::write(report.record, &analysis, page, this_program(), &mut bytes)
         .context("cannot make the bundle")?;
     Ok(bytes.into_inner())
 }

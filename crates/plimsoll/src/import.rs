@@ -3,14 +3,13 @@
 use crate::arguments;
 use crate::exit::Exit;
 use crate::read::store_path;
-use crate::run::command_line;
+use crate::run::{command_line, this_program};
 use crate::screen::tell;
 use crate::show::{Wanted, exit_of, result};
 use anyhow::{Context, bail};
 use plimsoll_import::{
     Arm, Frame, ImportError, Measured, Options, join, read, record, redact_command,
 };
-use plimsoll_record::Program;
 use plimsoll_store::Store;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -52,10 +51,7 @@ pub fn import(arguments: &arguments::Import, store: Option<&Path>) -> anyhow::Re
         errors: arguments.allow_errors.unwrap_or(0.0),
         side_by_side: arguments.paired,
         now: format!("{:.3}", jiff::Timestamp::now()),
-        program: Program {
-            version: env!("CARGO_PKG_VERSION").into(),
-            commit: env!("PLIMSOLL_COMMIT").into(),
-        },
+        program: this_program(),
         command: redact_command(&command_line()),
     };
     let mut record = record(&frame, arms)?;

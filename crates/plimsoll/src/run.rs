@@ -181,10 +181,7 @@ pub fn measure(
         plan: &of_file,
         file_text: text,
         command: &command,
-        program: Program {
-            version: env!("CARGO_PKG_VERSION").into(),
-            commit: env!("PLIMSOLL_COMMIT").into(),
-        },
+        program: this_program(),
         hosts: &fleet,
         traces: store_file.with_file_name("traces"),
         server_logs: store_file.with_file_name("servers"),
@@ -265,6 +262,14 @@ pub fn identity() -> anyhow::Result<Identity> {
     );
     // Its file may have been replaced since it was started, and what runs is what counts.
     Identity::of(words, Path::new("/proc/self/exe")).context("cannot read this program's own file")
+}
+
+/// Which program this is, for records and what is made of them.
+pub fn this_program() -> Program {
+    Program {
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit: env!("PLIMSOLL_COMMIT").into(),
+    }
 }
 
 /// How workers are started.

@@ -129,7 +129,7 @@ fn what_is_due_in_the_warm_up_is_not_due_in_the_point() {
 #[test]
 fn slices_in_which_nothing_completes_are_slices() {
     let spec = spec(closed(), 0, 4 * SECOND);
-    let measured = measure(&spec, move |begin| match begin {
+    let measured = measure(&spec, |begin| match begin {
         500_000_000 => 3_200 * MILLISECOND,
         _ => begin + MILLISECOND,
     });

@@ -838,6 +838,15 @@ fn run_with_a_mongod(laboratory: &Laboratory) -> (crate::laboratory::Said, Exper
     (said, record)
 }
 
+/// What one rule says of the only point; where the processors are full at the same time, another comes first.
+#[cfg(feature = "mongodb")]
+fn rule(record: &ExperimentRecord, kind: CauseKind) -> plimsoll_judge::RuleResult {
+    let analysis = plimsoll_judge::analyse(record).unwrap();
+    let cause = analysis.curves[0].points[0].cause.as_ref().unwrap();
+    let mut rules = cause.rules.iter();
+    rules.find(|rule| rule.kind == kind).unwrap().clone()
+}
+
 #[test]
 #[cfg(feature = "mongodb")]
 fn packets_that_are_lost_are_seen() {
@@ -854,12 +863,8 @@ fn packets_that_are_lost_are_seen() {
     let end = record.runs[0].points[0].end.as_ref().unwrap();
     let server = end.hosts[1].network.as_ref().unwrap();
     assert!(server.retransmitted > 10, "{server:?}");
-    let analysis = plimsoll_judge::analyse(&record).unwrap();
-    let cause = analysis.curves[0].points[0].cause.as_ref().unwrap();
-    // Where the processors are full at the same time, those come first.
-    let mut rules = cause.rules.iter();
-    let loss = rules.find(|rule| rule.kind == CauseKind::NetworkLoss);
-    assert_eq!(loss.unwrap().holds, Some(true), "{loss:?} {:?}", end.hosts);
+    let loss = rule(&record, CauseKind::NetworkLoss);
+    assert_eq!(loss.holds, Some(true), "{loss:?} {:?}", end.hosts);
 }
 
 #[test]
@@ -883,11 +888,8 @@ fn a_full_link_is_known_where_the_file_says_what_it_carries() {
             holds.map(|_| 625_000),
             "{server:?}"
         );
-        let analysis = plimsoll_judge::analyse(&record).unwrap();
-        let cause = analysis.curves[0].points[0].cause.as_ref().unwrap();
-        let mut rules = cause.rules.iter();
-        let full = rules.find(|rule| rule.kind == CauseKind::NetworkBandwidth);
-        assert_eq!(full.unwrap().holds, holds, "{full:?} {server:?}");
+        let full = rule(&record, CauseKind::NetworkBandwidth);
+        assert_eq!(full.holds, holds, "{full:?} {server:?}");
     }
 }
 
