@@ -5,7 +5,7 @@
 #
 # The loop comes and goes: it works for 2 to 12 s and rests for 2 to 12 s, and the kernel puts it on any processor. Duets and turns are
 # measured in slices of some minutes by turns, so that both meet the same hours of the machine. Whatever is interrupted goes on when this
-# is called again. It takes some 5 hours for both engines.
+# is called again. It takes some 3 hours for both engines.
 #
 #   PLIMSOLL=FILE        the program [target/release/plimsoll]
 #   POWER_STORE=FILE     where results are kept [target/power/power.db]

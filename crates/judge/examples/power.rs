@@ -297,8 +297,9 @@ fn resample(text: &str) -> Result<(), Box<dyn Error>> {
             println!("| {experiment} | {pairing} | {planted} % | {blocks} | {words} | {whole} |");
         }
     }
-    println!("\n| Experiment | Way | Judged | Counted | Minutes | Blocks | Share | Interval |");
-    println!("|---|---|---|---|---:|---:|---:|---|");
+    let heads = MINUTES.map(|minutes| format!(" {minutes} min |")).concat();
+    println!("\n| Experiment | Way | Judged | Counted |{heads}");
+    println!("|---|---|---|---|{}", "---:|".repeat(MINUTES.len()));
     let mut random = Random::seed_from_u64(SEED);
     for (((experiment, pairing), planted), pair) in &pairs {
         let planted: f64 = planted.parse()?;
@@ -309,6 +310,7 @@ fn resample(text: &str) -> Result<(), Box<dyn Error>> {
         };
         for (judged, words) in ways {
             let counts = (counted, judged);
+            print!("| {experiment} | {pairing} | {words} | {what} |");
             for minutes in MINUTES {
                 let blocks = (60.0 * minutes / pair.seconds) as usize;
                 let once = pair.share(&mut random, &pair.blocks, counts, blocks, EXPERIMENTS);
@@ -320,14 +322,18 @@ fn resample(text: &str) -> Result<(), Box<dyn Error>> {
                 }
                 shares.sort_by(f64::total_cmp);
                 let (low, high) = (shares[RECORDS / 40], shares[RECORDS - 1 - RECORDS / 40]);
-                println!(
-                    "| {experiment} | {pairing} | {words} | {what} | {minutes} | {blocks} | {:.0} % | {:.0} to {:.0} % |",
-                    100.0 * once,
-                    100.0 * low,
-                    100.0 * high
-                );
+                let [once, low, high] = [once, low, high].map(|share| 100.0 * share);
+                print!(" {once:.0} % ({low:.0} to {high:.0}) |");
             }
+            println!();
         }
+    }
+    for ((experiment, pairing), seconds) in pairs
+        .iter()
+        .map(|((way, _), pair)| (way, pair.seconds))
+        .collect::<BTreeMap<_, _>>()
+    {
+        println!("\n{experiment}, {pairing}: a block of one pair takes {seconds:.2} s");
     }
     Ok(())
 }
