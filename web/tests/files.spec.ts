@@ -1,7 +1,7 @@
 // Pages as files: they open from a disk, show what they have without scripts, and fit.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "@playwright/test";
+import { tooWide } from "./checks";
 import { HOSTILE } from "./experiments";
 import { expect, test } from "./frame";
 import { FILES, look, LOOKS } from "./looks";
@@ -17,23 +17,6 @@ for (const key of FILES) {
       expect(await tooWide(page), "what one has to scroll sideways for").toEqual([]);
     });
   }
-}
-
-/** What reaches beyond the right edge, unless it scrolls by itself; nothing where the page does not scroll sideways. */
-function tooWide(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const root = document.documentElement;
-    if (root.scrollWidth <= root.clientWidth) return [];
-    const reaching = Array.from(document.querySelectorAll("body *")).filter((element) => element.getBoundingClientRect().right > root.clientWidth + 0.5);
-    const scrolls = (element: Element): boolean => {
-      for (let around: Element | null = element; around; around = around.parentElement) {
-        if (getComputedStyle(around).overflowX !== "visible") return true;
-      }
-      return false;
-    };
-    const told = reaching.filter((element) => !scrolls(element)).map((element) => `${element.localName}.${element.getAttribute("class") ?? ""} in #${element.closest("[id]")?.id ?? ""}`);
-    return [`${root.scrollWidth - root.clientWidth} px`, ...new Set(told)].slice(0, 8);
-  });
 }
 
 test("charts are there without scripts", async ({ browser, pageFile }) => {
