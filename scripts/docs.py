@@ -62,12 +62,7 @@ class Page:
             if begin < end and (not starts or starts[0] != begin):
                 raise SystemExit(f"{self.path}:{begin + 1}: a block of console begins with a command: $ COMMAND")
             for at, until in zip(starts, starts[1:] + [end]):
-                after = at + 1
-                command = self.lines[at][2:]
-                while command.endswith("\\"):
-                    command = command[:-1] + self.lines[after].strip()
-                    after += 1
-                found.append((command, after, until))
+                found.append((self.lines[at][2:], at + 1, until))
         return found
 
 
