@@ -5,11 +5,17 @@ use std::process::Command;
 fn main() {
     println!("cargo:rerun-if-changed=../../.git/HEAD");
     println!("cargo:rerun-if-changed=../../.git/index");
+    println!("cargo:rerun-if-env-changed=PLIMSOLL_COMMIT");
     println!("cargo:rustc-env=PLIMSOLL_COMMIT={}", commit());
 }
 
-/// The commit, `-dirty` when a tracked file was changed, `unknown` without a repository.
+/// The commit, `-dirty` when a tracked file was changed. `PLIMSOLL_COMMIT` names that of a source without a repository, which is `unknown` otherwise.
 fn commit() -> String {
+    if let Ok(commit) = std::env::var("PLIMSOLL_COMMIT")
+        && !commit.is_empty()
+    {
+        return commit;
+    }
     let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
         return "unknown".into();
     };

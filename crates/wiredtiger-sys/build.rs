@@ -1,8 +1,8 @@
-//! Finds WiredTiger 11.3: `WIREDTIGER_DIR`, else what `scripts/wiredtiger.sh` built, else pkg-config.
+//! Finds WiredTiger 11.3: `WIREDTIGER_DIR`, else what `scripts/wiredtiger.sh` built, else pkg-config, else by calling that script.
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::exit;
+use std::process::{Command, exit};
 
 /// Structures change between minor versions, so the bindings fit this one alone.
 const MAJOR_MINOR: (&str, &str) = ("11", "3");
@@ -24,7 +24,8 @@ fn find() -> Result<(), String> {
     }
 
     let manifest = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it for build scripts");
-    let built = Path::new(&manifest).join("../../target/wiredtiger/11.3.1");
+    let root = Path::new(&manifest).join("../..");
+    let built = root.join("target/wiredtiger/11.3.1");
     let stamp = built.join("stamp");
     println!("cargo:rerun-if-changed={}", stamp.display());
     if stamp.exists() {
@@ -38,9 +39,22 @@ fn find() -> Result<(), String> {
     {
         return Ok(());
     }
-    Err("WiredTiger 11.3 is not there, and pkg-config knows none. Run `./x build`, which builds it once into target/wiredtiger; or set \
-         WIREDTIGER_DIR to a prefix that holds include/wiredtiger.h and lib/libwiredtiger.a; or build without the feature `wiredtiger`."
-        .to_owned())
+    build(&root.join("scripts/wiredtiger.sh"))?;
+    link(&built)
+}
+
+/// Builds it, as `./x build` does beforehand.
+fn build(script: &Path) -> Result<(), String> {
+    let output = Command::new("bash").arg(script).output();
+    let why = match output {
+        Ok(output) if output.status.success() => return Ok(()),
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(problem) => format!("{}: {problem}", script.display()),
+    };
+    Err(format!(
+        "{why}\n\nWiredTiger 11.3 is not there, pkg-config knows none, and it could not be built. Mend what is said above; or set WIREDTIGER_DIR to a \
+         prefix that holds include/wiredtiger.h and lib/libwiredtiger.a; or build without the feature `wiredtiger`."
+    ))
 }
 
 /// Links the library under a prefix, statically where there is an archive.
