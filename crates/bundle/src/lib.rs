@@ -8,10 +8,10 @@
 //! `analysis.json`, `page.html` and `README.txt`. The same record makes the same bundle, byte for byte, but for the program that wrote it. Nothing is unpacked to
 //! a disk here, and no more is read than a bundle may hold.
 
-use plimsoll_plan::text_hash;
+use plimsoll_plan::sha256;
 use plimsoll_record::{ExperimentRecord, FormatError, Program};
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Cursor, Read, Seek, Write};
 use std::path::Path;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
@@ -29,9 +29,9 @@ const RECORD: &str = "record.json";
 const ANALYSIS: &str = "analysis.json";
 const PAGE: &str = "page.html";
 const README: &str = "README.txt";
-/// Bytes of a manifest, and of any other file, at most.
+/// Bytes of a manifest, and of all files of a bundle on a disk, at most.
 const LARGEST_MANIFEST: u64 = 1 << 20;
-const LARGEST_FILE: u64 = 1 << 30;
+const LARGEST: u64 = 4 << 30;
 /// Files at most.
 const MOST_FILES: usize = 100;
 
@@ -159,7 +159,7 @@ pub fn write(
             .map(|(name, text)| Listed {
                 name: (*name).to_owned(),
                 bytes: text.len() as u64,
-                sha256: text_hash(text),
+                sha256: sha256(text),
             })
             .collect(),
     };
@@ -204,10 +204,18 @@ An experiment of Plimsoll, a database benchmark laboratory: {} ({}).
 /// # Errors
 /// Where it cannot be read, is no bundle, is of a later version, or is not what its manifest says.
 pub fn read(path: &Path) -> Result<Bundle, BundleError> {
-    read_from(plimsoll_files::open(path)?)
+    read_from(plimsoll_files::open(path)?, LARGEST)
 }
 
-fn read_from(source: impl Read + Seek) -> Result<Bundle, BundleError> {
+/// Reads a bundle that came over a network, of files of no more than `most` bytes in all, and verifies every file of it.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_bytes(bytes: &[u8], most: u64) -> Result<Bundle, BundleError> {
+    read_from(Cursor::new(bytes), most)
+}
+
+fn read_from(source: impl Read + Seek, most: u64) -> Result<Bundle, BundleError> {
     let mut archive = ZipArchive::new(source)?;
     if archive.len() > MOST_FILES {
         return Err(BundleError::Archive(format!("{} files", archive.len())));
@@ -223,12 +231,14 @@ fn read_from(source: impl Read + Seek) -> Result<Bundle, BundleError> {
     let manifest: Manifest =
         serde_json::from_value(manifest).map_err(|why| BundleError::Archive(why.to_string()))?;
     let mut record = None;
+    let mut left = most;
     for listed in &manifest.files {
         let differs = |why: String| BundleError::Differs {
             name: listed.name.clone(),
             why,
         };
-        let text = text_of(&mut archive, &listed.name, LARGEST_FILE)?;
+        let text = text_of(&mut archive, &listed.name, left)?;
+        left -= text.len() as u64;
         if text.len() as u64 != listed.bytes {
             return Err(differs(format!(
                 "{} bytes, {} expected",
@@ -236,7 +246,7 @@ fn read_from(source: impl Read + Seek) -> Result<Bundle, BundleError> {
                 listed.bytes
             )));
         }
-        if text_hash(&text) != listed.sha256 {
+        if sha256(&text) != listed.sha256 {
             return Err(differs("another SHA-256".into()));
         }
         if listed.name == RECORD {
@@ -269,7 +279,7 @@ fn text_of(
     file.take(most + 1).read_to_string(&mut text)?;
     if text.len() as u64 > most {
         return Err(BundleError::Archive(format!(
-            "{name} is larger than {most} bytes"
+            "with {name} its files have more than the {most} bytes that may still come"
         )));
     }
     Ok(text)
@@ -279,7 +289,6 @@ fn text_of(
 mod tests {
     use super::*;
     use plimsoll_testing::assert_contains;
-    use std::io::Cursor;
 
     fn experiment() -> ExperimentRecord {
         ExperimentRecord {
@@ -305,7 +314,7 @@ mod tests {
     }
 
     fn refused(bytes: Vec<u8>) -> String {
-        read_from(Cursor::new(bytes)).unwrap_err().to_string()
+        read_bytes(&bytes, LARGEST).unwrap_err().to_string()
     }
 
     /// The same archive with other texts, and without what is `None`.
@@ -329,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_record_comes_back_with_its_file() {
-        let read = read_from(Cursor::new(bundle())).unwrap();
+        let read = read_bytes(&bundle(), LARGEST).unwrap();
         assert_eq!(read.record, experiment());
         assert_eq!(read.manifest.bundled_by, program());
         let names: Vec<&str> = read
@@ -340,6 +349,18 @@ mod tests {
             .collect();
         assert_eq!(names, [README, EXPERIMENT, PAGE, RECORD, ANALYSIS]);
         assert_eq!(bundle(), bundle(), "byte for byte");
+    }
+
+    /// A small archive can hold much more than a machine has memory.
+    #[test]
+    fn no_more_is_unpacked_than_may_be() {
+        let good = bundle();
+        let read = read_bytes(&good, LARGEST).unwrap();
+        let files = read.manifest.files.iter();
+        let all: u64 = files.map(|file| file.bytes).sum();
+        assert!(read_bytes(&good, all).is_ok());
+        let refused = read_bytes(&good, all - 1).unwrap_err().to_string();
+        assert_contains(refused, "analysis.json");
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Plan {
         }
         let mut text = String::new();
         write_sorted(&measured, &mut text);
-        text_hash(&text)
+        sha256(&text)
     }
 }
 
@@ -101,11 +101,11 @@ fn without_bystanders(rig: &RigSpec) -> RigSpec {
     rig
 }
 
-/// SHA-256 of a text, in hexadecimal digits: of the experiment file, for the record.
+/// SHA-256 of bytes, in hexadecimal digits: of an experiment file, of what a bundle holds, of a bundle.
 #[must_use]
-pub fn text_hash(text: &str) -> String {
+pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
     let mut digits = String::new();
-    for byte in Sha256::digest(text) {
+    for byte in Sha256::digest(bytes) {
         digits.push_str(&format!("{byte:02x}"));
     }
     digits
@@ -162,6 +162,6 @@ mod tests {
     #[test]
     fn hash_of_a_text_is_its_sha_256() {
         let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(text_hash("abc"), digest);
+        assert_eq!(sha256("abc"), digest);
     }
 }

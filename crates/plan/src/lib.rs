@@ -43,7 +43,7 @@ pub use differences::{Difference, differences};
 pub use explain::{ArmExplanation, PlanExplanation, explain};
 pub use factors::{Design, Factor, Level, Quantity};
 pub use grid::{FactorExplanation, GridExplanation};
-pub use hash::text_hash;
+pub use hash::sha256;
 pub use host::{CONTROLLER, HostRole, HostSpec, HostWay};
 pub use metric::{Direction, Metric, percentile, table_percentile};
 pub use needs::{Needs, inserted_at, needs};

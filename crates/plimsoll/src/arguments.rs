@@ -11,6 +11,7 @@ mod gate;
 mod history;
 mod import;
 mod init;
+mod push;
 mod serve;
 mod ycsb;
 
@@ -25,6 +26,7 @@ pub use gate::Gate;
 pub use history::History;
 pub use import::Import;
 pub use init::{Init, Question, Workload};
+pub use push::{Pull, Push};
 pub use serve::Serve;
 pub use ycsb::Ycsb;
 
@@ -111,6 +113,10 @@ pub enum Command {
     Export(Export),
     /// Put a result into one file with its page, experiment file and record, which others can open, verify and run again.
     Bundle(Bundle),
+    /// Send results to a server of a team, which is a `plimsoll serve --accept`.
+    Push(Push),
+    /// Fetch results from a `plimsoll serve` elsewhere into the store.
+    Pull(Pull),
     /// Write many results as static pages with a list of them, for a website.
     Gallery(Gallery),
     /// Replace YCSB's `bin/ycsb`: same command line, properties, report and status lines.
@@ -280,6 +286,9 @@ pub struct Run {
     /// Also write the result as Markdown, for a pull request or an issue.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub markdown: Option<PathBuf>,
+    /// At the end, send the result to this server, with the token in PLIMSOLL_PUSH_TOKEN.
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url, value_parser = push::server)]
+    pub push: Option<String>,
     /// Hide progress.
     #[arg(long, short)]
     pub quiet: bool,

@@ -4,6 +4,7 @@ use crate::arguments::{self, ExperimentFile};
 use crate::exit::Exit;
 use crate::log::Log;
 use crate::plan::{Checked, complain, overrides, read_with};
+use crate::push;
 use crate::rig::Rigs;
 use crate::run::{Asked, Measured, measure};
 use crate::screen::tell;
@@ -127,7 +128,12 @@ pub fn gate(
     if made.ended.interrupted {
         return Ok(Exit::Interrupted);
     }
-    let exit = show::exit_of(&analysis);
+    let exit = push::at_the_end(
+        arguments.push.as_deref(),
+        &made.record,
+        &analysis,
+        show::exit_of(&analysis),
+    );
     let is_open = analysis
         .gate
         .is_none_or(|gate| gate.outcome == GateOutcome::Open);

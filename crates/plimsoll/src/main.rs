@@ -32,6 +32,7 @@ mod nats;
 mod only;
 mod plan;
 mod power;
+mod push;
 mod quiet;
 mod read;
 mod rig;
@@ -110,6 +111,8 @@ fn dispatch(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Import(import) => import::import(import, store),
         Command::List(list) => show::list(list, store),
         Command::Bundle(asked) => bundle::bundle(asked, store),
+        Command::Push(asked) => push::push(asked, store),
+        Command::Pull(asked) => push::pull(asked, store),
         Command::Gallery(asked) => gallery::gallery(asked, store),
         Command::Export(export) => export::export(export, store),
         Command::Ycsb(ycsb) => ycsb::ycsb(ycsb),

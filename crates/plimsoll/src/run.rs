@@ -7,6 +7,7 @@ use crate::log::Log;
 use crate::nats::{Connection, attach_agent, connection};
 use crate::only::chosen;
 use crate::plan::{complain, read};
+use crate::push;
 use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::scout::{Scout, Scouting};
@@ -116,7 +117,13 @@ pub fn run(
     if ended.interrupted {
         return Ok(Exit::Interrupted);
     }
-    Ok(show::exit_of(&analysis))
+    let exit = show::exit_of(&analysis);
+    Ok(push::at_the_end(
+        arguments.push.as_deref(),
+        &made.record,
+        &analysis,
+        exit,
+    ))
 }
 
 /// What is asked of a measurement, besides its plan.

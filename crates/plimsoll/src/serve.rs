@@ -18,6 +18,7 @@ pub fn serve(arguments: &arguments::Serve, store: Option<&Path>) -> anyhow::Resu
         store: store.clone(),
         listen: arguments.listen,
         token_file: arguments.token_file.clone(),
+        senders_file: arguments.accept.clone(),
         engines: plimsoll_engine::kinds(),
     })?;
     if !store.exists() {

@@ -12,7 +12,7 @@ use crate::rigging::{Rigging, needs_rig};
 use crate::supervise::{Member, PARTNER_FAILED, Start, Supervised, WorkerEnd, supervise};
 use crate::watcher::{Event, LoggedWatcher, Watcher};
 use plimsoll_engine::kind;
-use plimsoll_plan::{Arm, Pairing, Plan, PlannedRun, keeps_data_here, redact_json, text_hash};
+use plimsoll_plan::{Arm, Pairing, Plan, PlannedRun, keeps_data_here, redact_json, sha256};
 use plimsoll_record::{
     Calibration, EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Half, Machine,
     ProbeTime, Program, RECORD_VERSION, RigRecord, RunRecord, RunState,
@@ -447,7 +447,7 @@ fn begin_or_resume(
         name: plan.name.clone(),
         question: plan.question.clone(),
         state: ExperimentState::Unfinished,
-        file_hash: text_hash(&file_text),
+        file_hash: sha256(&file_text),
         file_text,
         plan_hash: plan.hash(),
         plan: recorded,

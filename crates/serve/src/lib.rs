@@ -1,12 +1,13 @@
 //! The pages of a store, live: what `plimsoll report`, `compare` and `history` write, for everything that is in it, and experiments while
 //! they go on.
 //!
-//! Nothing here measures, and nothing is changed: only the store is read, and the traces that its records name. Whoever measures writes
-//! into the store; a reader of it sees each slice as it comes.
+//! Nothing here measures. The store is read, and the traces that its records name. Whoever measures writes into the store; a reader of it sees each
+//! slice as it comes. Nothing is changed, unless results of others are accepted: those come as bundles, and are verified before they are stored.
 //!
 //! ```text
 //! connections  listens, and limits how many may ask, how much and for how long; who goes when places are short
 //!   access     who may ask: Host, Origin, token; and what a browser may do with the answer
+//!   accept     bundles from elsewhere                                ─► bundle verifies, store keeps them
 //!   pages      list, experiment, comparison, history, errors         ─► page draws them
 //!   files      what `plimsoll export` would write, and traces        ─► export
 //!   maps       disk maps: stills on the page, accesses for the player
@@ -24,6 +25,7 @@
 //!     store: "/home/me/.local/share/plimsoll/plimsoll.db".into(),
 //!     listen: ([127, 0, 0, 1], 0).into(),
 //!     token_file: None,
+//!     senders_file: None,
 //!     engines: &[],
 //! };
 //! let server = Server::bind(options)?;
@@ -32,6 +34,7 @@
 //! # Ok::<(), plimsoll_serve::ServeError>(())
 //! ```
 
+mod accept;
 mod access;
 mod connections;
 mod failure;
@@ -49,9 +52,10 @@ mod tests;
 
 pub use access::TokenError;
 
-use access::{Access, Token};
+use accept::Acceptor;
+use access::{Access, Senders, Token};
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, put};
 use connections::Places;
 use library::Library;
 use live::Hub;
@@ -75,6 +79,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// A file with the token that has to be shown. Without, one is made where the address is not of this machine alone.
     pub token_file: Option<PathBuf>,
+    /// A file that says who may send results, each by a token of their own. Without, nobody may.
+    pub senders_file: Option<PathBuf>,
     /// The engines that there are, for telling how long an experiment will take.
     pub engines: &'static [EngineKind],
 }
@@ -113,6 +119,7 @@ struct App {
     downloads: Arc<Semaphore>,
     hub: Hub,
     metrics: Metrics,
+    acceptor: Acceptor,
     engines: &'static [EngineKind],
     /// Turns true when the server ends.
     closing: watch::Receiver<bool>,
@@ -131,6 +138,7 @@ impl App {
             downloads: Arc::new(Semaphore::new(files::DOWNLOADS)),
             hub: Hub::new(store, engines),
             metrics: Metrics::default(),
+            acceptor: Acceptor::default(),
             engines,
             closing,
         })
@@ -157,6 +165,8 @@ impl Server {
             None if options.listen.ip().is_loopback() => None,
             None => Some(Token::random()?),
         };
+        let senders = options.senders_file.as_deref().map(Senders::read);
+        let senders = senders.transpose()?;
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::AddrInUse => ServeError::Taken {
                 address: options.listen,
@@ -172,7 +182,7 @@ impl Server {
         Ok(Self {
             listener,
             address,
-            access: Access::new(address.port(), token),
+            access: Access::new(address.port(), token, senders),
             options,
         })
     }
@@ -212,7 +222,11 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(
-                pages::LOOKS + library::AT_A_TIME + files::DOWNLOADS + live::MOST_STREAMS,
+                pages::LOOKS
+                    + library::AT_A_TIME
+                    + files::DOWNLOADS
+                    + live::MOST_STREAMS
+                    + accept::AT_A_TIME,
             )
             .build()?;
         let (close, closing) = watch::channel(false);
@@ -247,6 +261,7 @@ fn router(app: Arc<App>, access: Access) -> Router {
         .route("/compare", get(pages::compare))
         .route("/history/{name}", get(pages::history))
         .route("/metrics", get(metrics::metrics))
+        .route("/bundles/{sha256}", put(accept::bundle))
         .fallback(pages::nothing)
         .with_state(app);
     access::guard(routes, access)

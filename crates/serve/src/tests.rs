@@ -1,6 +1,6 @@
 //! The routes, asked without a network.
 
-use crate::access::{Access, TakenAt, Token};
+use crate::access::{Access, Senders, TakenAt, Token};
 use crate::{App, router};
 use axum::Router;
 use axum::body::Body;
@@ -27,13 +27,17 @@ pub(crate) struct Place {
 }
 
 pub(crate) fn place_with(token: Option<Token>) -> Place {
+    place_for(token, None)
+}
+
+pub(crate) fn place_for(token: Option<Token>, senders: Option<Senders>) -> Place {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("plimsoll.db");
     let (close, closing) = watch::channel(false);
     let app = App::new(store, &[], closing);
     Place {
         folder,
-        router: router(Arc::clone(&app), Access::new(7546, token)),
+        router: router(Arc::clone(&app), Access::new(7546, token, senders)),
         app,
         close,
     }
@@ -84,7 +88,7 @@ impl Place {
     }
 }
 
-fn get(path: &str) -> axum::http::request::Builder {
+pub(crate) fn get(path: &str) -> axum::http::request::Builder {
     Request::get(path).header(header::HOST, "127.0.0.1:7546")
 }
 

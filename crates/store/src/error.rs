@@ -109,6 +109,20 @@ pub enum StoreError {
         /// The id.
         id: String,
     },
+    /// A record that came in says of the same experiment that something else was measured.
+    #[error(
+        "experiment {id} is here already, and something else was measured in it: one of the two was changed, or both went on after they were parted"
+    )]
+    Differs {
+        /// The id.
+        id: String,
+    },
+    /// A record that came in has an id that could mean something else.
+    #[error("{id:?} is no id of an experiment: letters, digits and hyphens, and not `last`")]
+    UnfitId {
+        /// What it has.
+        id: String,
+    },
     /// The same arm in the same block was begun with the same attempt number before.
     #[error("arm {arm:?} in block {block} already has an attempt {attempt}")]
     RunTaken {

@@ -75,6 +75,14 @@ pub struct News {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Version(u64);
 
+impl Version {
+    /// As a number, for names of what is made of it. Another build of the program may have another one for the same state.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
 impl Store {
     /// Begins to follow an experiment, named as for [`Store::load`]: the first [`Store::news`] tell all that there is so far.
     ///

@@ -10,7 +10,7 @@
 //!   │          └ update_run, at any time and at its end
 //!   └ finish                          resume, revise: after an interruption, instead of begin
 //!
-//! list, load, find_unfinished, delete, import
+//! list, load, find_unfinished, delete, import, accept
 //! follow ─► news … : what another program writes, as it comes; version: whether anything is new
 //! ```
 //!
@@ -61,6 +61,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod accept;
 mod blob;
 mod claim;
 mod error;
@@ -77,6 +78,7 @@ mod sample;
 mod schema;
 mod write;
 
+pub use accept::{Accepted, Arrival};
 pub use error::StoreError;
 pub use follow::{Following, NewPoint, News, PointKey, RunKey, Version};
 pub use holder::Holder;

@@ -1,11 +1,12 @@
 //! One row for each part of a record.
 
-use crate::blob;
+use crate::{StoreError, blob};
 use plimsoll_record::{
     ExperimentRecord, ExperimentState, PointEnd, PointRecord, RunRecord, RunState, Slice,
 };
 use rusqlite::{Connection, ErrorCode, params};
 use serde_json::Value;
+use std::path::Path;
 
 /// Key and id, the latter `None` when it is taken.
 pub(crate) fn insert_experiment(
@@ -38,6 +39,60 @@ pub(crate) fn insert_experiment(
     Ok((connection.last_insert_rowid(), id))
 }
 
+/// Puts another head in the place of that of the experiment with this key, whose id, plan and machine stay.
+pub(crate) fn replace_head(
+    connection: &Connection,
+    key: i64,
+    head: &ExperimentRecord,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE experiment SET name = ?2, question = ?3, state = ?4, ended_at = ?5, arms = ?6, runs_planned = ?7, record = ?8 WHERE key = ?1",
+        params![
+            key,
+            head.name,
+            head.question,
+            experiment_state(head.state),
+            head.ended_at,
+            Value::from(arm_names(&head.plan)).to_string(),
+            planned_runs(&head.plan),
+            head.to_json(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes a run with its load phase and its points.
+///
+/// # Errors
+/// [`StoreError::RunTaken`] when there is such a run, or when the store, which is at `path`, cannot be written.
+pub(crate) fn insert_whole_run(
+    connection: &Connection,
+    path: &Path,
+    experiment: i64,
+    mut run: RunRecord,
+) -> Result<(), StoreError> {
+    let sqlite = |error| StoreError::from_sqlite(path, error);
+    let load = run.load.take();
+    let points = std::mem::take(&mut run.points);
+    let key = match insert_run(connection, experiment, &run) {
+        Err(error) if is_constraint(&error) => {
+            return Err(StoreError::RunTaken {
+                arm: run.arm,
+                block: run.block,
+                attempt: run.attempt,
+            });
+        }
+        inserted => inserted.map_err(sqlite)?,
+    };
+    if let Some(load) = load {
+        insert_whole_point(connection, key, true, load).map_err(sqlite)?;
+    }
+    for point in points {
+        insert_whole_point(connection, key, false, point).map_err(sqlite)?;
+    }
+    Ok(())
+}
+
 pub(crate) fn insert_run(
     connection: &Connection,
     experiment: i64,
@@ -68,7 +123,7 @@ pub(crate) fn update_run(
     Ok(())
 }
 
-pub(crate) fn insert_whole_point(
+fn insert_whole_point(
     connection: &Connection,
     run: i64,
     is_load: bool,

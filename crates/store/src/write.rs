@@ -1,8 +1,8 @@
 //! Writing an experiment down while it is being measured.
 
 use crate::rows::{
-    insert_experiment, insert_point, insert_run, insert_slice, insert_whole_point, is_constraint,
-    set_ending, update_run,
+    insert_experiment, insert_point, insert_run, insert_slice, is_constraint, set_ending,
+    update_run,
 };
 use crate::{Store, StoreError};
 use plimsoll_record::{
@@ -280,41 +280,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::IdTaken`], [`StoreError::RunTaken`] when the record has a run twice, or when the store cannot be written.
-    pub fn import(&mut self, mut record: ExperimentRecord) -> Result<String, StoreError> {
-        let path = self.path.clone();
-        let sqlite = |error| StoreError::from_sqlite(&path, error);
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(sqlite)?;
-        let runs = std::mem::take(&mut record.runs);
-        let wanted = record.id.clone();
-        let (key, id) = insert_experiment(&transaction, record).map_err(sqlite)?;
-        let id = id.ok_or(StoreError::IdTaken { id: wanted })?;
-        for mut run in runs {
-            let load = run.load.take();
-            let points = std::mem::take(&mut run.points);
-            let run_key = match insert_run(&transaction, key, &run) {
-                Err(error) if is_constraint(&error) => {
-                    return Err(StoreError::RunTaken {
-                        arm: run.arm,
-                        block: run.block,
-                        attempt: run.attempt,
-                    });
-                }
-                inserted => inserted.map_err(sqlite)?,
-            };
-            for (is_load, point) in load
-                .map(|load| (true, load))
-                .into_iter()
-                .chain(points.into_iter().map(|point| (false, point)))
-            {
-                insert_whole_point(&transaction, run_key, is_load, point).map_err(sqlite)?;
-            }
-        }
-        transaction.commit().map_err(sqlite)?;
-        self.flush()?;
-        Ok(id)
+    pub fn import(&mut self, record: ExperimentRecord) -> Result<String, StoreError> {
+        self.insert(record, None)
     }
 
     /// Deletes an experiment with all that was measured in it, and gives its space back to the filesystem.
@@ -348,14 +315,14 @@ impl Store {
     }
 
     /// Brings what is in the write-ahead log to its place and to the disk, as far as readers let it.
-    fn flush(&self) -> Result<(), StoreError> {
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
         self.connection
             .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
             .map_err(|error| self.sqlite(error))
     }
 
     /// Key and name of the experiment with exactly this id.
-    fn key_of(&self, id: &str) -> Result<(i64, String), StoreError> {
+    pub(crate) fn key_of(&self, id: &str) -> Result<(i64, String), StoreError> {
         self.connection
             .prepare_cached("SELECT key, name FROM experiment WHERE id = ?1")
             .and_then(|mut statement| {

@@ -15,6 +15,7 @@ Examples:
   plimsoll serve --listen 0                        any free port, which is printed
   plimsoll serve --listen 192.168.1.4              also for others, who need the token in the printed address
   ssh -L 7546:127.0.0.1:7546 loadhost              better: a tunnel, with plimsoll serve on the other machine
+  plimsoll serve --accept senders                  one place for a team: `plimsoll push` sends results here
 
 The pages are read-only. Ctrl-C stops the server.")]
 pub struct Serve {
@@ -24,6 +25,9 @@ pub struct Serve {
     /// File with the token that browsers must present [default: a new random token at each start].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub token_file: Option<PathBuf>,
+    /// Accept results by `plimsoll push`. Each line of the file names a sender and their token: `ci` and what `openssl rand -hex 24` prints. Nobody else may be able to read it.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub accept: Option<PathBuf>,
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {

@@ -48,6 +48,7 @@ mod seconds;
 mod servers;
 mod serving;
 mod stores;
+mod team;
 mod untrusted;
 mod whole;
 mod ycsb;

@@ -69,6 +69,19 @@ pub enum TokenError {
         /// The file.
         path: PathBuf,
     },
+    /// A line of the file of who may send results is none.
+    #[error(
+        "line {line} of {} {why}; each line is NAME TOKEN, such as `ci` and what `openssl rand -hex 24` prints; a line that begins with `#` says nothing",
+        path.display()
+    )]
+    Senders {
+        /// The file.
+        path: PathBuf,
+        /// From 1; 0 where it has no such line at all.
+        line: usize,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// The system has no random numbers.
     #[error("the system gives no random numbers for a token ({0}): name a file with --token-file")]
     Random(String),
@@ -86,15 +99,16 @@ impl Token {
             .take(LONGEST as u64 + 2)
             .read_to_string(&mut text)
             .map_err(unreadable)?;
-        let token = text.trim_ascii();
-        // These stand for themselves in an address and in a cookie.
+        Self::parse(text.trim_ascii()).ok_or_else(|| TokenError::Unfit {
+            path: path.to_owned(),
+        })
+    }
+
+    /// Letters that stand for themselves in an address and in a cookie, and so many that they cannot be guessed.
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-        if !(SHORTEST..=LONGEST).contains(&token.len()) || !token.bytes().all(is_plain) {
-            return Err(TokenError::Unfit {
-                path: path.to_owned(),
-            });
-        }
-        Ok(Self(token.to_owned()))
+        let is_token = (SHORTEST..=LONGEST).contains(&text.len()) && text.bytes().all(is_plain);
+        is_token.then(|| Self(text.to_owned()))
     }
 
     /// A new one.
@@ -118,7 +132,7 @@ impl Token {
 }
 
 /// A plain file that belongs to us or to root, and to nobody else. What is looked at is what was opened, and nothing keeps us waiting.
-fn open_private(path: &Path) -> Result<OwnedFd, TokenError> {
+pub(super) fn open_private(path: &Path) -> Result<OwnedFd, TokenError> {
     let unreadable = |errno: Errno| TokenError::Unreadable {
         path: path.to_owned(),
         source: errno.into(),
