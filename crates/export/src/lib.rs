@@ -6,10 +6,12 @@
 //!
 //! ```text
 //! Report ─┬─ files  ─► ExportFile ─► write
+//!         ├─ Table::of ─► write_table          for a data set of many experiments
 //!         ├─ junit::render, markdown::render
 //! Slice ──┴─ prometheus::now
 //! ```
 
+mod experiments;
 mod figures;
 mod hdr;
 mod hosts;
@@ -22,11 +24,12 @@ mod points;
 pub mod prometheus;
 mod slices;
 mod trials;
+mod verdicts;
 
-pub use plimsoll_report::files::{ExportFile, Form, files};
+pub use plimsoll_report::files::{ExportFile, Form, Table, files};
 
 use plimsoll_report::Report;
-use plimsoll_report::files::{Content, Table};
+use plimsoll_report::files::Content;
 use plimsoll_table::{Column, Rows, write_csv, write_parquet};
 use std::io::{self, Write};
 
@@ -43,13 +46,7 @@ pub fn write(file: &ExportFile<'_>, out: &mut dyn Write) -> io::Result<()> {
                 out,
             )?;
         }
-        Content::Parquet(table, report) => {
-            write_parquet(
-                &columns(table, &report),
-                |take| rows(table, &report, take),
-                out,
-            )?;
-        }
+        Content::Parquet(table, report) => write_table(table, &report, out)?,
         Content::Record(report) => {
             serde_json::to_writer(&mut *out, report.record).map_err(io::Error::from)?;
             writeln!(out)?;
@@ -70,9 +67,21 @@ pub fn write(file: &ExportFile<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
+/// Writes a table as Parquet.
+///
+/// # Errors
+/// When `out` cannot be written to.
+pub fn write_table(table: Table, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let columns = columns(table, report);
+    write_parquet(&columns, |take| rows(table, report, take), out)
+}
+
 fn columns(table: Table, report: &Report<'_>) -> Vec<Column> {
     let mut columns = own_columns(table, report);
-    columns.extend(levels::columns(report.analysis));
+    // Of an experiment as a whole there are no levels.
+    if table != Table::Experiments {
+        columns.extend(levels::columns(report.analysis));
+    }
     columns
 }
 
@@ -83,10 +92,15 @@ fn own_columns(table: Table, report: &Report<'_>) -> Vec<Column> {
         Table::Figures => figures::columns(),
         Table::Trials => trials::columns(),
         Table::Hosts => hosts::columns(),
+        Table::Experiments => experiments::columns(),
+        Table::Verdicts => verdicts::columns(),
     }
 }
 
 fn rows(table: Table, report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()> {
+    if table == Table::Experiments {
+        return experiments::write(report, take);
+    }
     let own = own_columns(table, report);
     let arm = own.iter().position(|column| column.name == "arm");
     let take = &mut levels::behind(report.analysis, arm, take);
@@ -96,6 +110,8 @@ fn rows(table: Table, report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()
         Table::Figures => figures::write(report.analysis, take),
         Table::Trials => trials::write(report.analysis, take),
         Table::Hosts => hosts::write(report.analysis, take),
+        Table::Experiments => Ok(()),
+        Table::Verdicts => verdicts::write(report.analysis, take),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `plimsoll export`.
 
 use crate::arguments;
+use crate::dataset::export_all;
 use crate::exit::Exit;
 use crate::read::record;
 use crate::screen::{print, print_json};
@@ -16,6 +17,9 @@ use std::path::{Path, PathBuf};
 
 /// `plimsoll export`: never overwrites a file.
 pub fn export(arguments: &arguments::Export, store: Option<&Path>) -> anyhow::Result<Exit> {
+    if arguments.all {
+        return export_all(arguments, store);
+    }
     let record = record(&arguments.experiment, store)?;
     let analysis = analyse(&record)?;
     let report = Report {

@@ -10,6 +10,7 @@ mod bundle;
 mod check;
 mod clean;
 mod confine;
+mod dataset;
 mod describe;
 mod disk;
 mod diskmap;
@@ -42,6 +43,7 @@ mod scout;
 mod screen;
 mod serve;
 mod show;
+mod written;
 mod ycsb;
 
 use arguments::{Arguments, Command, NatsCommand, SetOrderWord};

@@ -102,10 +102,14 @@ pub enum Table {
     Trials,
     /// Machines, where several took part.
     Hosts,
+    /// The experiment itself: for many of them in one data set.
+    Experiments,
+    /// Comparisons: the same.
+    Verdicts,
 }
 
 impl Table {
-    const ALL: [Self; 5] = [
+    const OF_ONE: [Self; 5] = [
         Self::Points,
         Self::Slices,
         Self::Figures,
@@ -113,8 +117,12 @@ impl Table {
         Self::Hosts,
     ];
 
-    fn name(self) -> &'static str {
+    /// In file names.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
+            Self::Experiments => "experiments",
+            Self::Verdicts => "verdicts",
             Self::Points => "points",
             Self::Slices => "slices",
             Self::Figures => "figures",
@@ -123,8 +131,27 @@ impl Table {
         }
     }
 
+    /// Those that an experiment has, for a data set of many.
+    pub fn of(report: &Report<'_>) -> Vec<Self> {
+        let mut tables = vec![Self::Experiments, Self::Verdicts];
+        tables.extend(Self::OF_ONE);
+        tables.retain(|table| !table.is_empty(report));
+        tables
+    }
+
+    fn is_empty(self, report: &Report<'_>) -> bool {
+        match self {
+            Self::Trials => report.analysis.lines.is_empty(),
+            Self::Hosts => report.analysis.hosts.is_empty(),
+            Self::Verdicts => report.analysis.comparisons.is_empty(),
+            Self::Experiments | Self::Points | Self::Slices | Self::Figures => false,
+        }
+    }
+
     fn about(self) -> &'static str {
         match self {
+            Self::Experiments => "one row for each experiment",
+            Self::Verdicts => "one row for each comparison",
             Self::Points => "one row for each point of each run",
             Self::Slices => "one row for each second, operation and status",
             Self::Figures => "one row for each point of each run with what was watched there",
@@ -147,13 +174,8 @@ pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
             content,
         });
     };
-    for table in Table::ALL {
-        let is_empty = match table {
-            Table::Trials => report.analysis.lines.is_empty(),
-            Table::Hosts => report.analysis.hosts.is_empty(),
-            Table::Points | Table::Slices | Table::Figures => false,
-        };
-        if is_empty {
+    for table in Table::OF_ONE {
+        if table.is_empty(report) {
             continue;
         }
         let (name, about) = (table.name(), table.about());

@@ -21,8 +21,9 @@ Examples:
   plimsoll export                                         the last experiment, in every format
   plimsoll export quickstart --only parquet --to tables   the tables for a notebook
   plimsoll export 1f3a --only csv,json --to .             two formats, into this folder
+  plimsoll export --all --to dataset                      the whole store as a partitioned Parquet data set; again: what is new
 
-Existing files are never overwritten. Columns and units are in docs/exports.md.")]
+Existing files are never overwritten, but for those of a data set by the command that wrote them. Columns and units are in docs/exports.md.")]
 pub struct Export {
     /// Experiment: id or its beginning, name, `last`, or the file of an exported record.
     #[arg(default_value = "last")]
@@ -33,6 +34,9 @@ pub struct Export {
     /// Output folder, created if missing; must not contain files of the same names [default: ./plimsoll-NAME-ID].
     #[arg(long, value_hint = ValueHint::DirPath)]
     pub to: Option<PathBuf>,
+    /// Write every experiment of the store as one Parquet data set, TABLE/month=YYYY-MM/…, for DuckDB, Polars or Spark. The same command brings it up to date. [default folder: ./plimsoll-dataset].
+    #[arg(long, conflicts_with_all = ["experiment", "only"])]
+    pub all: bool,
     /// Print the list of written files as JSON.
     #[arg(long)]
     pub json: bool,

@@ -2,7 +2,8 @@
 
 use crate::laboratory::Laboratory;
 use crate::published::checkout;
-use crate::stores::with_a_record;
+use crate::stores::{TINY, with_a_record};
+use plimsoll_store::Store;
 use plimsoll_testing::{assert_contains, assert_starts};
 use serde_json::Value;
 use std::fs;
@@ -198,6 +199,137 @@ measurement: {warm_up: 0s, duration: 60s, operations: 20, blocks: 2}";
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{err}");
     assert_contains(&err, "Ran 6 tests");
+}
+
+/// Files below a folder, each by its path in there.
+fn below(folder: &Path) -> Vec<String> {
+    let mut files: Vec<String> = walkdir::WalkDir::new(folder)
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|entry| entry.file_type().is_file())
+        .map(|entry| {
+            entry
+                .path()
+                .strip_prefix(folder)
+                .unwrap()
+                .display()
+                .to_string()
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_data_set_of_the_store_is_brought_up_to_date() {
+    let (laboratory, first) = with_a_record();
+    let export = ["export", "--all", "--to", "dataset"];
+    let said = laboratory.run(&export);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.out, "dataset: 1 new, 0 as they were\n");
+    let folder = laboratory.path("dataset");
+    let month = &first.started_at[..7];
+    let written = below(&folder);
+    // The list, and four tables: one arm has no comparison, and no line was searched.
+    assert_eq!(written.len(), 5, "{written:?}");
+    for table in ["experiments", "figures", "points", "slices"] {
+        let start = format!("{table}/month={month}/{}-", first.id);
+        let is_it = |name: &&String| name.starts_with(&start) && name.ends_with(".parquet");
+        assert_eq!(written.iter().filter(is_it).count(), 1, "{written:?}");
+    }
+    fs::write(folder.join("points/theirs.parquet"), "theirs").unwrap();
+    let modified = |name: &str| fs::metadata(folder.join(name)).unwrap().modified().unwrap();
+    let before = modified(&written[1]);
+
+    laboratory.experiment(TINY);
+    let second = laboratory.record().id;
+    let said = laboratory.run(&export);
+    assert_eq!(said.out, "dataset: 1 new, 1 as they were\n");
+    assert_eq!(modified(&written[1]), before);
+    assert_eq!(below(&folder).len(), 5 + 4 + 1);
+
+    let mut store = Store::open(&laboratory.store()).unwrap();
+    store.delete(&first.id).unwrap();
+    drop(store);
+    let said = laboratory.run(&[export.as_slice(), &["--json"]].concat());
+    let told: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&told["new"], &told["kept"]), (&0.into(), &1.into()));
+    let left = below(&folder);
+    assert_eq!(left.len(), 1 + 4 + 1, "{left:?}");
+    assert!(!left.iter().any(|name| name.contains(&first.id)));
+    assert!(left.iter().any(|name| name.contains(&second)));
+    assert!(left.contains(&"points/theirs.parquet".to_owned()));
+
+    let both = laboratory.run(&["export", "last", "--all"]);
+    assert_eq!(both.code, Some(2), "{both:?}");
+}
+
+/// What docs/exports.md asks DuckDB and Polars of the data set of a store, word for word.
+#[test]
+fn others_read_the_data_set_as_the_documentation_says() {
+    const READ: &str = r#"
+import re, sys, duckdb
+text = open(sys.argv[1]).read().split("\n## The whole store as a data set\n")[1].split("\n## ")[0]
+sql, python = (re.findall("```" + kind + "\n(.*?)```", text, re.S) for kind in ("sql", "python"))
+assert len(sql) == 1 and len(python) == 1
+results = [duckdb.sql(query) for query in sql[0].split(";") if query.strip()]
+verdicts, deviations = [result.fetchall() for result in results]
+print(sorted((row[1], row[2], row[4]) for row in verdicts))
+print(sorted((row[1], row[2], row[5]) for row in deviations))
+exec(python[0])
+print(months.collect().select("experiment", "arm", "runs").sort("arm").rows())
+"#;
+    let has_both = Command::new("python3")
+        .args(["-c", "import duckdb, polars"])
+        .output();
+    if !has_both.is_ok_and(|output| output.status.success()) {
+        let test = "others_read_the_data_set_as_the_documentation_says";
+        plimsoll_testing::skip(test, "python3 has no duckdb and polars");
+        return;
+    }
+    let laboratory = Laboratory::new();
+    // Twice as fast: certain in 6 blocks. The other one has a factor, and so a column of its own.
+    let two = "
+plimsoll: 1
+name: two
+workload: {records: 2, preset: c}
+defaults: {engine: simulated, service: constant}
+arms: {slow: {service_mean: 40ms}, fast: {service_mean: 20ms}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 20, blocks: 6}
+compare: {primary: [throughput]}";
+    let grid = "
+plimsoll: 1
+name: grid
+workload: {records: 2, preset: c}
+defaults: {engine: simulated, service: constant}
+factors: {service_mean: [20ms, 40ms]}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}";
+    laboratory.experiment(two);
+    laboratory.experiment(grid);
+    let said = laboratory.run(&["export", "--all", "--to", "dataset"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let output = Command::new("python3")
+        .args(["-c", READ])
+        .arg(checkout("docs/exports.md"))
+        .current_dir(laboratory.path("."))
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{err}");
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert_contains(&out, "('two', 'fast', 'better')");
+    let arms = [
+        ("grid", "20ms", 1),
+        ("grid", "40ms", 1),
+        ("two", "fast", 6),
+        ("two", "slow", 6),
+    ];
+    for (experiment, arm, runs) in arms {
+        let row = format!("('{experiment}', '{arm}', {runs})");
+        assert_eq!(out.matches(&row).count(), 2, "{row}: {out}");
+    }
 }
 
 #[test]
