@@ -3,6 +3,7 @@
 use crate::TestbedError;
 use crate::privileged::held::{hand_over, hand_over_entry};
 use nix::unistd::{Uid, User};
+use rustix::thread::{CapabilitySet, capabilities};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -31,10 +32,11 @@ pub struct RunUser {
 }
 
 impl RunUser {
-    /// The user; `None` where this program is no root, or that of a namespace without other users, and all runs as it does.
+    /// The user; `None` where this program is no root, or one that has no power over other users, and all runs as it does: that of a namespace without
+    /// them, or of a container with the usual capabilities, which could start processes of another user and not see whether they are its own.
     #[must_use]
     pub fn here() -> Option<Self> {
-        if !rustix::process::geteuid().is_root() {
+        if !rustix::process::geteuid().is_root() || !has_power_over_others() {
             return None;
         }
         let user = invoker().unwrap_or_else(|| Self::of(User::from_name(NAME).ok().flatten()));
@@ -120,6 +122,18 @@ fn has(map: &str, number: u32) -> bool {
         let number = u64::from(number);
         matches!(fields[..], [inside, _, count] if (inside..inside + count).contains(&number))
     })
+}
+
+/// Whether processes of other users can be started, seen through and ended, and files be given to those users.
+fn has_power_over_others() -> bool {
+    let needed = CapabilitySet::CHOWN
+        | CapabilitySet::DAC_OVERRIDE
+        | CapabilitySet::SETUID
+        | CapabilitySet::SETGID
+        | CapabilitySet::KILL
+        | CapabilitySet::SYS_PTRACE;
+    // A kernel that does not tell has always had all of them.
+    capabilities(None).map_or(true, |sets| sets.effective.contains(needed))
 }
 
 /// Who called `sudo`, if it was somebody else than root.

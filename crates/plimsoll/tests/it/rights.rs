@@ -26,6 +26,30 @@ load: {closed: {threads: 1}}
 measurement: {warm_up: 0s, duration: 20ms, blocks: 1}
 ";
 
+/// What container engines leave to root. It may become another user, and may not look into what that user runs.
+const USUAL_IN_CONTAINERS: &str = "-all,+audit_write,+chown,+dac_override,+fowner,+fsetid,+kill,+mknod,+net_bind_service,+net_raw,+setfcap,+setgid,+setpcap,+setuid,+sys_chroot";
+
+#[test]
+fn the_root_of_a_container_runs_everything_as_itself() {
+    needs!([Need::Root]);
+    for set in [USUAL_IN_CONTAINERS, "-all"] {
+        let laboratory = Laboratory::new();
+        let text = EXPERIMENT.replace(", filesystem: btrfs, disk: {capacity: 1GiB, trace: 1k}", "");
+        laboratory.write("experiment.yaml", text);
+        let program = laboratory.command(&["run", "experiment.yaml"]);
+        let mut confined = Command::new("setpriv");
+        confined.args(["--inh-caps", "-all", "--bounding-set", set, "--"]);
+        confined.arg(program.get_program()).args(program.get_args());
+        confined.current_dir(laboratory.path(".")).env_clear();
+        confined.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = confined.stdin(Stdio::null()).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        all_finished(&laboratory, &err);
+        let data = fs::metadata(laboratory.data_parent()).unwrap();
+        assert_eq!(data.uid(), 0, "{set}");
+    }
+}
+
 /// The value of a line of `/proc/PID/status`.
 fn status(process: u32, name: &str) -> String {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
