@@ -1,7 +1,8 @@
 //! The pages: each one HTML file that holds everything, with charts in SVG, complete without scripts.
 //!
 //! ```text
-//! Report ────────────► experiment::render      RecordComparison ─► compare::page
+//! Report ────────────► experiment::render ─► charts::charts: each by itself
+//!                                              RecordComparison ─► compare::page
 //! History ───────────► history::page           DiskPicture ──────► disk::page
 //! Audit ─────────────► audit::page                 Exhibit ──────────► gallery::page
 //! list::Listed, message::Message ───────────► the pages around them that `plimsoll serve` has
@@ -23,6 +24,7 @@ mod rig;
 mod shown;
 
 pub mod audit;
+pub mod charts;
 pub mod compare;
 pub mod disk;
 pub mod experiment;

@@ -7,7 +7,7 @@ use plimsoll_report::text;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 /// Made of `web/` by `./x web`.
 const SCRIPT: &str = include_str!("../assets/page.js");
 

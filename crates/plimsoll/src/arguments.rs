@@ -336,6 +336,12 @@ pub struct Show {
     /// Also write the result as Markdown, for a pull request or an issue.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub markdown: Option<PathBuf>,
+    /// Also write every chart of the page as an SVG file of its own into this folder, for a talk or a text.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub svg: Option<PathBuf>,
+    /// The same as PNG, at twice the usual number of pixels.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub png: Option<PathBuf>,
 }
 
 /// `plimsoll compare`.

@@ -7,6 +7,7 @@ mod agent;
 mod arguments;
 mod audit;
 mod bundle;
+mod charts;
 mod check;
 mod clean;
 mod confine;

@@ -1,6 +1,7 @@
 //! `plimsoll report`, `compare` and `list`.
 
 use crate::arguments;
+use crate::charts;
 use crate::exit::Exit;
 use crate::maps::maps;
 use crate::read::{is_empty, nothing_in, record, store_path};
@@ -26,7 +27,13 @@ pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Resu
         junit: arguments.junit.as_deref(),
         markdown: arguments.markdown.as_deref(),
     };
-    Ok(exit_of(&result(&record, &wanted, store)?))
+    let analysis = result(&record, &wanted, store)?;
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    charts::write(&report, arguments.svg.as_deref(), arguments.png.as_deref())?;
+    Ok(exit_of(&analysis))
 }
 
 /// In which ways a result is wanted.

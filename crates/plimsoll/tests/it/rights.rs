@@ -41,7 +41,11 @@ fn the_root_of_a_container_runs_everything_as_itself() {
         confined.args(["--inh-caps", "-all", "--bounding-set", set, "--"]);
         confined.arg(program.get_program()).args(program.get_args());
         confined.current_dir(laboratory.path(".")).env_clear();
-        confined.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        confined.envs(
+            program
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         let output = confined.stdin(Stdio::null()).output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr);
         all_finished(&laboratory, &err);
