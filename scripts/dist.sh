@@ -197,6 +197,7 @@ try() {
     # shellcheck disable=SC2016
     inside "$in" -- "${clean[@]}" PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc '
         cd /root
+        exec 2>&1
         apt-get update -qq
         # A mongod brings no packages of its own: libcurl4 is what it needs besides.
         apt-get install -qq --yes --no-install-recommends "./$1" libcurl4 >/dev/null 2>&1

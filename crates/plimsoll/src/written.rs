@@ -4,6 +4,8 @@
 use anyhow::{Context, bail};
 use plimsoll_files::{read_text, write_whole};
 use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Bytes of the list of what was written.
@@ -67,7 +69,15 @@ impl<'a> Written<'a> {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
-        self.now.insert(name.to_owned());
+        if self.now.insert(name.to_owned()) && !self.before.contains(name) {
+            // Before the file, so that what a killed command has written is still known to be its own.
+            let list = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(&self.list);
+            list.and_then(|mut list| writeln!(list, "{name}"))
+                .with_context(|| format!("cannot write {}", self.list.display()))?;
+        }
         write_whole(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
     }
 
@@ -97,6 +107,19 @@ mod tests {
     use super::*;
     use plimsoll_testing::assert_contains;
     use std::fs;
+
+    #[test]
+    fn what_a_killed_command_wrote_is_known_to_the_next_one() {
+        let home = tempfile::tempdir().unwrap();
+        let mut killed = Written::begin(home.path(), ".list").unwrap();
+        killed.write("a/1", b"one").unwrap();
+        drop(killed);
+        let mut next = Written::begin(home.path(), ".list").unwrap();
+        next.write("a/1", b"two").unwrap();
+        next.end().unwrap();
+        let list = fs::read_to_string(home.path().join(".list")).unwrap();
+        assert_eq!(list, "a/1\n");
+    }
 
     #[test]
     fn only_what_was_written_is_replaced_or_taken_away() {
