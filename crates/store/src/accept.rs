@@ -34,10 +34,10 @@ pub struct Arrival {
 
 impl Store {
     /// Takes a whole record in, all of it or nothing. The same record again changes nothing. A record of an experiment that is here already, and went on
-    /// since, adds what is new.
+    /// since, adds what is new, where it comes from whom the first part came: nobody changes what others have sent, or what was measured here.
     ///
     /// # Errors
-    /// [`StoreError::Differs`] where what is here under this id was measured otherwise, [`StoreError::Busy`] where a live program is working on it,
+    /// [`StoreError::Differs`] where what is here under this id is another, or somebody else's, [`StoreError::Busy`] where a live program is working on it,
     /// [`StoreError::RunTaken`] when the record has a run twice, or when the store cannot be written.
     pub fn accept(
         &mut self,
@@ -99,11 +99,12 @@ impl Store {
         if same == record.runs.len() && (is_earlier || known == *record) {
             return Ok(Accepted::Known);
         }
-        if !known.runs[same..].iter().all(may_be_replaced) {
+        let is_later = known.runs[same..].iter().all(may_be_replaced);
+        if !is_later && record.runs[same..].iter().all(may_be_replaced) {
             // The other way round: what came is the earlier state.
-            if record.runs[same..].iter().all(may_be_replaced) {
-                return Ok(Accepted::Known);
-            }
+            return Ok(Accepted::Known);
+        }
+        if !is_later || self.sender_of(key)?.as_ref() != Some(&arrival.by) {
             return Err(differs());
         }
         let path = self.path.clone();
@@ -128,6 +129,14 @@ impl Store {
         note_arrival(&transaction, key, arrival).map_err(sqlite)?;
         transaction.commit().map_err(sqlite)?;
         Ok(Accepted::Grown)
+    }
+
+    /// Who sent an experiment, where it came from elsewhere.
+    fn sender_of(&self, key: i64) -> Result<Option<String>, StoreError> {
+        let query = "SELECT json_extract(record, '$.arrival.by') FROM experiment WHERE key = ?1";
+        self.connection
+            .query_row(query, [key], |row| row.get(0))
+            .map_err(|error| self.sqlite(error))
     }
 
     /// Writes a whole record that is not here yet.
@@ -286,6 +295,34 @@ mod tests {
             assert!(matches!(refused, StoreError::Differs { .. }), "{refused}");
             assert_eq!(store.load("9b2c").unwrap(), record());
         }
+    }
+
+    /// A plan says what the runs mean, so whoever could replace it could change the answer.
+    #[test]
+    fn only_who_sent_the_first_part_adds_to_it() {
+        let (_directory, mut store) = store();
+        store.accept(&record(), &arrival("ci")).unwrap();
+        let mut longer = record();
+        longer.runs.push(finished("small", 1));
+        let mut renamed = record();
+        renamed.name = "something else".to_owned();
+        for changed in [&longer, &renamed] {
+            let refused = store.accept(changed, &arrival("mallory")).unwrap_err();
+            assert!(matches!(refused, StoreError::Differs { .. }), "{refused}");
+            assert_eq!(store.load("9b2c").unwrap(), record());
+        }
+        assert_eq!(
+            store.accept(&longer, &arrival("ci")).unwrap(),
+            Accepted::Grown
+        );
+
+        // What was measured here belongs to nobody else.
+        let mut here = record();
+        here.id = "1f3a".to_owned();
+        store.import(here.clone()).unwrap();
+        here.runs.push(finished("small", 1));
+        let refused = store.accept(&here, &arrival("ci")).unwrap_err();
+        assert!(matches!(refused, StoreError::Differs { .. }), "{refused}");
     }
 
     #[test]

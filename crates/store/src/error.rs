@@ -111,7 +111,7 @@ pub enum StoreError {
     },
     /// A record that came in says of the same experiment that something else was measured.
     #[error(
-        "experiment {id} is here already, and something else was measured in it: one of the two was changed, or both went on after they were parted"
+        "experiment {id} is here already, and something else was measured in it: one of the two was changed, both went on after they were parted, or somebody else sent the first part"
     )]
     Differs {
         /// The id.
