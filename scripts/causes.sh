@@ -36,7 +36,7 @@ for name; do
 done
 mkdir -p "$(dirname "$store")"
 # Agents find program and server there; so does everything that is started here.
-export PLIMSOLL_SERVERS=${PLIMSOLL_SERVERS:-$target/servers/bin}
+export PLIMSOLL_SERVERS=${PLIMSOLL_SERVERS:-$root/target/servers/bin}
 PATH=$(cd "$(dirname "$plimsoll")" && pwd):$PLIMSOLL_SERVERS:$PATH
 
 namespaces=(plimsoll-causes-a plimsoll-causes-b)
@@ -55,6 +55,7 @@ cable() {
     local namespace limited=(-n "${namespaces[1]}" qdisc add dev limited root tbf)
     for namespace in "${namespaces[@]}"; do
         ip netns add "$namespace"
+        mark "$namespace" >>"$made"
         ip -n "$namespace" link set lo up
     done
     case $1 in
@@ -78,6 +79,10 @@ cable() {
 
 veth() { ip -n "${namespaces[0]}" link add "$1" type veth peer name "$1" netns "${namespaces[1]}"; }
 
+# What was made here, so that it is known again after a kill: name and inode of each. Names alone say nothing: anybody may have used them.
+made=/run/plimsoll-causes
+mark() { printf '%s %s\n' "$1" "$(stat -Lc %d:%i "/run/netns/$1")"; }
+
 # Interfaces go with their namespaces, and the one that delays with its process, when nobody speaks to it any more.
 uncable() {
     local namespace
@@ -86,11 +91,15 @@ uncable() {
         wait "$wire_PID" || true
     fi
     for namespace in "${namespaces[@]}"; do
-        ! ip netns list | grep -q "^$namespace\b" || ip netns delete "$namespace"
+        [ -e "/run/netns/$namespace" ] || continue
+        grep -qsxF "$(mark "$namespace")" "$made" ||
+            die "there is a network namespace $namespace that this did not make. If nobody needs it: ip netns delete $namespace"
+        ip netns delete "$namespace"
     done
+    rm -f "$made"
 }
-trap uncable EXIT
 uncable
+trap uncable EXIT
 
 for name; do
     say "$name"

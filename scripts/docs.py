@@ -176,6 +176,18 @@ def write(program, names):
             page.path.write_text("\n".join(page.lines) + "\n")
 
 
+def summary():
+    """The list of chapters, with every decision below the page of all of them."""
+    lines = []
+    for line in (DOCS / "site/SUMMARY.md").read_text().splitlines():
+        lines.append(line)
+        if line.endswith("(docs/decisions/README.md)"):
+            for path in sorted(DOCS.glob("decisions/[0-9]*.md")):
+                title = path.read_text().partition("\n")[0].removeprefix("# ")
+                lines.append(f"  - [{title}](docs/decisions/{path.name})")
+    return "\n".join(lines) + "\n"
+
+
 def build(mdbook, site):
     with tempfile.TemporaryDirectory(prefix="plimsoll-docs-") as work:
         book = Path(work)
@@ -187,7 +199,7 @@ def build(mdbook, site):
                 shutil.copytree(here, source / name, ignore=shutil.ignore_patterns("__pycache__", "tests"))
             else:
                 shutil.copy(here, source / name)
-        shutil.copy(DOCS / "site/SUMMARY.md", source / "SUMMARY.md")
+        (source / "SUMMARY.md").write_text(summary())
         # mdBook calls the page of a README "index", but leaves links to it as they are.
         for page in source.rglob("README.md"):
             page.rename(page.with_name("index.md"))
