@@ -80,34 +80,38 @@ build() {
     strip --strip-debug -o "$dist/$name/plimsoll" "$dist/build/release/plimsoll"
 }
 
-# stage NAME INTO: what a package holds besides its control file.
+# stage NAME INTO FLAGS...: what a package holds besides its control file, of a program that was built with these flags.
 stage() {
-    local program=$dist/$1/plimsoll documents=$2/usr/share/doc/$1
-    install -D "$program" "$2/usr/bin/plimsoll"
-    mkdir -p "$2"/usr/share/{bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d,man/man1} "$documents"
-    "$program" completions bash >"$2/usr/share/bash-completion/completions/plimsoll"
-    "$program" completions zsh >"$2/usr/share/zsh/vendor-completions/_plimsoll"
-    "$program" completions fish >"$2/usr/share/fish/vendor_completions.d/plimsoll.fish"
-    "$program" man | gzip -9n >"$2/usr/share/man/man1/plimsoll.1.gz"
+    local name=$1 into=$2
+    local program=$dist/$name/plimsoll documents=$into/usr/share/doc/$name
+    shift 2
+    install -D "$program" "$into/usr/bin/plimsoll"
+    mkdir -p "$into"/usr/share/{bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d,man/man1} "$documents"
+    "$program" completions bash >"$into/usr/share/bash-completion/completions/plimsoll"
+    "$program" completions zsh >"$into/usr/share/zsh/vendor-completions/_plimsoll"
+    "$program" completions fish >"$into/usr/share/fish/vendor_completions.d/plimsoll.fish"
+    "$program" man | gzip -9n >"$into/usr/share/man/man1/plimsoll.1.gz"
     cp "$root"/{README.md,CHANGELOG.md,NOTICE,LICENSE} "$documents/"
     cp -R "$root/studies" "$root/deploy" "$documents/"
     rm -f "$documents/deploy/plimsoll.rb.in"
+    "$root/scripts/licences.py" "$@" | gzip -9n >"$documents/LIBRARIES.gz"
     {
         cat "$root/NOTICE"
-        if [ "$1" = plimsoll ]; then
+        if [ "$name" = plimsoll ]; then
             printf '\nThis package holds WiredTiger %s. It is therefore passed on under the GNU General Public License, version 3, whose text is in\nGPL-3. Its source is published beside it, as plimsoll-%s-source.tar.gz.\n' \
                 "$wiredtiger" "$version"
         fi
     } >"$documents/copyright"
-    [ "$1" != plimsoll ] || cp "$roots/bullseye-build/usr/share/common-licenses/GPL-3" "$documents/"
+    [ "$name" != plimsoll ] || cp "$roots/bullseye-build/usr/share/common-licenses/GPL-3" "$documents/"
 }
 
-# package NAME OTHER DESCRIPTION: the .deb and the archive.
+# package NAME OTHER DESCRIPTION FLAGS...: the .deb and the archive.
 package() {
-    local name=$1 into=$dist/$1/root depends
+    local name=$1 other=$2 description=$3 into=$dist/$1/root depends
+    shift 3
     say "packing $name"
     rm -rf "$into" "$dist/$name/archive"
-    stage "$name" "$into"
+    stage "$name" "$into" "$@"
     mkdir -p "$into/DEBIAN" "$dist/$name/debian"
     printf 'Source: %s\n\nPackage: %s\nArchitecture: any\n' "$name" "$name" >"$dist/$name/debian/control"
     depends=$(inside "$roots/bullseye-build" "$dist/$name" /package -- "${clean[@]}" PATH=/usr/sbin:/usr/bin:/sbin:/bin \
@@ -122,15 +126,15 @@ Section: database
 Priority: optional
 Depends: $depends
 Recommends: btrfs-progs, e2fsprogs, fio, mount, util-linux, xfsprogs
-Conflicts: $2
-Replaces: $2
+Conflicts: $other
+Replaces: $other
 Installed-Size: $(du -sk --exclude=DEBIAN "$into" | cut -f1)
 Description: answers questions about databases by experiment
  One file states what to compare and under which load. One command measures it
  in shuffled, repeated blocks, and returns a verdict with a confidence interval
  and a cause.
  .
- $3
+ $description
 CONTROL
     (cd "$into" && find usr -type f -exec md5sum {} +) >"$into/DEBIAN/md5sums"
     dpkg-deb --root-owner-group --build -Zxz "$into" "$dist/${name}_${version}_$architecture.deb" >/dev/null
@@ -160,10 +164,11 @@ packages() {
     git -C "$root" archive HEAD | tar -x -C "$dist/source"
     cp "$root/target/wiredtiger/wiredtiger-$wiredtiger.tar.gz" "$dist/source/target/wiredtiger/"
     pack "plimsoll-$version-source" "$dist/source"
+    local without=(--no-default-features --features mongodb,nats)
     build plimsoll
-    build plimsoll-without-wiredtiger --no-default-features --features mongodb,nats
+    build plimsoll-without-wiredtiger "${without[@]}"
     package plimsoll plimsoll-without-wiredtiger "This package holds WiredTiger, MongoDB's storage engine, as the default."
-    package plimsoll-without-wiredtiger plimsoll "This package holds no embedded engine: it measures MongoDB's servers."
+    package plimsoll-without-wiredtiger plimsoll "This package holds no embedded engine: it measures MongoDB's servers." "${without[@]}"
     sed -e "s/@VERSION@/$version/g" -e "s/@SHA256@/$(sha256sum <"$dist/plimsoll-$version-$machine-linux.tar.gz" | cut -d' ' -f1)/" \
         "$root/deploy/plimsoll.rb.in" >"$dist/plimsoll.rb"
     (cd "$dist" && sha256sum ./*.deb ./*.tar.gz plimsoll.rb >SHA256SUMS)
@@ -174,8 +179,8 @@ packages() {
 # Debian 11 has no OpenSSL 3, which the usual mongod needs.
 mongod_for() {
     case $1 in
-    bullseye) echo "$target/servers/4.4.2/bin/mongod-4.4.2" ;;
-    *) echo "$target/servers/bin/mongod" ;;
+    bullseye) echo "$root/target/servers/4.4.2/bin/mongod-4.4.2" ;;
+    *) echo "$root/target/servers/bin/mongod" ;;
     esac
 }
 
@@ -209,6 +214,7 @@ try() {
         head -n 6 verdict.txt
         plimsoll clean
         test -s /usr/share/man/man1/plimsoll.1.gz
+        zcat /usr/share/doc/plimsoll/LIBRARIES.gz | grep -q "^    serde "
         echo "installed after $installed s, a verdict after $decided s"
         apt-get install -qq --yes --no-install-recommends "./$2" >/dev/null 2>&1
         echo "replaced by $(dpkg-query --showformat "\${Package}" --show "plimsoll-*")"
