@@ -16,23 +16,23 @@ pub(super) fn columns(analysis: &Analysis) -> Vec<Column> {
     columns
 }
 
-/// Takes rows whose column `arm` names a cell, and hands them on with its levels behind.
+/// Takes rows, of which column `arm` names a cell, and hands them on with its levels behind. Rows without an arm go on as they are.
 pub(super) fn behind<'a>(
     analysis: &'a Analysis,
     arm: Option<usize>,
     take: &'a mut Rows<'_>,
 ) -> impl FnMut(&[Cell<'_>]) -> io::Result<()> + 'a {
-    move |row| match &analysis.factors {
-        None => take(row),
-        Some(results) => {
-            let name = match arm.and_then(|arm| row.get(arm)) {
-                Some(Cell::Text(name)) => name.as_ref(),
-                _ => "",
-            };
-            let mut row = row.to_vec();
-            row.extend(levels(results, name));
-            take(&row)
-        }
+    move |row| {
+        let (Some(results), Some(arm)) = (&analysis.factors, arm) else {
+            return take(row);
+        };
+        let name = match row.get(arm) {
+            Some(Cell::Text(name)) => name.as_ref(),
+            _ => "",
+        };
+        let mut row = row.to_vec();
+        row.extend(levels(results, name));
+        take(&row)
     }
 }
 

@@ -76,10 +76,10 @@ pub fn write_table(table: Table, report: &Report<'_>, out: &mut dyn Write) -> io
     write_parquet(&columns, |take| rows(table, report, take), out)
 }
 
+/// The columns of a table, and behind those of arms their levels.
 fn columns(table: Table, report: &Report<'_>) -> Vec<Column> {
     let mut columns = own_columns(table, report);
-    // Of an experiment as a whole there are no levels.
-    if table != Table::Experiments {
+    if arm_of(&columns).is_some() {
         columns.extend(levels::columns(report.analysis));
     }
     columns
@@ -97,12 +97,12 @@ fn own_columns(table: Table, report: &Report<'_>) -> Vec<Column> {
     }
 }
 
+fn arm_of(columns: &[Column]) -> Option<usize> {
+    columns.iter().position(|column| column.name == "arm")
+}
+
 fn rows(table: Table, report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()> {
-    if table == Table::Experiments {
-        return experiments::write(report, take);
-    }
-    let own = own_columns(table, report);
-    let arm = own.iter().position(|column| column.name == "arm");
+    let arm = arm_of(&own_columns(table, report));
     let take = &mut levels::behind(report.analysis, arm, take);
     match table {
         Table::Points => points::write(report, take),
@@ -110,7 +110,7 @@ fn rows(table: Table, report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()
         Table::Figures => figures::write(report.analysis, take),
         Table::Trials => trials::write(report.analysis, take),
         Table::Hosts => hosts::write(report.analysis, take),
-        Table::Experiments => Ok(()),
+        Table::Experiments => experiments::write(report, take),
         Table::Verdicts => verdicts::write(report.analysis, take),
     }
 }
