@@ -1,4 +1,4 @@
-//! What an experiment needs to find a difference of some size, by what earlier ones of its name varied on this machine.
+//! What an experiment needs to find a difference of some size, by what earlier ones of its name and load varied on this machine.
 
 use crate::read::store_path;
 use plimsoll_judge::{Reach, analyse, plan_of};
@@ -9,6 +9,7 @@ use plimsoll_stats::blocks_to_see;
 use plimsoll_store::{Filter, Store};
 use plimsoll_telemetry::Host;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Earlier experiments of the same name that are looked at, the newest first.
@@ -29,7 +30,7 @@ pub struct Power {
     pub soonest: Option<Reach>,
 }
 
-/// What finds a difference of this share four times in five: by the newest experiment of this name on this machine in turn and in duets, and for what was not
+/// What finds a difference of this share four times in five: by the newest experiment of this name and load on this machine in turn and in duets, and for what was not
 /// measured yet by a usual spread. The way that takes least time is the first.
 pub fn power(
     plan: &Plan,
@@ -57,7 +58,9 @@ fn of_history(plan: &Plan, share: f64, file: &Path) -> anyhow::Result<Vec<Power>
         ..Filter::default()
     };
     let here = Host::here().machine().fingerprint();
-    for summary in store.list(&filter)?.into_iter().take(LOOKED_AT) {
+    let all = store.list(&filter)?.into_iter();
+    let measured_here = all.filter(|summary| summary.sent_by.is_none());
+    for summary in measured_here.take(LOOKED_AT) {
         let record = store.load(&summary.id)?;
         if record.machine.fingerprint() != here {
             continue;
@@ -66,7 +69,7 @@ fn of_history(plan: &Plan, share: f64, file: &Path) -> anyhow::Result<Vec<Power>
             continue;
         };
         let pairing = planned.measurement.pairing;
-        if found.iter().any(|power| power.pairing == pairing) {
+        if !varies_alike(&planned, plan) || found.iter().any(|power| power.pairing == pairing) {
             continue;
         }
         let Ok(analysis) = analyse(&record) else {
@@ -89,6 +92,14 @@ fn of_history(plan: &Plan, share: f64, file: &Path) -> anyhow::Result<Vec<Power>
         });
     }
     Ok(found)
+}
+
+/// Whether what one measured tells how much the other will vary: the same mixes under the same loads, on the same engines.
+fn varies_alike(one: &Plan, other: &Plan) -> bool {
+    let engines = |plan: &Plan| -> BTreeSet<String> {
+        plan.arms.iter().map(|arm| arm.engine.clone()).collect()
+    };
+    one.mixes == other.mixes && one.points == other.points && engines(one) == engines(other)
 }
 
 /// By a spread of runs that is usual, with what the plan is estimated to take.

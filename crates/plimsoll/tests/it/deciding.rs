@@ -264,3 +264,31 @@ measurement: {warm_up: 0s, duration: 100ms, blocks: 1, checkpoints: before-point
         "simulated has no checkpoint that can be asked for",
     );
 }
+
+/// How much runs vary is taken from earlier ones of the same name only where they had the same load.
+#[test]
+fn what_finds_a_difference_is_told_by_runs_of_the_same_load() {
+    let laboratory = Laboratory::new();
+    let text = "
+plimsoll: 1
+name: find
+workload: {records: 10, preset: c}
+defaults: {engine: simulated, service: exponential, service_mean: 1ms}
+arms: {one: , two: {servers: 2}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 3s, blocks: 2}
+compare: {primary: [throughput], at: {threads: 1}}
+";
+    laboratory.experiment(text);
+    let by_experiment = |text: String| {
+        laboratory.write("experiment.yaml", text);
+        let planned = laboratory.run(&["plan", "experiment.yaml", "--find", "1%"]);
+        assert_eq!(planned.code, Some(0), "{planned:?}");
+        planned.out.contains("by experiment")
+    };
+    assert!(by_experiment(text.to_owned()));
+    assert!(by_experiment(text.replace("blocks: 2", "blocks: 8")));
+    for (from, to) in [("preset: c", "preset: b"), ("threads: 1", "threads: 2")] {
+        assert!(!by_experiment(text.replace(from, to)), "{to}");
+    }
+}
