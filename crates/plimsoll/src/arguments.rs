@@ -26,7 +26,7 @@ pub use gate::Gate;
 pub use history::History;
 pub use import::Import;
 pub use init::{Init, Question, Workload};
-pub use push::{Pull, Push};
+pub use push::{Pull, Push, SendTo};
 pub use serve::Serve;
 pub use ycsb::Ycsb;
 
@@ -286,9 +286,8 @@ pub struct Run {
     /// Also write the result as Markdown, for a pull request or an issue.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub markdown: Option<PathBuf>,
-    /// At the end, send the result to this server, with the token in PLIMSOLL_PUSH_TOKEN.
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url, value_parser = push::server)]
-    pub push: Option<String>,
+    #[command(flatten)]
+    pub send_to: SendTo,
     /// Hide progress.
     #[arg(long, short)]
     pub quiet: bool,
@@ -299,7 +298,7 @@ pub struct Run {
 pub struct Plan {
     #[command(flatten)]
     pub experiment: ExperimentFile,
-    /// Say how many blocks and how much time a difference of this size needs, e.g. 1%: in turn and in duets, by earlier experiments of this name on this machine.
+    /// Say how many blocks and how much time a difference of this size needs, e.g. 1%: in turn and in duets, by earlier experiments of this name and load on this machine.
     #[arg(long, value_name = "SIZE", value_parser = share)]
     pub find: Option<f64>,
     /// Print JSON.

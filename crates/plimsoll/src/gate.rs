@@ -104,6 +104,7 @@ pub fn gate(
         Some(_) => checked.text,
         None => format!("{}\n---\n# BASE\n{}", checked.text, base.text),
     };
+    let server = push::to(&arguments.send_to)?;
     let asked = Asked {
         experiment: &ExperimentFile::default(),
         nats: &arguments.nats,
@@ -112,6 +113,7 @@ pub fn gate(
         calibrate: !arguments.no_calibration,
         wait_quiet: arguments.wait_quiet,
         quiet: arguments.quiet,
+        shown_by: server.as_ref().filter(|_| arguments.send_to.live),
     };
     let made = match measure(asked, &mut plan, &text, store, rigs, log)? {
         Measured::Made(made) => *made,
@@ -129,7 +131,7 @@ pub fn gate(
         return Ok(Exit::Interrupted);
     }
     let exit = push::at_the_end(
-        arguments.push.as_deref(),
+        server.as_deref(),
         &made.record,
         &analysis,
         show::exit_of(&analysis),

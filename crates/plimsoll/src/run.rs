@@ -7,7 +7,7 @@ use crate::log::Log;
 use crate::nats::{Connection, attach_agent, connection};
 use crate::only::chosen;
 use crate::plan::{complain, read};
-use crate::push;
+use crate::push::{self, Server};
 use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::scout::{Scout, Scouting};
@@ -23,6 +23,7 @@ use plimsoll_rig::RigError;
 use plimsoll_runner::{Ended, Execution, LocalHost, RunnerError, WorkerProgram, execute};
 use plimsoll_store::Store;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// An experiment that takes longer and can have no verdict is only started where that is asked for.
 const LONG_NS: u64 = 600_000_000_000;
@@ -66,6 +67,7 @@ pub fn run(
             return Ok(Exit::Usage);
         }
     }
+    let server = push::to(&arguments.send_to)?;
     let asked = Asked {
         experiment: &arguments.experiment,
         nats: &arguments.nats,
@@ -74,6 +76,7 @@ pub fn run(
         calibrate: !arguments.no_calibration,
         wait_quiet: arguments.wait_quiet,
         quiet: arguments.quiet,
+        shown_by: server.as_ref().filter(|_| arguments.send_to.live),
     };
     let made = match measure(asked, &mut plan, &checked.text, store, rigs, log)? {
         Measured::Made(made) => *made,
@@ -119,7 +122,7 @@ pub fn run(
     }
     let exit = show::exit_of(&analysis);
     Ok(push::at_the_end(
-        arguments.push.as_deref(),
+        server.as_deref(),
         &made.record,
         &analysis,
         exit,
@@ -142,6 +145,8 @@ pub struct Asked<'a> {
     pub wait_quiet: Option<u64>,
     /// Without progress.
     pub quiet: bool,
+    /// A server that shows it while it goes on.
+    pub shown_by: Option<&'a Arc<Server>>,
 }
 
 /// What came of it.
@@ -206,6 +211,9 @@ pub fn measure(
         redact(&command)
     );
     let mut live = Live::new(asked.quiet, log, store_file.with_file_name("logs"))?;
+    if let Some(server) = asked.shown_by {
+        live.send_to(server, store_file.clone());
+    }
     if of_file.refined_factor().is_some() {
         let scout = Scout {
             file: asked.experiment,
@@ -247,6 +255,7 @@ pub fn measure(
     let ended = ended?;
     let record = open.load(&ended.id)?;
     drop(open);
+    live.end_sending();
     Ok(Measured::Made(Box::new(Made {
         record,
         ended,

@@ -6,6 +6,12 @@
 //!
 //! Nothing is kept before all of that holds, and no file is made, so that a server that is killed leaves nothing half-written. The same bundle again
 //! changes nothing. Whoever sends is a program: it gets JSON.
+//!
+//! Of an experiment that goes on, parts may come before ([`going`]).
+
+mod going;
+
+pub(crate) use going::{Going, part, watch};
 
 use crate::App;
 use crate::access::Sender;
@@ -22,38 +28,59 @@ use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// Bundles that are received and verified at a time.
-pub(crate) const AT_A_TIME: usize = 2;
+/// Bundles, and parts, that are received and verified at a time.
+const AT_A_TIME: usize = 2;
+/// Threads that this needs at most.
+pub(crate) const THREADS: usize = 2 * AT_A_TIME + 1;
 
-/// Bytes of a bundle, and of what is in it.
-const LARGEST: u64 = 64 << 20;
+/// What may come.
+struct Limits {
+    /// What it is, with its article.
+    what: &'static str,
+    /// Bytes.
+    largest: u64,
+    /// What it counts at least, so that many small ones are limited as well, bytes.
+    least: u64,
+    /// Longest time in which one comes.
+    longest: Duration,
+}
+
+const BUNDLE: Limits = Limits {
+    what: "a bundle",
+    largest: 64 << 20,
+    least: 1 << 20,
+    longest: Duration::from_secs(300),
+};
+/// Bytes of what is in a bundle.
 const LARGEST_UNPACKED: u64 = 512 << 20;
-/// Longest time in which one comes.
-const LONGEST: Duration = Duration::from_secs(300);
 
 /// What each sender may send in an hour, and at once after an hour of silence; bytes.
 const HOURLY: f64 = (1_u64 << 30) as f64;
-/// What a bundle counts at least, so that many small ones are limited as well.
-const LEAST: f64 = (1_u64 << 20) as f64;
 
-/// Receives bundles.
+/// Receives what others send.
 #[derive(Debug)]
 pub(crate) struct Acceptor {
+    /// For bundles.
     places: Arc<Semaphore>,
+    /// For parts, which must not wait for a bundle.
+    places_of_parts: Arc<Semaphore>,
     allowances: Mutex<BTreeMap<String, Allowance>>,
     /// One bundle is written at a time.
-    writing: Arc<Mutex<()>>,
+    writing: Mutex<()>,
+    going: Going,
 }
 
 impl Default for Acceptor {
     fn default() -> Self {
         Self {
             places: Arc::new(Semaphore::new(AT_A_TIME)),
+            places_of_parts: Arc::new(Semaphore::new(AT_A_TIME)),
             allowances: Mutex::default(),
-            writing: Arc::default(),
+            writing: Mutex::default(),
+            going: Going::default(),
         }
     }
 }
@@ -81,7 +108,7 @@ impl Acceptor {
         let since = now.duration_since(allowance.at).as_secs_f64();
         allowance.bytes = (allowance.bytes + since * a_second).min(HOURLY);
         allowance.at = now;
-        let wanted = (bytes as f64).max(LEAST);
+        let wanted = bytes as f64;
         if wanted > allowance.bytes {
             let seconds = (wanted - allowance.bytes) / a_second;
             return Err(Duration::from_secs_f64(seconds.ceil()));
@@ -132,9 +159,9 @@ impl From<StoreError> for Refused {
     fn from(error: StoreError) -> Self {
         let status = match &error {
             StoreError::Differs { .. } | StoreError::Busy { .. } => StatusCode::CONFLICT,
-            StoreError::UnfitId { .. } | StoreError::RunTaken { .. } => {
-                StatusCode::UNPROCESSABLE_ENTITY
-            }
+            StoreError::UnfitId { .. }
+            | StoreError::RunTaken { .. }
+            | StoreError::PartMissing { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             StoreError::Locked { .. } => StatusCode::SERVICE_UNAVAILABLE,
             StoreError::Full { .. } => StatusCode::INSUFFICIENT_STORAGE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
@@ -143,29 +170,27 @@ impl From<StoreError> for Refused {
     }
 }
 
-/// `PUT /bundles/SHA256`
-pub(crate) async fn bundle(
-    State(app): State<Arc<App>>,
-    sender: Option<Extension<Sender>>,
-    Path(named): Path<String>,
-    headers: HeaderMap,
+/// Lets in what somebody sends, and the place that it takes.
+async fn received(
+    app: &App,
+    sender: &Sender,
+    headers: &HeaderMap,
     body: Body,
-) -> Result<Response, Refused> {
-    let Some(Extension(sender)) = sender else {
-        let why = "a token for sending is needed, as `Authorization: Bearer`";
-        return Err(Refused::new(StatusCode::UNAUTHORIZED, why));
-    };
+    places: &Arc<Semaphore>,
+    limits: &Limits,
+) -> Result<(Bytes, OwnedSemaphorePermit), Refused> {
     let length = headers.get(header::CONTENT_LENGTH);
-    let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+    let length: Option<u64> = length.and_then(|length| length.to_str().ok()?.parse().ok());
     let Some(length) = length else {
-        let why = "the length of the bundle is needed";
+        let why = format!("the length of {} is needed", limits.what);
         return Err(Refused::new(StatusCode::LENGTH_REQUIRED, why));
     };
-    if length > LARGEST {
-        let why = format!("a bundle may have {} MiB", LARGEST >> 20);
+    if length > limits.largest {
+        let why = format!("{} may have {} MiB", limits.what, limits.largest >> 20);
         return Err(Refused::new(StatusCode::PAYLOAD_TOO_LARGE, why));
     }
-    if let Err(after) = app.acceptor.take(&sender, length, Instant::now()) {
+    let counted = length.max(limits.least);
+    if let Err(after) = app.acceptor.take(sender, counted, Instant::now()) {
         let why = format!(
             "{} has sent {} MiB within an hour; there is room again in {} s",
             sender.0,
@@ -176,26 +201,48 @@ pub(crate) async fn bundle(
         refused.after = Some(after);
         return Err(refused);
     }
-    let busy = || Refused::new(StatusCode::SERVICE_UNAVAILABLE, "the server is busy");
-    let place = patiently(&app.acceptor.places, 1, &app.places).await;
-    let place = place.map_err(|_| busy())?;
-    let come = tokio::time::timeout(LONGEST, to_bytes(body, LARGEST as usize)).await;
-    let Ok(Ok(bytes)) = come else {
-        let why = "the bundle did not come to its end";
-        return Err(Refused::new(StatusCode::REQUEST_TIMEOUT, why));
-    };
-    let writing = Arc::clone(&app.acceptor.writing);
-    let store = app.library.path().to_owned();
-    let keep = move || {
-        let kept = keep(&store, &writing, sender, &named, &bytes);
-        drop(place);
-        kept
-    };
-    let kept = tokio::task::spawn_blocking(keep).await;
-    let (id, accepted) = kept.unwrap_or_else(|_| {
+    let place = patiently(places, 1, &app.places).await;
+    let busy = |_| Refused::new(StatusCode::SERVICE_UNAVAILABLE, "the server is busy");
+    let place = place.map_err(busy)?;
+    let come = tokio::time::timeout(limits.longest, to_bytes(body, limits.largest as usize)).await;
+    match come {
+        Ok(Ok(bytes)) => Ok((bytes, place)),
+        _ => {
+            let why = format!("{} did not come to its end", limits.what);
+            Err(Refused::new(StatusCode::REQUEST_TIMEOUT, why))
+        }
+    }
+}
+
+/// Does what takes a while on a thread of its own.
+async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
+) -> Result<T, Refused> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| {
         let why = "the program failed on it, which it should never do";
         Err(Refused::new(StatusCode::INTERNAL_SERVER_ERROR, why))
-    })?;
+    })
+}
+
+/// `PUT /bundles/SHA256`
+pub(crate) async fn bundle(
+    State(app): State<Arc<App>>,
+    Extension(sender): Extension<Sender>,
+    Path(named): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refused> {
+    let places = &app.acceptor.places;
+    let (bytes, place) = received(&app, &sender, &headers, body, places, &BUNDLE).await?;
+    let (id, accepted) = apart(move || {
+        let kept = app
+            .acceptor
+            .keep(app.library.path(), sender, &named, &bytes);
+        drop(place);
+        kept
+    })
+    .await?;
     let status = match accepted {
         Accepted::New => StatusCode::CREATED,
         Accepted::Known | Accepted::Grown => StatusCode::OK,
@@ -205,31 +252,39 @@ pub(crate) async fn bundle(
     Ok((status, json_of(&answer)).into_response())
 }
 
-/// Verifies a bundle and stores what it holds.
-fn keep(
-    store: &FilePath,
-    writing: &Mutex<()>,
-    sender: Sender,
-    named: &str,
-    bytes: &Bytes,
-) -> Result<(String, Accepted), Refused> {
-    let unfit = |why: String| Refused::new(StatusCode::UNPROCESSABLE_ENTITY, why);
-    let found = sha256(bytes);
-    if !found.eq_ignore_ascii_case(named) {
-        return Err(unfit(format!(
-            "what came has another SHA-256, {found}: send it again"
-        )));
+impl Acceptor {
+    /// Verifies a bundle and stores what it holds.
+    fn keep(
+        &self,
+        store: &FilePath,
+        sender: Sender,
+        named: &str,
+        bytes: &Bytes,
+    ) -> Result<(String, Accepted), Refused> {
+        let unfit = |why: String| Refused::new(StatusCode::UNPROCESSABLE_ENTITY, why);
+        let found = sha256(bytes);
+        if !found.eq_ignore_ascii_case(named) {
+            return Err(unfit(format!(
+                "what came has another SHA-256, {found}: send it again"
+            )));
+        }
+        let bundle = read_bytes(bytes, LARGEST_UNPACKED);
+        let record = bundle.map_err(|error| unfit(error.to_string()))?.record;
+        self.going.let_go_of(&record.id, &sender);
+        let arrival = Arrival {
+            by: sender.0,
+            at: now(),
+            sha256: Some(found),
+        };
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let accepted = Store::open(store)?.accept(&record, &arrival)?;
+        Ok((record.id, accepted))
     }
-    let bundle = read_bytes(bytes, LARGEST_UNPACKED);
-    let record = bundle.map_err(|error| unfit(error.to_string()))?.record;
-    let arrival = Arrival {
-        by: sender.0,
-        at: format!("{:.3}", jiff::Timestamp::now()),
-        sha256: found,
-    };
-    let _writing = writing.lock().unwrap_or_else(PoisonError::into_inner);
-    let accepted = Store::open(store)?.accept(&record, &arrival)?;
-    Ok((record.id, accepted))
+}
+
+/// UTC, RFC 3339.
+fn now() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! connections  listens, and limits how many may ask, how much and for how long; who goes when places are short
 //!   access     who may ask: Host, Origin, token; and what a browser may do with the answer
 //!   accept     bundles from elsewhere                                ─► bundle verifies, store keeps them
+//!     going    an experiment that goes on elsewhere, part by part    ─► store, as if it were measured here
 //!   pages      list, experiment, comparison, history, errors         ─► page draws them
 //!   files      what `plimsoll export` would write, and traces        ─► export
 //!   maps       disk maps: stills on the page, accesses for the player
@@ -226,15 +227,16 @@ impl Server {
                     + library::AT_A_TIME
                     + files::DOWNLOADS
                     + live::MOST_STREAMS
-                    + accept::AT_A_TIME,
+                    + accept::THREADS,
             )
             .build()?;
         let (close, closing) = watch::channel(false);
         let app = App::new(self.options.store, self.options.engines, closing.clone());
         let places = Arc::clone(&app.places);
-        let router = router(app, self.access);
+        let router = router(Arc::clone(&app), self.access);
         let served = runtime.block_on(async {
             let mut asked_to_end = connections::asked_to_end()?;
+            tokio::spawn(accept::watch(app));
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let server = connections::serve(listener, router, places, closing);
             tokio::pin!(server);
@@ -262,6 +264,7 @@ fn router(app: Arc<App>, access: Access) -> Router {
         .route("/history/{name}", get(pages::history))
         .route("/metrics", get(metrics::metrics))
         .route("/bundles/{sha256}", put(accept::bundle))
+        .route("/experiment/{id}/parts/{number}", put(accept::part))
         .fallback(pages::nothing)
         .with_state(app);
     access::guard(routes, access)

@@ -1,10 +1,13 @@
-//! Whole records from elsewhere, which may come more than once, and of experiments that went on since they came last.
+//! Records from elsewhere: whole ones, which may come more than once, and of experiments that went on since they came last; and parts of one that is
+//! being measured, whose place its whole record takes.
 
-use crate::rows::{insert_experiment, insert_whole_run, replace_head};
+use crate::rows::{delete_experiment, insert_experiment, insert_whole_run, replace_head};
+use crate::write::begin_writing;
 use crate::{Store, StoreError};
 use plimsoll_record::{ExperimentRecord, ExperimentState, RunRecord, RunState};
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// Letters of an id from elsewhere. Ours have eight.
 const LONGEST_ID: usize = 64;
@@ -28,8 +31,14 @@ pub struct Arrival {
     pub by: String,
     /// When, UTC, RFC 3339.
     pub at: String,
-    /// Of what was sent, hexadecimal.
-    pub sha256: String,
+    /// Of the bundle that was sent, hexadecimal. None as long as parts come while it is measured: its bundle takes their place.
+    pub sha256: Option<String>,
+}
+
+impl Arrival {
+    fn is_in_parts(&self) -> bool {
+        self.sha256.is_none()
+    }
 }
 
 impl Store {
@@ -64,7 +73,7 @@ impl Store {
                 holder: self.claims.holder(key),
             });
         }
-        let accepted = self.add_what_is_new(key, record, arrival);
+        let accepted = self.merge(key, record, arrival);
         self.claims.release(key)?;
         let accepted = accepted?;
         if accepted == Accepted::Grown {
@@ -73,10 +82,25 @@ impl Store {
         Ok(accepted)
     }
 
+    fn merge(
+        &mut self,
+        key: i64,
+        record: &ExperimentRecord,
+        arrival: &Arrival,
+    ) -> Result<Accepted, StoreError> {
+        match self.arrival_of(key)? {
+            Some(known) if known.is_in_parts() && known.by == arrival.by => {
+                self.replace_parts(key, record, arrival)
+            }
+            known => self.add_what_is_new(key, record, known.as_ref(), arrival),
+        }
+    }
+
     fn add_what_is_new(
         &mut self,
         key: i64,
         record: &ExperimentRecord,
+        from: Option<&Arrival>,
         arrival: &Arrival,
     ) -> Result<Accepted, StoreError> {
         let known = self.load(&record.id)?;
@@ -104,16 +128,13 @@ impl Store {
             // The other way round: what came is the earlier state.
             return Ok(Accepted::Known);
         }
-        if !is_later || self.sender_of(key)?.as_ref() != Some(&arrival.by) {
+        if !is_later || from.is_none_or(|from| from.by != arrival.by) {
             return Err(differs());
         }
         let path = self.path.clone();
         let sqlite = |error| StoreError::from_sqlite(&path, error);
         let keys = self.run_heads(key)?;
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(sqlite)?;
+        let transaction = begin_writing(&mut self.connection).map_err(sqlite)?;
         for (run, _) in &keys[same..] {
             transaction
                 .execute("DELETE FROM run WHERE key = ?1", [run])
@@ -131,40 +152,104 @@ impl Store {
         Ok(Accepted::Grown)
     }
 
-    /// Who sent an experiment, where it came from elsewhere.
-    fn sender_of(&self, key: i64) -> Result<Option<String>, StoreError> {
-        let query = "SELECT json_extract(record, '$.arrival.by') FROM experiment WHERE key = ?1";
-        self.connection
+    /// Puts a whole record in the place of the parts that came while it was measured.
+    fn replace_parts(
+        &mut self,
+        key: i64,
+        record: &ExperimentRecord,
+        arrival: &Arrival,
+    ) -> Result<Accepted, StoreError> {
+        let path = self.path.clone();
+        let transaction = begin_writing(&mut self.connection)
+            .map_err(|error| StoreError::from_sqlite(&path, error))?;
+        delete_experiment(&transaction, key)
+            .map_err(|error| StoreError::from_sqlite(&path, error))?;
+        insert_whole_experiment(&transaction, &path, record.clone(), Some(arrival))?;
+        transaction
+            .commit()
+            .map_err(|error| StoreError::from_sqlite(&path, error))?;
+        Ok(Accepted::Grown)
+    }
+
+    /// Begins an experiment that is measured elsewhere, whose parts come one after the other ([`Store::add_news`]), and takes it for this store. What
+    /// came of it before in the same way, from the same sender, is dropped. Runs in the record are not written.
+    ///
+    /// # Errors
+    /// [`StoreError::UnfitId`]; [`StoreError::Differs`] where an experiment with this id is here that came as a whole, or from somebody else, or was
+    /// measured here; [`StoreError::Busy`] where its parts come already; or when the store cannot be written.
+    pub fn begin_elsewhere(
+        &mut self,
+        head: &ExperimentRecord,
+        arrival: &Arrival,
+    ) -> Result<(), StoreError> {
+        if !is_plain(&head.id) {
+            return Err(StoreError::UnfitId {
+                id: head.id.clone(),
+            });
+        }
+        match self.key_of(&head.id) {
+            Ok((key, _)) => {
+                let known = self.arrival_of(key)?;
+                if !known.is_some_and(|known| known.is_in_parts() && known.by == arrival.by) {
+                    return Err(StoreError::Differs {
+                        id: head.id.clone(),
+                    });
+                }
+                self.delete(&head.id)?;
+            }
+            Err(StoreError::Unknown { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        self.begin_from(head, Some(arrival))?;
+        Ok(())
+    }
+
+    /// Whence an experiment came, where it came from elsewhere.
+    fn arrival_of(&self, key: i64) -> Result<Option<Arrival>, StoreError> {
+        let query = "SELECT json_extract(record, '$.arrival') FROM experiment WHERE key = ?1";
+        let json: Option<String> = self
+            .connection
             .query_row(query, [key], |row| row.get(0))
-            .map_err(|error| self.sqlite(error))
+            .map_err(|error| self.sqlite(error))?;
+        json.map(|json| self.parse(&json, "where an experiment came from"))
+            .transpose()
     }
 
     /// Writes a whole record that is not here yet.
     pub(crate) fn insert(
         &mut self,
-        mut record: ExperimentRecord,
+        record: ExperimentRecord,
         arrival: Option<&Arrival>,
     ) -> Result<String, StoreError> {
         let path = self.path.clone();
         let sqlite = |error| StoreError::from_sqlite(&path, error);
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(sqlite)?;
-        let runs = std::mem::take(&mut record.runs);
-        let wanted = record.id.clone();
-        let (key, id) = insert_experiment(&transaction, record).map_err(sqlite)?;
-        let id = id.ok_or(StoreError::IdTaken { id: wanted })?;
-        for run in runs {
-            insert_whole_run(&transaction, &path, key, run)?;
-        }
-        if let Some(arrival) = arrival {
-            note_arrival(&transaction, key, arrival).map_err(sqlite)?;
-        }
+        let transaction = begin_writing(&mut self.connection).map_err(sqlite)?;
+        let id = insert_whole_experiment(&transaction, &path, record, arrival)?;
         transaction.commit().map_err(sqlite)?;
         self.flush()?;
         Ok(id)
     }
+}
+
+/// Writes a record and whence it came, and returns its id.
+fn insert_whole_experiment(
+    connection: &Connection,
+    path: &Path,
+    mut record: ExperimentRecord,
+    arrival: Option<&Arrival>,
+) -> Result<String, StoreError> {
+    let sqlite = |error| StoreError::from_sqlite(path, error);
+    let runs = std::mem::take(&mut record.runs);
+    let wanted = record.id.clone();
+    let (key, id) = insert_experiment(connection, record).map_err(sqlite)?;
+    let id = id.ok_or(StoreError::IdTaken { id: wanted })?;
+    for run in runs {
+        insert_whole_run(connection, path, key, run)?;
+    }
+    if let Some(arrival) = arrival {
+        note_arrival(connection, key, arrival).map_err(sqlite)?;
+    }
+    Ok(id)
 }
 
 /// How many runs both have in common from the first on.
@@ -184,7 +269,11 @@ fn is_plain(id: &str) -> bool {
         && !id.starts_with("last")
 }
 
-fn note_arrival(connection: &Connection, key: i64, arrival: &Arrival) -> rusqlite::Result<()> {
+pub(crate) fn note_arrival(
+    connection: &Connection,
+    key: i64,
+    arrival: &Arrival,
+) -> rusqlite::Result<()> {
     let arrival = serde_json::json!(arrival).to_string();
     connection.execute(
         "UPDATE experiment SET record = json_set(record, '$.arrival', json(?2)) WHERE key = ?1",
@@ -202,7 +291,7 @@ mod tests {
         Arrival {
             by: by.to_owned(),
             at: "2026-11-26T00:00:00Z".to_owned(),
-            sha256: "ab".repeat(32),
+            sha256: Some("ab".repeat(32)),
         }
     }
 
@@ -333,6 +422,25 @@ mod tests {
         let refused = store.accept(&record(), &arrival("ci")).unwrap_err();
         assert!(matches!(refused, StoreError::Busy { .. }), "{refused}");
         worker.finish(&id, "2026-11-26T00:00:00Z").unwrap();
+    }
+
+    /// Machines of one kind have one fingerprint.
+    #[test]
+    fn what_was_measured_elsewhere_is_not_gone_on_with_here() {
+        let (_directory, mut store) = store();
+        let mut unfinished = record();
+        unfinished.state = ExperimentState::Unfinished;
+        store.accept(&unfinished, &arrival("ci")).unwrap();
+        let (plan, machine) = (&unfinished.plan_hash, unfinished.machine.fingerprint());
+        assert_eq!(store.find_unfinished(plan, &machine).unwrap(), None);
+        assert_eq!(store.last_of_plan(plan, &machine).unwrap(), None);
+        let here = ExperimentRecord {
+            id: "1f3a".to_owned(),
+            ..unfinished.clone()
+        };
+        store.import(here).unwrap();
+        let found = store.find_unfinished(plan, &machine).unwrap();
+        assert_eq!(found.unwrap().id, "1f3a");
     }
 
     #[test]

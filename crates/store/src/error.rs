@@ -123,6 +123,12 @@ pub enum StoreError {
         /// What it has.
         id: String,
     },
+    /// Of an experiment that is measured elsewhere something came before what it belongs to.
+    #[error("of experiment {id} came a part of a run or point that is not here")]
+    PartMissing {
+        /// The id.
+        id: String,
+    },
     /// The same arm in the same block was begun with the same attempt number before.
     #[error("arm {arm:?} in block {block} already has an attempt {attempt}")]
     RunTaken {

@@ -3,6 +3,7 @@
 use crate::{Store, StoreError, blob};
 use plimsoll_record::{ExperimentState, PointEnd, PointRecord, RunRecord, Slice};
 use rusqlite::{OptionalExtension, params_from_iter};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -24,11 +25,11 @@ pub struct Following {
 }
 
 /// A run, as long as the store keeps it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunKey(i64);
 
 /// A point or a load phase, as long as the store keeps it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PointKey(i64);
 
 impl PointKey {
@@ -40,7 +41,7 @@ impl PointKey {
 }
 
 /// A point or a load phase that was begun.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewPoint {
     /// Which.
     pub key: PointKey,
@@ -53,7 +54,7 @@ pub struct NewPoint {
 }
 
 /// What was written since the last look, each list in the order of writing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct News {
     /// How the experiment stands.
     pub state: ExperimentState,
@@ -69,6 +70,17 @@ pub struct News {
     pub ended: Vec<(PointKey, PointEnd)>,
     /// Whether there is more to be read at once.
     pub more: bool,
+}
+
+impl News {
+    /// Whether nothing was written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+            && self.points.is_empty()
+            && self.slices.is_empty()
+            && self.ended.is_empty()
+    }
 }
 
 /// Tells whether an experiment is another than it was: equal where state, plan, runs and ended points are the same.

@@ -12,6 +12,7 @@
 //!
 //! list, load, find_unfinished, delete, import, accept
 //! follow ─► news … : what another program writes, as it comes; version: whether anything is new
+//! begin_elsewhere ─► add_news … : the same into another store, while it is measured; accept takes its place at the end
 //! ```
 //!
 //! **Durability.** Each call is one transaction in a write-ahead log. It outlives the death of the program. It is not forced to the
@@ -64,6 +65,7 @@
 mod accept;
 mod blob;
 mod claim;
+mod copy;
 mod error;
 mod follow;
 mod holder;
@@ -79,6 +81,7 @@ mod schema;
 mod write;
 
 pub use accept::{Accepted, Arrival};
+pub use copy::Copied;
 pub use error::StoreError;
 pub use follow::{Following, NewPoint, News, PointKey, RunKey, Version};
 pub use holder::Holder;

@@ -93,7 +93,7 @@ impl Store {
     }
 
     /// The unfinished experiment of this plan on this machine that was begun last: the one to resume. A live program may be working on
-    /// it.
+    /// it. What others have sent is not meant, though their machine be of the same kind.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -114,7 +114,9 @@ impl Store {
         let mut statement = self
             .connection
             .prepare_cached(&format!(
-                "{SUMMARY} WHERE {condition} plan_hash = ?1 AND fingerprint = ?2 {NEWEST_FIRST} LIMIT 1"
+                "{SUMMARY} WHERE {condition} plan_hash = ?1 AND fingerprint = ?2
+                     AND CASE WHEN json_valid(record) THEN json_extract(record, '$.arrival') END IS NULL
+                 {NEWEST_FIRST} LIMIT 1"
             ))
             .map_err(|error| self.sqlite(error))?;
         let mut rows = statement

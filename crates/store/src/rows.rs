@@ -61,6 +61,12 @@ pub(crate) fn replace_head(
     Ok(())
 }
 
+/// Deletes an experiment with all that belongs to it.
+pub(crate) fn delete_experiment(connection: &Connection, key: i64) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM experiment WHERE key = ?1", [key])?;
+    Ok(())
+}
+
 /// Writes a run with its load phase and its points.
 ///
 /// # Errors
@@ -74,16 +80,7 @@ pub(crate) fn insert_whole_run(
     let sqlite = |error| StoreError::from_sqlite(path, error);
     let load = run.load.take();
     let points = std::mem::take(&mut run.points);
-    let key = match insert_run(connection, experiment, &run) {
-        Err(error) if is_constraint(&error) => {
-            return Err(StoreError::RunTaken {
-                arm: run.arm,
-                block: run.block,
-                attempt: run.attempt,
-            });
-        }
-        inserted => inserted.map_err(sqlite)?,
-    };
+    let key = insert_run(connection, path, experiment, &run)?;
     if let Some(load) = load {
         insert_whole_point(connection, key, true, load).map_err(sqlite)?;
     }
@@ -93,23 +90,38 @@ pub(crate) fn insert_whole_run(
     Ok(())
 }
 
+/// Writes the head of a run, and returns its key.
+///
+/// # Errors
+/// [`StoreError::RunTaken`] when there is such a run, or when the store, which is at `path`, cannot be written.
 pub(crate) fn insert_run(
     connection: &Connection,
+    path: &Path,
     experiment: i64,
     head: &RunRecord,
-) -> rusqlite::Result<i64> {
-    connection
+) -> Result<i64, StoreError> {
+    let inserted = connection
         .prepare_cached(
             "INSERT INTO run (experiment, block, arm, attempt, state, record) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .insert(params![
-            experiment,
-            head.block,
-            head.arm,
-            head.attempt,
-            run_state(&head.state),
-            run_json(head)
-        ])
+        )
+        .and_then(|mut statement| {
+            statement.insert(params![
+                experiment,
+                head.block,
+                head.arm,
+                head.attempt,
+                run_state(&head.state),
+                run_json(head)
+            ])
+        });
+    inserted.map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => StoreError::RunTaken {
+            arm: head.arm.clone(),
+            block: head.block,
+            attempt: head.attempt,
+        },
+        _ => StoreError::from_sqlite(path, error),
+    })
 }
 
 pub(crate) fn update_run(
@@ -172,10 +184,6 @@ pub(crate) fn set_ending(
         .prepare_cached("UPDATE point SET ending = ?2 WHERE key = ?1")?
         .execute(params![point, json(end)])?;
     Ok(())
-}
-
-pub(crate) fn is_constraint(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
 }
 
 fn run_json(head: &RunRecord) -> String {

@@ -1,14 +1,15 @@
 //! Writing an experiment down while it is being measured.
 
+use crate::accept::{Arrival, note_arrival};
 use crate::rows::{
-    insert_experiment, insert_point, insert_run, insert_slice, is_constraint, set_ending,
+    delete_experiment, insert_experiment, insert_point, insert_run, insert_slice, set_ending,
     update_run,
 };
 use crate::{Store, StoreError};
 use plimsoll_record::{
     Calibration, ExperimentRecord, PointEnd, PointLabel, PointRecord, RunRecord, RunState, Slice,
 };
-use rusqlite::{OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 /// A run that is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,12 +26,17 @@ impl Store {
     /// # Errors
     /// [`StoreError::IdTaken`], or when the store cannot be written.
     pub fn begin(&mut self, record: &ExperimentRecord) -> Result<String, StoreError> {
+        self.begin_from(record, None)
+    }
+
+    pub(crate) fn begin_from(
+        &mut self,
+        record: &ExperimentRecord,
+        arrival: Option<&Arrival>,
+    ) -> Result<String, StoreError> {
         let path = self.path.clone();
         let sqlite = |error| StoreError::from_sqlite(&path, error);
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(sqlite)?;
+        let transaction = begin_writing(&mut self.connection).map_err(sqlite)?;
         let head = ExperimentRecord {
             runs: Vec::new(),
             ..record.clone()
@@ -39,6 +45,9 @@ impl Store {
         let id = id.ok_or_else(|| StoreError::IdTaken {
             id: record.id.clone(),
         })?;
+        if let Some(arrival) = arrival {
+            note_arrival(&transaction, key, arrival).map_err(sqlite)?;
+        }
         // Taken before anybody else can see it. No other program can hold the lock of a key that does not exist yet.
         if !self.claims.take(key)? {
             return Err(StoreError::Busy {
@@ -71,10 +80,7 @@ impl Store {
         let path = self.path.clone();
         let sqlite = |error| StoreError::from_sqlite(&path, error);
         let mut runs = self.run_heads(key)?;
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(sqlite)?;
+        let transaction = begin_writing(&mut self.connection).map_err(sqlite)?;
         for (run, head) in &mut runs {
             if head.state == RunState::Started {
                 head.state = RunState::Interrupted;
@@ -153,15 +159,7 @@ impl Store {
         if !self.claims.holds(key) {
             return Err(StoreError::NotClaimed { id: id.to_owned() });
         }
-        match insert_run(&self.connection, key, head) {
-            Ok(run) => Ok(RunId(run)),
-            Err(error) if is_constraint(&error) => Err(StoreError::RunTaken {
-                arm: head.arm.clone(),
-                block: head.block,
-                attempt: head.attempt,
-            }),
-            Err(error) => Err(self.sqlite(error)),
-        }
+        insert_run(&self.connection, &self.path, key, head).map(RunId)
     }
 
     /// Replaces the head of a run by what is known of it now: the engine, the storage, the warnings, the state. Its load phase and
@@ -297,9 +295,7 @@ impl Store {
                 holder: self.claims.holder(key),
             });
         }
-        let deleted = self
-            .connection
-            .execute("DELETE FROM experiment WHERE key = ?1", [key]);
+        let deleted = delete_experiment(&self.connection, key);
         self.claims.release(key)?;
         deleted.map_err(|error| self.sqlite(error))?;
         self.free_pages().map_err(|error| self.sqlite(error))?;
@@ -336,6 +332,11 @@ impl Store {
                 wanted: id.to_owned(),
             })
     }
+}
+
+/// Nobody else writes before this transaction is over.
+pub(crate) fn begin_writing(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    connection.transaction_with_behavior(TransactionBehavior::Immediate)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The arguments of `plimsoll gate`.
 
 use super::agent::Nats;
-use super::push;
+use super::push::SendTo;
 use super::{duration, share};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
@@ -73,9 +73,8 @@ pub struct Gate {
     /// Where to write the page [default: beside the store, in pages/].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub page: Option<PathBuf>,
-    /// At the end, send the result to this server, with the token in PLIMSOLL_PUSH_TOKEN.
-    #[arg(long, value_name = "URL", value_hint = ValueHint::Url, value_parser = push::server)]
-    pub push: Option<String>,
+    #[command(flatten)]
+    pub send_to: SendTo,
     /// Hide progress.
     #[arg(long, short)]
     pub quiet: bool,

@@ -36,6 +36,7 @@ mod laboratory;
 mod logging;
 mod mistakes;
 mod places;
+mod proxy;
 mod published;
 mod quiet;
 mod records;

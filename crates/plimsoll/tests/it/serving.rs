@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Two arms in two blocks, each run some tenths of a second.
-const SHORT: &str = "
+pub const SHORT: &str = "
 plimsoll: 1
 name: short
 question: Are two servers faster than one?
@@ -80,7 +80,7 @@ impl Serving {
     }
 
     /// A page that must be there.
-    fn page(&self, path: &str) -> String {
+    pub fn page(&self, path: &str) -> String {
         let (status, answer) = self.get(path);
         assert_eq!(status, 200, "{path}: {answer}");
         answer

@@ -1,10 +1,12 @@
 //! `plimsoll serve --accept`, `push` and `pull`: results of several machines in one place.
 
-use crate::laboratory::{Laboratory, Said};
-use crate::serving::Serving;
+use crate::laboratory::{Laboratory, Running, Said, wait_until};
+use crate::proxy::TlsProxy;
+use crate::serving::{SHORT, Serving};
 use crate::stores::{TINY, with_a_record};
 use plimsoll_store::{Filter, Store};
 use plimsoll_testing::assert_contains;
+use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
@@ -28,6 +30,28 @@ fn team(arguments: &[&str]) -> (Laboratory, Serving) {
 fn with_token(laboratory: &Laboratory, token: &str, arguments: &[&str]) -> Said {
     let environment = vec![("PLIMSOLL_PUSH_TOKEN", OsString::from(token))];
     laboratory.start_with(arguments, environment).end()
+}
+
+/// Starts `plimsoll run experiment.yaml` that is shown elsewhere while it goes on.
+fn shown_elsewhere(laboratory: &Laboratory, url: &str, certificate: &str) -> Running {
+    let certificate = laboratory.write("certificate.pem", certificate);
+    let environment = vec![
+        ("PLIMSOLL_PUSH_TOKEN", OsString::from(TOKEN)),
+        ("SSL_CERT_FILE", certificate.into_os_string()),
+    ];
+    let run = ["run", "experiment.yaml", "--push", url, "--live"];
+    laboratory.start_with(&run, environment)
+}
+
+/// Waits until a server's store has a slice of a point that goes on.
+fn wait_for_slices(team: &Laboratory) {
+    wait_until("slices to come", || {
+        let record = team.record_so_far();
+        let points = record.iter().flat_map(|record| &record.runs);
+        points
+            .flat_map(|run| &run.points)
+            .any(|point| !point.slices.is_empty())
+    });
 }
 
 fn stored(laboratory: &Laboratory) -> usize {
@@ -183,4 +207,72 @@ fn a_killed_server_leaves_nothing_half_written() {
     assert_eq!(sent.code, Some(0), "{sent:?}");
     assert_eq!(stored(&team), 1);
     next.end();
+}
+
+#[test]
+fn an_experiment_elsewhere_is_shown_while_it_goes_on() {
+    let (team, serving) = team(&[]);
+    let proxy = TlsProxy::before(serving.address);
+    let machine = Laboratory::new();
+    machine.write("experiment.yaml", SHORT.replace("400ms", "60s"));
+    let run = shown_elsewhere(&machine, &proxy.url, &proxy.certificate);
+    wait_for_slices(&team);
+    let list = serving.page("/");
+    assert_contains(&list, "</span> running</span>");
+    assert_contains(&list, "sent by ci");
+    let id = machine.record().id;
+    let page = serving.page(&format!("/experiment/{id}"));
+    assert_contains(&page, &format!("data-live=\"/experiment/{id}/live\""));
+
+    // A server that was started anew gets all of it again.
+    serving.kill();
+    let mut store = Store::open(&team.store()).unwrap();
+    store.delete(&id).unwrap();
+    drop(store);
+    let serving = Serving::start(&team, &["--accept", "senders"]);
+    proxy.stand_before(serving.address);
+    wait_for_slices(&team);
+
+    // Nobody works on it any more.
+    run.send(Signal::INT);
+    let said = run.end();
+    assert_eq!(said.code, Some(105), "{said:?}");
+    let there = Store::open_read_only(&team.store()).unwrap();
+    assert!(!there.is_running(&id).unwrap());
+    assert_contains(serving.page("/"), "interrupted");
+    drop(there);
+    // What is sent as a whole takes its place.
+    let plain = format!("http://{}", serving.address);
+    let sent = with_token(&machine, TOKEN, &["push", &plain, "--live"]);
+    assert_contains(&sent.out, "sent what was new of");
+    assert_eq!(team.record(), machine.record());
+    serving.end();
+}
+
+#[test]
+fn what_was_shown_is_in_the_end_what_was_measured() {
+    let (team, serving) = team(&[]);
+    let proxy = TlsProxy::before(serving.address);
+    let machine = Laboratory::new();
+    machine.write("experiment.yaml", SHORT);
+    let said = shown_elsewhere(&machine, &proxy.url, &proxy.certificate).end();
+    assert_contains(&said.out, "sent what was new of");
+    assert_eq!(team.record(), machine.record());
+    assert_eq!(stored(&team), 1);
+    serving.end();
+}
+
+/// Another try would not help.
+#[test]
+fn a_certificate_that_nobody_knows_is_refused_at_once() {
+    let (team, serving) = team(&[]);
+    let proxy = TlsProxy::before(serving.address);
+    let (machine, _) = with_a_record();
+    let said = with_token(&machine, TOKEN, &["push", &proxy.url]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_contains(&said.err, "does not take");
+    assert_contains(&said.err, "certificate");
+    assert!(!said.err.contains("once more"), "{said:?}");
+    assert_eq!(stored(&team), 0);
+    serving.end();
 }

@@ -6,11 +6,11 @@ use plimsoll_record::{ExperimentRecord, Program, RunState};
 use plimsoll_testing::assert_contains;
 use std::io::Cursor;
 
-const CI: &str = "0123456789abcdef-ci";
-const ANNA: &str = "fedcba9876543210-anna";
+pub(super) const CI: &str = "0123456789abcdef-ci";
+pub(super) const ANNA: &str = "fedcba9876543210-anna";
 
 /// A server that takes results of two senders and shows pages to those who have another token.
-fn accepting() -> Place {
+pub(super) fn accepting() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("senders");
     std::fs::write(&file, format!("ci {CI}\nanna {ANNA}\n")).unwrap();
@@ -22,7 +22,7 @@ fn accepting() -> Place {
     place_for(Some(Token::read(&token).unwrap()), Some(senders))
 }
 
-fn record() -> ExperimentRecord {
+pub(super) fn record() -> ExperimentRecord {
     let mut record = experiment("9b2c");
     record.runs = vec![run("small", 0), run("large", 0)];
     for run in &mut record.runs {
@@ -31,7 +31,7 @@ fn record() -> ExperimentRecord {
     record
 }
 
-fn bundled(record: &ExperimentRecord) -> Vec<u8> {
+pub(super) fn bundled(record: &ExperimentRecord) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
     plimsoll_bundle::write(record, "{}", "<p>", Program::default(), &mut out).unwrap();
     out.into_inner()
@@ -46,7 +46,7 @@ fn request(token: &str, named: &str, bytes: Vec<u8>) -> Request<Body> {
         .unwrap()
 }
 
-async fn sent(place: &Place, token: &str, bytes: Vec<u8>) -> Answer {
+pub(super) async fn sent(place: &Place, token: &str, bytes: Vec<u8>) -> Answer {
     let named = sha256(&bytes);
     place.send(request(token, &named, bytes)).await
 }
@@ -143,7 +143,7 @@ async fn size_and_rate_are_limited() {
     let mut large = request(CI, "00", Vec::new());
     large
         .headers_mut()
-        .insert(header::CONTENT_LENGTH, (LARGEST + 1).into());
+        .insert(header::CONTENT_LENGTH, (BUNDLE.largest + 1).into());
     let answer = place.send(large).await;
     assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
     let mut endless = request(CI, "00", Vec::new());
@@ -154,21 +154,22 @@ async fn size_and_rate_are_limited() {
     // Whatever was sent above was refused before it counted.
     let (acceptor, start) = (Acceptor::default(), Instant::now());
     let (ci, anna) = (Sender("ci".into()), Sender("anna".into()));
-    for _ in 0..(HOURLY / LEAST) as u32 {
-        acceptor.take(&ci, 1, start).unwrap();
+    let (one, large) = (1 << 20, BUNDLE.largest);
+    for _ in 0..1024 {
+        acceptor.take(&ci, one, start).unwrap();
     }
-    let after = acceptor.take(&ci, 1, start).unwrap_err();
+    let after = acceptor.take(&ci, one, start).unwrap_err();
     // 1 MiB of 1 GiB an hour.
     assert_eq!(after, Duration::from_secs(4));
-    acceptor.take(&anna, LARGEST, start).unwrap();
-    acceptor.take(&ci, 1, start + after).unwrap();
-    acceptor.take(&ci, 1, start + after).unwrap_err();
+    acceptor.take(&anna, large, start).unwrap();
+    acceptor.take(&ci, one, start + after).unwrap();
+    acceptor.take(&ci, one, start + after).unwrap_err();
     // More than an hour of silence is not saved up.
     let later = start + Duration::from_secs(36_000);
-    for _ in 0..(HOURLY / LARGEST as f64) as u32 {
-        acceptor.take(&ci, LARGEST, later).unwrap();
+    for _ in 0..16 {
+        acceptor.take(&ci, large, later).unwrap();
     }
-    acceptor.take(&ci, 1, later).unwrap_err();
+    acceptor.take(&ci, one, later).unwrap_err();
 }
 
 #[tokio::test]
@@ -178,8 +179,9 @@ async fn who_sent_too_much_is_told_when_to_come_again() {
     place
         .app
         .acceptor
-        .take(&sender, HOURLY as u64, Instant::now())
+        .take(&sender, HOURLY as u64 - (1 << 19), Instant::now())
         .unwrap();
+    // It is smaller than half a MiB, and counts for a whole one.
     let answer = sent(&place, CI, bundled(&record())).await;
     assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
     assert!(answer.headers.contains_key(header::RETRY_AFTER));
