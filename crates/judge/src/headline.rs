@@ -98,6 +98,12 @@ pub(crate) fn headline(
             && no_effect
             && deciding.all(|comparison| !comparison.has_values()) =>
         {
+            if gravest.is_none() && progress.blocks_complete == 0 {
+                let early = "No block is complete yet, so there is nothing to compare.";
+                return std::iter::once(early.to_owned())
+                    .chain(incomplete(progress))
+                    .collect();
+            }
             Some("no deciding comparison can be made".to_owned())
         }
         0 => None,

@@ -1,6 +1,7 @@
 //! What an analysis comes to, for exit codes.
 
 use crate::{Analysis, GateOutcome, GateResult, Judgement};
+use plimsoll_record::{Severity, Warning};
 
 /// What an analysis comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +27,6 @@ impl Analysis {
     /// What it comes to. Invalid weighs more than a broken bound: a bound on numbers that may not be used says nothing.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
-        let mut points = self.curves.iter().flat_map(|curve| &curve.points);
-        let mut at_lines = self.lines.iter().filter_map(|line| line.at_line.as_ref());
-        let no_valid_point = !points.any(|point| point.valid_runs > 0)
-            && !at_lines.any(|point| point.valid_runs > 0);
         let of_factors = self.factors.iter().flat_map(|factors| &factors.effects);
         let asked = self.arms.iter().filter(|arm| !arm.control);
         let no_pair = asked.count() > 1
@@ -40,9 +37,11 @@ impl Analysis {
             && !of_factors
                 .into_iter()
                 .any(|effect| !effect.values.is_empty());
-        let is_useless = |gate: &GateResult| gate.outcome == GateOutcome::Open && !gate.usable;
-        let is_useless = self.gate.as_ref().is_some_and(is_useless);
-        if self.progress.runs_failed > 0 || no_valid_point || no_pair || is_useless {
+        if self.progress.runs_failed > 0
+            || !self.has_valid_point()
+            || no_pair
+            || self.has_useless_gate()
+        {
             return Outcome::Invalid;
         }
         let has_failed = |gate: &GateResult| gate.outcome == GateOutcome::Failed;
@@ -52,6 +51,30 @@ impl Analysis {
             return Outcome::ThresholdBroken;
         }
         Outcome::Good
+    }
+
+    /// Whether nothing can be said for no other reason than that runs are missing: nothing failed, and no check was missed.
+    #[must_use]
+    pub fn is_too_early(&self) -> bool {
+        let progress = &self.progress;
+        let is_wrong = |warning: &Warning| warning.severity() == Severity::Invalid;
+        self.outcome() == Outcome::Invalid
+            && progress.runs_failed == 0
+            && progress.blocks_complete == 0
+            && (progress.runs_finished == 0 || self.has_valid_point())
+            && !self.warnings.iter().any(is_wrong)
+    }
+
+    fn has_valid_point(&self) -> bool {
+        let mut points = self.curves.iter().flat_map(|curve| &curve.points);
+        let mut at_lines = self.lines.iter().filter_map(|line| line.at_line.as_ref());
+        points.any(|point| point.valid_runs > 0) || at_lines.any(|point| point.valid_runs > 0)
+    }
+
+    /// Whether too few of a gate's blocks can be compared.
+    fn has_useless_gate(&self) -> bool {
+        let is_useless = |gate: &GateResult| gate.outcome == GateOutcome::Open && !gate.usable;
+        self.gate.as_ref().is_some_and(is_useless)
     }
 
     /// How many deciding comparisons ended with this word.

@@ -49,10 +49,10 @@ pub fn with_short_names(analysis: &Analysis, sentence: &str) -> String {
     text::naming(sentence, names, NAME)
 }
 
-/// Whether the result is invalid as a whole, so that no verdict may be shown as one.
+/// Whether the result is invalid as a whole, so that no verdict may be shown as one. One for which it is too early is not.
 #[must_use]
 pub fn is_invalid(analysis: &Analysis) -> bool {
-    analysis.outcome() == Outcome::Invalid
+    analysis.outcome() == Outcome::Invalid && !analysis.is_too_early()
 }
 
 /// The name of the baseline.

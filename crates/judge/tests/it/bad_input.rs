@@ -180,12 +180,19 @@ Invalid
 fn arms_that_share_no_block() {
     let mut lab = two_arms(6);
     lab.runs.retain(|run| (run.arm == "a") == (run.block < 3));
-    assert_snapshot!(said(&lab.analyse()), @r"
-INVALID: no deciding comparison can be made.
-Workload c at 4 threads: throughput of b and a cannot be compared: in no block have both a valid point with such a value.
+    let analysis = lab.analyse();
+    assert!(analysis.is_too_early());
+    assert_snapshot!(said(&analysis), @r"
+No block is complete yet, so there is nothing to compare.
 Incomplete: 6 of 12 runs. Run the same command to resume.
 Invalid
 ");
+    // Something else is wrong as well.
+    let mut lab = two_arms(6);
+    lab.runs.retain(|run| run.arm == "a");
+    lab.points().for_each(|point| point.end = None);
+    let analysis = lab.analyse();
+    assert!(!analysis.is_too_early(), "{:?}", analysis.headline);
 }
 
 #[test]
