@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Builds the documentation site, and looks whether the outputs that it shows are still those of the program.
 
-    scripts/docs.py build MDBOOK SITE         the site into the directory SITE: docs/, and the files it links to
-    scripts/docs.py check PROGRAM [PAGE...]   runs every command of the pages and compares its output
-    scripts/docs.py write PROGRAM [PAGE...]   runs them, and writes the outputs into the pages
+    scripts/docs.py build PROGRAM MDBOOK SITE   the site into the directory SITE: docs/, the files it links to, and pages of stored results
+    scripts/docs.py check PROGRAM [PAGE...]     runs every command of the pages and compares its output
+    scripts/docs.py write PROGRAM [PAGE...]     runs them, measurements too, and writes the outputs and the results into the pages
 
 A page shows commands in blocks of `console`: `$ COMMAND`, then what it prints. The commands of a page run in one empty directory, one after
 the other. A block whose first line says ```yaml file=NAME is a file there.
 
-Numbers in an output may differ: they tell of the machine. What takes minutes, and never prints the same twice, stands in blocks of `sh` and is
-not run.
+What measures takes minutes and never prints the same twice. So only `write` measures; it keeps the result as docs/results/PAGE-N.plimsoll.
+`check` prints that result again and compares it exactly. In the output of other commands numbers may differ: they tell of the machine. Blocks
+of `sh` are not run.
 """
 
 import difflib
@@ -23,11 +24,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
+RESULTS = DOCS / "results"
 # Written as a whole.
 OPTIONS = DOCS / "command-line.md"
 # Besides docs/: pages of the site, and files that pages link to.
 BESIDE = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "NOTICE", "LICENSE", "deploy", "python", "studies"]
-SECONDS = 60
+# Commands that measure end with a result in the store.
+MEASURES = re.compile(r"^plimsoll (run|gate)\b(?!.*--help)")
+# Exit codes of a command that worked: 99 is the answer of a threshold or a gate.
+FINE = (0, 99)
+SECONDS = 1200
 
 
 class Page:
@@ -81,7 +87,7 @@ class Machine:
             "COLUMNS": "100",
         }
 
-    def run(self, command):
+    def run(self, command, messages=True):
         """Output of a command, and its messages, in lines, without what tells of this directory."""
         done = subprocess.run(
             ["bash", "-c", command],
@@ -89,14 +95,24 @@ class Machine:
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=subprocess.STDOUT if messages else subprocess.PIPE,
             text=True,
             timeout=SECONDS,
         )
-        if done.returncode != 0:
-            raise SystemExit(f"$ {command}\nexit code {done.returncode}\n{done.stdout}")
+        if done.returncode not in FINE:
+            raise SystemExit(f"$ {command}\nexit code {done.returncode}\n{done.stdout}{done.stderr or ''}")
         text = done.stdout.replace(str(self.home), "~")
         return [line.rstrip() for line in text.rstrip("\n").splitlines()]
+
+    def report(self, result):
+        """What a measurement printed, as its result still tells it."""
+        return self.run(f"plimsoll report '{result}'", messages=False)
+
+
+def results(page):
+    """The files of the results of a page, in the order of its measurements."""
+    measured = sum(1 for command, _, _ in page.commands() if MEASURES.match(command))
+    return [RESULTS / f"{page.name}-{number}.plimsoll" for number in range(1, measured + 1)]
 
 
 def options(program):
@@ -144,9 +160,16 @@ def check(program, names):
     for page in pages(names):
         with tempfile.TemporaryDirectory(prefix="plimsoll-docs-") as home:
             machine = prepared(page, program, Path(home))
+            stored = iter(results(page))
             for command, begin, end in page.commands():
-                shown, printed = page.lines[begin:end], machine.run(command)
-                if without_numbers(printed) != without_numbers(shown):
+                shown = page.lines[begin:end]
+                if MEASURES.match(command):
+                    printed = machine.report(next(stored))
+                    same = printed == shown
+                else:
+                    printed = machine.run(command)
+                    same = without_numbers(printed) == without_numbers(shown)
+                if not same:
                     wrong += 1
                     print(f"{page.path.relative_to(ROOT)}:{begin}: $ {command}")
                     print("\n".join(difflib.unified_diff(shown, printed, "shown", "printed", lineterm="")))
@@ -167,10 +190,22 @@ def prepared(page, program, home):
 def write(program, names):
     if OPTIONS.stem in names or not names:
         OPTIONS.write_text(options(program))
+    RESULTS.mkdir(exist_ok=True)
     for page in pages(names):
         with tempfile.TemporaryDirectory(prefix="plimsoll-docs-") as home:
             machine = prepared(page, program, Path(home))
-            outputs = [(begin, end, machine.run(command)) for command, begin, end in page.commands()]
+            for old in RESULTS.glob(f"{page.name}-[0-9]*.plimsoll"):
+                old.unlink()
+            outputs = []
+            stored = iter(results(page))
+            for command, begin, end in page.commands():
+                print(f"{page.name}: $ {command}", file=sys.stderr)
+                printed = machine.run(command)
+                if MEASURES.match(command):
+                    result = next(stored)
+                    machine.run(f"plimsoll bundle last --to '{result}'")
+                    printed = machine.report(result)
+                outputs.append((begin, end, printed))
             for begin, end, printed in reversed(outputs):
                 page.lines[begin:end] = printed
             page.path.write_text("\n".join(page.lines) + "\n")
@@ -188,11 +223,11 @@ def summary():
     return "\n".join(lines) + "\n"
 
 
-def build(mdbook, site):
+def build(program, mdbook, site):
     with tempfile.TemporaryDirectory(prefix="plimsoll-docs-") as work:
         book = Path(work)
         source = book / "src"
-        shutil.copytree(DOCS, source / "docs", ignore=shutil.ignore_patterns("site"))
+        shutil.copytree(DOCS, source / "docs", ignore=shutil.ignore_patterns("site", "*.plimsoll"))
         for name in BESIDE:
             here = ROOT / name
             if here.is_dir():
@@ -204,7 +239,12 @@ def build(mdbook, site):
         for page in source.rglob("README.md"):
             page.rename(page.with_name("index.md"))
         for page in source.rglob("*.md"):
-            page.write_text(re.sub(r"(\]\([^)\s]*)\bREADME\.md", r"\1index.md", page.read_text()))
+            text = re.sub(r"(\]\([^)\s]*)\bREADME\.md", r"\1index.md", page.read_text())
+            # A browser shows the page of a result, not its file.
+            page.write_text(re.sub(r"(\]\([^)\s]*results/[^)\s]+)\.plimsoll\)", r"\1.html)", text))
+        machine = Machine(program, book)
+        for result in RESULTS.glob("*.plimsoll"):
+            machine.run(f"plimsoll report '{result}' --json --page '{source}/docs/results/{result.stem}.html'")
         for name in ("book.toml", "site.css", "site.js"):
             shutil.copy(DOCS / "site" / name, book / name)
         built = book / "built"
@@ -216,8 +256,8 @@ def build(mdbook, site):
 
 def main():
     words = sys.argv[1:]
-    if len(words) == 3 and words[0] == "build":
-        build(Path(words[1]).resolve(), Path(words[2]).resolve())
+    if len(words) == 4 and words[0] == "build":
+        build(Path(words[1]).resolve(), Path(words[2]).resolve(), Path(words[3]).resolve())
     elif len(words) >= 2 and words[0] in ("check", "write"):
         {"check": check, "write": write}[words[0]](Path(words[1]), words[2:])
     else:
