@@ -241,7 +241,7 @@ def build(program, mdbook, site):
         for page in source.rglob("*.md"):
             text = re.sub(r"(\]\([^)\s]*)\bREADME\.md", r"\1index.md", page.read_text())
             # A browser shows the page of a result, not its file.
-            page.write_text(re.sub(r"(\]\([^)\s]*results/[^)\s]+)\.plimsoll\)", r"\1.html)", text))
+            page.write_text(re.sub(r"(\]\([^)\s]+)\.plimsoll\)", r"\1.html)", text))
         machine = Machine(program, book)
         for result in RESULTS.glob("*.plimsoll"):
             machine.run(f"plimsoll report '{result}' --json --page '{source}/docs/results/{result.stem}.html'")
