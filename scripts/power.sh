@@ -33,7 +33,7 @@ for engine; do
     [ -f "$root/studies/power/$engine.yaml" ] || die "there is no studies/power/$engine.yaml"
 done
 mkdir -p "$(dirname "$store")"
-export PATH=$PATH:$target/servers/bin
+export PATH=$PATH:$root/target/servers/bin
 
 # Works and rests for 2 to 12 s each, until its parent is gone.
 busy() {

@@ -11,6 +11,7 @@
 //! Slice ──┴─ prometheus::now
 //! ```
 
+mod controls;
 mod experiments;
 mod figures;
 mod hdr;
@@ -92,6 +93,7 @@ fn own_columns(table: Table, report: &Report<'_>) -> Vec<Column> {
         Table::Figures => figures::columns(),
         Table::Trials => trials::columns(),
         Table::Hosts => hosts::columns(),
+        Table::Controls => controls::columns(),
         Table::Experiments => experiments::columns(),
         Table::Verdicts => verdicts::columns(),
     }
@@ -110,6 +112,7 @@ fn rows(table: Table, report: &Report<'_>, take: &mut Rows<'_>) -> io::Result<()
         Table::Figures => figures::write(report.analysis, take),
         Table::Trials => trials::write(report.analysis, take),
         Table::Hosts => hosts::write(report.analysis, take),
+        Table::Controls => controls::write(report.analysis, take),
         Table::Experiments => experiments::write(report, take),
         Table::Verdicts => verdicts::write(report.analysis, take),
     }

@@ -195,6 +195,29 @@ fn hosts_have_a_row_for_each_arm() {
 }
 
 #[test]
+fn controls_have_a_table_where_there_are_any() {
+    let (record, mut analysis) = small();
+    let report = Report {
+        record: &record,
+        analysis: &analysis,
+    };
+    assert!(!Table::of(&report).contains(&Table::Controls));
+    sample::noisy(&mut analysis);
+    let table = table(&written(&record, &analysis, "controls.csv"));
+    assert_eq!(table.1.len(), analysis.controls.len());
+    for (row, control) in analysis.controls.iter().enumerate() {
+        assert_eq!(field(&table, row, "arm"), control.control);
+        let planted: f64 = field(&table, row, "planted_share").parse().unwrap();
+        assert_eq!(planted, control.planted);
+        assert_eq!(field(&table, row, "found"), control.is_found.to_string());
+        let lower = control
+            .interval
+            .map_or(String::new(), |(lower, _)| lower.to_string());
+        assert_eq!(field(&table, row, "lower"), lower);
+    }
+}
+
+#[test]
 fn what_was_watched_is_in_two_tables_and_what_fio_said_in_files() {
     let shape = Shape {
         slices: true,

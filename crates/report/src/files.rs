@@ -102,6 +102,8 @@ pub enum Table {
     Trials,
     /// Machines, where several took part.
     Hosts,
+    /// What was found of what was planted, where it was.
+    Controls,
     /// The experiment itself: for many of them in one data set.
     Experiments,
     /// Comparisons: the same.
@@ -109,12 +111,13 @@ pub enum Table {
 }
 
 impl Table {
-    const OF_ONE: [Self; 5] = [
+    const OF_ONE: [Self; 6] = [
         Self::Points,
         Self::Slices,
         Self::Figures,
         Self::Trials,
         Self::Hosts,
+        Self::Controls,
     ];
 
     /// In file names.
@@ -128,6 +131,7 @@ impl Table {
             Self::Figures => "figures",
             Self::Trials => "trials",
             Self::Hosts => "hosts",
+            Self::Controls => "controls",
         }
     }
 
@@ -143,6 +147,7 @@ impl Table {
         match self {
             Self::Trials => report.analysis.lines.is_empty(),
             Self::Hosts => report.analysis.hosts.is_empty(),
+            Self::Controls => report.analysis.controls.is_empty(),
             Self::Verdicts => report.analysis.comparisons.is_empty(),
             Self::Experiments | Self::Points | Self::Slices | Self::Figures => false,
         }
@@ -157,11 +162,12 @@ impl Table {
             Self::Figures => "one row for each point of each run with what was watched there",
             Self::Trials => "one row for each trial of each search for the plimsoll line",
             Self::Hosts => "one row for each machine of each arm with what it did",
+            Self::Controls => "one row for each control with what was found of it",
         }
     }
 }
 
-/// Every file of a report: tables and documents, the trials where lines were searched, the hosts where there are several, what fio said in each of its jobs, and an HDR log for each run that has
+/// Every file of a report: tables and documents, the trials where lines were searched, the hosts where there are several, the controls where there are any, what fio said in each of its jobs, and an HDR log for each run that has
 /// slices.
 #[must_use]
 pub fn files<'a>(report: &Report<'a>) -> Vec<ExportFile<'a>> {
