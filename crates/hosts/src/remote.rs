@@ -173,7 +173,7 @@ impl RemoteHost {
             })?;
         Ok(Self {
             name: name.to_owned(),
-            rigs: RigProcess::over(rig),
+            rigs: RigProcess::on(name, rig),
             line,
             carrier: EndedWhenDropped::new(child.child.take(), LONGEST_END),
         })

@@ -57,6 +57,8 @@ pub struct RigProcess {
     journal: RefCell<Option<String>>,
     /// Whether an order has found it gone.
     is_gone: Cell<bool>,
+    /// The machine that it is on, where that is another.
+    host: Option<String>,
 }
 
 impl RigProcess {
@@ -67,7 +69,16 @@ impl RigProcess {
             socket: RefCell::new(BufReader::new(socket)),
             journal: RefCell::default(),
             is_gone: Cell::default(),
+            host: None,
         }
+    }
+
+    /// The process on another machine, which is named where it is gone: whoever asks may not know where it was.
+    #[must_use]
+    pub fn on(host: &str, socket: UnixStream) -> Self {
+        let mut process = Self::over(socket);
+        process.host = Some(host.to_owned());
+        process
     }
 
     /// The process at the other end of a socket that this program inherited when it gave up root's rights.
@@ -223,8 +234,10 @@ impl RigProcess {
         let mut socket = self.socket.borrow_mut();
         let gone = |error: std::io::Error| {
             self.is_gone.set(true);
+            let host = self.host.as_ref().map(|host| format!("host {host}: "));
             RigError::Gone(format!(
-                "the process that makes disks, filesystems and servers (plimsoll rig) is gone: {error}; run the same command again"
+                "{}the process that makes disks, filesystems and servers (plimsoll rig) is gone: {error}; run the same command again",
+                host.unwrap_or_default()
             ))
         };
         write(&mut socket, &Request { rig, order }).map_err(gone)?;
@@ -390,5 +403,27 @@ impl Drop for BuiltRig<'_> {
         if self.left == Left::Directory {
             let _: Result<(), RigError> = self.ask(Order::Remove);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whichever order finds it, and whether before or after the connection to its agent is known to have ended.
+    #[test]
+    fn one_that_is_gone_names_its_machine() {
+        let gone = |at: fn(UnixStream) -> RigProcess| {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            drop(theirs);
+            let rigs = at(ours);
+            let error = rigs.look(None).unwrap_err();
+            assert!(rigs.is_gone());
+            error.to_string()
+        };
+        let there = gone(|socket| RigProcess::on("db1", socket));
+        assert!(there.starts_with("host db1: the process"), "{there}");
+        let here = gone(RigProcess::over);
+        assert!(here.starts_with("the process"), "{here}");
     }
 }

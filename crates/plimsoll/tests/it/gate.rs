@@ -174,7 +174,7 @@ fn two_programs_of_a_server_are_measured_by_one_file() {
         "--margin",
         "100%",
         "--within",
-        "2m",
+        "10m",
     ];
     let said = laboratory
         .start_with(&words, vec![(SERVERS, servers)])

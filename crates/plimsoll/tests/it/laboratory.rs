@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longest wait for something that takes milliseconds on an idle machine. Only a broken program or machine needs so long.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Longest wait for something that takes milliseconds on an idle machine, or for a command to end, which may start many servers on a loaded one. Only a
+/// broken program or machine needs so long.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The variable by which the processes of a laboratory are found again.
 pub const MARK: &str = "PLIMSOLL_TEST_LABORATORY";
