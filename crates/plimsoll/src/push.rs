@@ -89,14 +89,12 @@ fn send(server: &Server, record: &ExperimentRecord, analysis: &Analysis) -> anyh
     let path = format!("bundles/{}", sha256(&bytes));
     let mut pauses = PAUSES.iter();
     let answer = loop {
-        let why = match server.put(&path, "application/zip", &bytes, LONGEST) {
+        let (why, pause) = match server.put(&path, "application/zip", &bytes, LONGEST) {
             Ok(answer) => break answer,
-            Err(NotSent::Refused(why)) => {
-                bail!("{} does not take {}: {why}", server.name(), record.id)
-            }
-            Err(NotSent::NotNow(why)) => why,
+            Err(NotSent::Refused(why)) => (why, None),
+            Err(NotSent::NotNow(why)) => (why, pauses.next()),
         };
-        let Some(pause) = pauses.next() else {
+        let Some(pause) = pause else {
             bail!("{} does not take {}: {why}", server.name(), record.id);
         };
         let seconds = pause.as_secs();

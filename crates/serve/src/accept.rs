@@ -15,7 +15,7 @@ pub(crate) use going::{Going, part, watch};
 
 use crate::App;
 use crate::access::Sender;
-use crate::shared::patiently;
+use crate::shared::{ProgramFailed, apart, patiently};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -155,6 +155,13 @@ fn json_of(value: &serde_json::Value) -> impl IntoResponse + use<> {
     (kind, value.to_string())
 }
 
+impl From<ProgramFailed> for Refused {
+    fn from(_: ProgramFailed) -> Self {
+        let why = "the program failed on it, which it should never do";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, why)
+    }
+}
+
 impl From<StoreError> for Refused {
     fn from(error: StoreError) -> Self {
         let status = match &error {
@@ -212,17 +219,6 @@ async fn received(
             Err(Refused::new(StatusCode::REQUEST_TIMEOUT, why))
         }
     }
-}
-
-/// Does what takes a while on a thread of its own.
-async fn apart<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
-) -> Result<T, Refused> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| {
-        let why = "the program failed on it, which it should never do";
-        Err(Refused::new(StatusCode::INTERNAL_SERVER_ERROR, why))
-    })
 }
 
 /// `PUT /bundles/SHA256`

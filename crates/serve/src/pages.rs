@@ -1,6 +1,7 @@
 //! The pages: what is asked is read from the address here, what is shown is drawn by `report`.
 
 use crate::failure::Failure;
+use crate::shared::apart;
 use crate::{App, VERSION};
 use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
@@ -49,15 +50,12 @@ pub(crate) async fn aside<T: Send + 'static>(
     let Ok(place) = LOOKING.acquire().await else {
         return Err(Failure::of_the_program());
     };
-    let task = move || {
+    apart(move || {
         let done = task();
         drop(place);
         done
-    };
-    match tokio::task::spawn_blocking(task).await {
-        Ok(result) => result,
-        Err(_) => Err(Failure::of_the_program()),
-    }
+    })
+    .await
 }
 
 /// `/`

@@ -23,6 +23,24 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The program failed on something, which it should never do.
+#[derive(Debug)]
+pub(crate) struct ProgramFailed;
+
+impl From<ProgramFailed> for Failure {
+    fn from(_: ProgramFailed) -> Self {
+        Self::of_the_program()
+    }
+}
+
+/// Does what takes a while on a thread of its own.
+pub(crate) async fn apart<T: Send + 'static, E: From<ProgramFailed> + Send + 'static>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(ProgramFailed.into()))
+}
+
 /// Waits until so many are free, and closes meanwhile the connections of those who hold some and take nothing.
 pub(crate) async fn patiently(
     all: &Arc<Semaphore>,

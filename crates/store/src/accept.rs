@@ -66,13 +66,7 @@ impl Store {
             }
             Err(error) => return Err(error),
         };
-        if !self.claims.take(key)? {
-            return Err(StoreError::Busy {
-                id: record.id.clone(),
-                name,
-                holder: self.claims.holder(key),
-            });
-        }
+        self.claims.take(key, &record.id, &name)?;
         let accepted = self.merge(key, record, arrival);
         self.claims.release(key)?;
         let accepted = accepted?;
@@ -160,14 +154,11 @@ impl Store {
         arrival: &Arrival,
     ) -> Result<Accepted, StoreError> {
         let path = self.path.clone();
-        let transaction = begin_writing(&mut self.connection)
-            .map_err(|error| StoreError::from_sqlite(&path, error))?;
-        delete_experiment(&transaction, key)
-            .map_err(|error| StoreError::from_sqlite(&path, error))?;
+        let sqlite = |error| StoreError::from_sqlite(&path, error);
+        let transaction = begin_writing(&mut self.connection).map_err(sqlite)?;
+        delete_experiment(&transaction, key).map_err(sqlite)?;
         insert_whole_experiment(&transaction, &path, record.clone(), Some(arrival))?;
-        transaction
-            .commit()
-            .map_err(|error| StoreError::from_sqlite(&path, error))?;
+        transaction.commit().map_err(sqlite)?;
         Ok(Accepted::Grown)
     }
 

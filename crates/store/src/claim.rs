@@ -89,15 +89,19 @@ impl Claims {
         self.unlock(SETTING_UP)
     }
 
-    /// Takes the experiment with this key, or returns false when another program has it.
-    pub(crate) fn take(&mut self, key: i64) -> Result<bool, StoreError> {
+    /// Takes the experiment with this key, or says who has it.
+    pub(crate) fn take(&mut self, key: i64, id: &str, name: &str) -> Result<(), StoreError> {
         let lock = byte(key, libc::F_WRLCK);
         match fcntl(self.file()?, FcntlArg::F_OFD_SETLK(&lock)) {
             Ok(_) => {
                 self.held.insert(key);
-                Ok(true)
+                Ok(())
             }
-            Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
+            Err(Errno::EAGAIN | Errno::EACCES) => Err(StoreError::Busy {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                holder: self.holder(key),
+            }),
             Err(errno) => Err(self.failed(errno)),
         }
     }
@@ -170,7 +174,7 @@ mod tests {
         let mut first = Claims::open(&place).unwrap();
         let second = Claims::open(&place).unwrap();
         first.begin_set_up(Duration::ZERO).unwrap();
-        first.take(7).unwrap();
+        first.take(7, "9b2c", "compression").unwrap();
         let refused = second.begin_set_up(Duration::from_millis(1)).unwrap_err();
         let name = std::fs::read_to_string("/proc/self/comm").unwrap();
         let this = format!("process {} ({})", std::process::id(), name.trim_end());

@@ -83,7 +83,7 @@ mod write;
 pub use accept::{Accepted, Arrival};
 pub use copy::Copied;
 pub use error::StoreError;
-pub use follow::{Following, NewPoint, News, PointKey, RunKey, Version};
+pub use follow::{Following, NewPoint, News, Part, PointKey, RunKey, Version};
 pub use holder::Holder;
 pub use open::Store;
 pub use read::{Filter, Summary};

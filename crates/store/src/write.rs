@@ -49,13 +49,7 @@ impl Store {
             note_arrival(&transaction, key, arrival).map_err(sqlite)?;
         }
         // Taken before anybody else can see it. No other program can hold the lock of a key that does not exist yet.
-        if !self.claims.take(key)? {
-            return Err(StoreError::Busy {
-                id,
-                name: record.name.clone(),
-                holder: self.claims.holder(key),
-            });
-        }
+        self.claims.take(key, &id, &record.name)?;
         if let Err(error) = transaction.commit() {
             self.claims.release(key)?;
             return Err(sqlite(error));
@@ -70,13 +64,7 @@ impl Store {
     /// [`StoreError::Busy`] when another live program is working on it, [`StoreError::Unknown`], or when the store cannot be written.
     pub fn resume(&mut self, id: &str) -> Result<Vec<RunRecord>, StoreError> {
         let (key, name) = self.key_of(id)?;
-        if !self.claims.take(key)? {
-            return Err(StoreError::Busy {
-                id: id.to_owned(),
-                name,
-                holder: self.claims.holder(key),
-            });
-        }
+        self.claims.take(key, id, &name)?;
         let path = self.path.clone();
         let sqlite = |error| StoreError::from_sqlite(&path, error);
         let mut runs = self.run_heads(key)?;
@@ -288,13 +276,7 @@ impl Store {
     /// [`StoreError::Busy`] when another live program is working on it, [`StoreError::Unknown`], or when the store cannot be written.
     pub fn delete(&mut self, id: &str) -> Result<(), StoreError> {
         let (key, name) = self.key_of(id)?;
-        if !self.claims.take(key)? {
-            return Err(StoreError::Busy {
-                id: id.to_owned(),
-                name,
-                holder: self.claims.holder(key),
-            });
-        }
+        self.claims.take(key, id, &name)?;
         let deleted = delete_experiment(&self.connection, key);
         self.claims.release(key)?;
         deleted.map_err(|error| self.sqlite(error))?;

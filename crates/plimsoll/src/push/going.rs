@@ -5,8 +5,7 @@
 
 use super::server::{NotSent, Server};
 use crate::screen::tell;
-use plimsoll_store::{News, Store};
-use serde::Serialize;
+use plimsoll_store::{News, Part, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,14 +22,6 @@ const PAUSE: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(60);
 /// Slices in one part: some MiB.
 const SLICES: usize = 200;
-
-/// What is sent.
-#[derive(Serialize)]
-struct Part<'a> {
-    /// In the first one.
-    head: Option<&'a str>,
-    news: &'a News,
-}
 
 /// Sends the experiments of a run, one after the other, on a thread of its own.
 pub struct Sending {
@@ -74,7 +65,8 @@ impl Sending {
                 say: &*say,
                 over: &ends,
             };
-            if let Err(why) = follower.follow(&store, &id) {
+            let open = Store::open_read_only(&store).map_err(|error| error.to_string());
+            if let Err(why) = open.and_then(|store| follower.follow(&store, &id)) {
                 say(&format!(
                     "{} does not show it while it goes on: {why}",
                     server.name()
@@ -95,9 +87,9 @@ impl Sending {
 
 /// Sends an experiment as long as a program works on it, which may have begun long ago.
 pub fn follow(server: &Server, store: &Path, wanted: &str) -> anyhow::Result<()> {
-    let open = Store::open_read_only(store)?;
-    let (id, _) = open.version(wanted)?;
-    if !open.is_running(&id)? {
+    let store = Store::open_read_only(store)?;
+    let (id, _) = store.version(wanted)?;
+    if !store.is_running(&id)? {
         return Ok(());
     }
     let follower = Follower {
@@ -105,7 +97,7 @@ pub fn follow(server: &Server, store: &Path, wanted: &str) -> anyhow::Result<()>
         say: &|line: &str| tell(line),
         over: &AtomicBool::new(false),
     };
-    follower.follow(store, &id).map_err(anyhow::Error::msg)
+    follower.follow(&store, &id).map_err(anyhow::Error::msg)
 }
 
 struct Follower<'a> {
@@ -117,9 +109,8 @@ struct Follower<'a> {
 
 impl Follower<'_> {
     /// Sends what is written until nobody works on it any more.
-    fn follow(&self, store: &Path, id: &str) -> Result<(), String> {
-        let store = Store::open_read_only(store).map_err(|error| error.to_string())?;
-        while !self.send_all(&store, id)? && !self.over.load(Ordering::Relaxed) {
+    fn follow(&self, store: &Store, id: &str) -> Result<(), String> {
+        while !self.send_all(store, id)? && !self.over.load(Ordering::Relaxed) {
             std::thread::sleep(PAUSE);
         }
         Ok(())
@@ -139,8 +130,8 @@ impl Follower<'_> {
             if is_due || !news.is_empty() {
                 for news in pieces(news) {
                     let part = Part {
-                        head: (number == 0).then_some(&head),
-                        news: &news,
+                        head: (number == 0).then(|| head.clone()),
+                        news,
                     };
                     if self.wanted_after(id, number, &part)? != number + 1 {
                         return Ok(is_last);
@@ -159,7 +150,7 @@ impl Follower<'_> {
     }
 
     /// Sends a part, as often as is needed, and returns which one is wanted next.
-    fn wanted_after(&self, id: &str, number: u64, part: &Part<'_>) -> Result<u64, String> {
+    fn wanted_after(&self, id: &str, number: u64, part: &Part) -> Result<u64, String> {
         let path = format!("experiment/{id}/parts/{number}");
         let bytes = serde_json::to_vec(part).map_err(|error| error.to_string())?;
         let mut is_told = false;

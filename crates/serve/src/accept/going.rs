@@ -4,16 +4,16 @@
 //! views and metrics show it as they show what is measured on this machine. The answer says which part is wanted next: 0 where the begin is not known
 //! any more, as after a restart. What came this way gives place to the bundle, which comes at the end and is verified.
 
-use super::{Limits, Refused, apart, json_of, now, received};
+use super::{Limits, Refused, json_of, now, received};
 use crate::App;
 use crate::access::Sender;
+use crate::shared::apart;
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use plimsoll_record::ExperimentRecord;
-use plimsoll_store::{Arrival, Copied, News, Store, StoreError};
-use serde::Deserialize;
+use plimsoll_store::{Arrival, Copied, Part, Store, StoreError};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
@@ -48,14 +48,6 @@ struct Experiment {
     heard: Instant,
 }
 
-/// What comes.
-#[derive(Deserialize)]
-struct Part {
-    /// JSON of the record without its runs, in part 0.
-    head: Option<String>,
-    news: News,
-}
-
 /// `PUT /experiment/ID/parts/N`
 pub(crate) async fn part(
     State(app): State<Arc<App>>,
@@ -83,7 +75,7 @@ pub(crate) async fn watch(app: Arc<App>) {
         let app = Arc::clone(&app);
         let looked = apart(move || {
             app.acceptor.going.let_go_of_silent(Instant::now());
-            Ok(())
+            Ok::<(), Refused>(())
         });
         let _ = looked.await;
     }

@@ -3,6 +3,7 @@ use crate::accept::tests::{ANNA, CI, accepting, bundled, record, sent};
 use crate::tests::{Answer, Place, get};
 use axum::http::header;
 use plimsoll_record::RunState;
+use plimsoll_store::News;
 use plimsoll_testing::assert_contains;
 use tempfile::TempDir;
 
