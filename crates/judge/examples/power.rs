@@ -14,7 +14,9 @@
 
 use plimsoll_judge::{analyse, plan_of};
 use plimsoll_plan::Pairing;
-use plimsoll_stats::{Comparison, Duet, median, without_explained, without_halves};
+use plimsoll_stats::{
+    Comparison, Duet, FEWEST_BLOCKS, median, undisturbed, without_explained, without_halves,
+};
 use plimsoll_store::{Filter, Store};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -213,13 +215,27 @@ fn drawn(random: &mut Random, from: &[Block], count: usize, exchanged: bool) -> 
 enum Judged {
     /// As they were measured, but for the effect of the halves of duets.
     AsMeasured,
-    /// With what other programs took of the processors taken out too.
+    /// With what other programs took of the processors taken out too; of duets of which they preferred one side only the undisturbed.
     WithoutOthers,
 }
 
 /// The interval of the difference, as a logarithm, as the program makes it.
 fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64)> {
-    let blocks: Vec<&Block> = blocks.iter().filter(|block| block.valid).collect();
+    let mut blocks: Vec<&Block> = blocks.iter().filter(|block| block.valid).collect();
+    let mut taken_out = judged == Judged::WithoutOthers;
+    let left = |side: usize| blocks.iter().map(move |block| block.left[side]);
+    let [baseline, other] = [0, 1].map(|side| left(side).collect::<Vec<f64>>());
+    if taken_out
+        && is_duet
+        && let Some(alone) = undisturbed(&baseline, &other)
+    {
+        let mut alone = alone.into_iter();
+        blocks.retain(|_| alone.next() == Some(true));
+        taken_out = false;
+        if blocks.len() < FEWEST_BLOCKS {
+            return None;
+        }
+    }
     let duet = |block: &&Block| Duet {
         baseline: block.base,
         other: block.other,
@@ -227,11 +243,11 @@ fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64
     };
     let duets: Vec<Duet> = blocks.iter().map(duet).collect();
     let differences: Vec<f64> = duets.iter().map(Duet::difference).collect();
-    // Whether both were disturbed alike is not asked here: drawing blocks again and again makes chance look like more.
+    // Whether both were surely not disturbed alike in turn is not asked here: drawing blocks again and again makes chance look like more.
     let more = blocks
         .iter()
         .map(|block| (block.left[1] / block.left[0]).ln());
-    let taken = (judged == Judged::WithoutOthers).then(|| more.collect::<Vec<f64>>());
+    let taken = taken_out.then(|| more.collect::<Vec<f64>>());
     let left = match &taken {
         _ if is_duet => without_halves(&duets, taken.as_deref()),
         Some(taken) => without_explained(&differences, [taken]),

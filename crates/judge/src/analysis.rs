@@ -582,11 +582,29 @@ pub struct NoiseResult {
     pub sentence: String,
 }
 
+/// How what other programs took of the processors is kept out of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TakenOut {
+    /// By regression: the share of the variance of the differences that it explains, 0 to 1.
+    Explained(f64),
+    /// They took more from one side of duets than from the other, so only those are judged in which they took nothing.
+    Undisturbed {
+        /// How many those are.
+        blocks: u32,
+        /// Of how many.
+        of: u32,
+        /// What was left to A and to B on average, a share of their processors' time.
+        left: (f64, f64),
+    },
+}
+
 /// What it changed that what other programs took of the processors was taken out of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Adjustment {
-    /// Share of the variance of the differences that it explains, 0 to 1.
-    pub explained: f64,
+    /// How that was done.
+    #[serde(flatten)]
+    pub taken_out: TakenOut,
     /// The estimate with it, a share.
     pub estimate: f64,
     /// Its interval.
@@ -821,7 +839,7 @@ pub struct Comparison {
     pub direction: Direction,
     /// Whether the file (or its default) named it as deciding.
     pub primary: bool,
-    /// (block, A, B) of every pair of valid points. A value may be a lower bound.
+    /// (block, A, B) of every pair of valid points that is judged. A value may be a lower bound.
     pub pairs: Vec<(u32, f64, f64)>,
     /// Of how many blocks, or runs apart, one value is only a bound, or one arm failed by its own fault. They count against that arm.
     #[serde(default, skip_serializing_if = "is_zero")]

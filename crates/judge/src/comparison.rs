@@ -6,7 +6,7 @@
 use crate::arm_samples::ArmSamples;
 use crate::deciding::deciding;
 use crate::demanded::Demanded;
-use crate::disturbance::disturbance;
+use crate::disturbance::{OneSided, disturbance, one_sided};
 use crate::estimate::CONFIDENCE;
 use crate::extract::Reading;
 use crate::pairing::primaries;
@@ -15,11 +15,11 @@ use crate::sample::Sample;
 use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
 use crate::words::{Change, percent};
-use crate::{Adjustment, Comparison, FactorResults, Judgement, Verdict};
+use crate::{Adjustment, Comparison, FactorResults, Judgement, TakenOut, Verdict};
 use plimsoll_plan::{Direction, Metric, Pairing, Plan, Point};
 use plimsoll_schedule::Load;
 use plimsoll_stats::{
-    Duet, Grounds, Interval, Observation, Rule, Standing, judge, judge_together,
+    Duet, FEWEST_BLOCKS, Grounds, Interval, Observation, Rule, Standing, judge, judge_together,
     standard_deviation, without_explained, without_halves,
 };
 use std::collections::BTreeSet;
@@ -146,12 +146,23 @@ pub(crate) struct Matched {
     pub(crate) bounds: usize,
     /// What would be known with what other programs did, where that is taken out.
     pub(crate) disturbed: Option<Vec<[Observation; 2]>>,
+    /// Where they preferred a side: only undisturbed blocks are in here.
+    pub(crate) one_sided: Option<OneSided>,
 }
 
 impl Matched {
     pub(crate) fn of(of_a: &[Sample], of_b: &[Sample], metric: Metric) -> Self {
+        Self::within([of_a, of_b], metric, |_| true)
+    }
+
+    /// The same within some blocks.
+    fn within(
+        [of_a, of_b]: [&[Sample]; 2],
+        metric: Metric,
+        is_within: impl Fn(u32) -> bool,
+    ) -> Self {
         let (mut values, mut known, mut bounds) = (Vec::new(), Vec::new(), 0);
-        for left in of_a {
+        for left in of_a.iter().filter(|sample| is_within(sample.result.block)) {
             let Some(right) = of_b
                 .iter()
                 .find(|right| right.result.block == left.result.block)
@@ -181,11 +192,12 @@ impl Matched {
             known,
             bounds,
             disturbed: None,
+            one_sided: None,
         }
     }
 
-    /// Of two arms of a plan. Unless there are bounds, the effect of the halves of duets is taken out of what is known, and what other programs took of the processors
-    /// out of the throughput of closed loops.
+    /// Of two arms of a plan. Where other programs preferred a side of duets, only undisturbed blocks are in it. Unless there are bounds, the effect of the halves of duets is
+    /// taken out of what is known, and what other programs took of the processors out of the throughput of closed loops.
     pub(crate) fn in_plan(
         plan: &Plan,
         arms: &[ArmSamples],
@@ -195,13 +207,20 @@ impl Matched {
     ) -> Self {
         let sides = [a, b].map(|arm| &arms[arm].points[point][..]);
         let mut matched = Self::of(sides[0], sides[1], metric);
+        let is_duet = plan.measurement.pairing == Pairing::Duet;
+        if let Some(found) = is_duet.then(|| one_sided(sides)).flatten() {
+            matched.take_halves_out(plan, b);
+            let disturbed = matched.known;
+            matched = Self::within(sides, metric, |block| found.undisturbed.contains(&block));
+            matched.take_halves_out(plan, b);
+            matched.disturbed = Some(disturbed);
+            matched.one_sided = Some(found);
+            return matched;
+        }
         if matched.bounds > 0 {
             return matched;
         }
-        let duets = matched.duets(plan, b);
-        if let Some(alike) = duets.as_ref().and_then(|duets| without_halves(duets, None)) {
-            matched.known = matched.apart_by(&alike);
-        }
+        let duets = matched.take_halves_out(plan, b);
         let is_closed = matches!(plan.points[point].load, Load::Closed { .. });
         if metric == Metric::Throughput
             && is_closed
@@ -213,8 +232,45 @@ impl Matched {
         matched
     }
 
-    /// Of the variance of the differences, the share that other programs explain, where what they did is taken out.
+    /// Takes the effect of the halves out of what is known, unless there are bounds; the duets, where they are.
+    fn take_halves_out(&mut self, plan: &Plan, other: usize) -> Option<Vec<Duet>> {
+        let duets = self.duets(plan, other).filter(|_| self.bounds == 0)?;
+        if let Some(alike) = without_halves(&duets, None) {
+            self.known = self.apart_by(&alike);
+        }
+        Some(duets)
+    }
+
+    /// How what other programs did is kept out of what is known.
+    fn taken_out(&self) -> Option<TakenOut> {
+        let Some(found) = &self.one_sided else {
+            return self.explained().map(TakenOut::Explained);
+        };
+        Some(TakenOut::Undisturbed {
+            blocks: as_u32(found.undisturbed.len()),
+            of: as_u32(found.of),
+            left: found.left.into(),
+        })
+    }
+
+    /// Why nothing can be said, where other programs preferred a side and left too few blocks alone.
+    pub(crate) fn obstacle(&self, names: [&str; 2]) -> Option<String> {
+        let found = self.one_sided.as_ref()?;
+        let undisturbed = found.undisturbed.len();
+        (undisturbed < FEWEST_BLOCKS).then(|| {
+            format!(
+                "{}, and left both alone in {undisturbed} of {} blocks: at least {FEWEST_BLOCKS} are needed. End those programs, make more blocks, or run the arms in turn",
+                preferred(found.left.into(), names),
+                found.of
+            )
+        })
+    }
+
+    /// Of the variance of the differences, the share that other programs explain, where what they did is taken out by regression.
     pub(crate) fn explained(&self) -> Option<f64> {
+        if self.one_sided.is_some() {
+            return None;
+        }
         let (before, after) = (spread(self.disturbed.as_deref()?)?, spread(&self.known)?);
         Some((1.0 - (after / before).powi(2)).max(0.0))
     }
@@ -268,6 +324,15 @@ impl Matched {
     }
 }
 
+/// `other programs left 92 % of its processors to one, and 67 % to other`
+fn preferred((of_baseline, of_arm): (f64, f64), [baseline, arm]: [&str; 2]) -> String {
+    format!(
+        "other programs left {} of its processors to {baseline}, and {} to {arm}",
+        percent(of_baseline, 0),
+        percent(of_arm, 0)
+    )
+}
+
 /// Standard deviation of the differences of logarithms.
 fn spread(pairs: &[[Observation; 2]]) -> Option<f64> {
     let differences = pairs.iter().map(|[a, b]| (b.value() / a.value()).ln());
@@ -292,8 +357,8 @@ struct Pairs {
     known_apart: [Vec<Observation>; 2],
     /// How many of the pairs, or of the values apart, are only bounds.
     bounds: usize,
-    /// What would be known with what other programs did, and the share of the variance that it explains, where that is taken out.
-    disturbed: Option<(Vec<[Observation; 2]>, f64)>,
+    /// What would be known with what other programs did, and how it is kept out.
+    disturbed: Option<(Vec<[Observation; 2]>, TakenOut)>,
     /// Why there is nothing to compare, where that is known beforehand.
     obstacle: Option<String>,
 }
@@ -307,12 +372,14 @@ impl Pairs {
         metric: Metric,
     ) -> Self {
         let matched = Matched::in_plan(plan, arms, [a, b], point, metric);
-        let explained = matched.explained();
+        let taken_out = matched.taken_out();
+        let undecidable = matched.obstacle([a, b].map(|arm| plan.arms[arm].name.as_str()));
         let Matched {
             mut values,
             known,
             bounds,
             disturbed,
+            one_sided: _,
         } = matched;
         let obstacle = match metric {
             Metric::Cost => crate::cost::in_one_currency([&plan.arms[a], &plan.arms[b]]).err(),
@@ -336,8 +403,8 @@ impl Pairs {
             apart: None,
             known_apart: [Vec::new(), Vec::new()],
             bounds,
-            disturbed: disturbed.zip(explained),
-            obstacle,
+            disturbed: disturbed.zip(taken_out),
+            obstacle: obstacle.or(undecidable),
         }
     }
 
@@ -560,7 +627,7 @@ fn judged(family: Vec<Pairs>, primary: bool, demanded: Demanded) -> Vec<Comparis
 /// What it changed that what other programs took was taken out.
 fn adjustment(
     disturbed: &[[Observation; 2]],
-    explained: f64,
+    taken_out: TakenOut,
     rule: Rule,
     confidence: Option<f64>,
 ) -> Option<Adjustment> {
@@ -568,16 +635,16 @@ fn adjustment(
     let judgement = judge(&compared, rule, confidence.unwrap_or(CONFIDENCE)).ok()?;
     let interval = attained(&judgement).map(|interval| (interval.lower, interval.upper));
     Some(Adjustment {
-        explained,
+        taken_out,
         estimate: judgement.change.value,
         interval,
     })
 }
 
 /// `What other programs took of the processors explains 97 % of the noise and is taken out; with it: 2.7 % lower (9.6 % lower to 4.3 % higher).`
-fn adjusted_words(metric: Metric, adjustment: &Adjustment) -> String {
+fn adjusted_words(metric: Metric, adjustment: &Adjustment, names: [&str; 2]) -> String {
     let Adjustment {
-        explained,
+        taken_out,
         estimate,
         interval,
     } = *adjustment;
@@ -586,11 +653,17 @@ fn adjusted_words(metric: Metric, adjustment: &Adjustment) -> String {
         || "no interval".to_owned(),
         |interval| change.interval(interval),
     );
-    format!(
-        "What other programs took of the processors explains {} of the noise and is taken out; with it: {} ({interval}).",
-        percent(explained, 0),
-        change.estimate(estimate)
-    )
+    let how = match taken_out {
+        TakenOut::Explained(share) => format!(
+            "What other programs took of the processors explains {} of the noise and is taken out; with it",
+            percent(share, 0)
+        ),
+        TakenOut::Undisturbed { blocks, of, left } => format!(
+            "Because {}, only the {blocks} of {of} blocks are judged in which they left both alone; with the others",
+            preferred(left, names)
+        ),
+    };
+    format!("{how}: {} ({interval}).", change.estimate(estimate))
 }
 
 /// Whether a look answers whether any of `all` metrics loses more than its margin; those that cannot be judged are not among the judgements.
@@ -628,12 +701,12 @@ fn comparison(
         unit,
     };
     let mut sentence = sentence(&question, &verdict, grounds);
-    let adjustment = pairs.disturbed.as_ref().and_then(|(disturbed, explained)| {
-        adjustment(disturbed, *explained, pairs.rule, verdict.confidence)
+    let adjustment = pairs.disturbed.as_ref().and_then(|(disturbed, taken_out)| {
+        adjustment(disturbed, *taken_out, pairs.rule, verdict.confidence)
     });
     if let Some(adjustment) = &adjustment {
         sentence.push(' ');
-        sentence.push_str(&adjusted_words(pairs.metric, adjustment));
+        sentence.push_str(&adjusted_words(pairs.metric, adjustment, [&baseline, &arm]));
     }
     let known = pairs.known.iter().map(|[a, b]| (a.value(), b.value()));
     let judged: Vec<(f64, f64)> = known.collect();

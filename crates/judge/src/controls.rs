@@ -61,7 +61,16 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
                     sentence: String::new(),
                 };
                 result.sentence = sentence(&result);
-                if matched.disturbed.is_some() {
+                if let Some(reason) = matched.obstacle([&result.baseline, &result.control]) {
+                    result.sentence = format!(
+                        "Workload {} at {}: what {} says is not known: {reason}.",
+                        result.mix, result.load_label, result.control
+                    );
+                } else if matched.one_sided.is_some() {
+                    result.sentence.push_str(
+                        " Only duets count in which other programs left both sides alone.",
+                    );
+                } else if matched.disturbed.is_some() {
                     result
                         .sentence
                         .push_str(" What other programs took of the processors is taken out.");

@@ -278,7 +278,7 @@ fn foreign(host: &PointHost<'_>) -> Option<Finding> {
     // Other programs are looked for on both halves.
     let share = foreign.share(host.cores? * if host.is_half { 2 } else { 1 });
     let weight = match share {
-        // In a duet the other side had the same company.
+        // In a duet the other side had the same company; where it had not, the comparison leaves the block out.
         _ if share >= FOREIGN_INVALID
             && foreign.elapsed_ns >= FOREIGN_JUDGED_NS
             && !host.is_half =>

@@ -14,6 +14,12 @@ const LEAST_SPREAD: f64 = 0.02;
 /// Where the sides themselves seem to decide how much they are disturbed, nothing is taken out: below this p, and from this mean on.
 const BY_CHANCE: f64 = 0.001;
 const LEAST_MEAN: f64 = 0.02;
+/// The same for the sides of duets, which other programs can choose between: a choice that is chance costs blocks, and no truth.
+const CHOSEN: f64 = 0.1;
+/// Duets below which a choice is not told from chance.
+const FEW: usize = 20;
+/// Share of its processors' time from which on a side counts as undisturbed.
+const UNDISTURBED: f64 = 0.97;
 
 /// How much more was left to the other side than to the baseline in each block, as a difference of logarithms, of shares of what there was that were left to each;
 /// `None` where it is to be left in: with fewer than ten blocks, where it hardly varies, and where one side had more by 2 % or more and surely not by chance, so that it may be its own doing.
@@ -23,15 +29,50 @@ const LEAST_MEAN: f64 = 0.02;
 #[must_use]
 pub fn disturbance(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<f64>> {
     let compared = Comparison::paired(baseline_left, other_left).ok()?;
-    let both = baseline_left.iter().zip(other_left);
-    let differences: Vec<f64> = both
-        .map(|(baseline, other)| (other / baseline).ln())
-        .collect();
+    let differences = more_left(baseline_left, other_left);
     let varies = standard_deviation(&differences).is_some_and(|spread| spread >= LEAST_SPREAD);
-    let is_one_sided = compared.p_value() < BY_CHANCE
-        && mean(&differences).is_none_or(|mean| mean.abs() >= LEAST_MEAN);
+    let is_one_sided = compared.p_value() < BY_CHANCE && is_uneven(&differences);
     let is_used = differences.len() >= FEWEST_BLOCKS && varies && !is_one_sided;
     is_used.then_some(differences)
+}
+
+/// In which duets nothing was taken from either side, in their order, where other programs took more from one side than from the other; `None` where they did not, so that all
+/// duets can be judged.
+///
+/// A program runs where a processor is idle, which is beside the side that waits more. What it does there is no doing of that side, and can be many times what it takes: a
+/// server and its client on one processor wait for it at each answer. No slope is known for that, so only undisturbed duets can tell.
+///
+/// It is decided by what was left alone, as in [`disturbance`]: a mean difference of 2 % or more, and from twenty duets on a p below 10 % among those that were disturbed. Fewer
+/// do not tell a choice from chance, and a slope that is wrong passes for a difference.
+#[must_use]
+pub fn undisturbed(baseline_left: &[f64], other_left: &[f64]) -> Option<Vec<bool>> {
+    let both = baseline_left.iter().zip(other_left);
+    let alone: Vec<bool> = both
+        .map(|(baseline, other)| baseline.min(*other) >= UNDISTURBED)
+        .collect();
+    // The others tell nothing of which side is preferred.
+    let disturbed = |left: &[f64]| {
+        let each = left.iter().zip(&alone).filter(|(_, alone)| !**alone);
+        each.map(|(left, _)| *left).collect::<Vec<f64>>()
+    };
+    let is_chance = || {
+        let compared = Comparison::paired(&disturbed(baseline_left), &disturbed(other_left));
+        compared.is_ok_and(|compared| compared.p_value() >= CHOSEN)
+    };
+    let is_one_sided = is_uneven(&more_left(baseline_left, other_left))
+        && (baseline_left.len() < FEW || !is_chance());
+    is_one_sided.then_some(alone)
+}
+
+/// By how much more was left to the other side, logarithms.
+fn more_left(baseline: &[f64], other: &[f64]) -> Vec<f64> {
+    let both = baseline.iter().zip(other);
+    both.map(|(baseline, other)| (other / baseline).ln())
+        .collect()
+}
+
+fn is_uneven(more_left: &[f64]) -> bool {
+    mean(more_left).is_none_or(|mean| mean.abs() >= LEAST_MEAN)
 }
 
 /// Takes out of differences what disturbances explain; `None` where too few are left for that, a value is not finite, or a disturbance does not vary.
@@ -158,6 +199,34 @@ mod tests {
         let always = some.map(|left| left / 2.0);
         assert_eq!(disturbance(&some, &always), None);
         assert!(disturbance(&some, &others).is_some());
+    }
+
+    #[test]
+    fn only_undisturbed_duets_tell_where_others_choose_a_side() {
+        let alone = [
+            1.0, 0.98, 1.0, 0.99, 1.0, 0.97, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0,
+        ];
+        let visited = [
+            0.3, 0.98, 0.5, 0.99, 0.4, 0.97, 0.6, 1.0, 0.7, 0.96, 0.5, 0.2,
+        ];
+        let expected = visited.map(|left| left >= 0.97).to_vec();
+        assert_eq!(undisturbed(&alone, &visited), Some(expected.clone()));
+        assert_eq!(undisturbed(&visited, &alone), Some(expected.clone()));
+        // Of a few the mean alone decides.
+        assert_eq!(
+            undisturbed(&alone[..8], &visited[..8]),
+            Some(expected[..8].to_vec())
+        );
+        assert_eq!(undisturbed(&alone[..2], &alone[..2]), None);
+        // Now here, now there.
+        let some = [1.0, 0.5, 1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 0.7, 1.0, 0.8, 1.0].repeat(2);
+        let others = [0.9, 1.0, 0.6, 1.0, 0.7, 1.0, 0.8, 1.0, 1.0, 0.5, 1.0, 0.5].repeat(2);
+        let mean = mean(&more_left(&some, &others)).unwrap();
+        assert!(mean < -0.02, "{mean}");
+        assert_eq!(undisturbed(&some, &others), None);
+        // Less than what matters.
+        let hardly = alone.map(|left| left * 0.99);
+        assert_eq!(undisturbed(&alone, &hardly), None);
     }
 
     #[test]

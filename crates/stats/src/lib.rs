@@ -73,7 +73,7 @@ pub use change_points::{ChangePoint, ChangeRule, FEWEST_AROUND_A_CHANGE, change_
 pub use comparison::{Comparison, Design, Observation, hodges_lehmann};
 pub use duets::{Duet, Halves, correlation, halves, without_halves};
 pub use error::StatsError;
-pub use explained::{disturbance, without_explained};
+pub use explained::{disturbance, undisturbed, without_explained};
 pub use family::{holm, judge_together};
 pub use gate::{Standing, gate_confidences};
 pub use interval::{Estimate, Interval, median_interval};

@@ -2,9 +2,9 @@
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, primary};
 use crate::watched::{Watched, disk};
-use plimsoll_judge::{Analysis, Comparison};
-use plimsoll_plan::Metric;
-use plimsoll_record::{DiskChoice, ForeignCpu};
+use plimsoll_judge::{Analysis, Comparison, Judgement, TakenOut};
+use plimsoll_plan::{Metric, Order, Pairing, duet_runs};
+use plimsoll_record::{DiskChoice, ForeignCpu, Half};
 
 const BLOCKS: u32 = 12;
 
@@ -22,7 +22,11 @@ fn others(arm: &str, block: u32) -> f64 {
 
 /// The other arm is 2 % slower, give or take `noise`, and both lose in proportion to what is taken, as `felt`.
 fn measured(noise: f64, felt: f64, others: fn(&str, u32) -> f64) -> Laboratory {
-    let mut lab = Laboratory::closed(&["one", "other"], &["c"], &[4], BLOCKS).measure(|case| {
+    measured_in(BLOCKS, noise, felt, others)
+}
+
+fn measured_in(blocks: u32, noise: f64, felt: f64, others: fn(&str, u32) -> f64) -> Laboratory {
+    let mut lab = Laboratory::closed(&["one", "other"], &["c"], &[4], blocks).measure(|case| {
         let left: f64 = 1.0 - others(case.arm, case.block) / 2.0;
         let own = match case.arm {
             "one" => 0.0,
@@ -63,7 +67,10 @@ fn what_others_took_is_taken_out_and_said() {
     let analysis = measured(0.1, 1.0, others).analyse();
     let found = throughput(&analysis);
     let adjustment = found.adjustment.as_ref().unwrap();
-    assert!(adjustment.explained > 0.99, "{adjustment:?}");
+    assert!(
+        matches!(adjustment.taken_out, TakenOut::Explained(share) if share > 0.99),
+        "{adjustment:?}"
+    );
     let (low, high) = found.verdict.interval.unwrap();
     assert!(
         low < -0.02 && -0.02 < high && high - low < 0.006,
@@ -124,6 +131,83 @@ fn an_arm_that_leaves_more_to_others_is_not_paid_for_it() {
     let found = throughput(&analysis);
     assert_eq!(found.adjustment, None);
     assert!(found.judged.is_empty());
+}
+
+/// So many that twelve of them on one side are more than chance.
+const DUETS: u32 = 24;
+
+/// As many duets of the same.
+fn duets(others: fn(&str, u32) -> f64) -> Laboratory {
+    // What they do to a side is many times what they take.
+    let mut lab = measured_in(DUETS, 0.1, 2.5, others);
+    lab.plan.measurement.pairing = Pairing::Duet;
+    lab.plan.runs = duet_runs(&[[0, 1]], DUETS, Order::Shuffled, 1);
+    for run in &mut lab.runs {
+        let of = lab.plan.runs.iter().find(|planned| {
+            planned.block == run.block && lab.plan.arms[planned.arm as usize].name == run.arm
+        });
+        run.position = of.unwrap().position;
+        run.half = Some(Half {
+            processors: vec![2 * run.position, 2 * run.position + 1],
+            shares_core: false,
+        });
+    }
+    lab
+}
+
+/// They run where a processor is idle, beside the side that waits more: in some duets.
+fn visited(arm: &str, block: u32) -> f64 {
+    if arm == "other" && block % 4 >= 2 {
+        0.8
+    } else {
+        0.0
+    }
+}
+
+/// In all of them.
+fn stayed_beside(arm: &str, _block: u32) -> f64 {
+    if arm == "other" { 0.8 } else { 0.0 }
+}
+
+#[test]
+fn duets_are_judged_by_undisturbed_ones_where_others_prefer_a_side() {
+    let analysis = duets(visited).analyse();
+    let found = throughput(&analysis);
+    let (low, high) = found.verdict.interval.unwrap();
+    assert!(low < -0.02 && -0.02 < high && high - low < 0.006);
+    assert_eq!((found.pairs.len(), found.verdict.blocks), (12, 12));
+    let adjustment = found.adjustment.as_ref().unwrap();
+    let TakenOut::Undisturbed { blocks, of, left } = adjustment.taken_out else {
+        panic!("{adjustment:?}");
+    };
+    assert_eq!((blocks, of), (12, 24));
+    assert!(left.0 > 0.99 && (left.1 - 0.8).abs() < 0.01, "{left:?}");
+    assert!(
+        found
+            .sentence
+            .contains("only the 12 of 24 blocks are judged"),
+        "{}",
+        found.sentence
+    );
+    // Response times are no better known.
+    for comparison in &analysis.comparisons {
+        assert!(comparison.pairs.len() <= 12, "{}", comparison.sentence);
+    }
+}
+
+#[test]
+fn where_others_stay_beside_a_side_nothing_is_said() {
+    let analysis = duets(stayed_beside).analyse();
+    for comparison in &analysis.comparisons {
+        assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);
+        let reason = comparison.verdict.reason.as_ref().unwrap();
+        assert!(
+            reason
+                .contains("other programs left 100 % of its processors to one, and 60 % to other")
+                && reason.contains("in 0 of 24 blocks"),
+            "{reason}"
+        );
+    }
 }
 
 #[test]

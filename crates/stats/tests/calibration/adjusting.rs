@@ -1,6 +1,8 @@
 //! Are differences from which is taken what other programs did still honest, and how much sharper are they?
 
-use plimsoll_stats::{Comparison, disturbance, without_explained};
+use plimsoll_stats::{
+    Comparison, Duet, FEWEST_BLOCKS, disturbance, undisturbed, without_explained, without_halves,
+};
 
 use crate::comparing::{covers, excludes_zero};
 use crate::simulate::Source;
@@ -94,6 +96,56 @@ fn compared(differences: &[f64]) -> Comparison {
     Comparison::paired(&vec![1.0; other.len()], &other).expect("simulated runs are positive")
 }
 
+/// What a program that runs where a processor is idle leaves to both sides of a duet: in three of five it is beside one, nine times in ten the other arm's, and takes 10 to 90 %.
+fn beside_the_idle(source: &mut Source) -> [f64; 2] {
+    let mut left = [1.0; 2];
+    if source.chance(0.6) {
+        let side = usize::from(source.chance(0.9));
+        left[side] = 0.5 + 0.4 * source.normal().clamp(-1.0, 1.0);
+    }
+    left
+}
+
+/// Each answer waits for it: that costs a tenth wherever it is, and then more than in proportion.
+fn at_each_answer(left: f64) -> f64 {
+    if left < 1.0 {
+        2.0 * left.ln() - 0.1
+    } else {
+        0.0
+    }
+}
+
+/// Duets beside such a program, as the program judges them; `None` where it does not.
+fn duets_beside(source: &mut Source, own: Own, count: usize, ratio: f64) -> Option<Comparison> {
+    let (mut duets, mut of_both) = (Vec::new(), [Vec::new(), Vec::new()]);
+    for block in 0..count {
+        let common = 0.05 * source.normal();
+        let left = beside_the_idle(source);
+        let [baseline, other] = left.map(|left| common + own(source) + at_each_answer(left));
+        duets.push(Duet {
+            baseline,
+            other: other + ratio.ln(),
+            other_is_second: block % 2 == 1,
+        });
+        of_both[0].push(left[0]);
+        of_both[1].push(left[1]);
+    }
+    let [baseline, other] = &of_both;
+    let taken = if let Some(alone) = undisturbed(baseline, other) {
+        let mut alone = alone.into_iter();
+        duets.retain(|_| alone.next() == Some(true));
+        if duets.len() < FEWEST_BLOCKS {
+            return None;
+        }
+        None
+    } else {
+        disturbance(baseline, other)
+    };
+    let alike = without_halves(&duets, taken.as_deref());
+    let differences = alike.unwrap_or_else(|| duets.iter().map(Duet::difference).collect());
+    Some(compared(&differences))
+}
+
 pub fn studies() -> Vec<Study> {
     let coverage = "interval holds the truth, 95 %";
     let different = "“different” for equal arms, 95 %";
@@ -150,6 +202,41 @@ pub fn studies() -> Vec<Study> {
     let simulated = "the same, what others take is not felt at all";
     studies.add(823, simulated, found, AtLeast(0.8), |source| {
         Some(excludes_zero(&experiment(source, case, 0.98).judged))
+    });
+    let cases: [(u64, usize, &str, Own); 4] = [
+        (
+            831,
+            40,
+            "40 duets, others take 10 to 90 % of one side in 24, mostly of the same",
+            little,
+        ),
+        (
+            832,
+            40,
+            "the same, noise without variance (t, 2 degrees)",
+            wild,
+        ),
+        (
+            833,
+            40,
+            "the same, one side in ten stalls by 10 %",
+            stalling,
+        ),
+        (834, 12, "the same in 12 duets, 1 % noise", little),
+    ];
+    for (seed, count, simulated, own) in cases {
+        studies.add(seed, simulated, coverage, AtLeast(0.93), |source| {
+            Some(covers(&duets_beside(source, own, count, 1.05)?, 0.05))
+        });
+        studies.add(seed + 10, simulated, different, AtMost(0.05), |source| {
+            let judged = duets_beside(source, own, count, 1.0);
+            Some(judged.is_some_and(|judged| excludes_zero(&judged)))
+        });
+    }
+    let simulated = "40 duets, others take 10 to 90 % of one side in 24, mostly of the same";
+    studies.add(851, simulated, found, AtLeast(0.8), |source| {
+        let judged = duets_beside(source, little, 40, 0.98);
+        Some(judged.is_some_and(|judged| excludes_zero(&judged)))
     });
     studies.all
 }
