@@ -215,18 +215,19 @@ fn drawn(random: &mut Random, from: &[Block], count: usize, exchanged: bool) -> 
 enum Judged {
     /// As they were measured, but for the effect of the halves of duets.
     AsMeasured,
-    /// With what other programs took of the processors taken out too; of duets of which they preferred one side only the undisturbed.
+    /// With what other programs took of the processors taken out too.
     WithoutOthers,
+    /// The same, but of duets of which they preferred one side only the undisturbed.
+    Chosen,
 }
 
 /// The interval of the difference, as a logarithm, as the program makes it.
 fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64)> {
     let mut blocks: Vec<&Block> = blocks.iter().filter(|block| block.valid).collect();
-    let mut taken_out = judged == Judged::WithoutOthers;
+    let mut taken_out = judged != Judged::AsMeasured;
     let left = |side: usize| blocks.iter().map(move |block| block.left[side]);
     let [baseline, other] = [0, 1].map(|side| left(side).collect::<Vec<f64>>());
-    if taken_out
-        && is_duet
+    if judged == Judged::Chosen
         && let Some(alone) = undisturbed(&baseline, &other)
     {
         let mut alone = alone.into_iter();
@@ -270,6 +271,12 @@ enum Counted {
 }
 
 impl Pair {
+    /// The ways in which it can be judged: others prefer a side of duets alone.
+    fn judged<'a>(&self, mut ways: Vec<(Judged, &'a str)>) -> Vec<(Judged, &'a str)> {
+        ways.retain(|(judged, _)| self.is_duet || *judged != Judged::Chosen);
+        ways
+    }
+
     /// How often it is so in experiments of so many blocks, drawn from these.
     fn share(
         &self,
@@ -295,16 +302,20 @@ impl Pair {
 
 fn resample(text: &str) -> Result<(), Box<dyn Error>> {
     let pairs = pairs(text)?;
-    let ways = [
-        (Judged::AsMeasured, "as measured"),
-        (Judged::WithoutOthers, "others taken out"),
+    // Ways of a group are shown the same experiments.
+    let ways: [&[(Judged, &str)]; 2] = [
+        &[(Judged::AsMeasured, "as measured")],
+        &[
+            (Judged::WithoutOthers, "others taken out"),
+            (Judged::Chosen, "undisturbed where a side is preferred"),
+        ],
     ];
     println!("| Experiment | Way | Planted | Blocks | Judged | Whole record |");
     println!("|---|---|---:|---:|---|---|");
     for (((experiment, pairing), planted), pair) in &pairs {
         let planted = 100.0 * planted.parse::<f64>()?;
         let percent = |logarithm: f64| 100.0 * logarithm.exp_m1();
-        for (judged, words) in ways {
+        for (judged, words) in pair.judged(ways.concat()) {
             let whole = interval(&pair.blocks, pair.is_duet, judged).map_or_else(
                 || "none".to_owned(),
                 |(lower, upper)| format!("{:+.2} to {:+.2} %", percent(lower), percent(upper)),
@@ -324,24 +335,28 @@ fn resample(text: &str) -> Result<(), Box<dyn Error>> {
         } else {
             (Counted::Found, format!("{} % found", 100.0 * planted))
         };
-        for (judged, words) in ways {
-            let counts = (counted, judged);
-            print!("| {experiment} | {pairing} | {words} | {what} |");
-            for minutes in MINUTES {
-                let blocks = (60.0 * minutes / pair.seconds) as usize;
-                let once = pair.share(&mut random, &pair.blocks, counts, blocks, EXPERIMENTS);
-                let mut shares = Vec::with_capacity(RECORDS);
-                for _ in 0..RECORDS {
-                    let record = drawn(&mut random, &pair.blocks, pair.blocks.len(), false);
-                    let times = EXPERIMENTS_OF_EACH;
-                    shares.push(pair.share(&mut random, &record, counts, blocks, times));
+        for group in ways {
+            let start = random.clone();
+            for (judged, words) in pair.judged(group.to_vec()) {
+                random = start.clone();
+                let counts = (counted, judged);
+                print!("| {experiment} | {pairing} | {words} | {what} |");
+                for minutes in MINUTES {
+                    let blocks = (60.0 * minutes / pair.seconds) as usize;
+                    let once = pair.share(&mut random, &pair.blocks, counts, blocks, EXPERIMENTS);
+                    let mut shares = Vec::with_capacity(RECORDS);
+                    for _ in 0..RECORDS {
+                        let record = drawn(&mut random, &pair.blocks, pair.blocks.len(), false);
+                        let times = EXPERIMENTS_OF_EACH;
+                        shares.push(pair.share(&mut random, &record, counts, blocks, times));
+                    }
+                    shares.sort_by(f64::total_cmp);
+                    let (low, high) = (shares[RECORDS / 40], shares[RECORDS - 1 - RECORDS / 40]);
+                    let [once, low, high] = [once, low, high].map(|share| 100.0 * share);
+                    print!(" {once:.0} % ({low:.0} to {high:.0}) |");
                 }
-                shares.sort_by(f64::total_cmp);
-                let (low, high) = (shares[RECORDS / 40], shares[RECORDS - 1 - RECORDS / 40]);
-                let [once, low, high] = [once, low, high].map(|share| 100.0 * share);
-                print!(" {once:.0} % ({low:.0} to {high:.0}) |");
+                println!();
             }
-            println!();
         }
     }
     for ((experiment, pairing), seconds) in pairs

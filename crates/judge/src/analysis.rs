@@ -863,6 +863,16 @@ pub struct Comparison {
     pub dearer: Option<String>,
 }
 
+impl Comparison {
+    /// Where only the duets are judged in which other programs took nothing: how many those are, and of how many.
+    pub(crate) fn undisturbed(&self) -> Option<(usize, usize)> {
+        match self.adjustment.as_ref()?.taken_out {
+            TakenOut::Undisturbed { blocks, of, .. } => Some((blocks as usize, of as usize)),
+            TakenOut::Explained(_) => None,
+        }
+    }
+}
+
 /// What differs between the two arms of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairDifferences {

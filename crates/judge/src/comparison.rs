@@ -704,7 +704,9 @@ fn comparison(
     let adjustment = pairs.disturbed.as_ref().and_then(|(disturbed, taken_out)| {
         adjustment(disturbed, *taken_out, pairs.rule, verdict.confidence)
     });
-    if let Some(adjustment) = &adjustment {
+    if let Some(adjustment) = &adjustment
+        && verdict.estimate.is_some()
+    {
         sentence.push(' ');
         sentence.push_str(&adjusted_words(pairs.metric, adjustment, [&baseline, &arm]));
     }

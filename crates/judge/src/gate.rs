@@ -77,7 +77,7 @@ pub(crate) fn gate(
         }
     };
     let made = selection.progress.order.len();
-    let compared = deciding.iter().map(|one| one.verdict.blocks as usize);
+    let compared = deciding.iter().map(|one| can_be_compared(one));
     let compared = compared.min().unwrap_or(0);
     let usable = 2 * compared >= made;
     let blocks = counted(made, "block");
@@ -104,6 +104,14 @@ pub(crate) fn gate(
     })
 }
 
+/// In how many blocks both have a valid point. Those that other programs disturbed count: more blocks will bring some that they did not.
+fn can_be_compared(one: &Comparison) -> usize {
+    match one.undisturbed() {
+        Some((_, of)) => of,
+        None => one.verdict.blocks as usize,
+    }
+}
+
 /// `workload c at 2 threads: throughput 1.2 % lower (0.4 % to 2.0 % lower), margin 3.0 %`.
 fn in_words(one: &Comparison) -> String {
     let what = metric(one.metric);
@@ -115,7 +123,8 @@ fn in_words(one: &Comparison) -> String {
         ..
     } = one.verdict
     else {
-        return format!("{place} has no interval yet, margin {margin}");
+        let reason = one.verdict.reason.as_deref().unwrap_or("few blocks");
+        return format!("{place} has no interval yet ({reason}), margin {margin}");
     };
     let change = Change::style(one.metric, estimate, Some(interval));
     format!(

@@ -28,11 +28,12 @@ pub(crate) fn blocks_needed(plan: &Plan, comparisons: &[Comparison]) -> Vec<Bloc
         let done = comparison.pairs.len();
         let is_wide = reached.is_none_or(|reached| reached > half_width);
         let blocks = blocks.map(|blocks| {
-            if is_wide {
+            let judged = if is_wide {
                 blocks.max(done + 1)
             } else {
                 blocks
-            }
+            };
+            to_be_made(comparison, judged)
         });
         needed.push(BlocksNeeded {
             baseline: comparison.baseline.clone(),
@@ -46,6 +47,14 @@ pub(crate) fn blocks_needed(plan: &Plan, comparisons: &[Comparison]) -> Vec<Bloc
     }
     needed.append(&mut without_comparison(plan, comparisons, asked));
     needed
+}
+
+/// How many blocks have to be made for so many that are judged: other programs may disturb some.
+fn to_be_made(comparison: &Comparison, judged: usize) -> usize {
+    match comparison.undisturbed() {
+        Some((undisturbed, of)) if undisturbed > 0 => (judged * of).div_ceil(undisturbed),
+        _ => judged,
+    }
 }
 
 /// Deciding metrics of a pair and mix that cannot be compared yet: nothing is known of their intervals.

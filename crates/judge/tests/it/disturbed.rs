@@ -2,8 +2,8 @@
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, primary};
 use crate::watched::{Watched, disk};
-use plimsoll_judge::{Analysis, Comparison, Judgement, TakenOut};
-use plimsoll_plan::{Metric, Order, Pairing, duet_runs};
+use plimsoll_judge::{Analysis, Comparison, GateOutcome, Judgement, TakenOut};
+use plimsoll_plan::{Gate, Looks, Metric, Order, Pairing, duet_runs};
 use plimsoll_record::{DiskChoice, ForeignCpu, Half};
 
 const BLOCKS: u32 = 12;
@@ -189,6 +189,10 @@ fn duets_are_judged_by_undisturbed_ones_where_others_prefer_a_side() {
         "{}",
         found.sentence
     );
+    // One in two has to be made for nothing.
+    let needed = |analysis: &Analysis| analysis.blocks_needed[0].blocks.unwrap();
+    let quiet = duets(|_, _| 0.0).analyse();
+    assert_eq!(needed(&analysis), 2 * needed(&quiet));
     // Response times are no better known.
     for comparison in &analysis.comparisons {
         assert!(comparison.pairs.len() <= 12, "{}", comparison.sentence);
@@ -207,7 +211,37 @@ fn where_others_stay_beside_a_side_nothing_is_said() {
                 && reason.contains("in 0 of 24 blocks"),
             "{reason}"
         );
+        assert!(
+            !comparison.sentence.contains("lower"),
+            "{}",
+            comparison.sentence
+        );
     }
+}
+
+/// Of a few duets none may be undisturbed, and of more some will be.
+#[test]
+fn a_gate_goes_on_beside_programs_that_prefer_a_side() {
+    let asked = |others: fn(&str, u32) -> f64| {
+        let mut lab = duets(others);
+        lab.plan.measurement.looks = Some(Looks {
+            first: 11,
+            half_width: None,
+            gate: Some(Gate {
+                within_ns: 900_000_000_000,
+            }),
+        });
+        lab.analyse().gate.unwrap()
+    };
+    let open = asked(stayed_beside);
+    assert_eq!((open.outcome, open.usable), (GateOutcome::Open, true));
+    assert!(
+        open.sentence.contains("and 60 % to other"),
+        "{}",
+        open.sentence
+    );
+    let passed = asked(visited);
+    assert_eq!((passed.outcome, passed.usable), (GateOutcome::Passed, true));
 }
 
 #[test]
