@@ -558,6 +558,9 @@ pub struct NoiseResult {
     /// in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<f64>,
+    /// Share of the duets in which other programs left both sides alone, where they preferred one: only of those is what follows, and only they can be judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undisturbed: Option<f64>,
     /// From block to block, in common for both arms: a comparison is free of it.
     pub block: f64,
     /// From run to run of an arm.

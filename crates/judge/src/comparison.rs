@@ -156,7 +156,7 @@ impl Matched {
     }
 
     /// The same within some blocks.
-    fn within(
+    pub(crate) fn within(
         [of_a, of_b]: [&[Sample]; 2],
         metric: Metric,
         is_within: impl Fn(u32) -> bool,
@@ -239,6 +239,12 @@ impl Matched {
             self.known = self.apart_by(&alike);
         }
         Some(duets)
+    }
+
+    /// Whether a block is one of those that are judged, if both arms have a value there.
+    pub(crate) fn has(&self, block: u32) -> bool {
+        let one_sided = self.one_sided.as_ref();
+        one_sided.is_none_or(|found| found.undisturbed.contains(&block))
     }
 
     /// How what other programs did is kept out of what is known.

@@ -22,6 +22,13 @@ pub(crate) struct OneSided {
     pub(crate) left: [f64; 2],
 }
 
+impl OneSided {
+    /// Share of the blocks that are undisturbed.
+    pub(crate) fn share(&self) -> f64 {
+        self.undisturbed.len() as f64 / self.of.max(1) as f64
+    }
+}
+
 /// Whether other programs preferred one side of these duets, and in which they preferred none; `None` where they did not, or nothing is known of it.
 pub(crate) fn one_sided(sides: [&[Sample]; 2]) -> Option<OneSided> {
     let of_side = |side: &[Sample]| -> BTreeSet<u32> {

@@ -4,6 +4,7 @@ use crate::NoiseResult;
 use crate::arm_samples::ArmSamples;
 use crate::comparison::Matched;
 use crate::deciding::deciding_point;
+use crate::disturbance::OneSided;
 use crate::duets::paired_seconds;
 use crate::estimate::CONFIDENCE;
 use crate::pauses::span;
@@ -56,10 +57,10 @@ pub(crate) fn noise(
                 continue;
             }
             let samples = pair.map(|arm| &arms[arm].points[point][..]);
-            let Some(mut sources) = sources(plan, pair, samples) else {
+            let matched = Matched::in_plan(plan, arms, pair, point, Metric::Throughput);
+            let Some(mut sources) = sources(plan, pair, samples, |block| matched.has(block)) else {
                 continue;
             };
-            let matched = Matched::in_plan(plan, arms, pair, point, Metric::Throughput);
             let explained = matched.explained();
             sources.run *= 1.0 - explained.unwrap_or(0.0);
             sources.seconds *= 1.0 - explained.unwrap_or(0.0);
@@ -77,6 +78,7 @@ pub(crate) fn noise(
                 load_label: load_label(planned),
                 blocks: sources.blocks,
                 explained,
+                undisturbed: matched.one_sided.as_ref().map(OneSided::share),
                 block: sources.block.sqrt(),
                 run: sources.run.sqrt(),
                 seconds: sources.seconds.sqrt(),
@@ -97,10 +99,16 @@ pub(crate) fn noise(
 }
 
 /// In turn by the nested components of the runs of both arms. In duets by the differences of the two sides, which are free of what both had in common.
-fn sources(plan: &Plan, pair: [usize; 2], samples: [&[Sample]; 2]) -> Option<NoiseSources> {
+fn sources(
+    plan: &Plan,
+    pair: [usize; 2],
+    samples: [&[Sample]; 2],
+    is_judged: impl Fn(u32) -> bool,
+) -> Option<NoiseSources> {
     let mut runs = Vec::new();
     for (arm, of_arm) in (0..).zip(samples) {
-        for sample in of_arm.iter().filter(|sample| sample.result.valid) {
+        let valid = of_arm.iter().filter(|sample| sample.result.valid);
+        for sample in valid.filter(|sample| is_judged(sample.result.block)) {
             let seconds = sample.kept_seconds().map(|(_, value)| value);
             runs.push((
                 sample.result.block,
@@ -115,7 +123,7 @@ fn sources(plan: &Plan, pair: [usize; 2], samples: [&[Sample]; 2]) -> Option<Noi
         points,
     });
     let nested = noise_sources(&nested.collect::<Vec<_>>())?;
-    let matched = Matched::of(samples[0], samples[1], Metric::Throughput);
+    let matched = Matched::within(samples, Metric::Throughput, is_judged);
     let Some(duets) = matched.duets(plan, pair[1]) else {
         return Some(nested);
     };
@@ -159,7 +167,8 @@ impl NoiseResult {
     pub fn reach(&self, share: f64, point_seconds: f64) -> Option<Reach> {
         let longer = point_seconds / self.point_seconds;
         let of_arm = (self.run.powi(2) + self.seconds.powi(2) / longer).sqrt();
-        let blocks = blocks_to_see(of_arm, share)?;
+        let judged = blocks_to_see(of_arm, share)? as f64;
+        let blocks = (judged / self.undisturbed.unwrap_or(1.0)).ceil() as usize;
         let run = self.overhead_seconds + point_seconds * self.points_of_a_run as f64;
         Some(Reach {
             point_seconds,
@@ -215,6 +224,13 @@ fn sentence(result: &NoiseResult) -> String {
         let before = format!(
             "What other programs took of the processors made {} of the noise of a difference, and is taken out. Of the rest: ",
             percent(explained, 0)
+        );
+        text.insert_str(0, &before);
+    }
+    if let Some(share) = result.undisturbed {
+        let before = format!(
+            "Other programs preferred a side of the duets, and left both alone in {} of them. Of the noise of those: ",
+            percent(share, 0)
         );
         text.insert_str(0, &before);
     }

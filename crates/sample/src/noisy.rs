@@ -86,6 +86,7 @@ pub fn noisy(analysis: &mut Analysis) {
             load_label: LOAD.into(),
             blocks: 8,
             explained: None,
+            undisturbed: None,
             block: 0.034,
             run: 0.009,
             seconds: 0.004,

@@ -193,6 +193,15 @@ fn duets_are_judged_by_undisturbed_ones_where_others_prefer_a_side() {
     let needed = |analysis: &Analysis| analysis.blocks_needed[0].blocks.unwrap();
     let quiet = duets(|_, _| 0.0).analyse();
     assert_eq!(needed(&analysis), 2 * needed(&quiet));
+    let noise = &analysis.noise[0];
+    assert_eq!(noise.undisturbed, Some(0.5));
+    let of_difference = std::f64::consts::SQRT_2 * noise.run.hypot(noise.seconds);
+    assert!(of_difference < 0.01, "{noise:?}");
+    assert!(
+        noise.sentence.contains("left both alone in 50 % of them"),
+        "{}",
+        noise.sentence
+    );
     // Response times are no better known.
     for comparison in &analysis.comparisons {
         assert!(comparison.pairs.len() <= 12, "{}", comparison.sentence);
