@@ -15,11 +15,12 @@ pub enum Outcome {
 }
 
 impl crate::Comparison {
-    /// Whether both arms have something to compare.
+    /// Whether both arms have something to compare, even if other programs disturbed all of it.
     #[must_use]
     pub fn has_values(&self) -> bool {
         let is_some = |(a, b): &(Vec<f64>, Vec<f64>)| !a.is_empty() && !b.is_empty();
-        !self.pairs.is_empty() || self.apart.as_ref().is_some_and(is_some)
+        let measured = self.undisturbed().map_or(self.pairs.len(), |(_, of)| of);
+        measured > 0 || self.apart.as_ref().is_some_and(is_some)
     }
 }
 

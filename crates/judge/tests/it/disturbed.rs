@@ -2,7 +2,7 @@
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, primary};
 use crate::watched::{Watched, disk};
-use plimsoll_judge::{Analysis, Comparison, GateOutcome, Judgement, TakenOut};
+use plimsoll_judge::{Analysis, Comparison, GateOutcome, Judgement, Outcome, TakenOut};
 use plimsoll_plan::{Gate, Looks, Metric, Order, Pairing, duet_runs};
 use plimsoll_record::{DiskChoice, ForeignCpu, Half};
 
@@ -211,6 +211,8 @@ fn duets_are_judged_by_undisturbed_ones_where_others_prefer_a_side() {
 #[test]
 fn where_others_stay_beside_a_side_nothing_is_said() {
     let analysis = duets(stayed_beside).analyse();
+    // Nothing is wrong with what was measured.
+    assert_eq!(analysis.outcome(), Outcome::Good, "{:?}", analysis.headline);
     for comparison in &analysis.comparisons {
         assert_eq!(comparison.verdict.judgement, Judgement::Inconclusive);
         let reason = comparison.verdict.reason.as_ref().unwrap();
