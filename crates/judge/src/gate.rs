@@ -88,7 +88,7 @@ pub(crate) fn gate(
         }
         (false, true) => format!(
             " Its time of {} was over after {blocks}.",
-            units::about(asked.within_ns)
+            units::to_the_second(asked.within_ns)
         ),
         (false, false) => String::new(),
     };

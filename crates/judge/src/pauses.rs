@@ -2,7 +2,7 @@
 
 use crate::select::Selection;
 use crate::words::list;
-use plimsoll_quantities::units::about;
+use plimsoll_quantities::units::to_the_second;
 use plimsoll_record::{RunRecord, Warning, WarningId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,10 @@ pub(crate) fn warnings(selection: &Selection<'_>) -> Option<Warning> {
         split.extend(longest.map(|pause| (block, pause)));
     }
     let (_, first) = *split.first()?;
-    let paused = format!("{} between two of its runs", about((first * 1e9) as u64));
+    let paused = format!(
+        "{} between two of its runs",
+        to_the_second((first * 1e9) as u64)
+    );
     let names = split
         .iter()
         .map(|(block, _)| (u64::from(*block) + 1).to_string());

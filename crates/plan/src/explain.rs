@@ -11,7 +11,7 @@ use crate::{
     Arm, CONTROLLER, EngineKind, Looks, Needs, Order, Origin, Pairing, Plan, PointRole, WorkingSet,
 };
 use plimsoll_quantities::units;
-use plimsoll_quantities::units::{about, shortened_to};
+use plimsoll_quantities::units::{about, shortened_to, to_the_second};
 use plimsoll_quantities::words::decimal_bytes;
 use serde::Serialize;
 
@@ -343,7 +343,7 @@ impl std::fmt::Display for PlanExplanation {
         }
         write!(f, ":")?;
         if self.needs.measuring_ns > 0 || self.needs.searching_ns == 0 {
-            let measuring = about(self.needs.measuring_ns);
+            let measuring = to_the_second(self.needs.measuring_ns);
             write!(f, " {}{measuring} of warm-up and measuring", most(is_bound))?;
         }
         if self.needs.searching_ns > 0 {

@@ -90,7 +90,7 @@ pub(crate) fn looks_words(looks: &Looks, most: usize) -> String {
         return format!(
             "{} to {most} blocks, until it is certain whether more than the margin is lost, at most {}",
             looks.first,
-            units::about(gate.within_ns)
+            units::to_the_second(gate.within_ns)
         );
     }
     let until = match looks.half_width {

@@ -19,8 +19,8 @@ pub use read::{
     parse_count, parse_duration, parse_rate, parse_share, parse_size, shortened, shortened_to,
 };
 pub use write::{
-    about, count, duration, rate, share, size, write_count, write_duration, write_rate,
-    write_share, write_size,
+    about, count, duration, rate, share, size, to_the_second, write_count, write_duration,
+    write_rate, write_share, write_size,
 };
 
 /// Why a text is not a value. Each names the text and shows how it would be right.
@@ -220,6 +220,25 @@ mod tests {
         assert_eq!(share(0.05), "5%");
         assert_eq!(share(0.999), "99.9%");
         assert_eq!(share(0.0), "0%");
+    }
+
+    #[test]
+    fn an_estimate_is_no_finer_than_it_is() {
+        let about = |seconds: f64| about((seconds * 1e9) as u64);
+        for (seconds, words) in [
+            (0.4, "0s"),
+            (45.6, "46s"),
+            (59.6, "1m"),
+            (176.0, "3m"),
+            (239.4, "4m"),
+            (240.6, "4m"),
+            (597.0, "10m"),
+            (847.0, "14m"),
+            (5_430.0, "1h31m"),
+        ] {
+            assert_eq!(about(seconds), words, "{seconds}");
+        }
+        assert_eq!(to_the_second(239_400_000_000), "3m59s");
     }
 
     proptest! {

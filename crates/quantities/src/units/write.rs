@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+const SECOND: u64 = 1_000_000_000;
+const MINUTE: u64 = 60 * SECOND;
+const TEN_MINUTES: u64 = 10 * MINUTE;
+
 /// Writes bytes so that [`parse_size`](super::parse_size) reads the same number: `256MiB`, `1.5GB`, `1234567B`.
 ///
 /// # Errors
@@ -49,7 +53,6 @@ pub fn write_count(out: &mut impl fmt::Write, count: u64) -> fmt::Result {
 /// # Errors
 /// Those of `out`.
 pub fn write_duration(out: &mut impl fmt::Write, nanos: u64) -> fmt::Result {
-    const SECOND: u64 = 1_000_000_000;
     if nanos == 0 {
         return out.write_str("0s");
     }
@@ -180,9 +183,24 @@ fn float_text(value: f64, power: i32) -> String {
     if negative { format!("-{text}") } else { text }
 }
 
-/// Nanoseconds for the eye: whole seconds.
+/// Nanoseconds to the whole second.
+#[must_use]
+pub fn to_the_second(nanos: u64) -> String {
+    duration(nearest(nanos, SECOND))
+}
+
+/// Nanoseconds that were estimated, no finer than an estimate is: whole seconds up to a minute, tens of seconds up to ten minutes, then
+/// whole minutes.
 #[must_use]
 pub fn about(nanos: u64) -> String {
-    const SECOND: u64 = 1_000_000_000;
-    duration(nanos.saturating_add(SECOND / 2) / SECOND * SECOND)
+    let step = match nanos {
+        0..MINUTE => SECOND,
+        MINUTE..TEN_MINUTES => 10 * SECOND,
+        _ => MINUTE,
+    };
+    duration(nearest(nanos, step))
+}
+
+fn nearest(nanos: u64, step: u64) -> u64 {
+    nanos.saturating_add(step / 2) / step * step
 }
