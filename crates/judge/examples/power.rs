@@ -15,7 +15,7 @@
 use plimsoll_judge::{analyse, plan_of};
 use plimsoll_plan::Pairing;
 use plimsoll_stats::{
-    Comparison, Duet, FEWEST_BLOCKS, median, undisturbed, without_explained, without_halves,
+    Comparison, Duet, duets_beside_others, median, without_explained, without_halves,
 };
 use plimsoll_store::{Filter, Store};
 use rand::{RngExt, SeedableRng};
@@ -223,20 +223,9 @@ enum Judged {
 
 /// The interval of the difference, as a logarithm, as the program makes it.
 fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64)> {
-    let mut blocks: Vec<&Block> = blocks.iter().filter(|block| block.valid).collect();
-    let mut taken_out = judged != Judged::AsMeasured;
+    let blocks: Vec<&Block> = blocks.iter().filter(|block| block.valid).collect();
     let left = |side: usize| blocks.iter().map(move |block| block.left[side]);
     let [baseline, other] = [0, 1].map(|side| left(side).collect::<Vec<f64>>());
-    if judged == Judged::Chosen
-        && let Some(alone) = undisturbed(&baseline, &other)
-    {
-        let mut alone = alone.into_iter();
-        blocks.retain(|_| alone.next() == Some(true));
-        taken_out = false;
-        if blocks.len() < FEWEST_BLOCKS {
-            return None;
-        }
-    }
     let duet = |block: &&Block| Duet {
         baseline: block.base,
         other: block.other,
@@ -244,15 +233,17 @@ fn interval(blocks: &[Block], is_duet: bool, judged: Judged) -> Option<(f64, f64
     };
     let duets: Vec<Duet> = blocks.iter().map(duet).collect();
     let differences: Vec<f64> = duets.iter().map(Duet::difference).collect();
-    // Whether both were surely not disturbed alike in turn is not asked here: drawing blocks again and again makes chance look like more.
-    let more = blocks
-        .iter()
-        .map(|block| (block.left[1] / block.left[0]).ln());
-    let taken = taken_out.then(|| more.collect::<Vec<f64>>());
-    let left = match &taken {
-        _ if is_duet => without_halves(&duets, taken.as_deref()),
-        Some(taken) => without_explained(&differences, [taken]),
-        None => None,
+    // Whether both were surely not disturbed alike is not asked here: drawing blocks again and again makes chance look like more.
+    let each = other.iter().zip(&baseline);
+    let more: Vec<f64> = each
+        .map(|(other, baseline)| (other / baseline).ln())
+        .collect();
+    let left = match judged {
+        Judged::Chosen => Some(duets_beside_others(&duets, [&baseline, &other])?),
+        Judged::WithoutOthers if is_duet => without_halves(&duets, Some(&more)),
+        Judged::WithoutOthers => without_explained(&differences, [&more]),
+        Judged::AsMeasured if is_duet => without_halves(&duets, None),
+        Judged::AsMeasured => None,
     };
     let left = left.unwrap_or(differences);
     let ratios: Vec<f64> = left.iter().map(|one| one.exp()).collect();

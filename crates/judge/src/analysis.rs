@@ -585,29 +585,30 @@ pub struct NoiseResult {
     pub sentence: String,
 }
 
-/// How what other programs took of the processors is kept out of a comparison.
+/// Which duets are judged where other programs took more from one side than from the other: those in which they took nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TakenOut {
-    /// By regression: the share of the variance of the differences that it explains, 0 to 1.
-    Explained(f64),
-    /// They took more from one side of duets than from the other, so only those are judged in which they took nothing.
-    Undisturbed {
-        /// How many those are.
-        blocks: u32,
-        /// Of how many.
-        of: u32,
-        /// What was left to A and to B on average, a share of their processors' time.
-        left: (f64, f64),
-    },
+pub struct Undisturbed {
+    /// How many those are.
+    pub blocks: u32,
+    /// Of how many.
+    pub of: u32,
+    /// What was left to A and to B on average, a share of their processors' time.
+    pub left: (f64, f64),
 }
 
-/// What it changed that what other programs took of the processors was taken out of a comparison.
+impl Undisturbed {
+    /// The share that is judged, 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        f64::from(self.blocks) / f64::from(self.of.max(1))
+    }
+}
+
+/// What it changed that what other programs took of the processors was kept out of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Adjustment {
-    /// How that was done.
-    #[serde(flatten)]
-    pub taken_out: TakenOut,
+    /// The share of the variance of the differences that it explains, 0 to 1, where it is taken out by regression; `None` where disturbed duets are left out.
+    pub explained: Option<f64>,
     /// The estimate with it, a share.
     pub estimate: f64,
     /// Its interval.
@@ -850,7 +851,10 @@ pub struct Comparison {
     /// The pairs as they were judged, where that is not as they were measured: without the effect of the halves of duets, and of other programs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<(f64, f64)>,
-    /// What it changed that what other programs took of the processors was taken out; `None` where it was not.
+    /// Which duets are judged, where only undisturbed ones are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undisturbed: Option<Undisturbed>,
+    /// What it changed that what other programs took of the processors was kept out; `None` where it was not, or where nothing could be said with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjustment: Option<Adjustment>,
     /// Values of the runs of A and of B where nothing says which of them belong together, as in imported records. Then there are no pairs.
@@ -864,16 +868,6 @@ pub struct Comparison {
     pub because: Option<String>,
     /// Where the same resource holds both back: what an operation takes of it, as one sentence. `None` where it is not the same, or takes the same.
     pub dearer: Option<String>,
-}
-
-impl Comparison {
-    /// Where only the duets are judged in which other programs took nothing: how many those are, and of how many.
-    pub(crate) fn undisturbed(&self) -> Option<(usize, usize)> {
-        match self.adjustment.as_ref()?.taken_out {
-            TakenOut::Undisturbed { blocks, of, .. } => Some((blocks as usize, of as usize)),
-            TakenOut::Explained(_) => None,
-        }
-    }
 }
 
 /// What differs between the two arms of a comparison.

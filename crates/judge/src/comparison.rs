@@ -6,7 +6,7 @@
 use crate::arm_samples::ArmSamples;
 use crate::deciding::deciding;
 use crate::demanded::Demanded;
-use crate::disturbance::{OneSided, disturbance, one_sided};
+use crate::disturbance::{KeptOut, disturbance, one_sided};
 use crate::estimate::CONFIDENCE;
 use crate::extract::Reading;
 use crate::pairing::primaries;
@@ -15,7 +15,7 @@ use crate::sample::Sample;
 use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
 use crate::words::{Change, percent};
-use crate::{Adjustment, Comparison, FactorResults, Judgement, TakenOut, Verdict};
+use crate::{Adjustment, Comparison, FactorResults, Judgement, Undisturbed, Verdict};
 use plimsoll_plan::{Direction, Metric, Pairing, Plan, Point};
 use plimsoll_schedule::Load;
 use plimsoll_stats::{
@@ -144,10 +144,8 @@ pub(crate) struct Matched {
     pub(crate) known: Vec<[Observation; 2]>,
     /// How many pairs are only known by a bound.
     pub(crate) bounds: usize,
-    /// What would be known with what other programs did, where that is taken out.
-    pub(crate) disturbed: Option<Vec<[Observation; 2]>>,
-    /// Where they preferred a side: only undisturbed blocks are in here.
-    pub(crate) one_sided: Option<OneSided>,
+    /// How what other programs did is kept out of it, where it is.
+    pub(crate) kept_out: Option<KeptOut>,
 }
 
 impl Matched {
@@ -191,8 +189,7 @@ impl Matched {
             values,
             known,
             bounds,
-            disturbed: None,
-            one_sided: None,
+            kept_out: None,
         }
     }
 
@@ -208,13 +205,14 @@ impl Matched {
         let sides = [a, b].map(|arm| &arms[arm].points[point][..]);
         let mut matched = Self::of(sides[0], sides[1], metric);
         let is_duet = plan.measurement.pairing == Pairing::Duet;
-        if let Some(found) = is_duet.then(|| one_sided(sides)).flatten() {
+        if let Some(one_sided) = is_duet.then(|| one_sided(sides)).flatten() {
             matched.take_halves_out(plan, b);
-            let disturbed = matched.known;
-            matched = Self::within(sides, metric, |block| found.undisturbed.contains(&block));
+            let with = matched.known;
+            matched = Self::within(sides, metric, |block| {
+                one_sided.undisturbed.contains(&block)
+            });
             matched.take_halves_out(plan, b);
-            matched.disturbed = Some(disturbed);
-            matched.one_sided = Some(found);
+            matched.kept_out = Some(KeptOut::LeftOut { with, one_sided });
             return matched;
         }
         if matched.bounds > 0 {
@@ -224,10 +222,11 @@ impl Matched {
         let is_closed = matches!(plan.points[point].load, Load::Closed { .. });
         if metric == Metric::Throughput
             && is_closed
-            && let Some(left) = matched.undisturbed(sides, duets.as_deref())
+            && let Some(without) = matched.without_explained(sides, duets.as_deref())
         {
-            let left = matched.apart_by(&left);
-            matched.disturbed = Some(std::mem::replace(&mut matched.known, left));
+            let without = matched.apart_by(&without);
+            let with = std::mem::replace(&mut matched.known, without);
+            matched.kept_out = Some(KeptOut::Explained { with });
         }
         matched
     }
@@ -243,46 +242,46 @@ impl Matched {
 
     /// Whether a block is one of those that are judged, if both arms have a value there.
     pub(crate) fn has(&self, block: u32) -> bool {
-        let one_sided = self.one_sided.as_ref();
-        one_sided.is_none_or(|found| found.undisturbed.contains(&block))
+        match &self.kept_out {
+            Some(KeptOut::LeftOut { one_sided, .. }) => one_sided.undisturbed.contains(&block),
+            _ => true,
+        }
     }
 
-    /// How what other programs did is kept out of what is known.
-    fn taken_out(&self) -> Option<TakenOut> {
-        let Some(found) = &self.one_sided else {
-            return self.explained().map(TakenOut::Explained);
+    /// Which duets are known, where only undisturbed ones are.
+    pub(crate) fn undisturbed(&self) -> Option<Undisturbed> {
+        let Some(KeptOut::LeftOut { with, one_sided }) = &self.kept_out else {
+            return None;
         };
-        Some(TakenOut::Undisturbed {
-            blocks: as_u32(found.undisturbed.len()),
-            of: as_u32(found.of),
-            left: found.left.into(),
+        Some(Undisturbed {
+            blocks: as_u32(self.known.len()),
+            of: as_u32(with.len()),
+            left: one_sided.left.into(),
         })
     }
 
     /// Why nothing can be said, where other programs preferred a side and left too few blocks alone.
     pub(crate) fn obstacle(&self, names: [&str; 2]) -> Option<String> {
-        let found = self.one_sided.as_ref()?;
-        let undisturbed = found.undisturbed.len();
-        (undisturbed < FEWEST_BLOCKS).then(|| {
+        let Undisturbed { blocks, of, left } = self.undisturbed()?;
+        ((blocks as usize) < FEWEST_BLOCKS && blocks < of).then(|| {
             format!(
-                "{}, and left both alone in {undisturbed} of {} blocks: at least {FEWEST_BLOCKS} are needed. End those programs, make more blocks, or run the arms in turn",
-                preferred(found.left.into(), names),
-                found.of
+                "{}, and left both alone in {blocks} of {of} blocks: at least {FEWEST_BLOCKS} are needed. End those programs, make more blocks, or run the arms in turn",
+                preferred(left, names)
             )
         })
     }
 
     /// Of the variance of the differences, the share that other programs explain, where what they did is taken out by regression.
     pub(crate) fn explained(&self) -> Option<f64> {
-        if self.one_sided.is_some() {
+        let Some(KeptOut::Explained { with }) = &self.kept_out else {
             return None;
-        }
-        let (before, after) = (spread(self.disturbed.as_deref()?)?, spread(&self.known)?);
+        };
+        let (before, after) = (spread(with)?, spread(&self.known)?);
         Some((1.0 - (after / before).powi(2)).max(0.0))
     }
 
     /// The differences of logarithms if other programs had taken as much from both arms; `None` where that is left as it is.
-    fn undisturbed(&self, sides: [&[Sample]; 2], duets: Option<&[Duet]>) -> Option<Vec<f64>> {
+    fn without_explained(&self, sides: [&[Sample]; 2], duets: Option<&[Duet]>) -> Option<Vec<f64>> {
         let blocks: Vec<u32> = self.values.iter().map(|(block, _, _)| *block).collect();
         let disturbance = disturbance(sides, &blocks)?;
         if let Some(duets) = duets {
@@ -363,8 +362,12 @@ struct Pairs {
     known_apart: [Vec<Observation>; 2],
     /// How many of the pairs, or of the values apart, are only bounds.
     bounds: usize,
-    /// What would be known with what other programs did, and how it is kept out.
-    disturbed: Option<(Vec<[Observation; 2]>, TakenOut)>,
+    /// Which duets those are, where only undisturbed ones are known.
+    undisturbed: Option<Undisturbed>,
+    /// Of the variance of the differences, the share that is taken out by regression.
+    explained: Option<f64>,
+    /// What would be known with what other programs did.
+    with_others: Option<Vec<[Observation; 2]>>,
     /// Why there is nothing to compare, where that is known beforehand.
     obstacle: Option<String>,
 }
@@ -378,14 +381,13 @@ impl Pairs {
         metric: Metric,
     ) -> Self {
         let matched = Matched::in_plan(plan, arms, [a, b], point, metric);
-        let taken_out = matched.taken_out();
+        let (undisturbed, explained) = (matched.undisturbed(), matched.explained());
         let undecidable = matched.obstacle([a, b].map(|arm| plan.arms[arm].name.as_str()));
         let Matched {
             mut values,
             known,
             bounds,
-            disturbed,
-            one_sided: _,
+            kept_out,
         } = matched;
         let obstacle = match metric {
             Metric::Cost => crate::cost::in_one_currency([&plan.arms[a], &plan.arms[b]]).err(),
@@ -409,7 +411,9 @@ impl Pairs {
             apart: None,
             known_apart: [Vec::new(), Vec::new()],
             bounds,
-            disturbed: disturbed.zip(taken_out),
+            undisturbed,
+            explained,
+            with_others: kept_out.map(|kept_out| kept_out.with().to_vec()),
             obstacle: obstacle.or(undecidable),
         }
     }
@@ -434,7 +438,7 @@ impl Pairs {
             apart: Some(values.into()),
             known_apart: readings.map(|side| side.into_iter().map(observed).collect()),
             bounds,
-            disturbed: None,
+            with_others: None,
             ..Self::of(plan, arms, pair, point, metric)
         }
     }
@@ -630,46 +634,58 @@ fn judged(family: Vec<Pairs>, primary: bool, demanded: Demanded) -> Vec<Comparis
     comparisons
 }
 
-/// What it changed that what other programs took was taken out.
-fn adjustment(
-    disturbed: &[[Observation; 2]],
-    taken_out: TakenOut,
-    rule: Rule,
-    confidence: Option<f64>,
-) -> Option<Adjustment> {
-    let compared = Matched::compared(disturbed).ok()?;
-    let judgement = judge(&compared, rule, confidence.unwrap_or(CONFIDENCE)).ok()?;
+/// What it changed that what other programs took was kept out.
+fn adjustment(pairs: &Pairs, confidence: Option<f64>) -> Option<Adjustment> {
+    let compared = Matched::compared(pairs.with_others.as_deref()?).ok()?;
+    let judgement = judge(&compared, pairs.rule, confidence.unwrap_or(CONFIDENCE)).ok()?;
     let interval = attained(&judgement).map(|interval| (interval.lower, interval.upper));
     Some(Adjustment {
-        taken_out,
+        explained: pairs.explained,
         estimate: judgement.change.value,
         interval,
     })
 }
 
 /// `What other programs took of the processors explains 97 % of the noise and is taken out; with it: 2.7 % lower (9.6 % lower to 4.3 % higher).`
-fn adjusted_words(metric: Metric, adjustment: &Adjustment, names: [&str; 2]) -> String {
-    let Adjustment {
-        taken_out,
-        estimate,
-        interval,
-    } = *adjustment;
-    let change = Change::style(metric, estimate, interval);
-    let interval = interval.map_or_else(
-        || "no interval".to_owned(),
-        |interval| change.interval(interval),
-    );
-    let how = match taken_out {
-        TakenOut::Explained(share) => format!(
-            "What other programs took of the processors explains {} of the noise and is taken out; with it",
-            percent(share, 0)
+fn kept_out_words(
+    metric: Metric,
+    undisturbed: Option<Undisturbed>,
+    adjustment: Option<Adjustment>,
+    names: [&str; 2],
+) -> Option<String> {
+    let explained = adjustment.and_then(|adjustment| adjustment.explained);
+    let (how, others) = match (undisturbed, explained) {
+        (Some(Undisturbed { blocks, of, left }), _) => (
+            format!(
+                "Because {}, only the {blocks} of {of} blocks are judged in which they left both alone",
+                preferred(left, names)
+            ),
+            "the others",
         ),
-        TakenOut::Undisturbed { blocks, of, left } => format!(
-            "Because {}, only the {blocks} of {of} blocks are judged in which they left both alone; with the others",
-            preferred(left, names)
+        (None, Some(share)) => (
+            format!(
+                "What other programs took of the processors explains {} of the noise and is taken out",
+                percent(share, 0)
+            ),
+            "it",
         ),
+        (None, None) => return None,
     };
-    format!("{how}: {} ({interval}).", change.estimate(estimate))
+    let with = adjustment.map_or_else(String::new, |adjustment| {
+        let Adjustment {
+            estimate, interval, ..
+        } = adjustment;
+        let change = Change::style(metric, estimate, interval);
+        let interval = interval.map_or_else(
+            || "no interval".to_owned(),
+            |interval| change.interval(interval),
+        );
+        format!(
+            "; with {others}: {} ({interval})",
+            change.estimate(estimate)
+        )
+    });
+    Some(format!("{how}{with}."))
 }
 
 /// Whether a look answers whether any of `all` metrics loses more than its margin; those that cannot be judged are not among the judgements.
@@ -697,7 +713,7 @@ fn comparison(
     grounds: Option<Grounds>,
 ) -> Comparison {
     let unit = pairs.unit();
-    let [baseline, arm] = pairs.arms;
+    let [baseline, arm] = pairs.arms.clone();
     let question = Question {
         mix: &pairs.mix,
         load_label: &pairs.load_label,
@@ -707,14 +723,13 @@ fn comparison(
         unit,
     };
     let mut sentence = sentence(&question, &verdict, grounds);
-    let adjustment = pairs.disturbed.as_ref().and_then(|(disturbed, taken_out)| {
-        adjustment(disturbed, *taken_out, pairs.rule, verdict.confidence)
-    });
-    if let Some(adjustment) = &adjustment
-        && verdict.estimate.is_some()
+    let adjustment = adjustment(&pairs, verdict.confidence);
+    let names = [baseline.as_str(), &arm];
+    if verdict.estimate.is_some()
+        && let Some(words) = kept_out_words(pairs.metric, pairs.undisturbed, adjustment, names)
     {
         sentence.push(' ');
-        sentence.push_str(&adjusted_words(pairs.metric, adjustment, [&baseline, &arm]));
+        sentence.push_str(&words);
     }
     let known = pairs.known.iter().map(|[a, b]| (a.value(), b.value()));
     let judged: Vec<(f64, f64)> = known.collect();
@@ -731,6 +746,7 @@ fn comparison(
         apart: pairs.apart,
         bounds: as_u32(pairs.bounds),
         judged: if is_as_measured { Vec::new() } else { judged },
+        undisturbed: pairs.undisturbed,
         adjustment,
         verdict,
         sentence,

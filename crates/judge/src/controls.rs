@@ -4,6 +4,7 @@ use crate::ControlResult;
 use crate::arm_samples::ArmSamples;
 use crate::comparison::{Matched, rule};
 use crate::deciding::deciding;
+use crate::disturbance::KeptOut;
 use crate::estimate::CONFIDENCE;
 use crate::roles::load_label;
 use crate::sample::Sample;
@@ -61,19 +62,22 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
                     sentence: String::new(),
                 };
                 result.sentence = sentence(&result);
+                let kept_out = match matched.kept_out {
+                    Some(KeptOut::LeftOut { .. }) => {
+                        " Only duets count in which other programs left both sides alone."
+                    }
+                    Some(KeptOut::Explained { .. }) => {
+                        " What other programs took of the processors is taken out."
+                    }
+                    None => "",
+                };
                 if let Some(reason) = matched.obstacle([&result.baseline, &result.control]) {
                     result.sentence = format!(
                         "Workload {} at {}: what {} says is not known: {reason}.",
                         result.mix, result.load_label, result.control
                     );
-                } else if matched.one_sided.is_some() {
-                    result.sentence.push_str(
-                        " Only duets count in which other programs left both sides alone.",
-                    );
-                } else if matched.disturbed.is_some() {
-                    result
-                        .sentence
-                        .push_str(" What other programs took of the processors is taken out.");
+                } else {
+                    result.sentence.push_str(kept_out);
                 }
                 results.push(result);
             }

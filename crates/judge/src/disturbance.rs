@@ -2,8 +2,28 @@
 //! which it was are left out.
 
 use crate::sample::Sample;
-use plimsoll_stats::mean;
-use std::collections::BTreeSet;
+use plimsoll_stats::{Observation, mean};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How what other programs took of the processors is kept out of what is known of each pair, and what would be known `with` it.
+#[derive(Clone, Debug)]
+pub(crate) enum KeptOut {
+    /// By regression.
+    Explained { with: Vec<[Observation; 2]> },
+    /// They preferred a side: only undisturbed blocks are known.
+    LeftOut {
+        with: Vec<[Observation; 2]>,
+        one_sided: OneSided,
+    },
+}
+
+impl KeptOut {
+    pub(crate) fn with(&self) -> &[[Observation; 2]] {
+        match self {
+            Self::Explained { with } | Self::LeftOut { with, .. } => with,
+        }
+    }
+}
 
 /// How much more was left to the other arm than to the baseline in each of these blocks; `None` where it is to be left in their differences.
 pub(crate) fn disturbance(sides: [&[Sample]; 2], blocks: &[u32]) -> Option<Vec<f64>> {
@@ -16,17 +36,8 @@ pub(crate) fn disturbance(sides: [&[Sample]; 2], blocks: &[u32]) -> Option<Vec<f
 pub(crate) struct OneSided {
     /// Blocks in which they took nothing from either side.
     pub(crate) undisturbed: BTreeSet<u32>,
-    /// How many blocks there are.
-    pub(crate) of: usize,
     /// What they left to each side on average, a share of its processors' time.
     pub(crate) left: [f64; 2],
-}
-
-impl OneSided {
-    /// Share of the blocks that are undisturbed.
-    pub(crate) fn share(&self) -> f64 {
-        self.undisturbed.len() as f64 / self.of.max(1) as f64
-    }
 }
 
 /// Whether other programs preferred one side of these duets, and in which they preferred none; `None` where they did not, or nothing is known of it.
@@ -44,19 +55,19 @@ pub(crate) fn one_sided(sides: [&[Sample]; 2]) -> Option<OneSided> {
         undisturbed: each
             .filter_map(|(block, is)| is.then_some(*block))
             .collect(),
-        of: blocks.len(),
         left: left.map(|left| mean(&left).unwrap_or(1.0)),
     })
 }
 
 /// What others left to both sides in each of these blocks, where that is known of all.
 fn left(sides: [&[Sample]; 2], blocks: &[u32]) -> Option<[Vec<f64>; 2]> {
-    let of_block = |side: &[Sample], block: u32| {
-        let mut samples = side.iter();
-        let found = samples.find(|sample| sample.result.block == block)?;
-        found.result.left_by_others
+    let of_side = |side: &[Sample]| {
+        let results = side.iter().map(|sample| &sample.result);
+        let known = results.map(|result| (result.block, result.left_by_others));
+        let known: BTreeMap<u32, Option<f64>> = known.collect();
+        let each = blocks.iter().map(|block| known.get(block).copied());
+        each.map(Option::flatten).collect()
     };
-    let of_side = |side: &[Sample]| blocks.iter().map(|block| of_block(side, *block)).collect();
     let [baseline, other]: [Option<Vec<f64>>; 2] = sides.map(of_side);
     Some([baseline?, other?])
 }

@@ -106,10 +106,8 @@ pub(crate) fn gate(
 
 /// In how many blocks both have a valid point. Those that other programs disturbed count: more blocks will bring some that they did not.
 fn can_be_compared(one: &Comparison) -> usize {
-    match one.undisturbed() {
-        Some((_, of)) => of,
-        None => one.verdict.blocks as usize,
-    }
+    let of = one.undisturbed.map(|undisturbed| undisturbed.of);
+    of.unwrap_or(one.verdict.blocks) as usize
 }
 
 /// `workload c at 2 threads: throughput 1.2 % lower (0.4 % to 2.0 % lower), margin 3.0 %`.

@@ -133,7 +133,7 @@ pub use analysis::{
     Difference, DriftResult, DuetResult, Estimate, EventResult, EventsResult, GateOutcome,
     GateResult, HostSummary, Knee, LatencySummary, LineResult, NetworkSummary, NoiseResult,
     PairDifferences, PointResult, Progress, Repeatability, Scalability, SeriesEvent, SeriesSecond,
-    Steadiness, TakenOut, ThresholdResult, TimeSeries, TrialResult, Validity, ValidityState,
+    Steadiness, ThresholdResult, TimeSeries, TrialResult, Undisturbed, Validity, ValidityState,
     WorkingSetResult,
 };
 pub use audit::{Audit, Audited, Belief, Reason};

@@ -2,7 +2,7 @@
 
 use crate::estimate::CONFIDENCE;
 use crate::select::as_u32;
-use crate::{Analysis, BlocksNeeded, Comparison};
+use crate::{Analysis, BlocksNeeded, Comparison, Undisturbed};
 use plimsoll_plan::{Looks, Metric, Plan};
 
 /// Blocks below which a pilot tells too little of the spread.
@@ -51,8 +51,10 @@ pub(crate) fn blocks_needed(plan: &Plan, comparisons: &[Comparison]) -> Vec<Bloc
 
 /// How many blocks have to be made for so many that are judged: other programs may disturb some.
 fn to_be_made(comparison: &Comparison, judged: usize) -> usize {
-    match comparison.undisturbed() {
-        Some((undisturbed, of)) if undisturbed > 0 => (judged * of).div_ceil(undisturbed),
+    match comparison.undisturbed {
+        Some(Undisturbed { blocks, of, .. }) if blocks > 0 => {
+            (judged * of as usize).div_ceil(blocks as usize)
+        }
         _ => judged,
     }
 }

@@ -4,7 +4,6 @@ use crate::NoiseResult;
 use crate::arm_samples::ArmSamples;
 use crate::comparison::Matched;
 use crate::deciding::deciding_point;
-use crate::disturbance::OneSided;
 use crate::duets::paired_seconds;
 use crate::estimate::CONFIDENCE;
 use crate::pauses::span;
@@ -78,7 +77,7 @@ pub(crate) fn noise(
                 load_label: load_label(planned),
                 blocks: sources.blocks,
                 explained,
-                undisturbed: matched.one_sided.as_ref().map(OneSided::share),
+                undisturbed: matched.undisturbed().map(|duets| duets.share()),
                 block: sources.block.sqrt(),
                 run: sources.run.sqrt(),
                 seconds: sources.seconds.sqrt(),

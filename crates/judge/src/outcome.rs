@@ -19,8 +19,11 @@ impl crate::Comparison {
     #[must_use]
     pub fn has_values(&self) -> bool {
         let is_some = |(a, b): &(Vec<f64>, Vec<f64>)| !a.is_empty() && !b.is_empty();
-        let measured = self.undisturbed().map_or(self.pairs.len(), |(_, of)| of);
-        measured > 0 || self.apart.as_ref().is_some_and(is_some)
+        let is_measured = match self.undisturbed {
+            Some(undisturbed) => undisturbed.of > 0,
+            None => !self.pairs.is_empty(),
+        };
+        is_measured || self.apart.as_ref().is_some_and(is_some)
     }
 }
 

@@ -477,6 +477,7 @@ fn comparisons(shape: &Shape, curves: &[Curve]) -> Vec<Comparison> {
                     pairs,
                     bounds: 0,
                     judged: Vec::new(),
+                    undisturbed: None,
                     adjustment: None,
                     apart: None,
                     sentence: sentence(&place, &curve.arm, against, &verdict),

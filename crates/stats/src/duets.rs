@@ -1,6 +1,7 @@
 //! Two arms that run at the same time, each on a half of a machine: whether the halves are alike, and how much of the noise they have in common.
 
-use crate::explained::without_explained;
+use crate::blocks_needed::FEWEST_BLOCKS;
+use crate::explained::{disturbance, undisturbed, without_explained};
 use crate::interval::{Interval, t_two_sided};
 use crate::summary::mean;
 
@@ -111,6 +112,25 @@ pub fn without_halves(duets: &[Duet], disturbance: Option<&[f64]>) -> Option<Vec
         Some(disturbance) => without_explained(&differences, [&halves, disturbance]),
         None => without_explained(&differences, [&halves]),
     }
+}
+
+/// The differences of duets as they are judged beside other programs, which left so much to the baseline and to the other arm: of [`undisturbed`] duets alone where they
+/// preferred a side, and otherwise without what a [`disturbance`] explains; in both without the effect of the halves, as far as that is known. `None` with fewer than six.
+#[must_use]
+pub fn duets_beside_others(duets: &[Duet], [baseline, other]: [&[f64]; 2]) -> Option<Vec<f64>> {
+    let (judged, disturbance) = match undisturbed(baseline, other) {
+        Some(alone) => {
+            let each = duets.iter().zip(alone);
+            let alone = each.filter_map(|(duet, alone)| alone.then_some(*duet));
+            (alone.collect(), None)
+        }
+        None => (duets.to_vec(), disturbance(baseline, other)),
+    };
+    if judged.len() < FEWEST_BLOCKS {
+        return None;
+    }
+    let alike = without_halves(&judged, disturbance.as_deref());
+    Some(alike.unwrap_or_else(|| judged.iter().map(Duet::difference).collect()))
 }
 
 /// Pearson's correlation of pairs of values; `None` with fewer than three, or where one side does not vary.

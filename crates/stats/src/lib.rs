@@ -71,7 +71,7 @@ pub use batch_means::{BatchMeans, FEWEST_BATCHES, batch_means};
 pub use blocks_needed::{FEWEST_BLOCKS, blocks_needed, fewest_blocks};
 pub use change_points::{ChangePoint, ChangeRule, FEWEST_AROUND_A_CHANGE, change_points};
 pub use comparison::{Comparison, Design, Observation, hodges_lehmann};
-pub use duets::{Duet, Halves, correlation, halves, without_halves};
+pub use duets::{Duet, Halves, correlation, duets_beside_others, halves, without_halves};
 pub use error::StatsError;
 pub use explained::{disturbance, undisturbed, without_explained};
 pub use family::{holm, judge_together};

@@ -2,7 +2,7 @@
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, primary};
 use crate::watched::{Watched, disk};
-use plimsoll_judge::{Analysis, Comparison, GateOutcome, Judgement, Outcome, TakenOut};
+use plimsoll_judge::{Analysis, Comparison, GateOutcome, Judgement, Outcome};
 use plimsoll_plan::{Gate, Looks, Metric, Order, Pairing, duet_runs};
 use plimsoll_record::{DiskChoice, ForeignCpu, Half};
 
@@ -68,7 +68,7 @@ fn what_others_took_is_taken_out_and_said() {
     let found = throughput(&analysis);
     let adjustment = found.adjustment.as_ref().unwrap();
     assert!(
-        matches!(adjustment.taken_out, TakenOut::Explained(share) if share > 0.99),
+        adjustment.explained.is_some_and(|share| share > 0.99),
         "{adjustment:?}"
     );
     let (low, high) = found.verdict.interval.unwrap();
@@ -176,11 +176,9 @@ fn duets_are_judged_by_undisturbed_ones_where_others_prefer_a_side() {
     let (low, high) = found.verdict.interval.unwrap();
     assert!(low < -0.02 && -0.02 < high && high - low < 0.006);
     assert_eq!((found.pairs.len(), found.verdict.blocks), (12, 12));
-    let adjustment = found.adjustment.as_ref().unwrap();
-    let TakenOut::Undisturbed { blocks, of, left } = adjustment.taken_out else {
-        panic!("{adjustment:?}");
-    };
-    assert_eq!((blocks, of), (12, 24));
+    let undisturbed = found.undisturbed.unwrap();
+    assert_eq!((undisturbed.blocks, undisturbed.of), (12, 24));
+    let left = undisturbed.left;
     assert!(left.0 > 0.99 && (left.1 - 0.8).abs() < 0.01, "{left:?}");
     assert!(
         found

@@ -1,8 +1,6 @@
 //! Are differences from which is taken what other programs did still honest, and how much sharper are they?
 
-use plimsoll_stats::{
-    Comparison, Duet, FEWEST_BLOCKS, disturbance, undisturbed, without_explained, without_halves,
-};
+use plimsoll_stats::{Comparison, Duet, disturbance, duets_beside_others, without_explained};
 
 use crate::comparing::{covers, excludes_zero};
 use crate::simulate::Source;
@@ -131,18 +129,7 @@ fn duets_beside(source: &mut Source, own: Own, count: usize, ratio: f64) -> Opti
         of_both[1].push(left[1]);
     }
     let [baseline, other] = &of_both;
-    let taken = if let Some(alone) = undisturbed(baseline, other) {
-        let mut alone = alone.into_iter();
-        duets.retain(|_| alone.next() == Some(true));
-        if duets.len() < FEWEST_BLOCKS {
-            return None;
-        }
-        None
-    } else {
-        disturbance(baseline, other)
-    };
-    let alike = without_halves(&duets, taken.as_deref());
-    let differences = alike.unwrap_or_else(|| duets.iter().map(Duet::difference).collect());
+    let differences = duets_beside_others(&duets, [baseline, other])?;
     Some(compared(&differences))
 }
 
