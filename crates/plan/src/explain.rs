@@ -322,9 +322,8 @@ impl std::fmt::Display for PlanExplanation {
             .saturating_add(self.needs.loading_ns);
         let total = each_run.saturating_add(self.needs.calibration_ns);
         let is_bound = self.may_end_early || self.has_sweeps;
-        let searching = (self.needs.searching_ns, self.needs.searching_most_ns);
+        let searching = (self.needs.searching_ns, self.needs.searching_longer_ns);
         if searching.0 > 0 {
-            // The number of trials of a search is unknown, so there is no upper bound.
             let longer = total.saturating_add(searching.1 - searching.0);
             write!(f, "time    about {} to {}", about(total), about(longer))?;
         } else {
@@ -351,7 +350,8 @@ impl std::fmt::Display for PlanExplanation {
             let (usual, longer) = (about(searching.0), about(searching.1));
             write!(
                 f,
-                "{comma} {usual} to {longer} of searching the line, by how much trials vary"
+                "{comma} {usual} to {longer} of searching the line, by how much trials vary (never more than {})",
+                about(self.needs.searching_most_ns)
             )?;
         }
         if self.needs.loading_ns >= 500_000_000 {

@@ -46,7 +46,7 @@ pub use grid::{FactorExplanation, GridExplanation};
 pub use hash::sha256;
 pub use host::{CONTROLLER, HostRole, HostSpec, HostWay};
 pub use metric::{Direction, Metric, percentile, table_percentile};
-pub use needs::{Needs, inserted_at, needs};
+pub use needs::{MOST_TRIALS, Needs, inserted_at, needs};
 pub use order::{duet_runs, folded_runs, planned_runs};
 pub use plan::{
     Arm, Checkpoints, Compare, Gate, LoadAt, LoadPhase, Looks, Measurement, Objective, Order,

@@ -32,6 +32,8 @@ const TRACE_BYTES: f64 = 32.0;
 pub(crate) const TRIALS: u64 = 25;
 /// Where the tail varies by a third from trial to trial: see `docs/methods.md`.
 const MANY_TRIALS: u64 = 81;
+/// No search makes more: one that does not come to an end by then leaves the line as far as it is known.
+pub const MOST_TRIALS: usize = 400;
 /// The program itself with its histograms.
 const MEMORY_BESIDES: f64 = 100e6;
 
@@ -45,6 +47,8 @@ pub struct Needs {
     /// Searching the plimsoll line in all runs, nanoseconds, about: how many trials that takes, only the run can tell.
     pub searching_ns: u64,
     /// The same where trials vary much.
+    pub searching_longer_ns: u64,
+    /// The same if no search came to an end by itself.
     pub searching_most_ns: u64,
     /// Storing the data before the points, for all runs, nanoseconds.
     pub loading_ns: u64,
@@ -184,7 +188,8 @@ pub fn needs(plan: &Plan, engines: &[EngineKind]) -> Needs {
         runs,
         measuring_ns: run_ns.saturating_mul(in_turn),
         searching_ns: searching_ns(TRIALS),
-        searching_most_ns: searching_ns(MANY_TRIALS),
+        searching_longer_ns: searching_ns(MANY_TRIALS),
+        searching_most_ns: searching_ns(MOST_TRIALS as u64),
         loading_ns: (loading_seconds * 1e9) as u64,
         calibration_ns: CALIBRATION_NS * distinct_disks(plan),
         disk_bytes: disk.most() as u64,

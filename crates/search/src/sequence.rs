@@ -1,7 +1,7 @@
 //! The points of one run, one after the other, decided by what came before.
 
 use crate::{Outcome, replay};
-use plimsoll_plan::{Measurement, Objective, Point, PointRole, Search, Sessions};
+use plimsoll_plan::{MOST_TRIALS, Measurement, Objective, Point, PointRole, Search, Sessions};
 use plimsoll_schedule::Load;
 use plimsoll_stats::{LineStep, LineTrial, StatsError, has_bent};
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 
 /// Of the best throughput of a closed loop, where the search for the line begins if nothing better is known.
 const FIRST_OF_BEST: f64 = 0.75;
-/// No search makes more trials: one that does not come to an end by then leaves the line as far as it is known.
-const MOST_TRIALS: usize = 400;
 
 /// What is known before a run begins, from other runs of the same experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
