@@ -5,8 +5,8 @@
     scripts/docs.py check PROGRAM [PAGE...]     runs every command of the pages and compares its output
     scripts/docs.py write PROGRAM [PAGE...]     runs them, measurements too, and writes the outputs and the results into the pages
 
-A page shows commands in blocks of `console`: `$ COMMAND`, then what it prints. The commands of a page run in one empty directory, one after
-the other. A block whose first line says ```yaml file=NAME is a file there.
+A page shows commands in blocks of `console`: `$ COMMAND`, then what it prints. The commands of a page run in one directory, one after the
+other, where there is nothing but studies/. A block whose first line says ```yaml file=NAME is a file there.
 
 What measures takes minutes and never prints the same twice. So only `write` measures; it keeps the result as docs/results/PAGE-N.plimsoll.
 `check` prints that result again and compares it exactly. In the output of other commands numbers may differ: they tell of the machine. Blocks
@@ -34,7 +34,7 @@ MEASURES = re.compile(r"^plimsoll (run|gate)\b(?!.*--help)")
 # Exit codes of a command that worked: 99 is the answer of a threshold or a gate.
 FINE = (0, 99)
 SECONDS = 60
-SECONDS_TO_MEASURE = 1800
+SECONDS_TO_MEASURE = 3600
 
 
 class Page:
@@ -74,7 +74,7 @@ class Page:
 
 
 class Machine:
-    """An empty directory as home, in which the commands of one page run."""
+    """A directory as home, in which the commands of one page run. There is nothing in it but the studies."""
 
     def __init__(self, program, home):
         self.home = home
@@ -151,8 +151,8 @@ def without_numbers(lines):
     """Lines whose numbers, widths and rules may differ."""
     text = "\n".join(lines)
     text = re.sub(r"\d[\d,.]*(e[+-]?\d+)?", "#", text)
-    text = re.sub(r"#\s?(ns|us|µs|ms|s|min|h|B|[kKMGT]i?B|%)(?![a-z])", "#", text)
-    text = re.sub(r"#( ?# ?|#m#|#h#)*", "#", text)
+    text = re.sub(r"#\s?(ns|us|µs|ms|s|min|m|h|d|B|[kKMGT]i?B|%)(?![a-z])", "#", text)
+    text = re.sub(r"#( ?#)*", "#", text)
     return [re.sub(r"[ ─-]+", " ", line).strip() for line in text.splitlines()]
 
 
@@ -185,6 +185,7 @@ def check(program, names):
 def prepared(page, program, home):
     for name, text in page.files.items():
         (home / name).write_text(text)
+    (home / "studies").symlink_to(ROOT / "studies")
     return Machine(program, home)
 
 
