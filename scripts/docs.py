@@ -4,13 +4,14 @@
     scripts/docs.py build PROGRAM MDBOOK SITE   the site into the directory SITE: docs/, the files it links to, and pages of stored results
     scripts/docs.py check PROGRAM [PAGE...]     runs every command of the pages and compares its output
     scripts/docs.py write PROGRAM [PAGE...]     runs them, measurements too, and writes the outputs and the results into the pages
+    scripts/docs.py reprint PROGRAM [PAGE...]   writes what the stored results are told as now into the pages
 
 A page shows commands in blocks of `console`: `$ COMMAND`, then what it prints. The commands of a page run in one directory, one after the
 other, where there is nothing but studies/. A block whose first line says ```yaml file=NAME is a file there.
 
 What measures takes minutes and never prints the same twice. So only `write` measures; it keeps the result as docs/results/PAGE-N.plimsoll.
-`check` prints that result again and compares it exactly. In the output of other commands numbers may differ: they tell of the machine. Blocks
-of `sh` are not run.
+`check` prints that result again and compares it exactly, or so much of it as a `| head -n LINES` lets through. In the output of other commands
+numbers may differ: they tell of the machine. Blocks of `sh` are not run.
 """
 
 import difflib
@@ -72,6 +73,12 @@ class Page:
                 found.append((self.lines[at][2:], at + 1, until))
         return found
 
+    def show(self, outputs):
+        """Writes outputs into the page, each with its first line and the line after its last."""
+        for begin, end, printed in reversed(outputs):
+            self.lines[begin:end] = printed
+        self.path.write_text("\n".join(self.lines) + "\n")
+
 
 class Machine:
     """A directory as home, in which the commands of one page run. There is nothing in it but the studies."""
@@ -105,9 +112,10 @@ class Machine:
         text = done.stdout.replace(str(self.home), "~")
         return [line.rstrip() for line in text.rstrip("\n").splitlines()]
 
-    def report(self, result):
-        """What a measurement printed, as its result still tells it."""
-        return self.run(f"plimsoll report '{result}'", messages=False)
+    def report(self, result, command):
+        """What a command that measured printed, as its result still tells it."""
+        _, pipe, rest = command.partition("|")
+        return self.run(f"plimsoll report '{result}' {pipe}{rest}", messages=False)
 
 
 def results(page):
@@ -165,7 +173,7 @@ def check(program, names):
             for command, begin, end in page.commands():
                 shown = page.lines[begin:end]
                 if MEASURES.match(command):
-                    printed = machine.report(next(stored))
+                    printed = machine.report(next(stored), command)
                     same = printed == shown
                 else:
                     printed = machine.run(command)
@@ -179,7 +187,7 @@ def check(program, names):
         wrong += 1
         print(f"{OPTIONS.relative_to(ROOT)} is not what the program's --help prints")
     if wrong:
-        raise SystemExit(f"{wrong} outputs are not those of the program: ./x docs --write PAGE, and read what changed")
+        raise SystemExit(f"{wrong} outputs are not those of the program: ./x docs --reprint where a result is told in other words, otherwise ./x docs --write PAGE; and read what changed")
 
 
 def prepared(page, program, home):
@@ -202,15 +210,23 @@ def write(program, names):
             stored = iter(results(page))
             for command, begin, end in page.commands():
                 print(f"{page.name}: $ {command}", file=sys.stderr)
-                printed = machine.run(command)
                 if MEASURES.match(command):
+                    machine.run(command.partition("|")[0])
                     result = next(stored)
                     machine.run(f"plimsoll bundle last --to '{result}'")
-                    printed = machine.report(result)
+                    printed = machine.report(result, command)
+                else:
+                    printed = machine.run(command)
                 outputs.append((begin, end, printed))
-            for begin, end, printed in reversed(outputs):
-                page.lines[begin:end] = printed
-            page.path.write_text("\n".join(page.lines) + "\n")
+            page.show(outputs)
+
+
+def reprint(program, names):
+    for page in pages(names):
+        with tempfile.TemporaryDirectory(prefix="plimsoll-docs-") as home:
+            machine = Machine(program, Path(home))
+            measured = [one for one in page.commands() if MEASURES.match(one[0])]
+            page.show([(begin, end, machine.report(result, command)) for (command, begin, end), result in zip(measured, results(page))])
 
 
 def summary():
@@ -260,8 +276,8 @@ def main():
     words = sys.argv[1:]
     if len(words) == 4 and words[0] == "build":
         build(Path(words[1]).resolve(), Path(words[2]).resolve(), Path(words[3]).resolve())
-    elif len(words) >= 2 and words[0] in ("check", "write"):
-        {"check": check, "write": write}[words[0]](Path(words[1]), words[2:])
+    elif len(words) >= 2 and words[0] in ("check", "write", "reprint"):
+        {"check": check, "write": write, "reprint": reprint}[words[0]](Path(words[1]), words[2:])
     else:
         raise SystemExit(__doc__)
 
