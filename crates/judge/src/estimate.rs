@@ -2,7 +2,7 @@
 
 use crate::distribution::Distribution;
 use crate::{Estimate, LatencySummary};
-use plimsoll_stats::{FEWEST_BLOCKS, hodges_lehmann, median};
+use plimsoll_stats::{FEWEST_BLOCKS, median_interval};
 
 /// Confidence asked of every interval.
 pub(crate) const CONFIDENCE: f64 = 0.95;
@@ -10,26 +10,21 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 impl Estimate {
     /// Median and interval of (block, value), in order of blocks; values that are not finite are left out.
     ///
-    /// The interval is that of the signed-rank test on logarithms (the spread of times and rates is about the same as a share at every level, so it is
-    /// symmetric there). None is given for fewer than 6 values, which cannot attain 95 %, or where a value is zero.
+    /// The interval is that of order statistics, which holds for values of any law and never leaves its median out: runs may be of two kinds, as with another program beside
+    /// some of them. None is given for fewer than 6 values, which cannot attain 95 %.
     pub(crate) fn over_blocks(values: impl IntoIterator<Item = (u32, f64)>) -> Self {
         let values: Vec<(u32, f64)> = values
             .into_iter()
             .filter(|(_, value)| value.is_finite())
             .collect();
         let numbers: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
-        let Some(median) = median(&numbers) else {
+        let Ok(found) = median_interval(&numbers, CONFIDENCE) else {
             return Self::default();
         };
-        let mut interval = None;
-        if numbers.len() >= FEWEST_BLOCKS && numbers.iter().all(|value| *value > 0.0) {
-            let logarithms: Vec<f64> = numbers.iter().map(|value| value.ln()).collect();
-            if let Ok(found) = hodges_lehmann(&logarithms, CONFIDENCE) {
-                interval = Some((found.interval.lower.exp(), found.interval.upper.exp()));
-            }
-        }
+        let is_known = numbers.len() >= FEWEST_BLOCKS;
+        let interval = is_known.then_some((found.interval.lower, found.interval.upper));
         Self {
-            median: Some(median),
+            median: Some(found.value),
             interval,
             values,
         }
@@ -77,6 +72,17 @@ mod tests {
         assert!((lower - 98.0).abs() < 1e-9 && (upper - 103.0).abs() < 1e-9);
     }
 
+    /// As beside a program that comes and goes.
+    #[test]
+    fn the_interval_of_runs_of_two_kinds_holds_their_median() {
+        let slow = (0..13).map(|run| 3000.0 + f64::from(run));
+        let fast = (0..14).map(|run| 9000.0 + f64::from(run));
+        let estimate = over(&slow.chain(fast).collect::<Vec<f64>>());
+        let (lower, upper) = estimate.interval.unwrap();
+        assert_eq!(estimate.median, Some(9000.0));
+        assert!(lower <= 9000.0 && 9000.0 <= upper, "{lower} {upper}");
+    }
+
     #[test]
     fn five_blocks_have_none() {
         assert_eq!(over(&[1.0, 2.0, 3.0, 4.0, 5.0]).interval, None);
@@ -90,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_is_a_value_without_interval() {
+    fn a_zero_is_a_value_like_any_other() {
         let estimate = over(&[0.0; 8]);
-        assert_eq!((estimate.median, estimate.interval), (Some(0.0), None));
+        assert_eq!(estimate.interval, Some((0.0, 0.0)));
     }
 }

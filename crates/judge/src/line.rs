@@ -14,7 +14,7 @@ use crate::words::{self, list};
 use crate::{BlockLine, Cause, CauseKind, Estimate, LineResult, Validity, ValidityState};
 use plimsoll_plan::{Arm, Metric, Objective, Plan};
 use plimsoll_record::{Warning, WarningId};
-use plimsoll_stats::{FEWEST_BLOCKS, hodges_lehmann};
+use plimsoll_stats::{FEWEST_BLOCKS, median_interval};
 use std::collections::BTreeMap;
 
 /// One for each arm and each point that searches a line, where there is a finished run.
@@ -103,8 +103,8 @@ fn attained(rate: &Estimate) -> Option<f64> {
     if rate.values.len() < FEWEST_BLOCKS {
         return None;
     }
-    let logarithms: Vec<f64> = rate.values.iter().map(|(_, value)| value.ln()).collect();
-    let estimate = hodges_lehmann(&logarithms, CONFIDENCE).ok()?;
+    let rates: Vec<f64> = rate.values.iter().map(|(_, value)| *value).collect();
+    let estimate = median_interval(&rates, CONFIDENCE).ok()?;
     Some(estimate.interval.confidence)
 }
 

@@ -207,7 +207,7 @@ pub fn opened(analysis: &mut Analysis) {
     }
 }
 
-/// The median with an interval as the signed ranks give it for these few blocks.
+/// The median with an interval as order statistics give it for these few blocks.
 pub fn estimate(values: Vec<(u32, f64)>) -> Estimate {
     let mut sorted: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     sorted.sort_by(f64::total_cmp);
