@@ -11,39 +11,48 @@ pub(crate) fn against_itself(plan: &Plan, comparisons: &[Comparison]) -> Option<
     if !plan.against_itself {
         return None;
     }
-    let compared: Vec<&Comparison> = comparisons
+    let all = comparisons.iter().filter(|one| one.has_values()).count();
+    let judged: Vec<&Comparison> = comparisons.iter().filter(|one| is_judged(one)).collect();
+    let unjudged = all - judged.len();
+    let is_different =
+        |one: &&&Comparison| matches!(one.verdict.judgement, Judgement::Better | Judgement::Worse);
+    let different = judged.iter().filter(is_different).count();
+    let furthest = judged
         .iter()
-        .filter(|comparison| comparison.has_values())
-        .collect();
-    let is_different = |comparison: &&&Comparison| {
-        matches!(
-            comparison.verdict.judgement,
-            Judgement::Better | Judgement::Worse
-        )
-    };
-    let different = compared.iter().filter(is_different).count();
-    let with_estimate = compared
-        .iter()
-        .filter(|comparison| comparison.verdict.estimate.is_some());
-    let furthest = with_estimate.max_by(|left, right| effect(left).total_cmp(&effect(right)));
-    let largest = furthest.and_then(|comparison| comparison.verdict.estimate);
-    let all = compared.len();
-    let sentence = match largest {
-        None => "An arm against itself: nothing could be compared, so this machine's noise floor is unknown.".into(),
-        Some(largest) => format!(
-            "An arm against itself: {different} of {all} {} called different, largest {}; at most 5 % may be.",
-            match (all, different) {
+        .filter(|one| one.verdict.estimate.is_some())
+        .max_by(|left, right| effect(left).total_cmp(&effect(right)));
+    let largest = furthest.and_then(|one| one.verdict.estimate);
+    let unknown = "so this machine's noise floor is unknown";
+    let said = match judged.len() {
+        0 if all == 0 => format!("nothing could be compared, {unknown}."),
+        0 => format!("no comparison of {all} could be judged, {unknown}."),
+        count => {
+            let were = match (count, different) {
                 (1, _) => "comparison was",
                 (_, 1) => "comparisons was",
                 _ => "comparisons were",
-            },
-            percent(largest.abs(), 1)
-        ),
+            };
+            let largest = largest.map(|share| format!(", largest {}", percent(share.abs(), 1)));
+            let more = (unjudged > 0).then(|| format!(" {unjudged} more could not be judged."));
+            format!(
+                "{different} of {count} {were} called different{}; at most 5 % may be.{}",
+                largest.unwrap_or_default(),
+                more.unwrap_or_default()
+            )
+        }
     };
     Some(AgainstItself {
-        comparisons: as_u32(all),
+        comparisons: as_u32(judged.len()),
+        unjudged: as_u32(unjudged),
         different: as_u32(different),
         largest,
-        sentence,
+        sentence: format!("An arm against itself: {said}"),
     })
+}
+
+/// Whether it could have been called different.
+fn is_judged(comparison: &Comparison) -> bool {
+    let verdict = &comparison.verdict;
+    comparison.has_values()
+        && (verdict.interval.is_some() || verdict.judgement != Judgement::Inconclusive)
 }

@@ -270,7 +270,7 @@ impl Validity {
 pub struct Estimate {
     /// Median over the blocks; `None` where no run gave a value.
     pub median: Option<f64>,
-    /// 95 % interval, exact from signed ranks; `None` with fewer than 6 blocks.
+    /// 95 % interval of the median, exact from order statistics; `None` with fewer than 6 blocks.
     pub interval: Option<(f64, f64)>,
     /// (block, value) of every valid run, in order of blocks.
     pub values: Vec<(u32, f64)>,
@@ -692,7 +692,7 @@ pub struct DuetResult {
     pub load_label: String,
     /// What is compared.
     pub metric: Metric,
-    /// Duets in which both have a value.
+    /// Duets that are judged: both have a value, and where other programs preferred a side, they left both alone.
     pub duets: usize,
     /// By how much what ran on the second half was above what ran on the first, a share.
     pub second_over_first: f64,
@@ -810,8 +810,11 @@ pub struct Acknowledgement {
 /// What a machine passes off as a difference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgainstItself {
-    /// Comparisons of the arm with itself: every mix, point and metric.
+    /// Comparisons of the arm with itself that could be judged, of every mix, point and metric.
     pub comparisons: u32,
+    /// Those that could not: they had too few blocks, or other programs disturbed too many.
+    #[serde(default)]
+    pub unjudged: u32,
     /// Those of them that were called better or worse.
     pub different: u32,
     /// Largest estimate among them, a share.

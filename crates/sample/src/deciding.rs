@@ -358,6 +358,7 @@ fn drift(shape: &Shape, analysis: &mut Analysis) {
 pub fn against_itself(analysis: &mut Analysis) {
     analysis.against_itself = Some(AgainstItself {
         comparisons: 10,
+        unjudged: 0,
         different: 1,
         largest: Some(0.018),
         sentence: "This machine passed off 1 of 10 differences as real, though there are none; the largest estimate was 1.8 %.".into(),

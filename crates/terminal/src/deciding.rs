@@ -369,11 +369,14 @@ pub(super) fn against_itself(
             numbers.percent(share.abs())
         )
     });
-    let told = format!(
-        "{} of {} called different{largest}",
-        numbers.count(itself.different.into()),
-        words::counted(itself.comparisons.into(), "comparison", numbers)
-    );
+    let told = match itself.comparisons {
+        0 => "no comparison could be judged".to_owned(),
+        count => format!(
+            "{} of {} called different{largest}",
+            numbers.count(itself.different.into()),
+            words::counted(count.into(), "comparison", numbers)
+        ),
+    };
     paragraph(out, BOLD, &told, 2, screen);
     if !analysis.headline.contains(&itself.sentence) {
         paragraph(out, Style::new(), &itself.sentence, 2, screen);

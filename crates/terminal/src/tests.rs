@@ -226,6 +226,12 @@ fn an_arm_against_itself_is_told_at_once() {
         told(&analysis).matches("This machine passed off").count(),
         1
     );
+    // Nothing is not "0 of 0".
+    let itself = analysis.against_itself.as_mut().unwrap();
+    (itself.comparisons, itself.different, itself.largest) = (0, 0, None);
+    let text = told(&analysis);
+    assert!(text.contains("no comparison could be judged"), "{text}");
+    assert!(!text.contains("called different"), "{text}");
 }
 
 #[test]

@@ -68,10 +68,11 @@ pub(super) fn verdict(page: &Page<'_>) -> Markup {
 fn against_itself(analysis: &Analysis, itself: &AgainstItself) -> Markup {
     html! {
         div.itself {
-            p.figure {
+            @if itself.comparisons == 0 { p { "No comparison of the arm with itself could be judged." } }
+            @else { p.figure {
                 span.big { (PAGE.count(itself.different.into())) " of " (PAGE.count(itself.comparisons.into())) }
                 span { "comparisons of the arm with itself were called different" }
-            }
+            } }
             @if let Some(largest) = itself.largest { p { "Largest difference among them: " strong { (PAGE.percent(largest.abs())) } "." } }
             @if !analysis.headline.contains(&itself.sentence) { p { (prose::prose(&select::with_short_names(analysis, &itself.sentence))) } }
         }

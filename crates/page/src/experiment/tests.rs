@@ -443,6 +443,12 @@ fn what_a_run_decided() {
     sample::against_itself(&mut analysis);
     let page = page_of(&record, &analysis);
     insta::assert_snapshot!("decided-verdict", shown(&head::verdict(&page).0));
+    let mut unjudged = analysis.clone();
+    let itself = unjudged.against_itself.as_mut().unwrap();
+    (itself.comparisons, itself.different, itself.largest) = (0, 0, None);
+    let told = shown(&head::verdict(&page_of(&record, &unjudged)).0);
+    assert!(told.contains("No comparison of the arm with itself could be judged"));
+    assert!(!told.contains("were called different"), "{told}");
     insta::assert_snapshot!("decided-arms", shown(&arms::section(&page).0));
     insta::assert_snapshot!("decided-line", shown(&line::section(&page).0));
     insta::assert_snapshot!("decided-cost", shown(&cost::section(&page).0));
