@@ -3,23 +3,23 @@
 use crate::analyse::plan_of;
 use crate::arm_samples::ArmSamples;
 use crate::comparison::{
-    Matched, bounds_reason, is_compared, metrics, not_only_bounds, observed, readings, rule, size,
-    verdict, without_figures,
+    bounds_reason, is_compared, metrics, not_only_bounds, rule, size, verdict, without_figures,
 };
 use crate::cost::in_one_currency;
 use crate::difference::{ComparedArm, between};
 use crate::estimate::CONFIDENCE;
+use crate::matched::{Matched, Measured};
 use crate::pairing::primaries;
 use crate::roles::follows_line;
 use crate::sample::{Asked, Sample};
 use crate::select::{Selection, as_u32};
-use crate::sentence::{Question, Unit, sentence};
+use crate::sentence::{Question, sentence};
 use crate::words::counted;
 use crate::words::list;
 use crate::{Difference, JudgeError, Judgement, Verdict};
 use plimsoll_plan::{Arm, Direction, Metric, Plan, Point};
 use plimsoll_record::{ExperimentRecord, LoadKind, RunRecord, Warning, WarningId};
-use plimsoll_stats::{Grounds, Observation, judge, judge_together};
+use plimsoll_stats::{Grounds, judge, judge_together};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -307,7 +307,11 @@ fn of_point(
         if !is_compared(point, metric) {
             continue;
         }
-        let mut values = Values::of(of_a, of_b, metric, paired);
+        let mut measured = if paired {
+            Measured::Paired(Matched::of(of_a, of_b, metric))
+        } else {
+            Measured::apart([of_a, of_b], metric)
+        };
         // The rate at the line stands for throughput there.
         let stands_for = if metric == Metric::Line {
             Metric::Throughput
@@ -317,9 +321,9 @@ fn of_point(
         let is_primary = primary.contains(&metric) || primary.contains(&stands_for);
         let obstacle = prices.as_ref().err().filter(|_| metric == Metric::Cost);
         if obstacle.is_some() {
-            values = Values::default();
+            measured.clear();
         }
-        let no_value = values.baseline.is_empty() || values.arm.is_empty();
+        let no_value = !measured.has_any();
         if no_value && !is_primary {
             continue;
         }
@@ -330,9 +334,9 @@ fn of_point(
         } else if no_value {
             Err("one of them has no valid run with such a value".to_owned())
         } else {
-            not_only_bounds(values.compared(), metric)
+            not_only_bounds(measured.compared(), metric)
         };
-        figures.push((metric, is_primary, values, compared));
+        figures.push((metric, is_primary, measured, compared));
     }
     let mut together = Vec::new();
     for (metric, is_primary, _, compared) in &figures {
@@ -347,12 +351,12 @@ fn of_point(
     let label = &of_a[0].label;
     let (name_a, name_b) = (a.label(b), b.label(a));
     let mut comparisons = Vec::new();
-    for (metric, primary, values, compared) in figures {
+    for (metric, primary, measured, compared) in figures {
         let rule = rule(&a.plan, metric);
-        let unit = values.unit();
+        let unit = measured.unit();
         let (mut verdict, grounds) = match &compared {
             Err(reason) => {
-                let runs = as_u32(values.baseline.len().min(values.arm.len()));
+                let runs = as_u32(measured.count());
                 (without_figures(reason.clone(), runs, rule.margin()), None)
             }
             Ok(_) if primary => {
@@ -369,7 +373,7 @@ fn of_point(
         };
         let is_too_few = matches!(grounds, Some(Grounds::NotEnoughBlocks { .. }));
         if verdict.judgement == Judgement::Inconclusive && compared.is_ok() && !is_too_few {
-            let reason = bounds_reason(values.bounds, values.known.len(), unit);
+            let reason = bounds_reason(measured.bounds(), measured.count(), unit);
             verdict.reason = reason.or(verdict.reason);
         }
         let question = Question {
@@ -380,6 +384,7 @@ fn of_point(
             arm: &name_b,
             unit,
         };
+        let [baseline_values, values] = measured.into_values();
         comparisons.push(UnpairedComparison {
             mix: label.mix.clone(),
             load_label: label.load_label.clone(),
@@ -387,73 +392,13 @@ fn of_point(
             direction: metric.direction(),
             primary,
             sentence: sentence(&question, &verdict, grounds),
-            paired: values.paired,
-            baseline_values: values.baseline,
-            values: values.arm,
+            paired,
+            baseline_values,
+            values,
             verdict,
         });
     }
     comparisons
-}
-
-/// What both sides showed of one metric at one point.
-#[derive(Default)]
-struct Values {
-    paired: bool,
-    baseline: Vec<f64>,
-    arm: Vec<f64>,
-    /// What is known of each pair, where they are paired.
-    known: Vec<[Observation; 2]>,
-    /// What is known of the runs of each side, where they are not.
-    known_apart: [Vec<Observation>; 2],
-    bounds: usize,
-}
-
-impl Values {
-    fn of(of_a: &[Sample], of_b: &[Sample], metric: Metric, paired: bool) -> Self {
-        if paired {
-            let matched = Matched::of(of_a, of_b, metric);
-            let (baseline, arm) = matched.values.iter().map(|(_, a, b)| (*a, *b)).unzip();
-            return Self {
-                paired,
-                baseline,
-                arm,
-                known: matched.known,
-                bounds: matched.bounds,
-                ..Self::default()
-            };
-        }
-        let sides = [of_a, of_b].map(|side| readings(side, metric));
-        let bounds = sides.iter().flatten().filter(|one| one.at_least).count();
-        let [baseline, arm] = sides
-            .each_ref()
-            .map(|side| side.iter().map(|reading| reading.value).collect());
-        Self {
-            baseline,
-            arm,
-            known_apart: sides.map(|side| side.into_iter().map(observed).collect()),
-            bounds,
-            ..Self::default()
-        }
-    }
-
-    fn compared(&self) -> Result<plimsoll_stats::Comparison, plimsoll_stats::StatsError> {
-        if self.paired {
-            return Matched::compared(&self.known);
-        }
-        let [a, b] = &self.known_apart;
-        plimsoll_stats::Comparison::unpaired_within(a, b)
-    }
-
-    fn unit(&self) -> Unit {
-        if self.paired {
-            return Unit::Block;
-        }
-        Unit::Run {
-            baseline: self.baseline.len(),
-            arm: self.arm.len(),
-        }
-    }
 }
 
 fn headline(a: &Read<'_>, b: &Read<'_>, comparisons: &[UnpairedComparison]) -> Vec<String> {

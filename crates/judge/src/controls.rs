@@ -2,10 +2,11 @@
 
 use crate::ControlResult;
 use crate::arm_samples::ArmSamples;
-use crate::comparison::{Matched, rule};
+use crate::comparison::rule;
 use crate::deciding::deciding;
 use crate::disturbance::KeptOut;
 use crate::estimate::CONFIDENCE;
+use crate::matched::Matched;
 use crate::roles::load_label;
 use crate::sample::Sample;
 use crate::words;
@@ -61,29 +62,30 @@ pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {
                     is_covered: interval.map(|(low, high)| low <= expected && expected <= high),
                     sentence: String::new(),
                 };
-                result.sentence = sentence(&result);
-                let kept_out = match matched.kept_out {
-                    Some(KeptOut::LeftOut { .. }) => {
-                        " Only duets count in which other programs left both sides alone."
-                    }
-                    Some(KeptOut::Explained { .. }) => {
-                        " What other programs took of the processors is taken out."
-                    }
-                    None => "",
-                };
-                if let Some(reason) = matched.obstacle([&result.baseline, &result.control]) {
-                    result.sentence = format!(
+                result.sentence = match matched.obstacle([&result.baseline, &result.control]) {
+                    Some(reason) => format!(
                         "Workload {} at {}: what {} says is not known: {reason}.",
                         result.mix, result.load_label, result.control
-                    );
-                } else {
-                    result.sentence.push_str(kept_out);
-                }
+                    ),
+                    None => sentence(&result) + kept_out_words(matched.kept_out.as_ref()),
+                };
                 results.push(result);
             }
         }
     }
     results
+}
+
+fn kept_out_words(kept_out: Option<&KeptOut>) -> &'static str {
+    match kept_out {
+        Some(KeptOut::LeftOut { .. }) => {
+            " Only duets count in which other programs left both sides alone."
+        }
+        Some(KeptOut::Explained { .. }) => {
+            " What other programs took of the processors is taken out."
+        }
+        None => "",
+    }
 }
 
 /// By what share a metric should change where this was planted, and by what at least; `None` of one that does not follow from it. The sessions of a closed loop pause

@@ -2,9 +2,10 @@
 
 use crate::DuetResult;
 use crate::arm_samples::ArmSamples;
-use crate::comparison::{Matched, rule};
+use crate::comparison::rule;
 use crate::deciding::deciding;
 use crate::estimate::CONFIDENCE;
+use crate::matched::Matched;
 use crate::roles::load_label;
 use crate::sample::Sample;
 use crate::select::Selection;
@@ -14,6 +15,7 @@ use plimsoll_plan::{Pairing, Plan};
 use plimsoll_record::{Warning, WarningId};
 use plimsoll_stats::{correlation, halves, median, visible_with_spread};
 use std::collections::BTreeMap;
+use std::f64::consts::SQRT_2;
 
 /// Correlation from which on both sides are said to have moved together.
 const TOGETHER: f64 = 0.5;
@@ -31,11 +33,15 @@ pub(crate) fn duets(plan: &Plan, arms: &[ArmSamples]) -> Vec<DuetResult> {
             let (places, _) = deciding(plan, mix_index, arms, baseline);
             for (metric, point) in places {
                 let sides = [baseline, other].map(|arm| &arms[arm].points[point][..]);
-                let matched = Matched::of(sides[0], sides[1], metric);
+                let matched = Matched::in_plan(plan, arms, [baseline, other], point, metric);
                 let found = matched.duets(plan, other).unwrap_or_default();
                 let Some(halves) = halves(&found, CONFIDENCE) else {
                     continue;
                 };
+                let (visible, words) = matched.visible_beside_others().unwrap_or_else(|| {
+                    let visible = visible_with_spread(halves.spread / SQRT_2, found.len());
+                    (visible.map(f64::exp_m1), counted(found.len(), "duet"))
+                });
                 let mut result = DuetResult {
                     baseline: plan.arms[baseline].name.clone(),
                     arm: plan.arms[other].name.clone(),
@@ -52,12 +58,8 @@ pub(crate) fn duets(plan: &Plan, arms: &[ArmSamples]) -> Vec<DuetResult> {
                     spread: halves.spread,
                     spread_apart: halves.spread_apart,
                     correlation: halves.correlation,
-                    correlation_of_seconds: seconds(sides),
-                    visible: visible_with_spread(
-                        halves.spread / std::f64::consts::SQRT_2,
-                        found.len(),
-                    )
-                    .map(f64::exp_m1),
+                    correlation_of_seconds: seconds(sides, |block| matched.has(block)),
+                    visible,
                     are_alike: true,
                     sentence: String::new(),
                 };
@@ -66,7 +68,7 @@ pub(crate) fn duets(plan: &Plan, arms: &[ArmSamples]) -> Vec<DuetResult> {
                 let (low, high) = result.second_over_first_interval;
                 result.are_alike =
                     low <= 0.0 && high >= 0.0 || result.second_over_first.abs() < allowed;
-                result.sentence = sentence(&result);
+                result.sentence = sentence(&result, &words);
                 results.push(result);
             }
         }
@@ -75,8 +77,9 @@ pub(crate) fn duets(plan: &Plan, arms: &[ArmSamples]) -> Vec<DuetResult> {
 }
 
 /// Correlation of the throughput of both sides from second to second within a duet, the median over the duets; `None` where no duet has enough seconds that vary.
-fn seconds(sides: [&[Sample]; 2]) -> Option<f64> {
+fn seconds(sides: [&[Sample]; 2], is_judged: impl Fn(u32) -> bool) -> Option<f64> {
     let blocks = sides[0].iter().map(|sample| sample.result.block);
+    let blocks = blocks.filter(|block| is_judged(*block));
     let of_duets = blocks.filter_map(|block| correlation(&paired_seconds(sides, block)));
     median(&of_duets.collect::<Vec<f64>>())
 }
@@ -94,7 +97,8 @@ pub(crate) fn paired_seconds(sides: [&[Sample]; 2], block: u32) -> Vec<(f64, f64
         .collect()
 }
 
-fn sentence(result: &DuetResult) -> String {
+/// `duets` are those that are judged, in words.
+fn sentence(result: &DuetResult, duets: &str) -> String {
     let DuetResult {
         correlation,
         spread,
@@ -120,8 +124,7 @@ fn sentence(result: &DuetResult) -> String {
     text.push('.');
     if let Some(least) = result.visible {
         text.push_str(&format!(
-            " With {} a difference of {} would most likely be seen.",
-            counted(result.duets, "duet"),
+            " With {duets} a difference of {} would most likely be seen.",
             words::visible(least, 1)
         ));
     }

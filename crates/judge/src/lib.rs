@@ -23,6 +23,7 @@
 //!   hosts         what each machine did, where several took part
 //!   deciding      at which load a mix is judged
 //!   cost          what operations cost, where arms have a price
+//!   matched       what two arms measured block by block, and what is known of each pair (disturbance: what other programs did)
 //!   comparison    every arm against its baseline, paired over blocks (pairing: what the plan compares); sentence and words say it
 //!   looks         how wide the intervals are, and how many blocks they need
 //!   repeatability how much the blocks of an arm vary; drift: whether the machine was the same in all of them; against_itself
@@ -103,6 +104,7 @@ mod imported;
 mod latency;
 mod line;
 mod looks;
+mod matched;
 mod network;
 mod noise;
 mod others;

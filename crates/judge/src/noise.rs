@@ -2,10 +2,10 @@
 
 use crate::NoiseResult;
 use crate::arm_samples::ArmSamples;
-use crate::comparison::Matched;
 use crate::deciding::deciding_point;
 use crate::duets::paired_seconds;
 use crate::estimate::CONFIDENCE;
+use crate::matched::Matched;
 use crate::pauses::span;
 use crate::roles::{is_line, load_label};
 use crate::sample::Sample;

@@ -2,6 +2,7 @@
 
 use crate::arm_samples::ArmSamples;
 use crate::deciding::deciding_point;
+use crate::matched::Matched;
 use crate::roles::{is_line, load_label};
 use crate::sample::Sample;
 use crate::select::as_u32;
@@ -20,7 +21,7 @@ pub(crate) fn repeatability(
     arms: &[ArmSamples],
     duets: &[DuetResult],
 ) -> Vec<Repeatability> {
-    let pairs = plan.pairs();
+    let (pairs, measured) = (plan.pairs(), plan.measured_pairs());
     let mut results = Vec::new();
     for (index, (arm, samples)) in plan.arms.iter().zip(arms).enumerate() {
         let of_arm = pairs.iter().find(|pair| pair.contains(&index));
@@ -43,8 +44,12 @@ pub(crate) fn repeatability(
                     let arms = [&duet.baseline, &duet.arm];
                     arms.contains(&&arm.name) && duet.mix == mix.name && duet.metric == metric
                 });
+                let pair = measured.iter().find(|pair| pair.contains(&index));
+                let beside_others = pair.and_then(|pair| {
+                    Matched::in_plan(plan, arms, *pair, point, metric).visible_beside_others()
+                });
                 let samples = &samples.points[point];
-                results.extend(of_point(place, metric, samples, of_arm));
+                results.extend(of_point(place, metric, samples, of_arm, beside_others));
             }
         }
     }
@@ -56,6 +61,7 @@ fn of_point(
     metric: Metric,
     samples: &[Sample],
     duets: Option<&DuetResult>,
+    beside_others: Option<(Option<f64>, String)>,
 ) -> Option<Repeatability> {
     let readings = samples.iter().filter_map(|sample| {
         let reading = sample.reading(metric)?;
@@ -70,7 +76,10 @@ fn of_point(
     let steps = (logarithms.len() - 1) as f64;
     let trend = trend.map(|trend| (trend.slope_per_sample * steps).exp_m1());
     let alone = visible_with_spread(spread.deviation, logarithms.len()).map(f64::exp_m1);
-    let visible = duets.map_or(alone, |duets| duets.visible);
+    let (visible, blocks) = beside_others.unwrap_or_else(|| {
+        let visible = duets.map_or(alone, |duets| duets.visible);
+        (visible, counted(logarithms.len(), "block"))
+    });
 
     let mut sentence = format!(
         "{} of {arm} varied by {} from block to block ({})",
@@ -78,7 +87,6 @@ fn of_point(
         words::spread(spread.deviation),
         between(spread.lower, spread.upper)
     );
-    let blocks = counted(logarithms.len(), "block");
     match visible {
         Some(visible) => sentence.push_str(&format!(
             ": with {blocks}, differences below {} stay invisible",

@@ -116,6 +116,8 @@ pub fn without_halves(duets: &[Duet], disturbance: Option<&[f64]>) -> Option<Vec
 
 /// The differences of duets as they are judged beside other programs, which left so much to the baseline and to the other arm: of [`undisturbed`] duets alone where they
 /// preferred a side, and otherwise without what a [`disturbance`] explains; in both without the effect of the halves, as far as that is known. `None` with fewer than six.
+///
+/// It is what a calibration can repeat: of a record the same is done metric by metric, where others are taken out of throughput alone.
 #[must_use]
 pub fn duets_beside_others(duets: &[Duet], [baseline, other]: [&[f64]; 2]) -> Option<Vec<f64>> {
     let (judged, disturbance) = match undisturbed(baseline, other) {

@@ -2,9 +2,12 @@
 
 use crate::laboratory::{Laboratory, SPREAD, Shown, primary};
 use crate::watched::{Watched, disk};
-use plimsoll_judge::{Analysis, Comparison, GateOutcome, Judgement, Outcome};
-use plimsoll_plan::{Gate, Looks, Metric, Order, Pairing, duet_runs};
+use plimsoll_judge::{
+    Analysis, Comparison, Curve, GateOutcome, Judgement, Outcome, PointResult, Repeatability,
+};
+use plimsoll_plan::{Gate, Looks, Metric, Order, Pairing, PlannedRun, duet_runs};
 use plimsoll_record::{DiskChoice, ForeignCpu, Half};
+use plimsoll_stats::{Duet, duets_beside_others};
 
 const BLOCKS: u32 = 12;
 
@@ -58,6 +61,11 @@ fn measured_in(blocks: u32, noise: f64, felt: f64, others: fn(&str, u32) -> f64)
     lab
 }
 
+fn assert_says_what_is_visible(sentence: &str, visible: Option<f64>, blocks: &str) {
+    assert!(sentence.contains(blocks), "{sentence}");
+    assert!(visible.is_some_and(|share| share < 0.01), "{sentence}");
+}
+
 fn throughput(analysis: &Analysis) -> &Comparison {
     primary(analysis, Metric::Throughput)
 }
@@ -93,7 +101,18 @@ fn what_others_took_is_taken_out_and_said() {
     assert_eq!(found.judged.len(), BLOCKS as usize);
     let (_, measured_base, _) = found.pairs[0];
     assert_ne!(measured_base, found.judged[0].0);
-    // And the number of blocks that it takes is by what is left.
+    // What would be seen, and the number of blocks that it takes, are by what is left.
+    let of_throughput = |one: &&Repeatability| one.metric == Metric::Throughput;
+    let varies: Vec<_> = analysis
+        .repeatability
+        .iter()
+        .filter(of_throughput)
+        .collect();
+    assert_eq!(varies.len(), 2);
+    for one in varies {
+        let blocks = "12 blocks and without what other programs took";
+        assert_says_what_is_visible(&one.sentence, one.visible, blocks);
+    }
     let needed = analysis.blocks_needed[0].reached.unwrap();
     assert!(needed < 0.01, "{needed}");
     let noise = &analysis.noise[0];
@@ -200,9 +219,62 @@ fn duets_are_judged_by_undisturbed_ones_where_others_prefer_a_side() {
         "{}",
         noise.sentence
     );
+    // What those duets show is by them alone.
+    let duets = &analysis.duets[0];
+    assert_eq!(duets.duets, 12);
+    assert_says_what_is_visible(&duets.sentence, duets.visible, "12 undisturbed duets");
+    for one in &analysis.repeatability {
+        assert_says_what_is_visible(&one.sentence, one.visible, "12 undisturbed duets");
+    }
     // Response times are no better known.
     for comparison in &analysis.comparisons {
         assert!(comparison.pairs.len() <= 12, "{}", comparison.sentence);
+    }
+}
+
+/// By turns beside both sides of duets.
+fn beside_both(arm: &str, block: u32) -> f64 {
+    others(arm, block % BLOCKS)
+}
+
+/// The calibration and the resampling of records judge differences by `duets_beside_others`: so must the program, whichever way is chosen.
+#[test]
+fn duets_are_judged_as_they_are_calibrated() {
+    for (others, are_left_out) in [
+        (visited as fn(&str, u32) -> f64, true),
+        (beside_both, false),
+    ] {
+        let lab = duets(others);
+        let analysis = lab.analyse();
+        let found = throughput(&analysis);
+        assert_eq!(found.undisturbed.is_some(), are_left_out);
+        assert_eq!(found.adjustment.unwrap().explained.is_some(), !are_left_out);
+
+        let [base, other] = [0, 1].map(|arm| {
+            let of_arm = |curve: &&Curve| curve.arm == lab.plan.arms[arm].name;
+            let curve = analysis.curves.iter().find(of_arm).unwrap();
+            curve.points[0].results.clone()
+        });
+        let duet = |(base, other): (&PointResult, &PointResult)| {
+            assert_eq!(base.block, other.block);
+            let of_other = |run: &&PlannedRun| run.block == other.block && run.arm == 1;
+            Duet {
+                baseline: base.throughput.ln(),
+                other: other.throughput.ln(),
+                other_is_second: lab.plan.runs.iter().find(of_other).unwrap().position == 1,
+            }
+        };
+        let all: Vec<Duet> = base.iter().zip(&other).map(duet).collect();
+        let left = [&base, &other].map(|side| {
+            let left = side.iter().map(|result| result.left_by_others.unwrap());
+            left.collect::<Vec<f64>>()
+        });
+        let calibrated = duets_beside_others(&all, [&left[0], &left[1]]).unwrap();
+        assert_eq!(found.judged.len(), calibrated.len());
+        for ((base, other), calibrated) in found.judged.iter().zip(calibrated) {
+            let judged = (other / base).ln();
+            assert!((judged - calibrated).abs() < 1e-9, "{judged} {calibrated}");
+        }
     }
 }
 
@@ -226,6 +298,17 @@ fn where_others_stay_beside_a_side_nothing_is_said() {
             comparison.sentence
         );
     }
+}
+
+#[test]
+fn what_is_not_judged_does_not_count_for_an_arm_against_itself() {
+    let mut lab = duets(stayed_beside);
+    lab.plan.against_itself = true;
+    let itself = lab.analyse().against_itself.unwrap();
+    assert_eq!((itself.comparisons, itself.different), (0, 0));
+    assert!(itself.unjudged > 0);
+    let said = "could be judged, so this machine's noise floor is unknown";
+    assert!(itself.sentence.contains(said), "{}", itself.sentence);
 }
 
 /// Of a few duets none may be undisturbed, and of more some will be.
