@@ -235,6 +235,8 @@ figures! {
     group_processes_bytes = "of it, processes", Bytes;
     /// Of it, page cache, without what processes have mapped, such as their programs.
     group_page_cache_bytes = "of it, page cache", Bytes;
+    /// Its limit.
+    group_limit_bytes = "limit of its memory", Bytes;
     /// Page cache of the whole machine.
     machine_page_cache_bytes = "page cache of the machine", Bytes;
     /// Pages of the page cache that were read again soon after they had been given up.

@@ -126,12 +126,13 @@ pub(crate) fn remarks(
     warnings
 }
 
-/// Bytes that the processes left for the page cache, of the limit that was set after the load.
+/// Bytes that the processes left for the page cache, of the limit while the point was measured. Older records have the one that was set before it.
 fn page_cache_room(extract: &Extract, run: &RunRecord) -> Option<f64> {
-    let limit = run.rig.as_ref()?.limits.memory_bytes?;
     let figures = &extract.figures;
+    let set_before = || Some(run.rig.as_ref()?.limits.memory_bytes? as f64);
+    let limit = figures.group_limit_bytes.or_else(set_before)?;
     let processes = figures.group_memory_bytes? - figures.group_page_cache_bytes?;
-    Some((limit as f64 - processes).max(0.0))
+    Some((limit - processes).max(0.0))
 }
 
 /// Whether the arm's disk is an emulated one with limits that is not known to keep them.

@@ -218,6 +218,7 @@ pub(crate) fn figures(slices: &[&Slice], cores: u32, sessions: u32) -> Figures {
         group_memory_bytes: sums.per_second(names::GROUP_MEMORY),
         group_processes_bytes: sums.per_second(names::GROUP_MEMORY_PROCESSES),
         group_page_cache_bytes: sums.per_second(names::GROUP_PAGE_CACHE),
+        group_limit_bytes: sums.per_second(names::GROUP_MEMORY_LIMIT),
         machine_page_cache_bytes: sums.per_second(names::MACHINE_PAGE_CACHE),
         refaults_per_operation: sums.per_operation(names::GROUP_REFAULTS),
 

@@ -120,6 +120,8 @@ figures! {
     GROUP_MEMORY_PROCESSES = "group.memory.processes.bytes", Level;
     /// Of it, page cache that could be given up: without what processes have mapped, such as their programs.
     GROUP_PAGE_CACHE = "group.memory.page_cache.bytes", Level;
+    /// The limit of the group's memory; absent where there is none.
+    GROUP_MEMORY_LIMIT = "group.memory.limit.bytes", Level;
     /// CPU time of the group.
     GROUP_CPU = "group.cpu.ns", Counter;
     /// Time in which the group was held back by its CPU limit.

@@ -18,10 +18,14 @@ pub struct GroupSource {
     pub cpuacct: Option<PathBuf>,
 }
 
+/// From here on a limit of version 1 is none, bytes.
+const UNLIMITED: u64 = 1 << 60;
+
 /// The files of a control group, kept open.
 pub(crate) struct Group {
     version: u32,
     memory_used: Option<KeptFile>,
+    memory_limit: Option<KeptFile>,
     memory_kinds: Option<KeptFile>,
     cpu: Option<KeptFile>,
     cpu_used: Option<KeptFile>,
@@ -33,16 +37,22 @@ impl Group {
             let directory: &Path = directory.as_deref()?;
             Some(KeptFile::open(host, directory.join(name)))
         };
-        let (memory_used, cpu_used) = match source.version {
+        let (memory_used, memory_limit, cpu_used) = match source.version {
             1 => (
                 open(&source.memory, "memory.usage_in_bytes"),
+                open(&source.memory, "memory.limit_in_bytes"),
                 open(&source.cpuacct, "cpuacct.usage"),
             ),
-            _ => (open(&source.memory, "memory.current"), None),
+            _ => (
+                open(&source.memory, "memory.current"),
+                open(&source.memory, "memory.max"),
+                None,
+            ),
         };
         Self {
             version: source.version,
             memory_used,
+            memory_limit,
             memory_kinds: open(&source.memory, "memory.stat"),
             cpu: open(&source.cpu, "cpu.stat"),
             cpu_used,
@@ -52,10 +62,14 @@ impl Group {
     pub(crate) fn tell(&self, buffer: &mut Vec<u8>, into: &mut Figures) {
         let numbers = [
             (figures::GROUP_MEMORY, &self.memory_used),
+            (figures::GROUP_MEMORY_LIMIT, &self.memory_limit),
             (figures::GROUP_CPU, &self.cpu_used),
         ];
         for (name, file) in numbers {
-            if let Some(number) = file.as_ref().and_then(|file| file.number(buffer)) {
+            // Version 1 tells of no limit by one beyond any memory, version 2 by a word.
+            if let Some(number) = file.as_ref().and_then(|file| file.number(buffer))
+                && number < UNLIMITED
+            {
                 into.push((name, number as f64));
             }
         }
@@ -146,6 +160,10 @@ mod tests {
                 "1073741824\n",
             ),
             (
+                "sys/fs/cgroup/memory/a/memory.limit_in_bytes",
+                "2147483648\n",
+            ),
+            (
                 "sys/fs/cgroup/memory/a/memory.stat",
                 "cache 1\nrss 2\nshmem 3\nworkingset_refault_file 4\nhierarchical_memory_limit 9223372036854771712\n\
                  total_cache 600\ntotal_rss 200\ntotal_rss_huge 0\ntotal_shmem 50\ntotal_mapped_file 20\ntotal_workingset_refault_anon 5\n\
@@ -167,6 +185,7 @@ mod tests {
         };
         let expected = [
             (figures::GROUP_MEMORY, 1_073_741_824.0),
+            (figures::GROUP_MEMORY_LIMIT, 2_147_483_648.0),
             (figures::GROUP_MEMORY_PROCESSES, 200.0),
             (figures::GROUP_PAGE_CACHE, 530.0),
             (figures::GROUP_REFAULTS, 244_134.0),
@@ -179,13 +198,14 @@ mod tests {
             cpuacct: directory("nowhere"),
             ..source
         };
-        assert_eq!(told(&tree, &memory_alone).len(), 4);
+        assert_eq!(told(&tree, &memory_alone).len(), 5);
     }
 
     #[test]
     fn version_2_has_one_directory_and_microseconds() {
         let tree = Tree::new(&[
             ("sys/fs/cgroup/a/memory.current", "5000\n"),
+            ("sys/fs/cgroup/a/memory.max", "max\n"),
             (
                 "sys/fs/cgroup/a/memory.stat",
                 "anon 2000\nfile 2500\nkernel 100\nshmem 500\nfile_mapped 7\nworkingset_refault_anon 5\nworkingset_refault_file 6\n",
@@ -210,6 +230,20 @@ mod tests {
             (figures::GROUP_CPU_THROTTLED, 70_000.0),
         ];
         assert_eq!(told(&tree, &source), BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn a_group_without_a_limit_has_none() {
+        let tree = Tree::new(&[(
+            "sys/fs/cgroup/memory/a/memory.limit_in_bytes",
+            "9223372036854771712\n",
+        )]);
+        let source = GroupSource {
+            version: 1,
+            memory: Some("/sys/fs/cgroup/memory/a".into()),
+            ..GroupSource::default()
+        };
+        assert_eq!(told(&tree, &source), BTreeMap::new());
     }
 
     #[test]

@@ -298,12 +298,14 @@ pub enum TestbedError {
     },
     /// The kernel ended what was under test.
     #[error(
-        "the kernel ended a process under test, because its control group had used up {}: raise `limits: {{memory: …}}`, or give the engine a smaller `cache_size`",
+        "the kernel ended a process under test, because its control group had used up {}: raise `limits: {{{raise}: …}}`, or give the engine a smaller `cache_size`",
         limit_bytes.map_or("its memory".to_owned(), |bytes| format!("the {} MiB of memory that it may use", bytes >> 20))
     )]
     OutOfMemory {
         /// The limit, where it is known.
         limit_bytes: Option<u64>,
+        /// The limit in the experiment file that it follows from.
+        raise: &'static str,
     },
     /// The server has ended by itself.
     #[error("the server {name} is gone: {how}{}", LastWords(last_words))]

@@ -5,25 +5,22 @@
 
 mod find;
 mod limits;
+mod room;
 
 use crate::TestbedError;
 use crate::privileged::group;
 use crate::rig_parts::RigParts;
 use crate::step::Step;
 use crate::undo::Undone;
-use crate::wait::until;
 use find::Homes;
 pub(crate) use limits::parse_cpus;
 use plimsoll_record::LimitsSpec;
+use room::PageCacheRoom;
 use rustix::fs::Access;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 const NAME: &str = "plimsoll-";
-
-/// How long the kernel may take to free what is beyond a limit.
-const LONGEST_RECLAIM: Duration = Duration::from_secs(10);
 
 /// The directories of a control group. In version 1 each controller has its own, in version 2 they are one and the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +43,8 @@ pub(crate) struct Group {
     directories: Vec<PathBuf>,
     /// As the kernel tells them.
     pub(crate) limits: LimitsSpec,
+    /// Kept beside the processes once it was asked for.
+    room: Option<PageCacheRoom>,
 }
 
 impl Group {
@@ -86,6 +85,7 @@ impl Group {
             paths,
             directories,
             limits,
+            room: None,
         })
     }
 
@@ -97,31 +97,21 @@ impl Group {
         Ok(())
     }
 
-    /// Limits the memory to what the processes take now and so much page cache.
+    /// Where room for page cache was asked for, limits the memory to what the processes take and that. The limit follows what they take from now on, as long as
+    /// the group is here. Returns it, bytes.
     ///
     /// # Errors
     /// When it is not known what they take, or the kernel cannot free so much.
-    pub(crate) fn size_memory(&mut self, page_cache_bytes: u64) -> Result<(), TestbedError> {
-        let Some(processes) = limits::of_processes(&self.paths) else {
-            return Err(TestbedError::NotAccounted);
+    pub(crate) fn size_memory(&mut self) -> Result<Option<u64>, TestbedError> {
+        let Some(bytes) = self.limits.page_cache_bytes else {
+            return Ok(None);
         };
-        let bytes = processes.saturating_add(page_cache_bytes);
-        let mut files = limits::of_memory(bytes, &self.paths);
-        // In version 1 memory and swap together may never be limited to less than memory.
-        if self.limits.memory_bytes.is_some_and(|now| bytes > now) {
-            files.reverse();
-        }
-        for (file, value) in files {
-            // The kernel gives up a moment after pages that are still being written.
-            let mut written = Ok(());
-            until(LONGEST_RECLAIM, || {
-                written = group::write(&file, &value);
-                written.is_ok()
-            });
-            written?;
-        }
-        self.limits.memory_bytes = Some(bytes);
-        Ok(())
+        let paths = &self.paths;
+        let room = self
+            .room
+            .get_or_insert_with(|| PageCacheRoom::keep(paths.clone(), bytes));
+        self.limits.memory_bytes = Some(room.size()?);
+        Ok(self.limits.memory_bytes)
     }
 
     /// Whether all is well with its memory.
@@ -132,9 +122,11 @@ impl Group {
         if limits::ended_processes(&self.paths) == 0 {
             return Ok(());
         }
-        Err(TestbedError::OutOfMemory {
-            limit_bytes: self.limits.memory_bytes,
-        })
+        let (limit_bytes, raise) = match &self.room {
+            Some(room) => (room.limit_bytes(), "page_cache"),
+            None => (self.limits.memory_bytes, "memory"),
+        };
+        Err(TestbedError::OutOfMemory { limit_bytes, raise })
     }
 }
 

@@ -368,8 +368,8 @@ impl Rig {
         }
     }
 
-    /// Limits the memory of what is under test to what it takes now and the page cache that was asked for. Returns the limit, bytes; `None` where none
-    /// was asked for.
+    /// Limits the memory of what is under test to what it takes and the page cache that was asked for. From now on the limit follows what it takes. Returns
+    /// the limit, bytes; `None` where none was asked for.
     ///
     /// # Errors
     /// When the kernel does not do it.
@@ -377,12 +377,9 @@ impl Rig {
         let Some(group) = &mut self.group else {
             return Ok(None);
         };
-        let Some(page_cache_bytes) = group.limits.page_cache_bytes else {
-            return Ok(None);
-        };
-        group.size_memory(page_cache_bytes)?;
+        let limit_bytes = group.size_memory()?;
         self.record.limits = group.limits.clone();
-        Ok(group.limits.memory_bytes)
+        Ok(limit_bytes)
     }
 
     /// What the variable [`MARK_VARIABLE`](crate::MARK_VARIABLE) must be in the environment of a process that is to be admitted: by this it is

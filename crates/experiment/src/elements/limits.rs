@@ -19,8 +19,8 @@ object! {
     memory = Shape::size(1 << 20, 1 << 50), Optional, "382MiB";
         "Of the process and the page cache that it fills together.";
     page_cache = Shape::size(1 << 20, 1 << 50), Optional, "190MiB";
-        "In place of `memory`: what there is room for in the page cache. When the data is stored, and again when each point has \
-         warmed up, the memory is limited to this and to what the process, or the server with all its members, takes by then.";
+        "In place of `memory`: what there is room for in the page cache. When the data is stored, the memory is limited to this and \
+         to what the process, or the server with all its members, takes; the limit follows that from then on.";
     cpus = Shape::number(0.01, 10_000.0), Optional, "1.5";
         "Processor time per time: 1.5 is one and a half processors.";
     pin = Shape::list(&Shape::count(0, 100_000), 1, 1_024), Optional, "[0, 1]";

@@ -169,10 +169,44 @@ fn room_for_page_cache_beside_a_server() {
         assert!(limit > 56 << 20, "the server takes some of it: {limit}");
         // As the kernel counts, to a few pages for each processor.
         let slices = record.runs[0].points.iter().flat_map(|point| &point.slices);
-        let mut charged = slices.filter_map(|slice| slice.telemetry.get(figures::GROUP_MEMORY));
-        let last = *charged.next_back().unwrap();
-        assert!(last <= (limit + (1 << 20)) as f64, "{last} of {limit}");
+        let last = slices.last().unwrap();
+        let [charged, limit] = [figures::GROUP_MEMORY, figures::GROUP_MEMORY_LIMIT]
+            .map(|name| *last.telemetry.get(name).unwrap());
+        assert!(
+            charged <= limit + f64::from(1 << 20),
+            "{charged} of {limit}"
+        );
     }
+}
+
+/// Its cache fills while it is measured, and its memory grows by about as much as there is room for.
+#[cfg(feature = "wiredtiger")]
+#[test]
+fn room_for_page_cache_beside_an_embedded_engine() {
+    needs!([Need::Root]);
+    let laboratory = Laboratory::new();
+    let record = finishes(
+        &laboratory,
+        "
+plimsoll: 1
+name: embedded
+workload: {records: 100k, mixes: [c]}
+arms: {one: {engine: wiredtiger, cache_size: 64MiB, limits: {page_cache: 16MiB}}}
+load: {closed: {threads: 2}}
+measurement: {warm_up: 0s, duration: 4s, blocks: 1}
+"
+        .into(),
+    );
+    let point = record.runs[0].points.last().unwrap();
+    let last = point.slices.last().unwrap();
+    let [limit, charged, page_cache] = [
+        figures::GROUP_MEMORY_LIMIT,
+        figures::GROUP_MEMORY,
+        figures::GROUP_PAGE_CACHE,
+    ]
+    .map(|name| *last.telemetry.get(name).unwrap());
+    let room = (limit - (charged - page_cache)) / f64::from(1 << 20);
+    assert!((12.0..20.0).contains(&room), "{room} MiB");
 }
 
 #[test]
