@@ -42,7 +42,7 @@ const COLUMNS: [(&str, Kind); 46] = [
     ("service_p95_ns", Kind::Number),
     ("service_p99_ns", Kind::Number),
     ("service_p999_ns", Kind::Number),
-    ("worker_cpu_per_operation_ns", Kind::Number),
+    ("cpu_per_operation_ns", Kind::Number),
     ("generator_share", Kind::Number),
     ("generator_lag_p99_ns", Kind::Number),
     ("achieved_share_of_offered", Kind::Number),

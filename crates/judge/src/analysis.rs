@@ -333,7 +333,8 @@ pub struct CurvePoint {
     pub p999_at_least: bool,
     /// Response time for each kind of operation, by its name.
     pub by_operation: BTreeMap<String, LatencySummary>,
-    /// CPU time of the worker per operation, nanoseconds.
+    /// CPU time per operation, nanoseconds: of the server, without its client, and of an embedded engine with its client. Without values where a server runs
+    /// elsewhere.
     pub cpu_per_operation: Estimate,
     /// Successful operations in all runs, valid or not.
     pub ok: u64,

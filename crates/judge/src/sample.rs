@@ -155,7 +155,11 @@ impl Sample {
         asked: &Asked<'_>,
     ) -> Self {
         let cores = telemetry_cores(point, run, arm);
-        let extract = Extract::of(point, &asked.percentiles, cores);
+        let mut extract = Extract::of(point, &asked.percentiles, cores);
+        let is_client_apart = is_client_apart(&extract, arm);
+        if is_client_apart {
+            extract.cpu_per_operation_ns = extract.figures.server_cpu_ns_per_operation;
+        }
         let gated = gate(&extract, point, run, arm, limits);
         let disturbed_from = disturbed_from(point);
         let mut stalls = stalled(&extract);
@@ -213,7 +217,6 @@ impl Sample {
         };
         let warm_up_seconds = point.warm_up_ns as f64 / 1e9;
         let worker_here = worker_here(&extract, point, arm);
-        let is_client_apart = is_client_apart(&extract, arm);
         let clients = clients(&extract, point, run, arm);
         Self {
             label: point.label.clone(),

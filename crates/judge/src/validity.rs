@@ -295,11 +295,12 @@ fn generator(points: &[&Sample]) -> Option<Validity> {
 /// How much of the processors that they can use the clients of servers kept busy. An embedded engine works in the threads of its client.
 fn client(arms: &[ArmSamples]) -> Option<Validity> {
     let mut busiest: Option<(f64, u32)> = None;
-    let (mut is_known, mut is_apart, mut decides) = (false, false, 0);
+    let (mut is_known, mut is_apart, mut is_server_known, mut decides) = (false, false, false, 0);
     for sample in arms.iter().flat_map(|arm| arm.points.iter().flatten()) {
         let is_known_here = sample.extract.figures.worker_processors.is_some();
         is_known |= is_known_here;
         is_apart |= is_known_here && sample.is_client_apart;
+        is_server_known |= sample.extract.figures.server_processors.is_some();
         decides += usize::from(sample.clients.iter().any(|client| client.decides.is_some()));
         for client in &sample.clients {
             let share = client.processors / f64::from(client.usable);
@@ -321,9 +322,14 @@ fn client(arms: &[ArmSamples]) -> Option<Validity> {
         several => format!("the {several} processors"),
     };
     let mut text = format!(
-        "up to {} of {of} that its sessions can use (limit {}); CPU/op is the client's",
+        "up to {} of {of} that its sessions can use (limit {}){}",
         percent(share, 1),
-        percent(CLIENT_LIMIT, 0)
+        percent(CLIENT_LIMIT, 0),
+        if is_server_known {
+            "; CPU/op is the server's"
+        } else {
+            ""
+        }
     );
     if decides > 0 {
         text.push_str(&format!(

@@ -21,7 +21,7 @@ pub enum Metric {
         /// 0 to 100.
         percentile: f64,
     },
-    /// CPU time of the worker per operation, nanoseconds.
+    /// CPU time per operation, nanoseconds: of the server, without its client, or of an embedded engine with its client.
     CpuPerOperation,
     /// Share of operations that failed, 0 to 1.
     Errors,

@@ -82,7 +82,7 @@ impl Results {
             cpu: Family::gauge(
                 "cpu",
                 "seconds_per_operation",
-                "CPU time of the worker for each operation",
+                "CPU time for each operation: of the server without its client, of an embedded engine with it",
             ),
             cost: Family::gauge(
                 "cost_per_million_operations",

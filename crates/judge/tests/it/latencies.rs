@@ -4,6 +4,7 @@ use crate::laboratory::{Laboratory, Shown, histogram, part, point};
 use crate::searched::{lines, measure};
 use crate::watched::{self, Watched, disk, one_point, watch};
 use plimsoll_judge::{Analysis, Tail, TailValue, Validity, ValidityState, analyse, heat, tail};
+use plimsoll_plan::SettingValue;
 use plimsoll_record::{
     Completed, Histogram, LoadKind, Operation, Severity, Status, Summary, Warning, WarningId,
     figures,
@@ -227,6 +228,32 @@ fn the_strip_tells_where_the_disk_was_the_limit() {
 }
 
 #[test]
+fn the_cpu_time_of_an_operation_is_that_of_what_is_measured() {
+    let of = |lab: &Laboratory| {
+        let analysis = watched::analyse(lab);
+        analysis.curves[0].points[0].cpu_per_operation.median
+    };
+    let watched = Watched {
+        processors: 1.2,
+        ..Watched::default()
+    };
+    // An embedded engine works in the threads of its client.
+    let mut lab = one_point(None, 8, 100_000.0);
+    watch(&mut lab, &watched, &[]);
+    let both = of(&lab).unwrap();
+    watch(&mut lab, &watched, &[(figures::SERVER_CPU, 2e8)]);
+    let server = of(&lab).unwrap();
+    assert!((server - 2_000.0).abs() < 1e-6, "{server}");
+    assert!((both - server).abs() > 100.0, "{both}");
+    // Of a server that runs elsewhere it is unknown, and the client's is none.
+    let mut lab = one_point(None, 8, 100_000.0);
+    watch(&mut lab, &watched, &[]);
+    let uri = SettingValue::Text("mongodb://db".into());
+    lab.plan.arms[0].settings.0.insert("uri".into(), uri);
+    assert_eq!(of(&lab), None);
+}
+
+#[test]
 fn the_strip_tells_how_busy_the_clients_of_servers_were() {
     // 8 sessions on 2 processors.
     for (processors, server_ns, state) in [
@@ -254,10 +281,15 @@ fn the_strip_tells_how_busy_the_clients_of_servers_were() {
             _ => "",
         };
         let expected = format!(
-            "up to {:.1} % of the 2 processors that its sessions can use (limit 80 %); CPU/op is the client's{decides}",
+            "up to {:.1} % of the 2 processors that its sessions can use (limit 80 %); CPU/op is the server's{decides}",
             processors * 50.0
         );
         assert_eq!(client.text, expected);
+        let point = &analysis.curves[0].points[0];
+        if state != ValidityState::Bad {
+            let nanos = point.cpu_per_operation.median.unwrap();
+            assert!((nanos - server_ns / 100_000.0).abs() < 1e-6, "{nanos}");
+        }
         let generator = entry(&analysis, "generator");
         assert!(!generator.text.contains("excused"), "{}", generator.text);
         // Only where the client has no room left nothing may be used.

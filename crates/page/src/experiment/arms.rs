@@ -412,7 +412,7 @@ fn best(column: &Column, points: &[Option<&CurvePoint>]) -> Option<usize> {
 fn number(column: &Column, point: &CurvePoint, best: bool) -> Markup {
     let estimate = (column.of)(point);
     let service = column.service.map(|of| of(point));
-    let server = figure_of_server(column, point);
+    let client = figure_of_client(column, point);
     html! {
         td.num.best[best] {
             @if best { span.star aria-hidden="true" { "★" } span.hidden { "best: " } }
@@ -427,16 +427,18 @@ fn number(column: &Column, point: &CurvePoint, best: bool) -> Markup {
             @if let Some(service) = service.filter(|service| *service != estimate && select::median(service).is_finite()) {
                 small { "service " ((column.spelled)(select::median(service))) }
             }
-            @if let Some(server) = server { small { "server " (PAGE.latency(server)) } }
+            @if let Some(client) = client { small { "client " (PAGE.latency(client)) } }
         }
     }
 }
 
-/// Beside the CPU time of a client, that of its server.
-fn figure_of_server(column: &Column, point: &CurvePoint) -> Option<f64> {
+/// Beside the CPU time of a server, that of its client.
+fn figure_of_client(column: &Column, point: &CurvePoint) -> Option<f64> {
     let is_cpu = column.title == "CPU";
-    let server = point.figures.median.server_cpu_ns_per_operation;
-    server.filter(|nanos| is_cpu && nanos.is_finite())
+    let figures = &point.figures.median;
+    let client = figures.worker_cpu_ns_per_operation;
+    let is_server = figures.server_cpu_ns_per_operation.is_some();
+    client.filter(|nanos| is_cpu && is_server && nanos.is_finite())
 }
 
 /// How many runs passed, and what failed in them.
