@@ -10,7 +10,7 @@ use plimsoll_plan::{Arm, Plan};
 use plimsoll_record::{
     Calibration, CalibrationCheck, DiskChoice, DiskSpec, RigSpec, RunRecord, Warning, WarningId,
 };
-use plimsoll_stats::median;
+use plimsoll_stats::{mean, median};
 use std::collections::BTreeMap;
 
 /// Highest p99 of the emulator's lateness, as a share of the mean latency at the device.
@@ -126,13 +126,25 @@ pub(crate) fn remarks(
     warnings
 }
 
-/// Bytes that the processes left for the page cache, of the limit while the point was measured. Older records have the one that was set before it.
+/// Bytes that the processes left for the page cache, of the limit while the point was measured; older records have the one that was set before it. The last second is
+/// told when the sessions have ended and given up their memory, and counts only where there is no other.
 fn page_cache_room(extract: &Extract, run: &RunRecord) -> Option<f64> {
-    let figures = &extract.figures;
-    let set_before = || Some(run.rig.as_ref()?.limits.memory_bytes? as f64);
-    let limit = figures.group_limit_bytes.or_else(set_before)?;
-    let processes = figures.group_memory_bytes? - figures.group_page_cache_bytes?;
-    Some((limit - processes).max(0.0))
+    let set_before = run.rig.as_ref()?.limits.memory_bytes;
+    let seconds = extract.kept_figures();
+    let seconds = match seconds.split_last()? {
+        (_, []) => seconds,
+        (_, before) => before,
+    };
+    let rooms: Vec<f64> = seconds
+        .iter()
+        .filter_map(|figures| {
+            let limit = figures.group_limit_bytes;
+            let limit = limit.or(set_before.map(|bytes| bytes as f64))?;
+            let processes = figures.group_memory_bytes? - figures.group_page_cache_bytes?;
+            Some((limit - processes).max(0.0))
+        })
+        .collect();
+    mean(&rooms)
 }
 
 /// Whether the arm's disk is an emulated one with limits that is not known to keep them.
