@@ -39,7 +39,7 @@ use maud::{Markup, html};
 use plimsoll_diskmap::{FileUse, RunMap};
 use plimsoll_record::RunRecord;
 use plimsoll_report::Report;
-use plimsoll_report::text;
+use plimsoll_report::{select, text};
 
 /// What a page may hold of each thing.
 #[derive(Clone, Copy, Debug)]
@@ -211,7 +211,7 @@ fn render_within(report: &Report<'_>, setting: &Setting<'_>, budget: Budget) -> 
     if cost::is_known(report.analysis) {
         sections.push(("cost", "Cost", cost::section(&page)));
     }
-    if !opens_with_load {
+    if !opens_with_load && !select::is_searched_alone(report.analysis) {
         sections.push(("load", "Over the load", curves::section(&page)));
     }
     if let Some(content) = percentiles::section(&page) {

@@ -83,6 +83,13 @@ pub fn line<'a>(analysis: &'a Analysis, arm: &str, mix: &str) -> Option<&'a Line
         .find(|line| line.arm == arm && line.mix == mix)
 }
 
+/// Whether there is nothing but searches for the plimsoll line, and no point over a load.
+#[must_use]
+pub fn is_searched_alone(analysis: &Analysis) -> bool {
+    let mut curves = analysis.curves.iter();
+    curves.all(|curve| curve.points.is_empty()) && !analysis.lines.is_empty()
+}
+
 /// The bottleneck of an arm at a point. At the plimsoll line, where the arm still meets the requested rate, it is what limits the line.
 #[must_use]
 pub fn bottleneck<'a>(

@@ -83,8 +83,10 @@ pub fn summary(report: &Report<'_>, screen: &Screen) -> String {
     factors::factors(&mut out, analysis, screen);
     // The matrix of cells tells the same of each arm in less room.
     let has_matrix = factors::has_matrix(analysis) && analysis.arms.len() > MATRIX_FROM;
-    for mix in select::mixes(analysis).into_iter().filter(|_| !has_matrix) {
-        one_mix(&mut out, analysis, mix, (layout, &signs), screen);
+    if !has_matrix && !select::is_searched_alone(analysis) {
+        for mix in select::mixes(analysis) {
+            one_mix(&mut out, analysis, mix, (layout, &signs), screen);
+        }
     }
     deciding::events(&mut out, analysis, &signs, screen);
     deciding::lines(&mut out, analysis, &signs, screen);

@@ -148,6 +148,29 @@ fn what_a_run_decided_at_80_columns_and_in_ascii() {
 }
 
 #[test]
+fn a_search_without_points_has_its_part_alone() {
+    let (record, mut analysis) = sample::experiment(&Shape {
+        mixes: vec!["A".into()],
+        ..Shape::safe_load()
+    });
+    for curve in &mut analysis.curves {
+        curve.points.clear();
+    }
+    let shown = |analysis: &Analysis| {
+        let report = Report {
+            record: &record,
+            analysis,
+        };
+        strip_str(&summary(&report, &Screen::default())).to_string()
+    };
+    let text = shown(&analysis);
+    assert!(text.contains("Plimsoll line"), "{text}");
+    assert!(!text.contains("mix A\n"), "{text}");
+    analysis.lines.clear();
+    assert!(shown(&analysis).contains("mix A\n  no point was measured\n"));
+}
+
+#[test]
 fn what_was_not_decided_is_not_mentioned() {
     let text = shown(&Shape::quickstart(), &Screen::default());
     for absent in [

@@ -134,7 +134,10 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
         return html! {};
     }
     let mut points = analysis.curves.iter().flat_map(|curve| &curve.points);
-    let summary = if points.all(|point| point.runs == 0) {
+    let mut searches = analysis.lines.iter().flat_map(|line| &line.blocks);
+    let is_measured =
+        points.any(|point| point.runs > 0) || searches.any(|search| !search.trials.is_empty());
+    let summary = if !is_measured {
         "Nothing was measured yet.".to_owned()
     } else {
         words::trust(analysis, PAGE).1

@@ -1022,6 +1022,26 @@ fn spoil_made(rig: &mut RigRecord, hostile: &str) {
 }
 
 #[test]
+fn a_search_without_points_was_measured() {
+    let (record, mut analysis) = sample::experiment(&Shape::safe_load());
+    for curve in &mut analysis.curves {
+        curve.points.clear();
+    }
+    let absent = ["Nothing was measured yet", "No point was measured"];
+    let html = rendered(&record, &analysis);
+    check(&html);
+    assert!(html.contains("Plimsoll line"));
+    for sentence in absent {
+        assert!(!html.contains(sentence), "{sentence}");
+    }
+    analysis.lines.clear();
+    let html = rendered(&record, &analysis);
+    for sentence in absent {
+        assert!(html.contains(sentence), "{sentence}");
+    }
+}
+
+#[test]
 fn odd_experiments_still_say_something_true() {
     let nothing = Shape {
         arms: Vec::new(),
