@@ -4,6 +4,7 @@
 
 use crate::evidence::Evidence;
 use crate::gates::THROTTLED;
+use crate::identity::BROKEN_FROM;
 use crate::words::{self, bytes, duration, number, percent, rate};
 use crate::{CapKind, Cause, CauseKind, Figures, IdentityCheck, RuleResult};
 use plimsoll_plan::{Arm, Plan};
@@ -855,11 +856,18 @@ fn disk_latency(evidence: &Evidence<'_>) -> Option<(bool, String)> {
     let measured = figures.operations_per_second?;
     let sessions = counted(evidence.sessions(), "session");
     let at_most = evidence.sessions() / (reads * latency_ns / 1e9);
+    let follows = if measured <= BROKEN_FROM * at_most {
+        format!(", so at most {} op/s", number(at_most))
+    } else {
+        // Reads ahead, and those of the engine's own threads.
+        let in_flight = measured * reads * latency_ns / 1e9;
+        let in_flight = number(in_flight);
+        format!(", {in_flight} in flight on average, so no session waits for some of them")
+    };
     let mut words = format!(
-        "{sessions}, {} device reads of {} per operation, so at most {} op/s; measured {}",
+        "{sessions}, {} device reads of {} per operation{follows}; measured {}",
         number(reads),
         duration(latency_ns),
-        number(at_most),
         number(measured)
     );
     if let Some(nearest) = evidence.identities.first() {

@@ -78,6 +78,12 @@ fn sessions_that_wait_for_a_disk_with_room() {
     let (kind, sentence) = named(&lab);
     assert_eq!(kind, CauseKind::DiskLatency);
     assert_snapshot!(sentence, @"disk latency: 1 session, 1 device reads of 7.00 ms per operation, so at most 143 op/s; measured 140; of the disk's IOPS, 23 % are used");
+    // More than one session can wait for: the disk reads ahead, or for the engine's own threads, and what the sessions wait for is no bound.
+    let mut lab = one_point(Some(disk(Some(600.0))), 1, 200.0);
+    watch(&mut lab, &watched, &[]);
+    let (kind, sentence) = named(&lab);
+    assert_eq!(kind, CauseKind::DiskLatency);
+    assert_snapshot!(sentence, @"disk latency: 1 session, 1 device reads of 7.00 ms per operation, 1.4 in flight on average, so no session waits for some of them; measured 200; of the disk's IOPS, 33 % are used");
 }
 
 #[test]
