@@ -122,9 +122,10 @@ impl Group {
         if limits::ended_processes(&self.paths) == 0 {
             return Ok(());
         }
-        let (limit_bytes, raise) = match &self.room {
-            Some(room) => (room.limit_bytes(), "page_cache"),
-            None => (self.limits.memory_bytes, "memory"),
+        let limit_bytes = limits::memory_in_force(&self.paths).first().copied();
+        let raise = match self.room {
+            Some(_) => "page_cache",
+            None => "memory",
         };
         Err(TestbedError::OutOfMemory { limit_bytes, raise })
     }

@@ -72,6 +72,26 @@ pub(super) fn of_memory(bytes: u64, paths: &GroupPaths) -> Vec<(PathBuf, String)
     list
 }
 
+/// What limits memory now, bytes: as the kernel tells it, of memory first, and in version 1 of memory and swap together where that is limited. Empty where
+/// there is no limit of version 2.
+pub(super) fn memory_in_force(paths: &GroupPaths) -> Vec<u64> {
+    let Some(memory) = &paths.memory else {
+        return Vec::new();
+    };
+    let files: &[&str] = if paths.version == 1 {
+        &["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"]
+    } else {
+        &["memory.max"]
+    };
+    let limits = files.iter().filter_map(|file| number(&memory.join(file)));
+    limits.collect()
+}
+
+/// A control file with a number alone.
+fn number(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
 /// Bytes that the processes of a group take: all that is counted but for page cache that could be given up. Their programs, which are mapped, are theirs, and
 /// so is what the kernel keeps for them.
 pub(super) fn of_processes(paths: &GroupPaths) -> Option<u64> {
@@ -82,11 +102,7 @@ pub(super) fn of_processes(paths: &GroupPaths) -> Option<u64> {
     } else {
         ("memory.current", ["file", "shmem", "file_mapped"])
     };
-    let used: u64 = fs::read_to_string(memory.join(used))
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
+    let used = number(&memory.join(used))?;
     let kinds = fs::read_to_string(memory.join("memory.stat")).ok()?;
     let of = |name: &str| -> Option<u64> {
         let mut lines = kinds.lines();
@@ -131,24 +147,11 @@ pub(super) fn in_force(
     paths: &GroupPaths,
     cpuset: Option<&Path>,
 ) -> LimitsSpec {
-    let number = |folder: &Path, name: &str| -> Option<u64> {
-        fs::read_to_string(folder.join(name))
-            .ok()?
-            .trim()
-            .parse()
-            .ok()
-    };
-    let memory_file = if paths.version == 1 {
-        "memory.limit_in_bytes"
-    } else {
-        "memory.max"
-    };
-    let memory = paths.memory.as_deref();
     let cpus = paths.cpu.as_deref().and_then(|cpu| {
         let (share, period) = if paths.version == 1 {
             (
-                number(cpu, "cpu.cfs_quota_us")?,
-                number(cpu, "cpu.cfs_period_us")?,
+                number(&cpu.join("cpu.cfs_quota_us"))?,
+                number(&cpu.join("cpu.cfs_period_us"))?,
             )
         } else {
             let text = fs::read_to_string(cpu.join("cpu.max")).ok()?;
@@ -163,7 +166,7 @@ pub(super) fn in_force(
     LimitsSpec {
         memory_bytes: limits
             .memory_bytes
-            .and_then(|_| number(memory?, memory_file)),
+            .and_then(|_| memory_in_force(paths).first().copied()),
         page_cache_bytes: limits.page_cache_bytes,
         cpus: limits.cpus.and(cpus),
         pin: pin.unwrap_or_default(),

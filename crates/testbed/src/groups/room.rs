@@ -5,7 +5,7 @@ use crate::TestbedError;
 use crate::privileged::group;
 use crate::wait::until;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long the kernel may take to free what is beyond a limit.
@@ -29,8 +29,8 @@ struct Limited {
     paths: GroupPaths,
     /// Of page cache.
     room_bytes: u64,
-    /// The limit in force.
-    limit_bytes: Mutex<Option<u64>>,
+    /// Held while the limit is looked at and set.
+    turn: Mutex<()>,
 }
 
 impl PageCacheRoom {
@@ -39,7 +39,7 @@ impl PageCacheRoom {
         let limited = Arc::new(Limited {
             paths,
             room_bytes,
-            limit_bytes: Mutex::new(None),
+            turn: Mutex::new(()),
         });
         let (end, ended) = mpsc::channel::<()>();
         let followed = Arc::clone(&limited);
@@ -59,34 +59,27 @@ impl PageCacheRoom {
     pub(super) fn size(&self) -> Result<u64, TestbedError> {
         self.limited.size(0, LONGEST_RECLAIM)
     }
-
-    /// The limit in force.
-    pub(super) fn limit_bytes(&self) -> Option<u64> {
-        *self.limited.limit_bytes()
-    }
 }
 
 impl Limited {
-    fn limit_bytes(&self) -> MutexGuard<'_, Option<u64>> {
-        let limit = self.limit_bytes.lock();
-        limit.unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Raises the limit where there is too little room, and lowers it where there is more than `tolerance` bytes too much. Returns the limit in force.
     fn size(&self, tolerance: u64, longest: Duration) -> Result<u64, TestbedError> {
-        let mut limit = self.limit_bytes();
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(processes) = limits::of_processes(&self.paths) else {
             return Err(TestbedError::NotAccounted);
         };
         let wanted = processes.saturating_add(self.room_bytes);
-        if let Some(now) = *limit
-            && (wanted..=wanted.saturating_add(tolerance)).contains(&now)
+        // What the kernel says: of two files the second may have refused what the first took.
+        let in_force = limits::memory_in_force(&self.paths);
+        let fits = wanted..=wanted.saturating_add(tolerance);
+        if let Some(limit) = in_force.first()
+            && in_force.iter().all(|limit| fits.contains(limit))
         {
-            return Ok(now);
+            return Ok(*limit);
         }
         let mut files = limits::of_memory(wanted, &self.paths);
         // In version 1 memory and swap together may never be limited to less than memory.
-        if limit.is_some_and(|now| wanted > now) {
+        if in_force.first().is_some_and(|limit| wanted > *limit) {
             files.reverse();
         }
         for (file, value) in files {
@@ -98,7 +91,6 @@ impl Limited {
             });
             written?;
         }
-        *limit = Some(wanted);
         Ok(wanted)
     }
 }

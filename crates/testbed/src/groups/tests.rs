@@ -153,6 +153,13 @@ fn memory_follows_what_the_processes_take() {
     assert!(most > limit + 60 * MIB, "{most} after {limit}");
     grows.as_file().set_len(0).unwrap();
     assert!(until(LONG, || in_force() < limit + 4 * MIB));
+    // What is looked at is the kernel's limit, and not what was asked of it once.
+    let too_low = in_force() - 4 * MIB;
+    group::write(&memory.join(name), &too_low.to_string()).unwrap();
+    assert!(until(LONG, || {
+        let taken = limits::of_processes(&group.paths).unwrap();
+        in_force() >= taken + 8 * MIB
+    }));
     writeln!(orders, "go").unwrap();
     assert_eq!(said.next().unwrap().unwrap(), "67108864");
     child.wait().unwrap();
