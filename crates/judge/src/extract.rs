@@ -4,7 +4,7 @@ use crate::distribution::{Distribution, units};
 use crate::steadiness::{Settling, rate, seconds, settling};
 use crate::telemetry::{by_second, figures};
 use crate::{Figures, SeriesSecond, Steadiness};
-use plimsoll_plan::Metric;
+use plimsoll_plan::{Arm, Metric, is_by_uri};
 use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, PointRecord, Slice, Status, add_units,
 };
@@ -151,7 +151,9 @@ pub(crate) struct Extract {
     pub(crate) kept_seconds: f64,
     /// Successful units per second after the cut.
     pub(crate) throughput: f64,
-    /// CPU time of the worker per unit after the cut, nanoseconds.
+    /// Whether the client can be told from the engine: where that is a server.
+    pub(crate) is_client_apart: bool,
+    /// CPU time per unit after the cut, nanoseconds: of the server where there is one, otherwise of the process in which client and engine are.
     pub(crate) cpu_per_operation_ns: Option<f64>,
     /// Response time of successful units after the cut, with those unfinished at the end counted as at least so late as they were.
     pub(crate) response: Option<Distribution>,
@@ -169,8 +171,8 @@ const NOT_ASKED: Settling = Settling {
 };
 
 impl Extract {
-    /// Reads a point, with percentiles at `asked`. A load phase is one job from its first to its last record: nothing of it is cut.
-    pub(crate) fn of(point: &PointRecord, asked: &[f64], cores: u32) -> Self {
+    /// Reads a point of an arm, with percentiles at `asked`. A load phase is one job from its first to its last record: nothing of it is cut.
+    pub(crate) fn of(point: &PointRecord, arm: &Arm, asked: &[f64], cores: u32) -> Self {
         let mut seconds = seconds(point);
         let first_measured = point
             .slices
@@ -243,8 +245,12 @@ impl Extract {
             }
         }
         let units = units(kept.completed);
-        let cpu_per_operation_ns =
-            (kept.cpu_ns > 0 && units > 0).then(|| kept.cpu_ns as f64 / units as f64);
+        let is_client_apart = figures.server_processors.is_some() || is_by_uri(arm);
+        let cpu_per_operation_ns = if is_client_apart {
+            figures.server_cpu_ns_per_operation
+        } else {
+            (kept.cpu_ns > 0 && units > 0).then(|| kept.cpu_ns as f64 / units as f64)
+        };
         let mut whole = whole(point, &cut, &kept, is_open, unfinished);
         if let Some(stated) = &stated {
             let longest = |part: &plimsoll_record::OperationSlice| part.latencies.service.max_ns();
@@ -259,6 +265,7 @@ impl Extract {
             whole,
             kept_seconds: kept.seconds,
             throughput: rate(kept.completed.ok, kept.seconds),
+            is_client_apart,
             cpu_per_operation_ns,
             seconds,
             figures_by_second,

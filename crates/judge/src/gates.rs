@@ -3,7 +3,7 @@
 mod generator;
 mod hosts;
 
-pub(crate) use generator::{CLIENT_LIMIT, ClientUse, GENERATOR_LIMIT, THROTTLED, is_client_apart};
+pub(crate) use generator::{CLIENT_LIMIT, ClientUse, GENERATOR_LIMIT, THROTTLED};
 pub(crate) use hosts::{cores, is_of_arm, telemetry_cores, worker_here};
 
 use crate::distribution::units;
@@ -87,9 +87,7 @@ pub(crate) fn clients(
     arm: &Arm,
 ) -> Vec<ClientUse> {
     let hosts = PointHost::all(extract, point, run, arm);
-    let clients = hosts
-        .iter()
-        .filter_map(|host| client_use(host, extract, arm));
+    let clients = hosts.iter().filter_map(|host| client_use(host, extract));
     clients.collect()
 }
 
@@ -225,7 +223,7 @@ pub(crate) fn gate(
     on_each(&|host| stolen(host, length_ns));
     on_each(&foreign);
     on_each(&clock_jump);
-    on_each(&|host| busy_client(host, extract, arm));
+    on_each(&|host| busy_client(host, extract));
     gated.warnings.extend(together(point, end, &subject));
     if point.imported().is_some() {
         little(extract, point.label.load, &subject, &mut gated);

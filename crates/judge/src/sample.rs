@@ -4,8 +4,7 @@ use crate::distribution::units;
 use crate::event_outcome::EventOutcome;
 use crate::extract::{Extract, Reading};
 use crate::gates::{
-    ClientUse, Gated, Limits, clients, cores, gate, is_client_apart, is_of_arm, telemetry_cores,
-    worker_here,
+    ClientUse, Gated, Limits, clients, cores, gate, is_of_arm, telemetry_cores, worker_here,
 };
 use crate::network::NetworkSample;
 use crate::others::left_by_others;
@@ -45,8 +44,6 @@ pub(crate) struct Sample {
     pub(crate) cores: u32,
     /// Processors of that machine that the load generators on it kept busy.
     pub(crate) worker_here: Option<f64>,
-    /// Whether the client can be told from the engine.
-    pub(crate) is_client_apart: bool,
     /// What the clients of a server used of each machine that makes load.
     pub(crate) clients: Vec<ClientUse>,
     /// What each machine did, where several took part.
@@ -155,11 +152,7 @@ impl Sample {
         asked: &Asked<'_>,
     ) -> Self {
         let cores = telemetry_cores(point, run, arm);
-        let mut extract = Extract::of(point, &asked.percentiles, cores);
-        let is_client_apart = is_client_apart(&extract, arm);
-        if is_client_apart {
-            extract.cpu_per_operation_ns = extract.figures.server_cpu_ns_per_operation;
-        }
+        let extract = Extract::of(point, arm, &asked.percentiles, cores);
         let gated = gate(&extract, point, run, arm, limits);
         let disturbed_from = disturbed_from(point);
         let mut stalls = stalled(&extract);
@@ -228,7 +221,6 @@ impl Sample {
             warm_up_seconds,
             cores,
             worker_here,
-            is_client_apart,
             clients,
             hosts: host_samples(point, run, arm),
             network: NetworkSample::of(point),

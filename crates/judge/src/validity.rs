@@ -299,7 +299,7 @@ fn client(arms: &[ArmSamples]) -> Option<Validity> {
     for sample in arms.iter().flat_map(|arm| arm.points.iter().flatten()) {
         let is_known_here = sample.extract.figures.worker_processors.is_some();
         is_known |= is_known_here;
-        is_apart |= is_known_here && sample.is_client_apart;
+        is_apart |= is_known_here && sample.extract.is_client_apart;
         is_server_known |= sample.extract.figures.server_processors.is_some();
         decides += usize::from(sample.clients.iter().any(|client| client.decides.is_some()));
         for client in &sample.clients {

@@ -55,15 +55,10 @@ pub(crate) struct ClientUse {
     pub(crate) decides: Option<f64>,
 }
 
-/// Whether the client can be told from the engine: where that is a server.
-pub(crate) fn is_client_apart(extract: &Extract, arm: &Arm) -> bool {
-    extract.figures.server_processors.is_some() || is_by_uri(arm)
-}
-
 /// What the client on one machine uses, where it can be told from the engine. On a machine with an unknown number of processors nobody
 /// knows what is used up.
-pub(super) fn client_use(host: &PointHost<'_>, extract: &Extract, arm: &Arm) -> Option<ClientUse> {
-    if !is_client_apart(extract, arm) {
+pub(super) fn client_use(host: &PointHost<'_>, extract: &Extract) -> Option<ClientUse> {
+    if !extract.is_client_apart {
         return None;
     }
     let server = extract.figures.server_processors;
@@ -78,8 +73,8 @@ pub(super) fn client_use(host: &PointHost<'_>, extract: &Extract, arm: &Arm) -> 
 }
 
 /// Whether the client has no room. A client that shares the processors with its server may be the limit long before its sessions have used up all of them.
-pub(super) fn busy_client(host: &PointHost<'_>, extract: &Extract, arm: &Arm) -> Option<Finding> {
-    let client = client_use(host, extract, arm)?;
+pub(super) fn busy_client(host: &PointHost<'_>, extract: &Extract) -> Option<Finding> {
+    let client = client_use(host, extract)?;
     let (processors, usable) = (client.processors, client.usable);
     if processors > CLIENT_LIMIT * f64::from(usable) {
         let message = format!(
