@@ -90,6 +90,14 @@ pub fn is_searched_alone(analysis: &Analysis) -> bool {
     curves.all(|curve| curve.points.is_empty()) && !analysis.lines.is_empty()
 }
 
+/// Whether there is a run of a point or a trial of a search.
+#[must_use]
+pub fn is_measured(analysis: &Analysis) -> bool {
+    let mut points = analysis.curves.iter().flat_map(|curve| &curve.points);
+    let mut searches = analysis.lines.iter().flat_map(|line| &line.blocks);
+    points.any(|point| point.runs > 0) || searches.any(|search| !search.trials.is_empty())
+}
+
 /// The bottleneck of an arm at a point. At the plimsoll line, where the arm still meets the requested rate, it is what limits the line.
 #[must_use]
 pub fn bottleneck<'a>(

@@ -235,6 +235,10 @@ pub fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
         };
         return (ValidityState::Bad, text);
     }
+    if !select::is_measured(analysis) {
+        let text = "Nothing was measured yet.".to_owned();
+        return (ValidityState::Note, text);
+    }
     let doubts = [bad, cautions].concat();
     if doubts.is_empty() {
         return (ValidityState::Good, "Yes.".to_owned());

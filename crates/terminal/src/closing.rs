@@ -37,7 +37,7 @@ pub fn closing(analysis: &Analysis, screen: &Screen) -> String {
     let colour = match state {
         ValidityState::Bad => AnsiColor::Red,
         ValidityState::Caution => AnsiColor::Yellow,
-        _ => AnsiColor::Green,
+        ValidityState::Note | ValidityState::Good => AnsiColor::Green,
     };
     let trust = format!("Can you trust this? {trust}");
     paragraph(&mut out, colour.on_default(), &trust, 0, screen);

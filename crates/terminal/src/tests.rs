@@ -7,14 +7,11 @@ use unicode_width::UnicodeWidthStr;
 
 fn shown(shape: &Shape, screen: &Screen) -> String {
     let (record, analysis) = sample::experiment(shape);
-    strip_str(&summary(
-        &Report {
-            record: &record,
-            analysis: &analysis,
-        },
-        screen,
-    ))
-    .to_string()
+    shown_of(&record, &analysis, screen)
+}
+
+fn shown_of(record: &ExperimentRecord, analysis: &Analysis, screen: &Screen) -> String {
+    strip_str(&summary(&Report { record, analysis }, screen)).to_string()
 }
 
 #[test]
@@ -156,18 +153,17 @@ fn a_search_without_points_has_its_part_alone() {
     for curve in &mut analysis.curves {
         curve.points.clear();
     }
-    let shown = |analysis: &Analysis| {
-        let report = Report {
-            record: &record,
-            analysis,
-        };
-        strip_str(&summary(&report, &Screen::default())).to_string()
-    };
+    let shown = |analysis| shown_of(&record, analysis, &Screen::default());
     let text = shown(&analysis);
     assert!(text.contains("Plimsoll line"), "{text}");
     assert!(!text.contains("mix A\n"), "{text}");
     analysis.lines.clear();
     assert!(shown(&analysis).contains("mix A\n  no point was measured\n"));
+    let last = strip_str(&closing(&analysis, &Screen::default())).to_string();
+    assert!(
+        last.ends_with("Can you trust this? Nothing was measured yet.\n"),
+        "{last}"
+    );
 }
 
 #[test]
@@ -205,11 +201,7 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
     for comparison in analysis.comparisons.iter_mut().filter(|one| one.primary) {
         comparison.point = point;
     }
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
-    let text = strip_str(&summary(&report, &Screen::default())).to_string();
+    let text = shown_of(&record, &analysis, &Screen::default());
     let table: Vec<&str> = text
         .lines()
         .skip_while(|line| !line.starts_with("  at the plimsoll line; "))
@@ -231,13 +223,7 @@ fn arms_that_are_judged_at_their_lines_are_shown_there() {
 fn an_arm_against_itself_is_told_at_once() {
     let (record, mut analysis) = sample::experiment(&Shape::safe_load());
     sample::against_itself(&mut analysis);
-    let told = |analysis: &Analysis| {
-        let report = Report {
-            record: &record,
-            analysis,
-        };
-        strip_str(&summary(&report, &Screen::default())).to_string()
-    };
+    let told = |analysis: &Analysis| shown_of(&record, analysis, &Screen::default());
     let text = told(&analysis);
     let place = text.find("1 of 10 comparisons called different; the largest difference is 1.8 %");
     assert!(place.is_some_and(|place| place < text.find("mix A").unwrap()));
@@ -272,11 +258,7 @@ fn twelve_cells_are_a_matrix_where_there_is_room() {
     let (record, analysis) = sample::twelve_cells();
     for (width, unicode) in [(80, true), (40, true), (80, false)] {
         let screen = Screen { width, unicode };
-        let report = Report {
-            record: &record,
-            analysis: &analysis,
-        };
-        let text = strip_str(&summary(&report, &screen)).to_string();
+        let text = shown_of(&record, &analysis, &screen);
         let from = text.find("throughput, p99").unwrap();
         let until = text.find("\nwhat differed").unwrap_or(text.len());
         let name = format!("cells-{width}{}", if unicode { "" } else { "-ascii" });
@@ -295,11 +277,7 @@ fn of_many_cells_only_the_steadiest_and_the_least_steady_are_told() {
         one.spread = spread;
         analysis.repeatability.push(one.clone());
     }
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
-    let text = strip_str(&summary(&report, &Screen::default())).to_string();
+    let text = shown_of(&record, &analysis, &Screen::default());
     let told: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         told.contains("spread from 2.1 % (calm") && told.contains(" to 81.7 % (wild"),
@@ -511,14 +489,7 @@ fn points_that_fail_are_shown_as_failed() {
         sessions: 16,
     };
     points[4].load_label = "20,000 op/s".into();
-    let text = strip_str(&summary(
-        &Report {
-            record: &record,
-            analysis: &analysis,
-        },
-        &Screen::default(),
-    ))
-    .to_string();
+    let text = shown_of(&record, &analysis, &Screen::default());
     let table: Vec<&str> = text
         .lines()
         .skip_while(|line| !line.contains("■ shallow-harbour"))
@@ -545,11 +516,7 @@ fn odd_experiments_still_say_something_true() {
     analysis.thresholds.clear();
     analysis.validity.clear();
     analysis.progress.runs_planned = 12;
-    let report = Report {
-        record: &record,
-        analysis: &analysis,
-    };
-    insta::assert_snapshot!(strip_str(&summary(&report, &Screen::default())).to_string(), @r"
+    insta::assert_snapshot!(shown_of(&record, &analysis, &Screen::default()), @r"
     harbour-depth  k3f9q
     How much throughput does a cache of a quarter of the data cost?
 
