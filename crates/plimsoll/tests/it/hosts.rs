@@ -1,7 +1,9 @@
 //! Arms on other machines. The other machine is this one, with state and data directories of its own, reached as others are: by a command, or by ssh to a
 //! real sshd.
 
-use crate::laboratory::{Laboratory, MARK, Running, finished, runs, send, try_until, wait_until};
+use crate::laboratory::{
+    Laboratory, MARK, Running, finished, has_slices, runs, send, try_until, wait_until,
+};
 use plimsoll_record::{ClockOffset, RunState};
 use plimsoll_testing::servers::free_port;
 use plimsoll_testing::{Need, assert_contains, needs, program};
@@ -598,10 +600,7 @@ load: {{closed: {{threads: [7]}}}}
 load_phase: {{threads: 3}}
 measurement: {{warm_up: 0s, duration: 600s, blocks: 1, seed: 1}}"
         ));
-        laboratory.wait_for_record(&mut running, |record| {
-            let run = record.runs.first();
-            run.is_some_and(|run| run.points.iter().any(|point| !point.slices.is_empty()))
-        })?;
+        laboratory.wait_for_record(&mut running, has_slices)?;
         running.send(Signal::INT);
         let said = running.end();
         assert_eq!(said.code, Some(105), "{said:?}");
@@ -652,10 +651,7 @@ load: {{closed: {{threads: [7]}}}}
 load_phase: {{threads: 3}}
 measurement: {{warm_up: 0s, duration: 60s, operations: 5k, blocks: 1, seed: 1}}"
         ));
-        laboratory.wait_for_record(&mut running, |record| {
-            let run = record.runs.first();
-            run.is_some_and(|run| run.points.iter().any(|point| !point.slices.is_empty()))
-        })?;
+        laboratory.wait_for_record(&mut running, has_slices)?;
         send(agent(&running)?, Signal::KILL);
         let said = running.end();
         let record = laboratory.record();

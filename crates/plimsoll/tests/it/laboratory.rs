@@ -58,6 +58,12 @@ pub fn page_of(out: &str) -> PathBuf {
     url::Url::parse(link).unwrap().to_file_path().unwrap()
 }
 
+/// Whether a slice of a point is there.
+pub fn has_slices(record: &ExperimentRecord) -> bool {
+    let mut points = record.runs.iter().flat_map(|run| &run.points);
+    points.any(|point| !point.slices.is_empty())
+}
+
 impl Laboratory {
     pub fn new() -> Self {
         // Workers and servers of root are nobody, who must pass through.

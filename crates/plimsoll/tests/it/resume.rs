@@ -1,6 +1,8 @@
 //! What is killed or stopped loses nothing, leaves nothing behind for long, and goes on.
 
-use crate::laboratory::{Laboratory, finished, runs, send, state, try_until, wait_until};
+use crate::laboratory::{
+    Laboratory, finished, has_slices, runs, send, state, try_until, wait_until,
+};
 use plimsoll_record::{ExperimentState, RunState};
 use plimsoll_testing::assert_contains;
 use rustix::process::Signal;
@@ -85,10 +87,7 @@ fn a_runner_killed_at_any_moment_goes_on_with_what_is_missing() {
 fn slices_outlive_the_runner_and_its_data_is_removed_by_the_next() {
     let laboratory = Laboratory::new();
     let mut running = laboratory.start_experiment(LONG_RUN);
-    let seen = laboratory.wait_for_record(&mut running, |record| {
-        let mut points = record.runs.iter().flat_map(|run| &run.points);
-        points.any(|point| !point.slices.is_empty())
-    });
+    let seen = laboratory.wait_for_record(&mut running, has_slices);
     let seen = seen.expect("ten minutes are not over");
     assert_eq!(state(&seen.runs[0]), "started");
     running.crash();
@@ -195,10 +194,7 @@ fn an_interruption_keeps_what_was_measured() {
     for signal in [Signal::INT, Signal::TERM] {
         let laboratory = Laboratory::new();
         let mut running = laboratory.start_experiment(LONG_RUN);
-        laboratory.wait_for_record(&mut running, |record| {
-            let mut points = record.runs.iter().flat_map(|run| &run.points);
-            points.any(|point| !point.slices.is_empty())
-        });
+        laboratory.wait_for_record(&mut running, has_slices);
         running.send(signal);
         let said = running.end();
         assert_eq!(said.code, Some(105), "{said:?}");

@@ -3,7 +3,9 @@
 mod events;
 mod replica_sets;
 
-use crate::laboratory::{Laboratory, Mounted, Running, Said, page_of, runs, send, wait_until};
+use crate::laboratory::{
+    Laboratory, Mounted, Running, Said, has_slices, page_of, runs, send, wait_until,
+};
 use plimsoll_experiment::{Limits, Overrides, Surroundings, cannot_measure, check, read_text_file};
 use plimsoll_record::{ExperimentRecord, RunRecord, RunState, WarningId, figures};
 use plimsoll_rig::{RigProcess, RigProgram};
@@ -214,10 +216,7 @@ fn a_server_that_is_killed_fails_its_run_alone() {
     for (server, laboratory) in servers_here() {
         let mut running = start(&laboratory, experiment(server, "", "4s", 2));
         laboratory
-            .wait_for_record(&mut running, |record| {
-                let points = record.runs.first().map_or(&[][..], |run| &run.points);
-                points.iter().any(|point| !point.slices.is_empty())
-            })
+            .wait_for_record(&mut running, has_slices)
             .unwrap();
         let victim = servers_of(&laboratory, server);
         assert_eq!(victim.len(), 1, "one at a time");

@@ -1,6 +1,6 @@
 //! `plimsoll serve --accept`, `push` and `pull`: results of several machines in one place.
 
-use crate::laboratory::{Laboratory, Running, Said, wait_until};
+use crate::laboratory::{Laboratory, Running, Said, has_slices, wait_until};
 use crate::proxy::TlsProxy;
 use crate::serving::{SHORT, Serving};
 use crate::stores::{TINY, with_a_record};
@@ -46,11 +46,7 @@ fn shown_elsewhere(laboratory: &Laboratory, url: &str, certificate: &str) -> Run
 /// Waits until a server's store has a slice of a point that goes on.
 fn wait_for_slices(team: &Laboratory) {
     wait_until("slices to come", || {
-        let record = team.record_so_far();
-        let points = record.iter().flat_map(|record| &record.runs);
-        points
-            .flat_map(|run| &run.points)
-            .any(|point| !point.slices.is_empty())
+        team.record_so_far().as_ref().is_some_and(has_slices)
     });
 }
 
