@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A bundle is a ZIP archive. `manifest.json` lists each file with its SHA-256; the others are `experiment.yaml`, which the record holds to the letter, `record.json`,
-//! `analysis.json`, `page.html` and `README.txt`. The same record makes the same bundle, byte for byte, but for the program that wrote it. Nothing is unpacked to
+//! `analysis.json`, `page.html`, `README.txt`, and `maps.json` where the page has disk maps. The same record makes the same bundle, byte for byte, but for the program that wrote it. Nothing is unpacked to
 //! a disk here, and no more is read than a bundle may hold.
 
 use plimsoll_plan::sha256;
@@ -28,6 +28,7 @@ const EXPERIMENT: &str = "experiment.yaml";
 const RECORD: &str = "record.json";
 const ANALYSIS: &str = "analysis.json";
 const PAGE: &str = "page.html";
+const MAPS: &str = "maps.json";
 const README: &str = "README.txt";
 /// Bytes of a manifest, and of all files of a bundle on a disk, at most.
 const LARGEST_MANIFEST: u64 = 1 << 20;
@@ -74,6 +75,8 @@ pub struct Bundle {
     pub manifest: Manifest,
     /// The whole record.
     pub record: ExperimentRecord,
+    /// The disk maps of the page as JSON, which a page that is made anew shows too: the traces behind them stay on the machine that measured.
+    pub maps: Option<String>,
 }
 
 /// Why a file cannot be used as a bundle.
@@ -123,7 +126,7 @@ pub fn is_bundle(path: &Path) -> bool {
         .is_some_and(|extension| extension == EXTENSION)
 }
 
-/// Writes a bundle of a record, its analysis as JSON, and its page.
+/// Writes a bundle of a record, its analysis as JSON, its page, and the disk maps of that as JSON where it has any.
 ///
 /// # Errors
 /// Where the record cannot be written as JSON, or `out` cannot be written to.
@@ -131,6 +134,7 @@ pub fn write(
     record: &ExperimentRecord,
     analysis: &str,
     page: &str,
+    maps: Option<&str>,
     bundled_by: Program,
     out: impl Write + Seek,
 ) -> io::Result<()> {
@@ -146,6 +150,7 @@ pub fn write(
     if !record.file_text.is_empty() {
         files.insert(1, (EXPERIMENT, &record.file_text));
     }
+    files.extend(maps.map(|maps| (MAPS, maps)));
     let manifest = Manifest {
         plimsoll_bundle: BUNDLE_VERSION,
         id: record.id.clone(),
@@ -190,6 +195,7 @@ An experiment of Plimsoll, a database benchmark laboratory: {} ({}).
     page.html                         its result; any browser opens it
     experiment.yaml                   what was asked
     record.json, analysis.json        what was measured, and what follows from it
+    maps.json                         where on the disk, if that was traced
     manifest.json                     the SHA-256 of each file
 
     plimsoll report FILE.plimsoll     verifies all of it and prints the result
@@ -230,7 +236,7 @@ fn read_from(source: impl Read + Seek, most: u64) -> Result<Bundle, BundleError>
     }
     let manifest: Manifest =
         serde_json::from_value(manifest).map_err(|why| BundleError::Archive(why.to_string()))?;
-    let mut record = None;
+    let (mut record, mut maps) = (None, None);
     let mut left = most;
     for listed in &manifest.files {
         let differs = |why: String| BundleError::Differs {
@@ -251,6 +257,8 @@ fn read_from(source: impl Read + Seek, most: u64) -> Result<Bundle, BundleError>
         }
         if listed.name == RECORD {
             record = Some(ExperimentRecord::from_json(&text)?);
+        } else if listed.name == MAPS {
+            maps = Some(text);
         }
     }
     if archive.len() != manifest.files.len() + 1 {
@@ -265,7 +273,11 @@ fn read_from(source: impl Read + Seek, most: u64) -> Result<Bundle, BundleError>
             why: format!("it is experiment {}", record.id),
         });
     }
-    Ok(Bundle { manifest, record })
+    Ok(Bundle {
+        manifest,
+        record,
+        maps,
+    })
 }
 
 /// A file as text, no longer than it may be.
@@ -309,7 +321,7 @@ mod tests {
 
     fn bundle() -> Vec<u8> {
         let mut out = Cursor::new(Vec::new());
-        write(&experiment(), "{}", "<p>", program(), &mut out).unwrap();
+        write(&experiment(), "{}", "<p>", Some("[]"), program(), &mut out).unwrap();
         out.into_inner()
     }
 

@@ -18,6 +18,7 @@ mod events;
 mod factors;
 mod head;
 mod hosts;
+mod kept_bytes;
 mod line;
 mod live;
 mod map;
@@ -40,6 +41,7 @@ use plimsoll_diskmap::{FileUse, RunMap};
 use plimsoll_record::RunRecord;
 use plimsoll_report::Report;
 use plimsoll_report::{select, text};
+use serde::{Deserialize, Serialize};
 
 /// What a page may hold of each thing.
 #[derive(Clone, Copy, Debug)]
@@ -108,16 +110,21 @@ pub struct Setting<'a> {
     pub maps: &'a [DiskMap],
 }
 
+/// What stands around a map: its table, and names. Bytes.
+pub const AROUND_A_MAP: usize = 8 << 10;
+
 /// The accesses of one run, for the page's disk map.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskMap {
     /// The arm.
     pub arm: String,
     /// Its block, from 0.
     pub block: u32,
     /// What the player reads: `plimsoll_diskmap::pack`. A served page asks its server for it, and may leave this empty.
+    #[serde(with = "kept_bytes")]
     pub packed: Vec<u8>,
     /// The heat over the whole run as a PNG: visible without scripts. Nothing is shown where it is empty.
+    #[serde(with = "kept_bytes")]
     pub still: Vec<u8>,
     /// In words, such as how many accesses to which files.
     pub about: String,
@@ -137,6 +144,12 @@ impl DiskMap {
             about: drawn.about,
             files: drawn.files,
         }
+    }
+
+    /// About how much of a page it takes, bytes.
+    #[must_use]
+    pub fn page_bytes(&self) -> usize {
+        AROUND_A_MAP + (self.packed.len() + self.still.len()).div_ceil(3) * 4
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::arguments;
 use crate::exit::Exit;
-use crate::read::record;
+use crate::read::found;
 use crate::run::this_program;
 use crate::screen::print;
-use crate::show::{drawn, file_stem};
+use crate::show::{Drawn, drawn, file_stem};
 use anyhow::Context;
 use plimsoll_bundle::EXTENSION;
 use plimsoll_judge::analyse;
@@ -16,17 +16,17 @@ use std::path::{Path, PathBuf};
 
 /// `plimsoll bundle`: never overwrites a file.
 pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Result<Exit> {
-    let record = record(&arguments.experiment, store)?;
-    let analysis = analyse(&record)?;
+    let found = found(&arguments.experiment, store)?;
+    let analysis = analyse(&found.record)?;
     let report = Report {
-        record: &record,
+        record: &found.record,
         analysis: &analysis,
     };
     let path = match &arguments.to {
         Some(path) => path.clone(),
-        None => PathBuf::from(format!("{}.{EXTENSION}", file_stem(&record))),
+        None => PathBuf::from(format!("{}.{EXTENSION}", file_stem(report.record))),
     };
-    let bytes = bundled(&report, &drawn(&report))?;
+    let bytes = bundled(&report, &drawn(&report, &found.maps))?;
     let opened = OpenOptions::new().write(true).create_new(true).open(&path);
     let mut file = opened.with_context(|| {
         format!(
@@ -44,10 +44,21 @@ pub fn bundle(arguments: &arguments::Bundle, store: Option<&Path>) -> anyhow::Re
 }
 
 /// The bundle of a result with this page.
-pub fn bundled(report: &Report<'_>, page: &str) -> anyhow::Result<Vec<u8>> {
+pub fn bundled(report: &Report<'_>, drawn: &Drawn) -> anyhow::Result<Vec<u8>> {
     let analysis = serde_json::to_string_pretty(report.analysis)?;
+    let maps = match drawn.maps.is_empty() {
+        true => None,
+        false => Some(serde_json::to_string(&drawn.maps)?),
+    };
     let mut bytes = Cursor::new(Vec::new());
-    plimsoll_bundle::write(report.record, &analysis, page, this_program(), &mut bytes)
-        .context("cannot make the bundle")?;
+    plimsoll_bundle::write(
+        report.record,
+        &analysis,
+        &drawn.page,
+        maps.as_deref(),
+        this_program(),
+        &mut bytes,
+    )
+    .context("cannot make the bundle")?;
     Ok(bytes.into_inner())
 }

@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::bundle::bundled;
 use crate::exit::Exit;
-use crate::read::{record, store_path};
+use crate::read::{found, store_path};
 use crate::screen::{print, tell};
 use crate::show::{drawn, file_stem, link};
 use crate::written::Written;
@@ -36,21 +36,22 @@ pub fn gallery(arguments: &arguments::Gallery, store: Option<&Path>) -> anyhow::
     written.may_write(INDEX)?;
     let mut exhibits = Vec::new();
     for wanted in &wanted {
-        let record = record(wanted, store)?;
-        let analysis = analyse(&record)?;
+        let found = found(wanted, store)?;
+        let record = &found.record;
+        let analysis = analyse(record)?;
         let report = Report {
-            record: &record,
+            record,
             analysis: &analysis,
         };
-        let html = drawn(&report);
-        let stem = file_stem(&record);
+        let drawn = drawn(&report, &found.maps);
+        let stem = file_stem(record);
         let file = format!("{stem}.html");
-        written.write(&file, html.as_bytes())?;
+        written.write(&file, drawn.page.as_bytes())?;
         let bundle = match arguments.bundles {
             false => None,
             true => {
                 let name = format!("{stem}.{EXTENSION}");
-                written.write(&name, &bundled(&report, &html)?)?;
+                written.write(&name, &bundled(&report, &drawn)?)?;
                 Some(name)
             }
         };

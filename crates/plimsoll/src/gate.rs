@@ -125,6 +125,7 @@ pub fn gate(
         page: arguments.page.as_deref(),
         markdown: arguments.markdown.as_deref(),
         junit: None,
+        bundled: &[],
     };
     let analysis = show::result(&made.record, &wanted, store)?;
     if made.ended.interrupted {

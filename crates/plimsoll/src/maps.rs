@@ -1,21 +1,42 @@
-//! The disk maps of a page: of the runs whose traces lie on this machine.
+//! The disk maps of a page: of the runs whose traces lie on this machine, or as they came with a bundle.
 
 use crate::screen::tell;
 use plimsoll_diskmap::{
     DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, last_of_each_arm,
 };
-use plimsoll_page::experiment::DiskMap;
+use plimsoll_page::experiment::{AROUND_A_MAP, DiskMap};
 use plimsoll_record::RunRecord;
 use plimsoll_report::Report;
 use plimsoll_report::arms::telling_arms;
 
-/// What stands around a map: its table, and names.
-const AROUND_BYTES: usize = 8 << 10;
 /// With less than this, a map says nothing.
 const LEAST_BYTES: usize = 48 << 10;
 
+/// The maps of a page that has so many bytes for them: drawn here where there are traces, and otherwise those of the bundle that the record came in.
+pub fn maps(report: &Report<'_>, bundled: &[DiskMap], mut room_bytes: usize) -> Vec<DiskMap> {
+    let drawn = drawn_here(report, room_bytes);
+    if !drawn.is_empty() {
+        return drawn;
+    }
+    let runs = &report.record.runs;
+    let is_of_a_run = |map: &DiskMap| {
+        let mut runs = runs.iter();
+        runs.any(|run| run.arm == map.arm && run.block == map.block)
+    };
+    let mut maps = bundled.to_vec();
+    maps.retain(|map| {
+        let fits = is_of_a_run(map) && map.page_bytes() <= room_bytes;
+        if fits {
+            room_bytes -= map.page_bytes();
+        }
+        fits
+    });
+    maps.truncate(MOST_MAPS);
+    maps
+}
+
 /// Draws the last traced run of each arm, in so many bytes of the page altogether. What cannot be drawn is said on the terminal and left out.
-pub fn maps(report: &Report<'_>, room_bytes: usize) -> Vec<DiskMap> {
+fn drawn_here(report: &Report<'_>, room_bytes: usize) -> Vec<DiskMap> {
     let mut traced = Vec::new();
     for run in last_of_each_arm(report.record, &telling_arms(report.analysis)) {
         if traced.len() == MOST_MAPS {
@@ -28,7 +49,7 @@ pub fn maps(report: &Report<'_>, room_bytes: usize) -> Vec<DiskMap> {
     }
     let share = room_bytes / traced.len().max(1);
     // In base64 three bytes are four.
-    let bytes = share.saturating_sub(AROUND_BYTES) / 4 * 3;
+    let bytes = share.saturating_sub(AROUND_A_MAP) / 4 * 3;
     if bytes < LEAST_BYTES {
         return Vec::new();
     }

@@ -85,7 +85,7 @@ pub fn at_the_end(
 /// Bundles a result and sends it, more than once where the server cannot be reached or is busy.
 fn send(server: &Server, record: &ExperimentRecord, analysis: &Analysis) -> anyhow::Result<()> {
     let report = Report { record, analysis };
-    let bytes = bundled(&report, &drawn(&report))?;
+    let bytes = bundled(&report, &drawn(&report, &[]))?;
     let path = format!("bundles/{}", sha256(&bytes));
     let mut pauses = PAUSES.iter();
     let answer = loop {

@@ -3,6 +3,7 @@
 use crate::screen::tell;
 use anyhow::{Context, bail};
 use plimsoll_bundle::{Bundle, is_bundle};
+use plimsoll_page::experiment::DiskMap;
 use plimsoll_record::ExperimentRecord;
 use plimsoll_store::{Filter, Store, StoreError};
 use std::path::{Path, PathBuf};
@@ -18,22 +19,44 @@ pub fn store_path(named: Option<&Path>) -> Result<PathBuf, StoreError> {
     }
 }
 
-/// The record that is meant by an id, its beginning, a name, `last`, or the path of an exported record.
-pub fn record(wanted: &str, store: Option<&Path>) -> anyhow::Result<ExperimentRecord> {
-    if wanted.ends_with(".json") {
+/// A record, and the disk maps that came with it.
+pub struct Found {
+    pub record: ExperimentRecord,
+    /// Of a bundle whose page has any.
+    pub maps: Vec<DiskMap>,
+}
+
+/// What is meant by an id, its beginning, a name, `last`, or the path of an exported record or a bundle.
+pub fn found(wanted: &str, store: Option<&Path>) -> anyhow::Result<Found> {
+    if is_bundle(wanted.as_ref()) {
+        let bundle = bundle(wanted.as_ref())?;
+        let maps = bundle.maps.as_deref().map(serde_json::from_str).transpose();
+        return Ok(Found {
+            record: bundle.record,
+            maps: maps
+                .with_context(|| format!("cannot use the disk maps of {wanted}"))?
+                .unwrap_or_default(),
+        });
+    }
+    let record = if wanted.ends_with(".json") {
         let text = plimsoll_files::read_text(wanted.as_ref(), MOST_OF_A_RECORD)
             .with_context(|| format!("cannot read the record {wanted}"))?;
-        return ExperimentRecord::from_json(&text).with_context(|| format!("cannot use {wanted}"));
-    }
-    if is_bundle(wanted.as_ref()) {
-        return Ok(bundle(wanted.as_ref())?.record);
-    }
-    let store = Store::open_read_only(&store_path(store)?)?;
-    let loaded = store.load(wanted);
-    if loaded.is_err() && is_empty(&store)? {
-        bail!("{}", nothing_in(&store));
-    }
-    Ok(loaded?)
+        ExperimentRecord::from_json(&text).with_context(|| format!("cannot use {wanted}"))?
+    } else {
+        let store = Store::open_read_only(&store_path(store)?)?;
+        let loaded = store.load(wanted);
+        if loaded.is_err() && is_empty(&store)? {
+            bail!("{}", nothing_in(&store));
+        }
+        loaded?
+    };
+    let maps = Vec::new();
+    Ok(Found { record, maps })
+}
+
+/// The same without maps.
+pub fn record(wanted: &str, store: Option<&Path>) -> anyhow::Result<ExperimentRecord> {
+    Ok(found(wanted, store)?.record)
 }
 
 /// A bundle, with every file of it verified.

@@ -88,6 +88,7 @@ pub fn run(
         page: arguments.page.as_deref(),
         junit: arguments.junit.as_deref(),
         markdown: arguments.markdown.as_deref(),
+        bundled: &[],
     };
     let analysis = show::result(&made.record, &wanted, store)?;
     let ended = &made.ended;

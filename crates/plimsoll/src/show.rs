@@ -4,13 +4,13 @@ use crate::arguments;
 use crate::charts;
 use crate::exit::Exit;
 use crate::maps::maps;
-use crate::read::{is_empty, nothing_in, record, store_path};
+use crate::read::{found, is_empty, nothing_in, record, store_path};
 use crate::screen::{print, print_drawn, print_json, screen, tell};
 use anyhow::Context;
 use plimsoll_export::{junit, markdown};
 use plimsoll_files::{OwnFolder, write_whole};
 use plimsoll_judge::{Analysis, History, HistoryQuestion, Outcome, analyse, compare_records};
-use plimsoll_page::experiment::{LARGEST, Setting, render, render_in};
+use plimsoll_page::experiment::{DiskMap, LARGEST, Setting, render, render_in};
 use plimsoll_record::{ExperimentRecord, ExperimentState};
 use plimsoll_redact::line;
 use plimsoll_report::Report;
@@ -20,16 +20,17 @@ use std::path::{Path, PathBuf};
 
 /// `plimsoll report`.
 pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Result<Exit> {
-    let record = record(&arguments.experiment, store)?;
+    let found = found(&arguments.experiment, store)?;
     let wanted = Wanted {
         json: arguments.json,
         page: arguments.page.as_deref(),
         junit: arguments.junit.as_deref(),
         markdown: arguments.markdown.as_deref(),
+        bundled: &found.maps,
     };
-    let analysis = result(&record, &wanted, store)?;
+    let analysis = result(&found.record, &wanted, store)?;
     let report = Report {
-        record: &record,
+        record: &found.record,
         analysis: &analysis,
     };
     charts::write(&report, arguments.svg.as_deref(), arguments.png.as_deref())?;
@@ -47,6 +48,8 @@ pub struct Wanted<'a> {
     pub junit: Option<&'a Path>,
     /// Where it goes as Markdown, if that is wanted.
     pub markdown: Option<&'a Path>,
+    /// Disk maps for its page, where it came in a bundle.
+    pub bundled: &'a [DiskMap],
 }
 
 /// Judges a record, shows it and writes its page. As JSON, the page is written only where it is asked for.
@@ -81,11 +84,11 @@ pub fn result(
     if wanted.json {
         print_json(&analysis)?;
         if wanted.page.is_some() {
-            write_page(&report, wanted.page, store)?;
+            write_page(&report, wanted, store)?;
         }
     } else {
         print_drawn(&plimsoll_terminal::summary(&report, &screen()))?;
-        let file = write_page(&report, wanted.page, store)?;
+        let file = write_page(&report, wanted, store)?;
         print_drawn(&plimsoll_terminal::closing(&analysis, &screen()))?;
         print(format_args!("Page: {}\n", link(&file)))?;
     }
@@ -161,28 +164,37 @@ pub fn file_stem(record: &ExperimentRecord) -> String {
     format!("{name}-{}", record.id)
 }
 
-/// A page, with the disk maps for which it has room.
-pub fn drawn(report: &Report<'_>) -> String {
+/// A page, and the disk maps on it.
+pub struct Drawn {
+    pub page: String,
+    pub maps: Vec<DiskMap>,
+}
+
+/// Draws a page with the disk maps for which it has room; `bundled` are those that came with the record.
+pub fn drawn(report: &Report<'_>, bundled: &[DiskMap]) -> Drawn {
     let bare = render(report);
-    let maps = maps(report, LARGEST.saturating_sub(bare.len()));
-    if maps.is_empty() {
-        return bare;
-    }
-    let setting = Setting {
-        maps: &maps,
-        ..Setting::default()
+    let maps = maps(report, bundled, LARGEST.saturating_sub(bare.len()));
+    let page = match maps.is_empty() {
+        true => bare,
+        false => render_in(
+            report,
+            &Setting {
+                maps: &maps,
+                ..Setting::default()
+            },
+        ),
     };
-    render_in(report, &setting)
+    Drawn { page, maps }
 }
 
 /// Writes a page as a whole or not at all: where the user wants it, with the permissions that are usual there, or beside the store and as private.
 fn write_page(
     report: &Report<'_>,
-    asked: Option<&Path>,
+    wanted: &Wanted<'_>,
     store: Option<&Path>,
 ) -> anyhow::Result<PathBuf> {
-    let page = drawn(report);
-    if let Some(file) = asked {
+    let page = drawn(report, wanted.bundled).page;
+    if let Some(file) = wanted.page {
         write_whole(file, page.as_bytes()).with_context(|| not_written(file))?;
         return Ok(file.to_owned());
     }

@@ -1,7 +1,8 @@
 //! `plimsoll disk`: presets, fio on directories and emulated disks, traces. Nothing here expects a speed.
 
 use crate::laboratory::{Laboratory, Said};
-use plimsoll_record::DiskSpec;
+use crate::stores::with_a_record;
+use plimsoll_record::{DiskSpec, RigRecord, TraceReference};
 use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs};
 use plimsoll_trace::{
     Extent, ExtentMap, Head, Kind, MappedFile, Request, Writer, finish, monotonic_ns,
@@ -190,9 +191,8 @@ fn a_trace_is_told_and_written_for_other_programs() {
     assert_eq!(summary["requests"], 3);
 }
 
-#[test]
-fn a_trace_is_drawn_and_nothing_is_overwritten() {
-    let laboratory = Laboratory::new();
+/// `kept.trace` of a single read.
+fn keep_a_trace(laboratory: &Laboratory) {
     let live = laboratory.path("live.trace");
     let writer = Writer::create(&live, 10, &Head::new(&DiskSpec::unlimited(1 << 30))).unwrap();
     let time_ns = monotonic_ns();
@@ -213,6 +213,12 @@ fn a_trace_is_drawn_and_nothing_is_overwritten() {
     let files = vec![file];
     let map = ExtentMap { time_ns, files };
     finish(&live, &laboratory.path("kept.trace"), &[map]).unwrap();
+}
+
+#[test]
+fn a_trace_is_drawn_and_nothing_is_overwritten() {
+    let laboratory = Laboratory::new();
+    keep_a_trace(&laboratory);
     for (name, begin) in [
         ("map.png", &b"\x89PNG"[..]),
         ("map.apng", b"\x89PNG"),
@@ -233,4 +239,52 @@ fn a_trace_is_drawn_and_nothing_is_overwritten() {
     assert_eq!(nothing.code, Some(1));
     assert!(nothing.err.contains("no request of the trace"));
     assert!(!laboratory.path("w.png").exists());
+}
+
+#[test]
+fn a_bundle_holds_the_disk_maps_of_its_page() {
+    let (laboratory, mut record) = with_a_record();
+    keep_a_trace(&laboratory);
+    let run = &mut record.runs[0];
+    run.rig = Some(RigRecord {
+        trace: Some(TraceReference {
+            path: laboratory.path("kept.trace"),
+            requests: 1,
+            overwritten: 0,
+        }),
+        ..RigRecord::default()
+    });
+    let mapped = format!("data-arm=\"{}\" data-block=\"{}\"", run.arm, run.block);
+    let json = serde_json::to_string(&record).unwrap();
+    laboratory.write("traced.json", json);
+    let made = |arguments: &[&str]| {
+        let said = laboratory.run(arguments);
+        assert_eq!(said.code, Some(0), "{said:?}");
+    };
+    made(&["bundle", "traced.json", "--to", "one.plimsoll"]);
+    let player = |page: &str| {
+        let html = fs::read_to_string(laboratory.path(page)).unwrap();
+        assert_contains(&html, &mapped);
+        let (_, after) = html.split_once("id=\"map-0-data\"").unwrap();
+        let (_, data) = after.split_once('>').unwrap();
+        data.split_once('<').unwrap().0.to_owned()
+    };
+    made(&["report", "one.plimsoll", "--page", "with.html"]);
+    let drawn = player("with.html");
+    assert!(drawn.len() > 16, "{drawn}");
+
+    // The trace stays on the machine that measured. What the bundle has goes into each page and bundle that is made from it.
+    fs::remove_file(laboratory.path("kept.trace")).unwrap();
+    made(&["report", "one.plimsoll", "--page", "without.html"]);
+    made(&["bundle", "one.plimsoll", "--to", "two.plimsoll"]);
+    made(&["report", "two.plimsoll", "--page", "again.html"]);
+    for page in ["without.html", "again.html"] {
+        assert_eq!(player(page), drawn, "{page}");
+    }
+    made(&["gallery", "public", "two.plimsoll"]);
+    let page = format!("public/{}-{}.html", record.name, record.id);
+    assert_eq!(player(&page), drawn);
+    made(&["report", "traced.json", "--page", "bare.html"]);
+    let bare = fs::read_to_string(laboratory.path("bare.html")).unwrap();
+    assert!(!bare.contains(&mapped));
 }
