@@ -219,6 +219,14 @@ pub fn required(threshold: &str) -> String {
 /// Whether the result can be trusted, by the validity strip: `Yes, with 2 cautions: blocks, drift.`
 #[must_use]
 pub fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
+    let is_invalid = select::is_invalid(analysis);
+    if !select::is_measured(analysis) {
+        let state = match is_invalid {
+            true => ValidityState::Bad,
+            false => ValidityState::Note,
+        };
+        return (state, "Nothing was measured yet.".to_owned());
+    }
     let named = |state| {
         let entries = analysis.validity.iter();
         let of_state = entries.filter(|entry| entry.state == state);
@@ -227,17 +235,13 @@ pub fn trust(analysis: &Analysis, numbers: Numbers) -> (ValidityState, String) {
             .collect::<Vec<String>>()
     };
     let (bad, cautions) = (named(ValidityState::Bad), named(ValidityState::Caution));
-    if select::is_invalid(analysis) {
+    if is_invalid {
         let why = if bad.is_empty() { cautions } else { bad };
         let text = match why.join(", ") {
             why if why.is_empty() => "No.".to_owned(),
             why => format!("No: {why}."),
         };
         return (ValidityState::Bad, text);
-    }
-    if !select::is_measured(analysis) {
-        let text = "Nothing was measured yet.".to_owned();
-        return (ValidityState::Note, text);
     }
     let doubts = [bad, cautions].concat();
     if doubts.is_empty() {
