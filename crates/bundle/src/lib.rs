@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A bundle is a ZIP archive. `manifest.json` lists each file with its SHA-256; the others are `experiment.yaml`, which the record holds to the letter, `record.json`,
-//! `analysis.json`, `page.html`, `README.txt`, and `maps.json` where the page has disk maps. The same record makes the same bundle, byte for byte, but for the program that wrote it. Nothing is unpacked to
-//! a disk here, and no more is read than a bundle may hold.
+//! `analysis.json`, `page.html`, `README.txt`, and `maps.json` where the page has disk maps. The same record makes the same bundle, byte for byte, but for the
+//! program that wrote it, and for maps whose traces are gone by then. Nothing is unpacked to a disk here, and no more is read than a bundle may hold.
 
 use plimsoll_plan::sha256;
 use plimsoll_record::{ExperimentRecord, FormatError, Program};

@@ -3,7 +3,7 @@
 use crate::arm_samples::ArmSamples;
 use crate::comparison::rule;
 use crate::contrast::CellValue;
-use crate::effects::{Place, change_in_words, described, signed_percent};
+use crate::effects::{Place, change_in_words, described, signed};
 use crate::estimate::CONFIDENCE;
 use crate::factor_results::{CliffResult, CrossingResult, Effect, EffectKind};
 use crate::select::as_u32;
@@ -86,9 +86,6 @@ pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples], places: &[Place]) -> Vec<
                 } else {
                     format!(" of {within}")
                 };
-                let figures = interval.map_or(String::new(), |(lower, upper)| {
-                    format!(" ({} to {})", signed_percent(lower), signed_percent(upper))
-                });
                 let change = share(one.change.value);
                 let verb = if change < 0.0 { "falls" } else { "rises" };
                 // Between the ends of the axis, "most" would say nothing.
@@ -97,14 +94,14 @@ pub(crate) fn cliffs(plan: &Plan, arms: &[ArmSamples], places: &[Place]) -> Vec<
                     false => (" most", ""),
                 };
                 let sentence = format!(
-                    "Workload {} at {}: {}{of} {verb}{most} between {} {} and {}: {}{figures}{rest}.",
+                    "Workload {} at {}: {}{of} {verb}{most} between {} {} and {}: {}{rest}.",
                     described.mix,
                     described.load_label,
                     words::metric(metric),
                     plan.factors[axis].name,
                     between.0,
                     between.1,
-                    signed_percent(change),
+                    signed(change, interval),
                 );
                 found.push(CliffResult {
                     place: described,

@@ -11,6 +11,8 @@ use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
 use crate::{Comparison, Judgement, Verdict, words};
 use plimsoll_plan::{Design, Metric, Plan};
+use plimsoll_quantities::numbers::TERMINAL;
+use plimsoll_quantities::words::TIMES_FROM;
 use plimsoll_stats::{Comparison as Compared, judge, sign_flips};
 
 /// The effects of all mixes.
@@ -342,8 +344,25 @@ fn interaction_sentence(
     }
 }
 
+/// A change and its interval: `−95 % (−96 % to −94 %)`, and from three times on `9.62 times (8.47 to 10.6 times)`.
+pub(crate) fn signed(estimate: f64, interval: Option<(f64, f64)>) -> String {
+    let in_times = 1.0 + estimate >= TIMES_FROM;
+    let told = match in_times {
+        true => TERMINAL.difference(estimate),
+        false => signed_percent(estimate),
+    };
+    let Some((lower, upper)) = interval else {
+        return told;
+    };
+    let around = match in_times {
+        true => TERMINAL.differences(Some(estimate), (lower, upper)),
+        false => format!("{} to {}", signed_percent(lower), signed_percent(upper)),
+    };
+    format!("{told} ({around})")
+}
+
 /// `+3 %`, `−95 %`, `+220 %`.
-pub(crate) fn signed_percent(share: f64) -> String {
+fn signed_percent(share: f64) -> String {
     let percent = share * 100.0;
     // Beside nothing at all, a tenth of a percent is much.
     let is_fine = percent.abs() < 9.95 && percent.abs() >= 0.05 || percent < -98.95;
@@ -487,11 +506,8 @@ fn dependence_sentence(place: &EffectPlace, change: &Change, on: &str, at: &[Eff
         false => (least, most),
     };
     let figures = |one: &EffectAt| {
-        let estimate = one.estimate.map(signed_percent).unwrap_or_default();
-        let interval = one.interval.map_or(String::new(), |(lower, upper)| {
-            format!(" ({} to {})", signed_percent(lower), signed_percent(upper))
-        });
-        format!("{estimate}{interval} at {}", one.level)
+        let change = one.estimate.map(|change| signed(change, one.interval));
+        format!("{} at {}", change.unwrap_or_default(), one.level)
     };
     format!(
         "Workload {} at {}: the effect of {} ({} against {}) on {} depends on {on}: from {} to {}.",
@@ -504,4 +520,22 @@ fn dependence_sentence(place: &EffectPlace, change: &Change, on: &str, at: &[Eff
         figures(near),
         figures(far)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_reads_in_times_from_three_on() {
+        let rows = [
+            (8.62, Some((7.47, 9.59)), "9.62 times (8.47 to 10.6 times)"),
+            (2.0, None, "3.00 times"),
+            (1.2, Some((0.9, 2.5)), "+120 % (+90 % to +250 %)"),
+            (-0.95, Some((-0.96, -0.94)), "−95 % (−96 % to −94 %)"),
+        ];
+        for (estimate, interval, told) in rows {
+            assert_eq!(signed(estimate, interval), told);
+        }
+    }
 }
