@@ -1,7 +1,7 @@
 use super::*;
 use anstream::adapter::strip_str;
 use plimsoll_judge::{Estimate, RecordComparison, Side, ThresholdResult, UnpairedComparison};
-use plimsoll_record::{LoadKind, Warning, WarningId};
+use plimsoll_record::{ExperimentRecord, LoadKind, Warning, WarningId};
 use plimsoll_sample::{self as sample, Shape};
 use unicode_width::UnicodeWidthStr;
 
@@ -153,7 +153,7 @@ fn a_search_without_points_has_its_part_alone() {
     for curve in &mut analysis.curves {
         curve.points.clear();
     }
-    let shown = |analysis| shown_of(&record, analysis, &Screen::default());
+    let shown = |analysis: &Analysis| shown_of(&record, analysis, &Screen::default());
     let text = shown(&analysis);
     assert!(text.contains("Plimsoll line"), "{text}");
     assert!(!text.contains("mix A\n"), "{text}");
