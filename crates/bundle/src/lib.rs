@@ -359,7 +359,8 @@ mod tests {
             .iter()
             .map(|one| one.name.as_str())
             .collect();
-        assert_eq!(names, [README, EXPERIMENT, PAGE, RECORD, ANALYSIS]);
+        assert_eq!(names, [README, EXPERIMENT, PAGE, RECORD, ANALYSIS, MAPS]);
+        assert_eq!(read.maps.as_deref(), Some("[]"));
         assert_eq!(bundle(), bundle(), "byte for byte");
     }
 
@@ -372,7 +373,8 @@ mod tests {
         let all: u64 = files.map(|file| file.bytes).sum();
         assert!(read_bytes(&good, all).is_ok());
         let refused = read_bytes(&good, all - 1).unwrap_err().to_string();
-        assert_contains(refused, "analysis.json");
+        // The last one is too much.
+        assert_contains(refused, "maps.json");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What is killed or stopped loses nothing, leaves nothing behind for long, and goes on.
 
-use crate::laboratory::{
-    Laboratory, finished, has_slices, runs, send, state, try_until, wait_until,
-};
+#[cfg(feature = "wiredtiger")]
+use crate::laboratory::has_slices;
+use crate::laboratory::{Laboratory, finished, runs, send, state, try_until, wait_until};
 use plimsoll_record::{ExperimentState, RunState};
 use plimsoll_testing::assert_contains;
 use rustix::process::Signal;
