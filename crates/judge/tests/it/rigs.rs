@@ -308,10 +308,13 @@ fn a_verdict_has_the_causes_of_both_arms_beside_it() {
 }
 
 /// What is said beside the verdict of two arms of which the second does a quarter of the operations of the first, 50,000 a second, with the same resource.
-fn beside_a_quarter(disk_of: Option<DiskSpec>, of: impl Fn(&str) -> (Watched, f64)) -> String {
+fn beside_a_quarter(
+    disk_of: impl Fn(&str) -> Option<DiskSpec>,
+    of: impl Fn(&str) -> (Watched, f64),
+) -> Option<String> {
     let mut lab = Laboratory::closed(&["whole", "quarter"], &["c"], &[16], 6);
     for arm in &mut lab.plan.arms {
-        arm.rig.disk = disk_of.clone().map(|spec| DiskChoice::Emulated { spec });
+        arm.rig.disk = disk_of(&arm.name).map(|spec| DiskChoice::Emulated { spec });
     }
     let mut lab = lab.measure(|case| {
         let share = if case.arm == "quarter" { 0.25 } else { 1.0 };
@@ -327,22 +330,25 @@ fn beside_a_quarter(disk_of: Option<DiskSpec>, of: impl Fn(&str) -> (Watched, f6
         }
     }
     let analysis = analyse(&lab);
-    analysis.comparisons[0].dearer.clone().unwrap()
+    analysis.comparisons[0].dearer.clone()
 }
 
 #[test]
 fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs() {
     let full = |pages: f64| (Watched::default(), pages);
     // 1.9 processors for 50,000 and for 12,500 operations a second.
-    let reading = beside_a_quarter(None, |arm| full(if arm == "quarter" { 0.75 } else { 0.0 }));
+    let reading = beside_a_quarter(
+        |_| None,
+        |arm| full(if arm == "quarter" { 0.75 } else { 0.0 }),
+    );
     assert_eq!(
-        reading,
+        reading.unwrap(),
         "Why: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs) and 0.75 cache misses (pages) instead of none."
     );
     // As many pages explain nothing.
-    let without = beside_a_quarter(None, |_| full(0.75));
+    let without = beside_a_quarter(|_| None, |_| full(0.75));
     assert_eq!(
-        without,
+        without.unwrap(),
         "Why: each operation costs quarter 4× the CPU (152 µs vs 38.0 µs)."
     );
     // 598 of 600 requests, for operations that take four times as many.
@@ -352,14 +358,37 @@ fn where_one_resource_holds_both_back_the_verdict_says_what_an_operation_costs()
         processors: 0.3,
         ..Watched::default()
     };
-    let on_disk = beside_a_quarter(Some(disk(Some(600.0))), |arm| {
-        let share = if arm == "quarter" { 0.25 } else { 1.0 };
-        (waiting(598.0 / (5e4 * share)), 0.0)
-    });
+    let on_disk = beside_a_quarter(
+        |_| Some(disk(Some(600.0))),
+        |arm| {
+            let share = if arm == "quarter" { 0.25 } else { 1.0 };
+            (waiting(598.0 / (5e4 * share)), 0.0)
+        },
+    );
     assert_eq!(
-        on_disk,
+        on_disk.unwrap(),
         "Why: each operation costs quarter 4× the device requests (0.0478 vs 0.012)."
     );
+    // On a disk that allows fewer requests: that its operations take half as many is no reason for it to do less, that they take twice as many is one.
+    let on_less = |allowed: f64| {
+        let of = |arm: &str| {
+            if arm == "quarter" {
+                (allowed, 1.25e4)
+            } else {
+                (1200.0, 5e4)
+            }
+        };
+        beside_a_quarter(
+            |arm| Some(disk(Some(of(arm).0))),
+            |arm| (waiting(of(arm).0 * 0.997 / of(arm).1), 0.0),
+        )
+    };
+    let twice = on_less(600.0).unwrap();
+    assert!(
+        twice.starts_with("Why: each operation costs quarter 2×"),
+        "{twice}"
+    );
+    assert_eq!(on_less(150.0), None);
 }
 
 #[test]
