@@ -1,6 +1,8 @@
 // What Rust packs is what the page reads: the same golden files hold `crates/diskmap/tests/it/packing.rs`.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { createInflateRaw } from "node:zlib";
 import { cellBytes } from "../src/map/layout";
 import { operationInWords, operationOf, shortNames } from "../src/map/operations";
 import { IS_WRITE, SECTOR_BYTES, unpack, type Head } from "../src/map/unpack";
@@ -19,6 +21,18 @@ interface Golden {
 }
 
 const packed = (): Uint8Array<ArrayBuffer> => new Uint8Array(readFileSync(join(folder, "finds.map")));
+
+// These run in Node, which knows `deflate-raw` from 20.12 on, as browsers do since 2023; Debian 12 has Node 18.
+test.beforeAll(() => {
+  try {
+    new DecompressionStream("deflate-raw");
+  } catch {
+    globalThis.DecompressionStream = function () {
+      const inflated = createInflateRaw();
+      return { readable: Readable.toWeb(inflated), writable: Writable.toWeb(inflated) };
+    } as unknown as typeof DecompressionStream;
+  }
+});
 
 test("packed accesses are read as they were written", async () => {
   const golden = JSON.parse(readFileSync(join(folder, "finds.json"), "utf8")) as Golden;
