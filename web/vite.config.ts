@@ -5,7 +5,7 @@ export default defineConfig({
   publicDir: false,
   build: {
     target: "es2022",
-    outDir: process.env["PLIMSOLL_WEB_OUT"] ?? "../crates/page/assets",
+    outDir: process.env["PLIMSOLL_WEB_OUT"] ?? "../crates/report/assets",
     emptyOutDir: false,
     modulePreload: false,
     lib: { entry: "src/main.ts", formats: ["iife"], name: "plimsoll", fileName: () => "page.js" },

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_properties::{Core, Properties};
+use plimsoll_workload::properties::{Core, Properties};
 use plimsoll_ycsb::Command;
 
 fuzz_target!(|input: &[u8]| {

@@ -3,11 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_export::{files, junit, write};
-use plimsoll_page::experiment::render;
+use plimsoll_report::export::{files, junit, write};
+use plimsoll_report::page::experiment::render;
 use plimsoll_record::ExperimentRecord;
 use plimsoll_report::Report;
-use plimsoll_terminal::{Screen, summary};
+use plimsoll_report::terminal::{Screen, summary};
 use std::io::sink;
 
 fuzz_target!(|input: &[u8]| {

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_mongo::document::Elements;
-use plimsoll_mongo::reply::{self, Batch};
+use plimsoll_engine::mongo::document::Elements;
+use plimsoll_engine::mongo::reply::{self, Batch};
 
 /// Where the document of a message begins.
 const BODY_AT: usize = 21;

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_mongo::scram::Conversation;
-use plimsoll_mongo::{Credentials, Mechanism};
+use plimsoll_engine::mongo::scram::Conversation;
+use plimsoll_engine::mongo::{Credentials, Mechanism};
 
 // The two messages, with the end of a line between them.
 fuzz_target!(|data: &[u8]| {

@@ -1,4 +1,4 @@
-// What Rust packs is what the page reads: the same golden files hold `crates/diskmap/tests/it/packing.rs`.
+// What Rust packs is what the page reads: the same golden files hold `crates/trace/src/diskmap/it/packing.rs`.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -9,7 +9,7 @@ import { IS_WRITE, SECTOR_BYTES, unpack, type Head } from "../src/map/unpack";
 import { expect, test } from "@playwright/test";
 
 // Playwright is always started in `web/`.
-const folder = resolve("..", "crates", "diskmap", "tests", "golden");
+const folder = resolve("..", "crates", "trace", "tests", "golden");
 
 interface Golden {
   head: Head;

@@ -21,6 +21,8 @@ mod due;
 mod error;
 mod flow;
 mod fuse;
+#[cfg(test)]
+mod it;
 mod mount;
 mod order;
 mod process;

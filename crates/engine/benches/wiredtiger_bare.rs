@@ -8,7 +8,7 @@
 use plimsoll_engine::bare::{Bare, BareReader};
 use plimsoll_engine::{Opening, Outcome, Session};
 use plimsoll_plan::{SettingValue, Settings};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use plimsoll_workload::{Ask, DataSpec, FieldChoice, KeySpace, Stream};
 use rustix::time::{ClockId, clock_gettime};
 use std::process::exit;

@@ -73,11 +73,19 @@
 //! ```
 
 mod error;
+#[cfg(test)]
+mod it;
+#[cfg(feature = "mongodb")]
+pub mod mongo;
 mod mongodb;
+#[cfg(test)]
+mod no_allocation;
 mod noop;
 mod registry;
 mod session;
 mod simulated;
+#[cfg(test)]
+mod toy;
 mod wiredtiger;
 
 pub use error::EngineError;

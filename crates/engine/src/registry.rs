@@ -2,7 +2,7 @@
 
 use crate::{Engine, EngineError, mongodb, noop, simulated, wiredtiger};
 use plimsoll_plan::{EngineKind, Setting, SettingKind, SettingValue, Settings};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use plimsoll_workload::DataSpec;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
 //! One arm against itself: the file's experiment with a copy of one arm instead of all others, which shows the machine's noise floor.
 
 use crate::Collector;
+use crate::document::join;
 use crate::elements::compare::{compare, path};
 use crate::elements::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
-use plimsoll_document::join;
 use plimsoll_plan::{Arm, Compare, Source};
 
 /// The flag that asks for it.

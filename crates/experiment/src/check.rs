@@ -2,6 +2,7 @@
 
 use crate::against_itself::against_itself;
 use crate::controls::controls;
+use crate::document::{Checked, DocumentMistake, Kind, MOST_BYTES, Shape, SourceText, Value};
 use crate::duet::against_duets;
 use crate::elements::arm::{ArmReader, ReadArm, arm, directory, settings};
 use crate::elements::compare::{Basis, JudgedReader, Names};
@@ -24,7 +25,6 @@ use crate::gate::{GateRequest, gated};
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::{Collector, Problems, Reader};
-use plimsoll_document::{Checked, DocumentMistake, Kind, MOST_BYTES, Shape, SourceText, Value};
 use plimsoll_plan::estimate::{Copies, loaded_bytes, stored_bytes};
 use plimsoll_plan::{
     Arm, Design, EngineKind, HostSpec, PLAN_VERSION, Pairing, Plan, Point, PointRole, duet_runs,
@@ -114,9 +114,9 @@ pub struct Scouted {
 /// Reads a text file of at most 1 MiB: what [`Surroundings::read_file`] should be outside of tests.
 ///
 /// # Errors
-/// As [`plimsoll_files::read_text`].
+/// As [`plimsoll_record::files::read_text`].
 pub fn read_text_file(path: &Path) -> io::Result<String> {
-    plimsoll_files::read_text(path, MOST_BYTES as u64)
+    plimsoll_record::files::read_text(path, MOST_BYTES as u64)
 }
 
 /// Checks the text of an experiment file and makes the plan of it.
@@ -135,7 +135,7 @@ pub fn check(
     let mut problems = Collector::new(&source);
 
     // The text as a tree, at the chosen scale.
-    let Some(root) = plimsoll_document::read(text, &mut problems) else {
+    let Some(root) = crate::document::read(text, &mut problems) else {
         return Err(problems.finish(file_name));
     };
     if !matches!(root.kind, Kind::Map(_)) {

@@ -1,13 +1,13 @@
 //! Controls: copies of the baseline, slowed down by a known size, that are measured beside the arms.
 
+use crate::document::{Checked, Value, join};
 use crate::elements::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
 use crate::{Collector, Overrides};
-use plimsoll_document::{Checked, Value, join};
 use plimsoll_plan::{Arm, Compare, SettingValue, Source};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 
 /// Most controls of one experiment.
 pub(crate) const MOST_CONTROLS: usize = 4;

@@ -1,11 +1,11 @@
 //! What `plimsoll gate` makes of a file with one arm: two arms, of which the second must not lose against the first, and blocks until that is certain.
 
 use crate::Collector;
+use crate::document::join;
 use crate::elements::compare::{compare, path};
 use crate::elements::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
-use plimsoll_document::join;
 use plimsoll_plan::{Arm, Compare, Gate, Looks, Source, Threshold};
 
 /// The command that asks for it.

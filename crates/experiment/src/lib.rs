@@ -55,9 +55,12 @@
 mod against_itself;
 mod check;
 mod controls;
+pub mod document;
 mod duet;
 mod elements;
 mod gate;
+#[cfg(test)]
+mod it;
 mod mistake;
 mod origins;
 mod presets;
@@ -77,6 +80,6 @@ pub use rig_mistake::RigMistake;
 pub use schema::{schema, schema_text};
 
 /// Everything wrong with one experiment file.
-pub type Problems = plimsoll_document::Problems<Mistake>;
-type Collector<'s> = plimsoll_document::Collector<'s, Mistake>;
-type Reader<'r, 's> = plimsoll_document::Reader<'r, 's, Mistake>;
+pub type Problems = crate::document::Problems<Mistake>;
+type Collector<'s> = crate::document::Collector<'s, Mistake>;
+type Reader<'r, 's> = crate::document::Reader<'r, 's, Mistake>;

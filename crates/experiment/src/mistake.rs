@@ -1,9 +1,9 @@
 //! Everything that can be wrong with an experiment file, as data.
 
+use crate::document::{Diagnosis, DocumentMistake, few, nearest_or_all, quoted};
 use crate::rig_mistake::RigMistake;
-use plimsoll_document::{Diagnosis, DocumentMistake, few, nearest_or_all, quoted};
-use plimsoll_quantities::units::{self, shortened};
-use plimsoll_quantities::words::{counted, decimal_bytes};
+use plimsoll_record::quantities::units::{self, shortened};
+use plimsoll_record::quantities::words::{counted, decimal_bytes};
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -336,7 +336,7 @@ pub enum Mistake {
         /// Its words.
         what: String,
     },
-    /// Refused by `plimsoll_schedule`.
+    /// Refused by `plimsoll_workload::schedule`.
     #[error("{what}")]
     Load {
         /// Its words.

@@ -1,9 +1,9 @@
 //! Decides values and remembers where each comes from.
 
-use plimsoll_document::{Checked, Key, Need, Place, Shape, SourceText, Value};
+use crate::document::{Checked, Key, Need, Place, Shape, SourceText, Value};
 use plimsoll_plan::{Origin, SettingKind, SettingValue, Source};
-use plimsoll_quantities::units;
-use plimsoll_redact::redact;
+use plimsoll_record::quantities::units;
+use plimsoll_record::redact::redact;
 
 /// The origins of all values, in the order in which they are decided.
 pub(crate) struct Origins<'s> {

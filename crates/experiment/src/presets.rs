@@ -1,11 +1,11 @@
 //! Published disks and machines by name, from the data files of this crate.
 
+use crate::document::{Checked, SourceText};
 use crate::elements::burst::{BURST_OR_OFF, BurstDraft, burst};
 use crate::elements::disk::{CAPACITY, TRACED, USUAL_CAPACITY, bandwidth};
 use crate::elements::latency::{LAW, latencies};
 use crate::table::*;
 use crate::{Collector, Reader};
-use plimsoll_document::{Checked, SourceText};
 use plimsoll_record::{DiskRates, DiskSpec, Price};
 use std::sync::OnceLock;
 
@@ -224,7 +224,7 @@ fn read<T>(
     let source = SourceText::new(text);
     let mut problems = Collector::new(&source);
     let mut presets = Vec::new();
-    if let Some(root) = plimsoll_document::read(text, &mut problems) {
+    if let Some(root) = crate::document::read(text, &mut problems) {
         for entry in root.entries() {
             let shape = Shape::Object(object);
             let checked = Reader::new(&mut problems).read(&entry.key, &shape, &entry.value);

@@ -1,13 +1,13 @@
 //! The reference of every key, for `docs/experiment-file.md`: made from the tables of the elements.
 
+use crate::document::{Keys, Need, Object, Shape};
 use crate::elements::arm::{ARM, OPEN_ARM};
 use crate::elements::file::FILE;
 use crate::presets::{disk_presets, machine_presets};
 use crate::schema::bounds;
-use plimsoll_document::{Keys, Need, Object, Shape};
 use plimsoll_plan::words::figures_line;
 use plimsoll_plan::{EngineKind, SettingKind};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 
 /// The generated part of the documentation is between these lines.
 pub const REFERENCE_BEGIN: &str = "<!-- reference: begin (generated) -->";

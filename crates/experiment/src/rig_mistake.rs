@@ -1,9 +1,9 @@
 //! What can be wrong with the rig of an arm, as data.
 
-use plimsoll_document::{nearest_or_all, quoted};
-use plimsoll_quantities::units;
-use plimsoll_quantities::words::decimal_bytes;
+use crate::document::{nearest_or_all, quoted};
 use plimsoll_record::FilesystemKind;
+use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::words::decimal_bytes;
 
 /// One thing that is wrong with a disk, a filesystem, limits, a machine, a price or a working set.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

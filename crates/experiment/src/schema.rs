@@ -1,12 +1,12 @@
 //! The JSON Schema of an experiment file, for editors: made from the tables of the elements.
 
 use crate::Collector;
+use crate::document::{Key, Keys, Kind, Need, Node, Object, Shape, SourceText};
 use crate::elements::arm::{ARM, OPEN_ARM, OPEN_DEFAULTS, arm as arm_keys};
 use crate::elements::file::FILE;
 use crate::elements::scales::can_be_scaled;
-use plimsoll_document::{Key, Keys, Kind, Need, Node, Object, Shape, SourceText};
 use plimsoll_plan::{EngineKind, Setting, SettingKind};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use serde_json::{Map, Value, json};
 
 /// What a size looks like.
@@ -246,7 +246,7 @@ fn setting_kind(kind: &SettingKind) -> Value {
 /// A value as it would be written in a file, in JSON.
 fn written(text: &str) -> Value {
     let source = SourceText::new(text);
-    plimsoll_document::read(text, &mut Collector::new(&source))
+    crate::document::read(text, &mut Collector::new(&source))
         .map_or_else(|| json!(text), |node| json_value(&node))
 }
 

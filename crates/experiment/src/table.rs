@@ -1,10 +1,10 @@
 //! The table of an element's keys. One line defines a key for its reader, the JSON Schema and the reference.
 
-pub(crate) use plimsoll_document::Need::{Default, Optional, Required};
-pub(crate) use plimsoll_document::{Choice, Key, Keys, Object, Shape};
-use plimsoll_document::{DocumentMistake, Word, out_of_range};
+pub(crate) use crate::document::Need::{Default, Optional, Required};
+pub(crate) use crate::document::{Choice, Key, Keys, Object, Shape};
+use crate::document::{DocumentMistake, Word, out_of_range};
 use plimsoll_plan::SettingValue;
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use std::ops::RangeInclusive;
 
 /// The longest that a warm-up or a point can be.

@@ -1,12 +1,12 @@
 //! The side of the other machine: starts a rig and workers, and puts them on channels.
 
+use crate::carrier::{Carrier, Channels, Control};
 use crate::message::{Ask, Clocks, Event, Greeting, LEASE, Request, VERSION};
 use crate::remote::Identity;
-use plimsoll_carrier::{Carrier, Channels, Control};
 use plimsoll_rig::{RigProcess, RigProgram, RunUser, User};
 
+use plimsoll_rig::testbed::{is_within_data_directory, open_in_data_directory};
 use plimsoll_runner::{StartedWorker, WorkerProgram, WorkerStart, monotonic_ns, this_machine};
-use plimsoll_testbed::{is_within_data_directory, open_in_data_directory};
 use rustix::net::RecvFlags;
 use serde::Serialize;
 use serde_json::Value;

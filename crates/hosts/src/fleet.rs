@@ -1,8 +1,8 @@
 //! The machines of an experiment, and the ways to them.
 
+use crate::carrier::{Carrier, over_stream};
 use crate::remote::{HostError, Identity, RemoteHost};
 use crate::ssh;
-use plimsoll_carrier::{Carrier, over_stream};
 use plimsoll_plan::{HostSpec, HostWay};
 use plimsoll_runner::{Hosts, LocalHost, RunHost, RunnerError};
 use std::cell::RefCell;

@@ -15,8 +15,11 @@
 //! what it has made. The program takes an agent for lost by the same rule.
 
 mod agent;
+pub mod carrier;
 mod fleet;
 mod message;
+#[cfg(feature = "nats")]
+pub mod nats;
 mod remote;
 mod ssh;
 

@@ -1,7 +1,7 @@
 //! The side of the program: another machine, as the runner sees it.
 
+use crate::carrier::{Carrier, Channels, Control};
 use crate::message::{Ask, BEAT, Clocks, Event, Greeting, LEASE, Request, VERSION};
-use plimsoll_carrier::{Carrier, Channels, Control};
 use plimsoll_engine::MetricsSample;
 use plimsoll_record::{ClockOffset, Machine, RoundTrip};
 use plimsoll_rig::{RigError, RigProcess};

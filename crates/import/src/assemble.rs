@@ -14,7 +14,7 @@ use plimsoll_record::{
     OperationSlice, PointEnd, PointLabel, PointRecord, Program, RECORD_VERSION, RigSpec, RunRecord,
     RunState, ShapedFrom, Status, Warning, WarningId,
 };
-use plimsoll_schedule::Load;
+use plimsoll_workload::schedule::Load;
 use serde_json::json;
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ const MOST_PROPERTIES: usize = 10_000;
 
 /// Reads a command line into what was measured. A word that is not understood is left alone: it is kept in the line itself.
 pub(crate) fn read(line: &str, into: &mut Measured) {
-    into.command = Some(plimsoll_redact::redact_command(line));
+    into.command = Some(plimsoll_record::redact::redact_command(line));
     let mut words = line.split_whitespace();
     while let Some(word) = words.next() {
         match word {
@@ -45,7 +45,7 @@ pub(crate) fn property(name: &str, value: &str, into: &mut Measured) {
     if into.properties.len() >= MOST_PROPERTIES {
         return;
     }
-    let value = plimsoll_redact::redact_value(name, value);
+    let value = plimsoll_record::redact::redact_value(name, value);
     into.properties.insert(name.to_owned(), value);
 }
 
@@ -60,14 +60,14 @@ fn binding(class: &str) -> String {
     match short {
         "Mongo" => "mongodb".to_owned(),
         "BasicDB" => "basic".to_owned(),
-        other => plimsoll_redact::redact_command(&other.to_lowercase()),
+        other => plimsoll_record::redact::redact_command(&other.to_lowercase()),
     }
 }
 
 fn file_stem(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let stem = name.strip_suffix(".properties").unwrap_or(name);
-    plimsoll_redact::redact_command(stem)
+    plimsoll_record::redact::redact_command(stem)
 }
 
 #[cfg(test)]

@@ -206,7 +206,7 @@ impl Job {
                 Value::String(text) => text.clone(),
                 other => other.to_string(),
             };
-            let value = plimsoll_redact::redact_value(name, &text);
+            let value = plimsoll_record::redact::redact_value(name, &text);
             measured.properties.insert(quoted(name), value);
         }
         measured.sessions = sessions(&measured.properties);

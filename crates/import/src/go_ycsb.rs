@@ -242,7 +242,7 @@ impl Section {
         measured.tool = Format::GoYcsb.tool().to_owned();
         measured.version = measured
             .version
-            .map(|version| plimsoll_redact::redact_command(&version));
+            .map(|version| plimsoll_record::redact::redact_command(&version));
         if !finished {
             measured.damage.push(
                 "there is no line `Run finished`: the output was cut off, or the run was ended"

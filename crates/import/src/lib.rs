@@ -44,6 +44,8 @@ mod fio;
 mod format;
 mod go_ycsb;
 mod hdr;
+#[cfg(test)]
+mod it;
 mod join;
 mod lines;
 mod measured;
@@ -55,7 +57,7 @@ pub use error::{ImportError, Problem};
 pub use format::{Format, Options, Unit};
 pub use join::join;
 pub use measured::Measured;
-pub use plimsoll_redact::redact_command;
+pub use plimsoll_record::redact::redact_command;
 
 use error::Problem as P;
 use lines::Lines;

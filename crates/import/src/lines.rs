@@ -147,7 +147,7 @@ impl<R: BufRead> Lines<R> {
             sha256.push_str(&format!("{byte:02x}"));
         }
         ImportedFile {
-            name: plimsoll_redact::redact_command(&self.name),
+            name: plimsoll_record::redact::redact_command(&self.name),
             bytes: self.bytes,
             sha256,
         }

@@ -43,7 +43,7 @@ pub(crate) fn read<R: BufRead>(lines: &mut Lines<R>) -> Result<Vec<Measured>, Im
             continue;
         }
         if text.starts_with("YCSB Client ") {
-            sections[last].measured.version = Some(plimsoll_redact::redact_command(text));
+            sections[last].measured.version = Some(plimsoll_record::redact::redact_command(text));
             sections[last].begun = true;
             continue;
         }

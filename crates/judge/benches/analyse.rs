@@ -3,11 +3,13 @@
 //! The histograms are like measured ones: thousands of operations over some hundred buckets with a tail, no two alike, and figures of engine, kernel and
 //! worker beside them. What is measured and what is loaded are the same bytes, so the page cache holds the store.
 
-#[path = "../tests/it/laboratory.rs"]
+#[path = "../src/it/laboratory.rs"]
 #[allow(dead_code, clippy::unwrap_used)] // As in the tests, of which this uses a part.
 mod laboratory;
 
 use laboratory::{Laboratory, SECOND_NS, Shown};
+#[allow(unused_imports)] // The module above names them by this root.
+use plimsoll_judge::{Analysis, Comparison, CurvePoint, analyse};
 use plimsoll_record::{
     Completed, Histogram, Latencies, Operation, OperationSlice, PointEnd, PointRecord, Slice,
     Status, WorkerUse, figures as names,

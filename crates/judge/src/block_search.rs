@@ -5,9 +5,9 @@ use crate::extract::Reading;
 use crate::sample::{Asked, Sample};
 use crate::select::as_u32;
 use crate::{BlockLine, TrialResult};
+use plimsoll_plan::search::trial_with_outcome;
 use plimsoll_plan::{Arm, Objective, Search};
 use plimsoll_record::{PointRecord, RunRecord, Severity, Warning};
-use plimsoll_search::trial_with_outcome;
 use plimsoll_stats::LineTrial;
 
 /// A trial of a search with the attempt that made it.
@@ -78,7 +78,7 @@ pub(crate) fn replay(
     }
 
     // Rates out of the bounds of the search tell nothing, and then there is no line.
-    let line = plimsoll_search::replay(search, &tried).map(|search| search.line());
+    let line = plimsoll_plan::search::replay(search, &tried).map(|search| search.line());
     let (lower, upper) = line.map_or((None, None), |line| (line.lower, line.upper));
     let (mut below, mut beyond) = (Vec::new(), Vec::new());
     for (trial, sample) in tried.iter().zip(samples) {

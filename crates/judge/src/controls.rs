@@ -13,8 +13,8 @@ use crate::words;
 use crate::words::{counted, percent};
 use plimsoll_plan::{Direction, Metric, Plan, Point};
 use plimsoll_record::{Warning, WarningId};
-use plimsoll_schedule::Load;
 use plimsoll_stats::{FEWEST_BLOCKS, judge, median};
+use plimsoll_workload::schedule::Load;
 
 /// For each control and mix, by what was planted: throughput of a closed loop, response times of an open one.
 pub(crate) fn controls(plan: &Plan, arms: &[ArmSamples]) -> Vec<ControlResult> {

@@ -12,8 +12,8 @@ use crate::{
 };
 use plimsoll_plan::{Arm, Metric, Plan, Point, PointRole};
 use plimsoll_record::{LoadKind, Operation};
-use plimsoll_schedule::Load;
 use plimsoll_stats::{KneeMethod, LoadPoint, Peak, ScalabilityPoint, knee, median, still_climbs};
+use plimsoll_workload::schedule::Load;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewest points that make a curve with a knee.

@@ -11,8 +11,8 @@ use crate::select::as_u32;
 use crate::sentence::{Question, Unit, sentence};
 use crate::{Comparison, Judgement, Verdict, words};
 use plimsoll_plan::{Design, Metric, Plan};
-use plimsoll_quantities::numbers::TERMINAL;
-use plimsoll_quantities::words::TIMES_FROM;
+use plimsoll_record::quantities::numbers::TERMINAL;
+use plimsoll_record::quantities::words::TIMES_FROM;
 use plimsoll_stats::{Comparison as Compared, judge, sign_flips};
 
 /// The effects of all mixes.

@@ -6,7 +6,7 @@ use crate::select::Selection;
 use crate::words::{Change, counted, metric, percent};
 use crate::{Comparison, GateOutcome, GateResult, Verdict};
 use plimsoll_plan::Plan;
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use plimsoll_stats::{Interval, Standing};
 
 fn standing(plan: &Plan, one: &Comparison) -> Standing {

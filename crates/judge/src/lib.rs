@@ -101,6 +101,8 @@ mod history;
 mod hosts;
 mod identity;
 mod imported;
+#[cfg(test)]
+mod it;
 mod latency;
 mod line;
 mod looks;

@@ -12,11 +12,11 @@ use crate::select::as_u32;
 use crate::sentence::Unit;
 use crate::words::{counted, percent};
 use plimsoll_plan::{Direction, Metric, Pairing, Plan};
-use plimsoll_schedule::Load;
 use plimsoll_stats::{
     Comparison, Duet, FEWEST_BLOCKS, Observation, StatsError, standard_deviation,
     visible_with_spread, without_explained, without_halves,
 };
+use plimsoll_workload::schedule::Load;
 use std::collections::BTreeSet;
 use std::f64::consts::SQRT_2;
 

@@ -13,11 +13,11 @@ use crate::select::Selection;
 use crate::words;
 use crate::words::{counted, percent};
 use plimsoll_plan::{Metric, Plan};
-use plimsoll_quantities::units;
-use plimsoll_schedule::Load;
+use plimsoll_record::quantities::units;
 use plimsoll_stats::{
     NestedRun, NoiseSources, blocks_to_see, halves, mean, mean_of_series, median, noise_sources,
 };
+use plimsoll_workload::schedule::Load;
 
 /// Lengths of a point that are considered, seconds. In shorter ones nobody can tell whether they are steady.
 const LENGTHS: [f64; 7] = [10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0];

@@ -2,7 +2,7 @@
 
 use crate::select::Selection;
 use crate::words::list;
-use plimsoll_quantities::units::to_the_second;
+use plimsoll_record::quantities::units::to_the_second;
 use plimsoll_record::{RunRecord, Warning, WarningId};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,12 +1,12 @@
 //! Metrics and their changes as a person would say them.
 
 use plimsoll_plan::Metric;
-use plimsoll_quantities::words::{FINEST, TIMES_FROM};
-pub(crate) use plimsoll_quantities::words::{
+use plimsoll_record::RunRecord;
+use plimsoll_record::quantities::words::{FINEST, TIMES_FROM};
+pub(crate) use plimsoll_record::quantities::words::{
     between, bytes, confidence, counted, duration, end, exact_rate, grouped, limit, list, number,
     percent, rate, rates, spread, visible,
 };
-use plimsoll_record::RunRecord;
 
 /// What a remark about one run is about, among the runs of its point.
 pub(crate) fn run_subject(run: &RunRecord) -> String {

@@ -10,7 +10,7 @@ use plimsoll_engine::{Engine, Opening, open};
 use plimsoll_loadgen::{PointSpec, SliceSink, program_clock, run_point};
 use plimsoll_plan::Settings;
 use plimsoll_record::Slice;
-use plimsoll_schedule::{Load, Share};
+use plimsoll_workload::schedule::{Load, Share};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use rustix::time::{ClockId, clock_gettime};
 use std::process::exit;

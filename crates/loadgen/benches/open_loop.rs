@@ -7,7 +7,7 @@ use plimsoll_engine::{Opening, open};
 use plimsoll_loadgen::{PointSpec, SliceSink, run_point};
 use plimsoll_plan::{SettingValue, Settings};
 use plimsoll_record::{Histogram, PointEnd, Slice};
-use plimsoll_schedule::{Arrivals, Load, Share};
+use plimsoll_workload::schedule::{Arrivals, Load, Share};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use std::process::exit;
 use std::sync::Arc;

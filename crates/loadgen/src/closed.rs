@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::observer::{After, OpObserver};
 use crate::session_end::SessionEnd;
 use crate::sessions::Shared;
-use plimsoll_schedule::Pace;
+use plimsoll_workload::schedule::Pace;
 
 /// How a session of a closed loop goes on.
 #[derive(Clone, Copy)]

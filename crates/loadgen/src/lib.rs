@@ -11,11 +11,11 @@
 //! an [`SliceSink`] as it ends and return a [`PointEnd`] when the point is over. Which engine is measured is unknown here.
 //!
 //! What a closed loop means by service time is completed - dispatched. An open loop has intended times as well, from
-//! [`plimsoll_schedule`]: any free session takes the next arrival, so that the sessions are one queue with several servers, first come
+//! [`plimsoll_workload::schedule`]: any free session takes the next arrival, so that the sessions are one queue with several servers, first come
 //! first served, and an operation that no session could take in time has waited. A closed loop whose sessions pace themselves to a target
-//! has intended times too, and stays a closed loop: see [`plimsoll_schedule::Pace`].
+//! has intended times too, and stays a closed loop: see [`plimsoll_workload::schedule::Pace`].
 //!
-//! Several hosts can generate one load together. Each is told its [`plimsoll_schedule::Share`], runs its own sessions, and hands out slices of its own;
+//! Several hosts can generate one load together. Each is told its [`plimsoll_workload::schedule::Share`], runs its own sessions, and hands out slices of its own;
 //! slices of one index are merged into those of the whole ([`Slice::merge`]). [`SliceSink::ready`] lets all hosts start at one instant.
 //!
 //! Reports that need more than slices hold put a [`OpObserver`] into each session ([`run_point_with`], [`run_load_with`]). One such notes when
@@ -26,7 +26,7 @@
 //! use plimsoll_plan::Settings;
 //! use plimsoll_loadgen::{SliceSink, PointSpec, run_point};
 //! use plimsoll_record::Slice;
-//! use plimsoll_schedule::{Load, Share};
+//! use plimsoll_workload::schedule::{Load, Share};
 //! use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 //! use std::sync::Arc;
 //!
@@ -88,5 +88,9 @@ pub use point::{
     LoadError, LoadSpec, PointSpec, SliceSink, run_load, run_load_with, run_point, run_point_with,
 };
 
+#[cfg(test)]
+mod it;
+#[cfg(test)]
+mod no_allocation;
 #[cfg(test)]
 mod tests;

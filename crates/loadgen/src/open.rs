@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::observer::OpObserver;
 use crate::session_end::SessionEnd;
 use crate::sessions::Shared;
-use plimsoll_schedule::Share;
+use plimsoll_workload::schedule::Share;
 use plimsoll_workload::{Ask, OpGenerator};
 
 /// How much later than by an exact generator a session began its last operation, nanoseconds.

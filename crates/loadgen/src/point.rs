@@ -8,7 +8,7 @@ use crate::sessions::{Jobs, run};
 use crate::{closed, open};
 use plimsoll_engine::{Engine, EngineError};
 use plimsoll_record::{Operation, PointEnd, Slice, WorkerUse};
-use plimsoll_schedule::{
+use plimsoll_workload::schedule::{
     Arrivals, Load, Pace, ScheduleError, Share, arrivals, constant_arrival, things_before,
 };
 use plimsoll_workload::{Loader, Mix, Workload};
@@ -481,12 +481,13 @@ mod tests {
 
     #[test]
     fn hosts_end_constant_arrivals_together_and_have_asked_as_much_as_one() {
-        let stages =
-            [(0.0, 500.0), (500.0, 20.0)].map(|(rate_from, rate_to)| plimsoll_schedule::Stage {
+        let stages = [(0.0, 500.0), (500.0, 20.0)].map(|(rate_from, rate_to)| {
+            plimsoll_workload::schedule::Stage {
                 rate_from,
                 rate_to,
                 duration_ns: 4_000_000_000,
-            });
+            }
+        });
         // More operations than in the window, none, and what ends at the end of the last stage.
         for operations in [0, 1, 7, 1_001, 1_000_000] {
             for sessions in [3, 1_000] {

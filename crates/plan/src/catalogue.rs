@@ -1,6 +1,6 @@
 //! What can be set on each engine. The engines own the lists; the file is checked against them.
 
-use plimsoll_quantities::setting::{SettingKind, SettingValue};
+use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

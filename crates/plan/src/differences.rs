@@ -3,10 +3,10 @@
 use crate::Arm;
 use crate::server::{own_after_start, own_arguments};
 use crate::words::{DISK_FIGURES, disk_line, disk_words, price_words};
-use plimsoll_quantities::units;
-use plimsoll_quantities::words::grouped;
+use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::words::grouped;
+use plimsoll_record::redact::redact;
 use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, LimitsSpec, ServerSpec};
-use plimsoll_redact::redact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

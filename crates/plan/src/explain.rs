@@ -10,9 +10,9 @@ use crate::words::{disk_line, event_in_words, filesystem_line, limits_line, pric
 use crate::{
     Arm, CONTROLLER, EngineKind, Looks, Needs, Order, Origin, Pairing, Plan, PointRole, WorkingSet,
 };
-use plimsoll_quantities::units;
-use plimsoll_quantities::units::{about, shortened_to, to_the_second};
-use plimsoll_quantities::words::decimal_bytes;
+use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::units::{about, shortened_to, to_the_second};
+use plimsoll_record::quantities::words::decimal_bytes;
 use serde::Serialize;
 
 /// Arms that are told one by one in a grid.

@@ -1,7 +1,7 @@
 //! Factors: what the cells of an experiment vary, and which combinations of their levels are measured.
 
 use crate::Plan;
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,8 +57,8 @@ impl Quantity {
                 let decimals = usize::from((amount * 100.0).fract().abs() > 0.05 && amount < 0.1);
                 format!("{:.decimals$} %", amount * 100.0)
             }
-            Self::Bytes => plimsoll_quantities::words::bytes(amount),
-            Self::Nanos => plimsoll_quantities::words::duration(amount),
+            Self::Bytes => plimsoll_record::quantities::words::bytes(amount),
+            Self::Nanos => plimsoll_record::quantities::words::duration(amount),
             Self::Count => units::count(amount.round() as u64),
             Self::Number => {
                 let text = format!("{amount:.2}");

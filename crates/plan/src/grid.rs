@@ -2,7 +2,7 @@
 
 use crate::explain::{ArmExplanation, write_table};
 use crate::{Design, Origin, Plan};
-use plimsoll_quantities::units::{about, shortened_to};
+use plimsoll_record::quantities::units::{about, shortened_to};
 use serde::Serialize;
 use std::fmt::{Formatter, Result};
 

@@ -33,6 +33,7 @@ mod pairs;
 mod plan;
 mod point_words;
 mod redaction;
+pub mod search;
 mod server;
 mod server_presets;
 mod shares;
@@ -53,7 +54,7 @@ pub use plan::{
     Origin, PLAN_VERSION, Pairing, Plan, PlannedRun, Point, PointRole, Search, Sessions, Source,
     Threshold, WorkingSet,
 };
-pub use plimsoll_quantities::setting::{SettingKind, SettingValue};
+pub use plimsoll_record::quantities::setting::{SettingKind, SettingValue};
 pub use redaction::redact_json;
 pub use server::{URI, is_by_uri, keeps_data_here, server_uri, standing_alone};
 pub use server_presets::{

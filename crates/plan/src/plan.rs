@@ -2,7 +2,7 @@
 
 use crate::{Design, Factor, HostSpec, Metric, Settings};
 use plimsoll_record::{EventSpec, RigSpec, ShapedFrom};
-use plimsoll_schedule::Load;
+use plimsoll_workload::schedule::Load;
 use plimsoll_workload::{DataSpec, Mix};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,8 @@
 
 use crate::needs::TRIALS;
 use crate::{Looks, Plan, Point, PointRole, Search, Sessions};
-use plimsoll_quantities::units;
-use plimsoll_schedule::Load;
+use plimsoll_record::quantities::units;
+use plimsoll_workload::schedule::Load;
 
 /// The points of each run, a sweep as one line.
 pub(crate) fn point_lines(plan: &Plan) -> Vec<String> {

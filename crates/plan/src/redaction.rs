@@ -1,6 +1,6 @@
 //! Secrets, kept out of JSON values.
 
-use plimsoll_redact::redact;
+use plimsoll_record::redact::redact;
 
 /// A JSON value without the secrets in its texts, keys excepted.
 pub fn redact_json(value: &mut serde_json::Value) {

@@ -1,8 +1,8 @@
 //! What a plan holds, in words: disks, filesystems, limits, prices, working sets and events.
 
 use crate::WorkingSet;
-use plimsoll_quantities::units;
-use plimsoll_quantities::words::grouped;
+use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::{
     Act, Backing, DiskBurst, DiskChoice, DiskLatency, DiskSpec, EventSpec, FilesystemSpec,
     LimitsSpec, Price,

@@ -33,7 +33,7 @@ pub use ycsb::Ycsb;
 use crate::exit;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use std::path::PathBuf;
 use tracing_subscriber::filter::Targets;
 

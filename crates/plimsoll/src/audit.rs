@@ -5,11 +5,11 @@ use crate::exit::Exit;
 use crate::run::this_program;
 use crate::screen::{print_drawn, print_json, screen};
 use anyhow::{Context, bail};
-use plimsoll_files::write_whole;
 use plimsoll_import::{
     Arm, Frame, ImportError, Measured, Options, Problem, read, record, redact_command,
 };
 use plimsoll_judge::{Audit, Audited, Belief, analyse};
+use plimsoll_record::files::write_whole;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
@@ -40,14 +40,14 @@ pub fn audit(arguments: &arguments::Audit) -> anyhow::Result<Exit> {
         );
     }
     if let Some(file) = &arguments.page {
-        let page = plimsoll_page::audit::page(&audit, env!("CARGO_PKG_VERSION"));
+        let page = plimsoll_report::page::audit::page(&audit, env!("CARGO_PKG_VERSION"));
         write_whole(file, page.as_bytes())
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
     if arguments.json {
         print_json(&audit)?;
     } else {
-        print_drawn(&plimsoll_terminal::audit(&audit, &screen()))?;
+        print_drawn(&plimsoll_report::terminal::audit(&audit, &screen()))?;
     }
     let is_all = audit.count(Belief::Believable) == audit.results.len();
     Ok(match arguments.strict && !is_all {
@@ -106,7 +106,7 @@ fn look_at(path: &Path, is_found: bool, audit: &mut Audit) {
 }
 
 fn outputs(path: &Path, shown: &str) -> Result<Vec<Measured>, ImportError> {
-    let file = plimsoll_files::open(path).map_err(|error| ImportError {
+    let file = plimsoll_record::files::open(path).map_err(|error| ImportError {
         file: shown.to_owned(),
         line: None,
         problem: Problem::Read(error),

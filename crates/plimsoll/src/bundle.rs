@@ -7,9 +7,9 @@ use crate::run::this_program;
 use crate::screen::print;
 use crate::show::{Drawn, drawn, file_stem};
 use anyhow::Context;
-use plimsoll_bundle::EXTENSION;
 use plimsoll_judge::analyse;
 use plimsoll_report::Report;
+use plimsoll_store::bundle::EXTENSION;
 use std::fs::OpenOptions;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub fn bundled(report: &Report<'_>, drawn: &Drawn) -> anyhow::Result<Vec<u8>> {
         false => Some(serde_json::to_string(&drawn.maps)?),
     };
     let mut bytes = Cursor::new(Vec::new());
-    plimsoll_bundle::write(
+    plimsoll_store::bundle::write(
         report.record,
         &analysis,
         &drawn.page,

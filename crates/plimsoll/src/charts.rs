@@ -2,8 +2,8 @@
 
 use crate::written::Written;
 use anyhow::{Context, bail};
-use plimsoll_page::charts::{Chart, charts};
 use plimsoll_report::Report;
+use plimsoll_report::page::charts::{Chart, charts};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::rights::rights;
 use crate::screen::{print, print_json};
-use plimsoll_redact::line;
+use plimsoll_record::redact::line;
 use plimsoll_telemetry::{FindingSeverity, Survey, findings};
 use std::path::Path;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::rig::Rigs;
 use crate::screen::{print, print_json, tell};
 use anyhow::bail;
-use plimsoll_redact::line;
+use plimsoll_record::redact::line;
 use serde_json::json;
 use std::io;
 

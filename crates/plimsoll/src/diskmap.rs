@@ -5,12 +5,12 @@ use crate::exit::Exit;
 use crate::read::record;
 use crate::screen::print;
 use anyhow::{Context, bail};
-use plimsoll_diskmap::{
+use plimsoll_record::{ExperimentRecord, NotedOperation, RunRecord};
+use plimsoll_trace::Trace;
+use plimsoll_trace::diskmap::{
     Accesses, DiskmapError, Layout, Selection, animation, heat, noted_points, write_animated_png,
     write_gif, write_png,
 };
-use plimsoll_record::{ExperimentRecord, NotedOperation, RunRecord};
-use plimsoll_trace::Trace;
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use crate::plan::NoExperiment;
 use crate::screen::tell;
 use plimsoll_experiment::Problems;
-use plimsoll_redact::lines;
+use plimsoll_record::redact::lines;
 use plimsoll_rig::RigError;
 use plimsoll_runner::RunnerError;
 use std::process::ExitCode;

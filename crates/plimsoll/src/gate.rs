@@ -12,7 +12,7 @@ use crate::show;
 use plimsoll_experiment::{GateRequest, Mistake, Overrides, Problems};
 use plimsoll_judge::{GateOutcome, first_look_of_gate};
 use plimsoll_plan::{Arm, Origin, Plan, Source, needs};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use std::path::Path;
 
 /// Blocks that a gate must have time for, to answer anything.

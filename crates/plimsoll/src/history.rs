@@ -6,7 +6,7 @@ use crate::read::store_path;
 use crate::screen::{print_drawn, print_json, screen};
 use anyhow::Context;
 use plimsoll_judge::HistoryQuestion;
-use plimsoll_page::shell::Place;
+use plimsoll_report::page::shell::Place;
 use plimsoll_serve::lookup;
 use plimsoll_store::Store;
 use std::path::Path;
@@ -23,14 +23,15 @@ pub fn history(arguments: &arguments::History, store: Option<&Path>) -> anyhow::
     };
     let found = lookup::history(&store, &arguments.experiment, &question)?;
     if let Some(file) = &arguments.page {
-        let page = plimsoll_page::history::page(&found, env!("CARGO_PKG_VERSION"), Place::File);
-        plimsoll_files::write_whole(file, page.as_bytes())
+        let page =
+            plimsoll_report::page::history::page(&found, env!("CARGO_PKG_VERSION"), Place::File);
+        plimsoll_record::files::write_whole(file, page.as_bytes())
             .with_context(|| format!("cannot write the page {}", file.display()))?;
     }
     if arguments.json {
         print_json(&found)?;
     } else {
-        print_drawn(&plimsoll_terminal::history(&found, &screen()))?;
+        print_drawn(&plimsoll_report::terminal::history(&found, &screen()))?;
     }
     Ok(Exit::Good)
 }

@@ -9,9 +9,9 @@ use crate::rig::Rigs;
 use crate::run::fleet;
 use crate::screen::{print, print_json, tell};
 use plimsoll_plan::Plan;
-use plimsoll_quantities::words::{decimal_bytes, duration};
+use plimsoll_record::quantities::words::{decimal_bytes, duration};
+use plimsoll_record::redact::line;
 use plimsoll_record::{ClockOffset, Machine};
-use plimsoll_redact::line;
 use plimsoll_runner::{Hosts, RunHost};
 use serde::Serialize;
 

@@ -145,7 +145,8 @@ fn one(path: &Path, options: &Options) -> anyhow::Result<Vec<Measured>> {
     if path.is_dir() {
         bail!("{shown} is a directory: name the files in it");
     }
-    let file = plimsoll_files::open(path).with_context(|| format!("cannot open {shown}"))?;
+    let file =
+        plimsoll_record::files::open(path).with_context(|| format!("cannot open {shown}"))?;
     let outputs: Result<Vec<Measured>, ImportError> =
         read(&shown, BufReader::with_capacity(1 << 16, file), options);
     outputs.context("nothing was imported")

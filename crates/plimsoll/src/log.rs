@@ -2,8 +2,8 @@
 
 use crate::arguments::{Arguments, Command};
 use crate::screen;
-use plimsoll_files::OwnFolder;
-use plimsoll_redact::redact;
+use plimsoll_record::files::OwnFolder;
+use plimsoll_record::redact::redact;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

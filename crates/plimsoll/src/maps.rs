@@ -1,13 +1,13 @@
 //! The disk maps of a page: of the runs whose traces lie on this machine, or as they came with a bundle.
 
 use crate::screen::tell;
-use plimsoll_diskmap::{
-    DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, last_of_each_arm,
-};
-use plimsoll_page::experiment::{AROUND_A_MAP, DiskMap};
 use plimsoll_record::RunRecord;
 use plimsoll_report::Report;
 use plimsoll_report::arms::telling_arms;
+use plimsoll_report::page::experiment::{AROUND_A_MAP, DiskMap};
+use plimsoll_trace::diskmap::{
+    DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, last_of_each_arm,
+};
 
 /// With less than this, a map says nothing.
 const LEAST_BYTES: usize = 48 << 10;

@@ -4,12 +4,12 @@ use crate::arguments::{Nats, NatsInit};
 use crate::exit::Exit;
 use crate::screen::tell;
 use anyhow::{Context, bail};
-use plimsoll_carrier::Carrier;
-use plimsoll_files::OwnFolder;
+use plimsoll_hosts::carrier::Carrier;
+pub use plimsoll_hosts::nats::Connection;
+use plimsoll_hosts::nats::{Credentials, Member, Present, ServerSettings, attach, init, list};
 use plimsoll_hosts::{Agent, HostError};
-pub use plimsoll_nats::Connection;
-use plimsoll_nats::{Credentials, Member, Present, ServerSettings, attach, init, list};
-use plimsoll_redact::line;
+use plimsoll_record::files::OwnFolder;
+use plimsoll_record::redact::line;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ pub fn serve_over_nats(
     let ends = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&ends);
     ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed))?;
-    let mut joined = plimsoll_nats::Agent::join(nats, name, card)?;
+    let mut joined = plimsoll_hosts::nats::Agent::join(nats, name, card)?;
     tell(format_args!(
         "agent {name} has joined, and waits for `plimsoll run`"
     ));

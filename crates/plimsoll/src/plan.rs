@@ -8,15 +8,15 @@ use crate::power::{in_words, power};
 use crate::read::store_path;
 use crate::rig::Rigs;
 use crate::screen::{self, print, print_json, tell_drawn};
-use plimsoll_bundle::is_bundle;
 use plimsoll_experiment::{
     Limits, Overrides, Problems, Scouted, Surroundings, check, read_text_file,
 };
 use plimsoll_judge::{EffectKind, too_few_blocks, visible_effects};
 use plimsoll_plan::{Plan, explain};
-use plimsoll_quantities::words::counted;
+use plimsoll_record::quantities::words::counted;
 use plimsoll_runner::{Sizing, bytes_per_record, took_seconds};
 use plimsoll_store::Store;
+use plimsoll_store::bundle::is_bundle;
 use plimsoll_telemetry::Host;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -176,7 +176,7 @@ fn measured(plan: &Plan, store: Option<&Path>) -> anyhow::Result<Option<String>>
     }
     let each = took.iter().sum::<f64>() / took.len() as f64;
     let all = each * plan.runs.len() as f64 / plan.at_once() as f64;
-    let words = |seconds: f64| plimsoll_quantities::units::about((seconds * 1e9) as u64);
+    let words = |seconds: f64| plimsoll_record::quantities::units::about((seconds * 1e9) as u64);
     Ok(Some(format!(
         "measured  {} of {} took {} on average in experiment {}: all {} about {}",
         took.len(),
@@ -203,7 +203,7 @@ fn visible_in_words(plan: &Plan) -> Option<String> {
         format!(
             "visible   if runs of a cell vary by {:.0} %, {} would probably be found {}",
             USUAL_SPREAD * 100.0,
-            plimsoll_quantities::words::list(&parts),
+            plimsoll_record::quantities::words::list(&parts),
             "(more, if they vary more: in proportion)"
         )
     })

@@ -3,8 +3,8 @@
 use crate::read::store_path;
 use plimsoll_judge::{Reach, analyse, plan_of};
 use plimsoll_plan::{Pairing, Plan, needs};
-use plimsoll_quantities::units;
-use plimsoll_quantities::words::counted;
+use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::words::counted;
 use plimsoll_stats::blocks_to_see;
 use plimsoll_store::{Filter, Store};
 use plimsoll_telemetry::Host;

@@ -2,9 +2,9 @@
 
 use crate::screen::tell;
 use anyhow::{Context, bail};
-use plimsoll_bundle::{Bundle, is_bundle};
-use plimsoll_page::experiment::DiskMap;
 use plimsoll_record::ExperimentRecord;
+use plimsoll_report::page::experiment::DiskMap;
+use plimsoll_store::bundle::{Bundle, is_bundle};
 use plimsoll_store::{Filter, Store, StoreError};
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub fn found(wanted: &str, store: Option<&Path>) -> anyhow::Result<Found> {
         });
     }
     let record = if wanted.ends_with(".json") {
-        let text = plimsoll_files::read_text(wanted.as_ref(), MOST_OF_A_RECORD)
+        let text = plimsoll_record::files::read_text(wanted.as_ref(), MOST_OF_A_RECORD)
             .with_context(|| format!("cannot read the record {wanted}"))?;
         ExperimentRecord::from_json(&text).with_context(|| format!("cannot use {wanted}"))?
     } else {
@@ -61,7 +61,7 @@ pub fn record(wanted: &str, store: Option<&Path>) -> anyhow::Result<ExperimentRe
 
 /// A bundle, with every file of it verified.
 pub fn bundle(path: &Path) -> anyhow::Result<Bundle> {
-    let bundle = plimsoll_bundle::read(path)
+    let bundle = plimsoll_store::bundle::read(path)
         .with_context(|| format!("cannot use the bundle {}", path.display()))?;
     tell(format_args!(
         "{} is as its manifest says: experiment {} of {}, measured by plimsoll {} ({})",

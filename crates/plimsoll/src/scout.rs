@@ -7,7 +7,7 @@ use crate::rig::Rigs;
 use plimsoll_experiment::{Overrides, Problems, Scouted};
 use plimsoll_judge::{Bracket, brackets};
 use plimsoll_plan::Plan;
-use plimsoll_quantities::words::list;
+use plimsoll_record::quantities::words::list;
 use plimsoll_record::{ExperimentRecord, ExperimentState};
 use plimsoll_runner::{Event, Execution, Watcher, execute, now};
 use plimsoll_store::Store;

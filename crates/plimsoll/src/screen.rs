@@ -1,7 +1,7 @@
 //! What this terminal can show, and the one place that writes to it.
 
-use plimsoll_redact::{lines, visible};
-use plimsoll_terminal::Screen;
+use plimsoll_record::redact::{lines, visible};
+use plimsoll_report::terminal::Screen;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Display;

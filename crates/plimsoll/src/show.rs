@@ -7,13 +7,13 @@ use crate::maps::maps;
 use crate::read::{found, is_empty, nothing_in, record, store_path};
 use crate::screen::{print, print_drawn, print_json, screen, tell};
 use anyhow::Context;
-use plimsoll_export::{junit, markdown};
-use plimsoll_files::{OwnFolder, write_whole};
 use plimsoll_judge::{Analysis, History, HistoryQuestion, Outcome, analyse, compare_records};
-use plimsoll_page::experiment::{DiskMap, LARGEST, Setting, render, render_in};
+use plimsoll_record::files::{OwnFolder, write_whole};
+use plimsoll_record::redact::line;
 use plimsoll_record::{ExperimentRecord, ExperimentState};
-use plimsoll_redact::line;
 use plimsoll_report::Report;
+use plimsoll_report::export::{junit, markdown};
+use plimsoll_report::page::experiment::{DiskMap, LARGEST, Setting, render, render_in};
 use plimsoll_serve::lookup::side;
 use plimsoll_store::{Filter, Store};
 use std::path::{Path, PathBuf};
@@ -87,9 +87,9 @@ pub fn result(
             write_page(&report, wanted, store)?;
         }
     } else {
-        print_drawn(&plimsoll_terminal::summary(&report, &screen()))?;
+        print_drawn(&plimsoll_report::terminal::summary(&report, &screen()))?;
         let file = write_page(&report, wanted, store)?;
-        print_drawn(&plimsoll_terminal::closing(&analysis, &screen()))?;
+        print_drawn(&plimsoll_report::terminal::closing(&analysis, &screen()))?;
         print(format_args!("Page: {}\n", link(&file)))?;
     }
     Ok(analysis)
@@ -130,7 +130,7 @@ fn note_verdict(
 ) -> anyhow::Result<()> {
     let file = store_path(store)?;
     if file.exists() && record.state == ExperimentState::Finished {
-        let verdict = plimsoll_terminal::verdict(analysis, &screen());
+        let verdict = plimsoll_report::terminal::verdict(analysis, &screen());
         if let Ok(mut store) = Store::open(&file) {
             let _ = store.note_verdict(&record.id, &verdict);
         }
@@ -224,7 +224,10 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
         if arguments.json {
             print_json(&analysis.comparisons)?;
         } else {
-            print_drawn(&plimsoll_terminal::comparisons(&analysis, &screen()))?;
+            print_drawn(&plimsoll_report::terminal::comparisons(
+                &analysis,
+                &screen(),
+            ))?;
         }
         return Ok(Exit::Good);
     };
@@ -235,7 +238,7 @@ pub fn compare(arguments: &arguments::Compare, store: Option<&Path>) -> anyhow::
     if arguments.json {
         print_json(&comparison)?;
     } else {
-        print_drawn(&plimsoll_terminal::record_comparison(
+        print_drawn(&plimsoll_report::terminal::record_comparison(
             &comparison,
             &screen(),
         ))?;

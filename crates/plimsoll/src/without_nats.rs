@@ -3,7 +3,7 @@
 use crate::arguments::{Nats, NatsInit};
 use crate::exit::Exit;
 use anyhow::bail;
-use plimsoll_carrier::Carrier;
+use plimsoll_hosts::carrier::Carrier;
 use plimsoll_hosts::{Agent, HostError};
 
 const WITHOUT: &str = "this plimsoll was built without NATS (the feature `nats`): reach machines by `ssh` or a `command`, and take --nats or PLIMSOLL_NATS away";

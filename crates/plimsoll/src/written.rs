@@ -2,7 +2,7 @@
 //! nothing any more.
 
 use anyhow::{Context, bail};
-use plimsoll_files::{read_text, write_whole};
+use plimsoll_record::files::{read_text, write_whole};
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -19,7 +19,7 @@ pub fn ycsb(arguments: &arguments::Ycsb) -> anyhow::Result<Exit> {
     };
     let phase = arguments.phase.as_deref().unwrap_or_default();
     let command = Command::read(phase, &arguments.words, &|path| {
-        plimsoll_files::read(path, MOST_OF_A_FILE)
+        plimsoll_record::files::read(path, MOST_OF_A_FILE)
     });
     let command = match command {
         Ok(command) => command,

@@ -32,6 +32,7 @@ mod clock_offset;
 mod event;
 mod experiment_record;
 pub mod figures;
+pub mod files;
 mod filesystem_options;
 mod histogram;
 mod host_point;
@@ -40,12 +41,16 @@ mod machine;
 mod network_point;
 mod packed;
 mod probe_task;
+pub mod quantities;
+pub mod redact;
 mod rig;
 mod run;
 mod slice;
 mod summary;
 mod units;
 mod warning;
+#[cfg(test)]
+mod warnings_page;
 
 pub use clock_offset::{ClockOffset, RoundTrip};
 pub use event::{Acknowledged, Act, Disturbance, EventRecord, EventSpec, Role, SHORTEST_GAP_NS};

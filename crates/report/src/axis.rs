@@ -1,7 +1,7 @@
 //! Scales and ticks of charts.
 
-use plimsoll_quantities::numbers::{LatencyUnit, PAGE, round_significant};
 use plimsoll_record::LoadKind;
+use plimsoll_record::quantities::numbers::{LatencyUnit, PAGE, round_significant};
 
 /// From a value to its share of an axis, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! The files of an export: their names, who reads them, and what is in them. The page lists them, and `plimsoll-export` writes them.
+//! The files of an export: their names, who reads them, and what is in them. The page lists them, and [`export`](crate::export) writes them.
 
 use crate::{Report, text};
 use plimsoll_record::{FioResult, RunRecord, Slice};

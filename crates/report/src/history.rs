@@ -3,7 +3,7 @@
 use crate::select;
 use plimsoll_judge::History;
 use plimsoll_plan::Metric;
-use plimsoll_quantities::numbers::{LatencyUnit, PAGE};
+use plimsoll_record::quantities::numbers::{LatencyUnit, PAGE};
 
 /// `throughput of xfs, mix A, 8 threads`.
 #[must_use]

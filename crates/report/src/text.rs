@@ -3,7 +3,7 @@
 //! Names and messages come from outside. Here they lose what could move a terminal's cursor or turn the reading order of a page around;
 //! escaping for HTML is done by the markup library on top of that.
 
-pub use plimsoll_redact::line;
+pub use plimsoll_record::redact::line;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// One line of foreign text, cut to `width` columns with an ellipsis in the middle, since names tend to differ at their ends.

@@ -6,9 +6,9 @@ use plimsoll_judge::{
     Analysis, BlocksNeeded, Estimate, FigureUnit, Judgement, Side, ValidityState, Verdict,
 };
 use plimsoll_plan::Metric;
-use plimsoll_quantities::numbers::{Numbers, PAGE, round_significant};
-use plimsoll_quantities::words::rounded_interval;
 use plimsoll_record::Severity;
+use plimsoll_record::quantities::numbers::{Numbers, PAGE, round_significant};
+use plimsoll_record::quantities::words::rounded_interval;
 
 /// Widths, in columns: an unreadable instant, the name of an arm, the id of its record.
 const INSTANT: usize = 48;
@@ -336,7 +336,7 @@ pub fn counted(count: u64, one: &str, numbers: Numbers) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_quantities::numbers::TERMINAL;
+    use plimsoll_record::quantities::numbers::TERMINAL;
 
     #[test]
     fn a_line_says_which_of_its_ends_are_known() {

@@ -1,10 +1,10 @@
 //! The side of the program: orders, and waits for the answers.
 
 use crate::RigError;
+use crate::fio::{Characterisation, Profile, Watch};
 use crate::orders::{Answer, Built, Characterised, Go, Order, Request, TornDown};
-use plimsoll_fio::{Characterisation, Profile, Watch};
+use crate::testbed::{Disturb, Disturbed};
 use plimsoll_record::{Calibration, DiskSpec, RigSpec};
-use plimsoll_testbed::{Disturb, Disturbed};
 use plimsoll_trace::ExtentMap;
 use rustix::io::FdFlags;
 use rustix::net::Shutdown as Direction;

@@ -1,7 +1,7 @@
 //! Why an order was not carried out.
 
-use plimsoll_fio::FioError;
-use plimsoll_testbed::TestbedError;
+use crate::fio::FioError;
+use crate::testbed::TestbedError;
 use serde::{Deserialize, Serialize};
 
 /// Why an order was not carried out.

@@ -22,13 +22,15 @@ mod allowed;
 mod client;
 mod disk_task;
 mod error;
+pub mod fio;
 mod log;
 mod orders;
 mod process;
+pub mod testbed;
 
+pub use crate::testbed::{Disturb, Disturbed, GroupPaths, MARK_VARIABLE, RunUser};
 pub use allowed::Allowed;
 pub use client::{BuiltRig, RigProcess, RigProgram};
 pub use error::RigError;
 pub use orders::{Built, Characterised, Order, RunningServer, TornDown, User};
-pub use plimsoll_testbed::{Disturb, Disturbed, GroupPaths, MARK_VARIABLE, RunUser};
 pub use process::serve;

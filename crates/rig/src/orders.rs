@@ -1,10 +1,10 @@
 //! What is ordered, and what is answered.
 
 use crate::RigError;
+use crate::fio::{Profile, Progress, Target};
 use crate::log::LogLine;
-use plimsoll_fio::{Profile, Progress, Target};
+use crate::testbed::{Disturb, GroupPaths};
 use plimsoll_record::{DiskSpec, Lateness, RigRecord, RigSpec, Storage};
-use plimsoll_testbed::{Disturb, GroupPaths};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;

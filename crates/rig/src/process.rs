@@ -3,20 +3,20 @@
 use crate::RigError;
 use crate::allowed::Allowed;
 use crate::disk_task::median_ns;
+use crate::fio::{
+    Characterisation, Permission, Profile, Progress, Target, Watch, calibrate, characterise,
+};
 use crate::log::SocketLayer;
 use crate::orders::{
     Answer, Built, Characterised, Go, Order, RIGS, Request, RunningServer, TornDown, User,
 };
-use plimsoll_disk::{Control, DaemonProgram};
-use plimsoll_fio::{
-    Characterisation, Permission, Profile, Progress, Target, Watch, calibrate, characterise,
-};
-use plimsoll_record::{DiskChoice, DiskSpec, Lateness, RigSpec};
-use plimsoll_telemetry::{Host, on_processors};
-use plimsoll_testbed::{
+use crate::testbed::{
     BareDisk, Client, Journal, Rig, RigOrder, abandoned, check_place, default_parent,
     default_state_dir, what_runs_here,
 };
+use plimsoll_disk::{Control, DaemonProgram};
+use plimsoll_record::{DiskChoice, DiskSpec, Lateness, RigSpec};
+use plimsoll_telemetry::{Host, on_processors};
 use plimsoll_trace::ExtentMap;
 use serde::Serialize;
 use serde_json::Value;
@@ -148,7 +148,7 @@ struct Process {
 #[derive(Default)]
 struct Place {
     rig: Option<Rig>,
-    torn_down: Option<plimsoll_testbed::TornDown>,
+    torn_down: Option<crate::testbed::TornDown>,
 }
 
 impl Place {

@@ -3,10 +3,10 @@
 use crate::error::RunnerError;
 use crate::execute::Execution;
 use crate::watcher::{Event, Watcher};
-use plimsoll_fio::Progress;
 use plimsoll_plan::Arm;
 use plimsoll_record::{Calibration, DiskChoice, DiskSpec};
 use plimsoll_rig::RigError;
+use plimsoll_rig::fio::Progress;
 use plimsoll_store::Store;
 use std::ops::ControlFlow;
 

@@ -1,8 +1,8 @@
 //! What earlier runs of an experiment decided, as far as a later one has to know it.
 
+use plimsoll_plan::search::{Known, replay, trial};
 use plimsoll_plan::{Objective, Plan, PlannedRun, PointRole};
 use plimsoll_record::{ExperimentRecord, PointLabel, PointRecord, RunState};
-use plimsoll_search::{Known, replay, trial};
 use plimsoll_stats::LineTrial;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -12,18 +12,18 @@ use crate::rigging::{Rigging, needs_rig};
 use crate::supervise::{Member, PARTNER_FAILED, Start, Supervised, WorkerEnd, supervise};
 use crate::watcher::{Event, LoggedWatcher, Watcher};
 use plimsoll_engine::kind;
+use plimsoll_plan::search::Known;
 use plimsoll_plan::{Arm, Pairing, Plan, PlannedRun, keeps_data_here, redact_json, sha256};
+use plimsoll_record::redact::redact;
 use plimsoll_record::{
     Calibration, EngineDescription, ExperimentRecord, ExperimentState, ForeignCpu, Half, Machine,
     ProbeTime, Program, RECORD_VERSION, RigRecord, RunRecord, RunState,
 };
-use plimsoll_redact::redact;
 use plimsoll_rig::RigError;
-use plimsoll_schedule::Share;
-use plimsoll_search::Known;
 use plimsoll_stats::looks;
 use plimsoll_store::{PointId, RunId, Store, StoreError};
 use plimsoll_telemetry::Host;
+use plimsoll_workload::schedule::Share;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;

@@ -3,12 +3,12 @@
 //! The runner writes one [`Order`], and later perhaps the line `stop`. The end of its output means that it is gone. The worker writes
 //! [`Frame`]s and ends after [`Frame::Done`], [`Frame::Stopped`] or [`Frame::Failed`].
 
+use plimsoll_plan::search::{Known, Outcome};
 use plimsoll_plan::{Arm, Measurement, Objective, Plan, PlannedRun, Point};
 use plimsoll_record::{DiskChoice, EngineDescription, EventSpec, PointEnd, PointLabel, Slice};
 use plimsoll_rig::{GroupPaths, RunningServer};
-use plimsoll_schedule::Share;
-use plimsoll_search::{Known, Outcome};
 use plimsoll_workload::Mix;
+use plimsoll_workload::schedule::Share;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -9,12 +9,12 @@ use crate::error::RunnerError;
 use crate::frames::{Frame, Order, Word, WorkerRole};
 use crate::supervise::{Below, Member, Start, Worker, WorkerEnd, died};
 use plimsoll_loadgen::monotonic_ns;
+use plimsoll_plan::search::Tally;
 use plimsoll_record::{
     ClockOffset, Completed, ErrorSample, Histogram, HostPoint, LoadKind, Machine, NetworkPoint,
     PointEnd, PointLabel, Slice, WorkerUse,
 };
 use plimsoll_rig::RigError;
-use plimsoll_search::Tally;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

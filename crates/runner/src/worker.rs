@@ -11,14 +11,14 @@ use plimsoll_loadgen::{
     LoadError, LoadSpec, PointSpec, SliceSink, run_load_with, run_point, run_point_noting,
 };
 use plimsoll_plan::SettingValue;
+use plimsoll_plan::search::{PointSequence, Step, Tally};
 use plimsoll_record::figures::NETWORK;
 use plimsoll_record::{Completed, LoadKind, NetworkPoint, PointEnd, PointLabel, Slice, WorkerUse};
-use plimsoll_schedule::{Load, Share};
-use plimsoll_search::{PointSequence, Step, Tally};
 use plimsoll_telemetry::{
     ForeignSampler, Host, Network, SliceSampler, SystemSampler, WorkerSampler, local_servers,
     round_trips,
 };
+use plimsoll_workload::schedule::{Load, Share};
 use plimsoll_workload::{KeySpace, Workload};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

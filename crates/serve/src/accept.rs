@@ -20,8 +20,8 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use plimsoll_bundle::read_bytes;
 use plimsoll_plan::sha256;
+use plimsoll_store::bundle::read_bytes;
 use plimsoll_store::{Accepted, Arrival, Store, StoreError};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -243,7 +243,7 @@ pub(crate) async fn bundle(
         Accepted::New => StatusCode::CREATED,
         Accepted::Known | Accepted::Grown => StatusCode::OK,
     };
-    let page = plimsoll_page::link::experiment(&id);
+    let page = plimsoll_report::page::link::experiment(&id);
     let answer = json!({"id": id, "accepted": accepted, "page": page});
     Ok((status, json_of(&answer)).into_response())
 }

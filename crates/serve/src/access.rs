@@ -21,7 +21,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use plimsoll_page::shell::{self, Place};
+use plimsoll_report::page::shell::{self, Place};
 use std::net::IpAddr;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use crate::lookup::LookupError;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use plimsoll_judge::{HistoryError, JudgeError};
-use plimsoll_page::message::{Message, page, policy};
+use plimsoll_report::page::message::{Message, page, policy};
 use plimsoll_store::StoreError;
 
 /// An answer that is not the page that was asked for.
@@ -98,7 +98,7 @@ impl From<StoreError> for Failure {
             StoreError::Ambiguous { ids, .. } => {
                 let links = ids
                     .iter()
-                    .map(|id| (id.clone(), plimsoll_page::link::experiment(id)))
+                    .map(|id| (id.clone(), plimsoll_report::page::link::experiment(id)))
                     .collect();
                 Self::new(
                     StatusCode::MULTIPLE_CHOICES,

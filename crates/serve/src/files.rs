@@ -11,8 +11,8 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use plimsoll_export::{Form, files, write};
 use plimsoll_record::ExperimentRecord;
+use plimsoll_report::export::{Form, files, write};
 use plimsoll_trace::{Trace, iolog_v3};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -105,7 +105,7 @@ fn find(judged: &Judged, name: &str) -> Result<Found, Failure> {
     let id = &judged.record.id;
     let links = names
         .take(200)
-        .map(|name| (name.to_owned(), plimsoll_page::link::file(id, name)))
+        .map(|name| (name.to_owned(), plimsoll_report::page::link::file(id, name)))
         .collect();
     Err(Failure::new(
         StatusCode::NOT_FOUND,
@@ -121,7 +121,7 @@ pub(crate) fn traces(record: &ExperimentRecord) -> Vec<(String, PathBuf)> {
     for (number, run) in record.runs.iter().enumerate() {
         if let Some(trace) = run.rig.as_ref().and_then(|rig| rig.trace.as_ref()) {
             traces.push((
-                plimsoll_page::link::iolog_name(number, run),
+                plimsoll_report::page::link::iolog_name(number, run),
                 trace.path.clone(),
             ));
         }

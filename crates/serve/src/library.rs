@@ -9,11 +9,11 @@ use axum::body::Bytes;
 use plimsoll_judge::{
     Analysis, HistoryQuestion, RecordComparison, analyse, baseline_of, compare_records, plan_of,
 };
-use plimsoll_page::compare;
-use plimsoll_page::experiment::{Setting, render_in};
-use plimsoll_page::shell::Place;
 use plimsoll_record::ExperimentRecord;
 use plimsoll_report::Report;
+use plimsoll_report::page::compare;
+use plimsoll_report::page::experiment::{Setting, render_in};
+use plimsoll_report::page::shell::Place;
 use plimsoll_store::{Filter, Store, StoreError, Summary, Version};
 use plimsoll_trace::Trace;
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ impl Library {
     pub(crate) async fn page(self: &Arc<Self>, wanted: &str) -> Result<Bytes, Failure> {
         let found = self.find(wanted).await?;
         if found.id != wanted {
-            let address = plimsoll_page::link::experiment(&found.id);
+            let address = plimsoll_report::page::link::experiment(&found.id);
             return Err(Failure::see_other(&address));
         }
         let drawing = Drawing::Page(found.id.clone(), found.version);
@@ -224,9 +224,9 @@ impl Library {
         let drawing = Drawing::File(id, judged.version, name.to_owned());
         let write = move || {
             let mut bytes = Vec::new();
-            if let Some(file) = plimsoll_export::files(&judged.report()).get(place) {
+            if let Some(file) = plimsoll_report::export::files(&judged.report()).get(place) {
                 // Nothing fails that writes into memory.
-                let _ = plimsoll_export::write(file, &mut bytes);
+                let _ = plimsoll_report::export::write(file, &mut bytes);
             }
             Ok(bytes)
         };
@@ -326,7 +326,7 @@ impl Library {
         let draw = move || {
             let store = library.open()?;
             let history = crate::lookup::history(&store, &wanted, &question)?;
-            let page = plimsoll_page::history::page(&history, VERSION, Place::Served);
+            let page = plimsoll_report::page::history::page(&history, VERSION, Place::Served);
             Ok(page.into_bytes())
         };
         self.draw(drawing, PAGE, false, draw).await

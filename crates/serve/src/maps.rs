@@ -6,13 +6,13 @@ use crate::pages::Query;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use plimsoll_diskmap::{
-    DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, is_traced, last_of_each_arm,
-};
 use plimsoll_judge::Analysis;
-use plimsoll_page::experiment::DiskMap;
 use plimsoll_record::{ExperimentRecord, RunRecord};
 use plimsoll_report::arms::telling_arms;
+use plimsoll_report::page::experiment::DiskMap;
+use plimsoll_trace::diskmap::{
+    DiskmapError, MOST_MAPS, RunMap, STILL_WIDTH, accesses_of, is_traced, last_of_each_arm,
+};
 use std::sync::Arc;
 
 /// What the player is given at most.

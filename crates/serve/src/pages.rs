@@ -8,9 +8,9 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 use plimsoll_judge::HistoryQuestion;
-use plimsoll_page::list::{self, Entry, Listed, State as ExperimentStatus};
 use plimsoll_plan::Metric;
 use plimsoll_record::ExperimentState;
+use plimsoll_report::page::list::{self, Entry, Listed, State as ExperimentStatus};
 use plimsoll_store::Summary;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -133,7 +133,7 @@ pub(crate) async fn compare(
             let (one, other) = (one.to_owned(), other.to_owned());
             let ticked = aside(move || app.library.ticked(&one, &other));
             let (baseline, other) = ticked.await?;
-            let address = plimsoll_page::link::compare(&baseline, &other);
+            let address = plimsoll_report::page::link::compare(&baseline, &other);
             return Err(Failure::see_other(&address));
         }
     };

@@ -551,7 +551,7 @@ async fn fifty_readers_share_one_record_and_one_page() {
 }
 
 fn export_place(judged: &crate::library::Judged, name: &str) -> usize {
-    let files = plimsoll_export::files(&judged.report());
+    let files = plimsoll_report::export::files(&judged.report());
     files.iter().position(|file| file.name == name).unwrap()
 }
 

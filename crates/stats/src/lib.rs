@@ -36,6 +36,8 @@ mod autocorrelation;
 mod axis;
 mod batch_means;
 mod blocks_needed;
+#[cfg(test)]
+mod calibration;
 mod change_points;
 mod comparison;
 mod duets;

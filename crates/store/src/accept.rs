@@ -276,7 +276,7 @@ pub(crate) fn note_arrival(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Filter, sample};
+    use crate::{Filter, it::sample};
 
     fn arrival(by: &str) -> Arrival {
         Arrival {

@@ -65,7 +65,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Accepted, Arrival, sample};
+    use crate::{Accepted, Arrival, it::sample};
     use plimsoll_record::{ExperimentRecord, RunState};
     use tempfile::TempDir;
 

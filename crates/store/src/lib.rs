@@ -25,7 +25,7 @@
 //!
 //! **For its owner alone.** All files are made so, and those of earlier versions become so when they are opened for writing. No symbolic link
 //! is followed but on the way to the folder. Root writes only where no other user can put something in the place of what it writes
-//! ([`OwnFolder`](plimsoll_files::OwnFolder)); a store elsewhere it reads without writing.
+//! ([`OwnFolder`](plimsoll_record::files::OwnFolder)); a store elsewhere it reads without writing.
 //!
 //! **Versions.** The file says which program it belongs to (`application_id`) and which schema it has (`user_version`). Older schemas
 //! are brought forward when the store is opened, later ones are refused, and so is any file that is something else.
@@ -64,19 +64,18 @@
 
 mod accept;
 mod blob;
+pub mod bundle;
 mod claim;
 mod copy;
 mod error;
 mod follow;
 mod holder;
+#[cfg(test)]
+mod it;
 mod open;
 mod place;
 mod read;
 mod rows;
-#[cfg(test)]
-#[path = "../tests/it/sample.rs"]
-#[allow(dead_code, reason = "other tests need more of it")]
-mod sample;
 mod schema;
 mod write;
 

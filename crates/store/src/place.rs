@@ -1,7 +1,7 @@
 //! Where a store lies: a folder that is held open, and the names of its files in it.
 
 use crate::StoreError;
-use plimsoll_files::OwnFolder;
+use plimsoll_record::files::OwnFolder;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};

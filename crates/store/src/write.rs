@@ -324,7 +324,7 @@ pub(crate) fn begin_writing(connection: &mut Connection) -> rusqlite::Result<Tra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::it::sample;
 
     #[test]
     fn a_full_disk_is_named_and_costs_nothing_that_was_written() {

@@ -185,6 +185,13 @@ pub fn server(name: &str) -> Option<PathBuf> {
     find(name, std::env::var_os(SERVERS).map(PathBuf::from))
 }
 
+/// The folder of the test program: a disk, where `/tmp` may be memory.
+#[must_use]
+pub fn folder_on_disk() -> PathBuf {
+    let program = std::env::current_exe().expect("a test program has a path");
+    program.parent().expect("it lies in a folder").to_owned()
+}
+
 fn find(name: &str, further: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)

@@ -48,7 +48,7 @@ pub fn csv(trace: &Trace, resolver: &Resolver<'_>, out: &mut impl Write) -> io::
 }
 
 fn quoted(path: &str) -> String {
-    let path = plimsoll_table::harmless(path);
+    let path = plimsoll_record::redact::spreadsheet_safe(path);
     if path.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", path.replace('"', "\"\""))
     } else {

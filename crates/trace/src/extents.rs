@@ -188,7 +188,7 @@ impl Walk<'_> {
 
     fn file(&mut self, path: &Path) -> Result<(), TraceError> {
         let Some(file) =
-            present(plimsoll_files::open(path)).map_err(TraceError::io("open", path))?
+            present(plimsoll_record::files::open(path)).map_err(TraceError::io("open", path))?
         else {
             return Ok(());
         };

@@ -38,10 +38,13 @@
 
 mod btrfs;
 mod csv;
+pub mod diskmap;
 mod error;
 mod extents;
 mod head;
 mod iolog;
+#[cfg(test)]
+mod it;
 mod live;
 mod map;
 mod request;

@@ -39,7 +39,7 @@ impl Trace {
     ///
     /// When the file cannot be read, is something else, of a later version, or damaged.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let file = plimsoll_files::open(path).map_err(TraceError::io("open", path))?;
+        let file = plimsoll_record::files::open(path).map_err(TraceError::io("open", path))?;
         let mut beginning = Vec::new();
         (&file)
             .take(HEAD_LIMIT)

@@ -7,9 +7,9 @@ use crate::chooser::KeyChooser;
 use crate::key::KeyText;
 use crate::operation::Operation;
 use crate::record::RecordBuffer;
+use crate::schedule::Share;
 use crate::stream::Stream;
 use crate::workload::{ReadFields, Workload};
-use plimsoll_schedule::Share;
 use std::sync::Arc;
 
 /// Draws the operations of one session. Made by [`Workload::generator`].

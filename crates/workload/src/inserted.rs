@@ -4,7 +4,7 @@
 
 use crate::counter::AcknowledgedCounter;
 use crate::remainder::Divisor;
-use plimsoll_schedule::Share;
+use crate::schedule::Share;
 
 /// The records of a database into which several load hosts insert.
 ///

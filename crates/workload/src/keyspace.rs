@@ -6,7 +6,7 @@ use crate::integrity::Verifier;
 use crate::loader::Loader;
 use crate::problem::{WorkloadError, none_of};
 use crate::record::RecordShape;
-use plimsoll_schedule::Share;
+use crate::schedule::Share;
 use std::sync::Arc;
 
 /// The records of one database and how they are made. It outlives the workloads that are run against the database one after the other,

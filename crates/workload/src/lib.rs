@@ -8,7 +8,7 @@
 //! From these each session takes an [`OpGenerator`] of its own, which holds all the buffers it needs and gives one [`Ask`] after the other without
 //! allocating: with [`OpGenerator::next`] in a closed loop, with [`OpGenerator::at`] in an open one.
 //!
-//! Several load hosts can generate one workload: each makes its key space with its own [`Share`](plimsoll_schedule::Share)
+//! Several load hosts can generate one workload: each makes its key space with its own [`Share`](crate::schedule::Share)
 //! ([`KeySpace::with_share`]).
 //!
 //! ```
@@ -49,6 +49,8 @@
 //! no end. Random lengths and choices use the same laws but other random numbers; keys, hashes, value bytes and the Zipfian formulas are the same
 //! to the bit. Proportions are normalised before the number of inserts is predicted from them.
 
+#[cfg(test)]
+mod allocation;
 mod ask;
 mod chooser;
 mod counter;
@@ -68,8 +70,14 @@ mod loader;
 mod mix;
 mod operation;
 mod problem;
+pub mod properties;
+#[cfg(test)]
+mod questions;
 mod record;
 mod remainder;
+pub mod schedule;
+#[cfg(test)]
+mod shares;
 mod stream;
 mod value;
 mod workload;

@@ -7,8 +7,8 @@ use crate::counter::Counter;
 use crate::key::KeyText;
 use crate::keyspace::KeySpace;
 use crate::record::RecordBuffer;
+use crate::schedule::{Share, things_before};
 use crate::stream::{Family, Purpose};
-use plimsoll_schedule::{Share, things_before};
 use std::sync::Arc;
 
 /// Hands out the records to load, shared by all sessions.

@@ -2,8 +2,8 @@
 
 use crate::execute::say;
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
-use plimsoll_properties::{Properties, PropertyError};
 use plimsoll_record::EngineDescription;
+use plimsoll_workload::properties::{Properties, PropertyError};
 use plimsoll_workload::{FieldChoice, Fields, Stream};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};

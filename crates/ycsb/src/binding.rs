@@ -7,9 +7,9 @@ use crate::error::YcsbError;
 use crate::kept::KeptDirectory;
 use plimsoll_engine::{Engine, Opening};
 use plimsoll_plan::{EngineKind, SettingKind, SettingValue, Settings};
-use plimsoll_properties::{Properties, PropertyError};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use plimsoll_workload::DataSpec;
+use plimsoll_workload::properties::{Properties, PropertyError};
 
 const DEFAULT_URL: &str = "mongodb://localhost:27017/ycsb?w=1";
 
@@ -95,7 +95,7 @@ impl Plan {
         let url = self.address(url, properties)?;
         self.greeting = Some(format!(
             "mongo client connection created with {}",
-            plimsoll_redact::redact(&url)
+            plimsoll_record::redact::redact(&url)
         ));
         let (url, notes) = translated(&url);
         self.notes.extend(notes);

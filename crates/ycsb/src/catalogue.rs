@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn everything_that_the_workload_reads_is_known() {
-        for name in plimsoll_properties::CORE_PROPERTIES {
+        for name in plimsoll_workload::properties::CORE_PROPERTIES {
             assert!(find(name).is_some(), "{name}");
         }
     }

@@ -1,8 +1,8 @@
 //! The command line, in YCSB's own grammar: words with one dash, each value a word of its own.
 
 use crate::catalogue;
-use plimsoll_properties::Properties;
-use plimsoll_redact::redact_command;
+use plimsoll_record::redact::redact_command;
+use plimsoll_workload::properties::Properties;
 use std::io;
 use std::path::Path;
 
@@ -112,7 +112,7 @@ pub enum CommandError {
         /// Which.
         path: String,
         /// Why.
-        source: plimsoll_properties::PropertyError,
+        source: plimsoll_workload::properties::PropertyError,
     },
 }
 

@@ -3,8 +3,8 @@
 use crate::command::CommandError;
 use plimsoll_engine::EngineError;
 use plimsoll_loadgen::LoadError;
-use plimsoll_properties::PropertyError;
 use plimsoll_workload::WorkloadError;
+use plimsoll_workload::properties::PropertyError;
 use std::io;
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ pub enum YcsbError {
     },
     /// Another user could change the place of the database.
     #[error(transparent)]
-    Place(#[from] plimsoll_testbed::TestbedError),
+    Place(#[from] plimsoll_rig::testbed::TestbedError),
     /// A file or folder.
     #[error("cannot use {path}: {source}", path = path.display())]
     Path {

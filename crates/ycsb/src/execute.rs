@@ -13,7 +13,7 @@ use crate::watcher::{Message, Watch, Watcher};
 use plimsoll_engine::{Engine, INSTEAD_OF_LEAN};
 use plimsoll_loadgen::{LoadSpec, PointSpec, SliceSink, run_load_with, run_point_with};
 use plimsoll_record::{PointEnd, Slice, WorkerUse};
-use plimsoll_schedule::{Load, Share};
+use plimsoll_workload::schedule::{Load, Share};
 use plimsoll_workload::{KeySpace, Workload};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -53,7 +53,7 @@ pub struct Surroundings<'a> {
 /// are counted, reported, and named in what is returned.
 pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<Ended, YcsbError> {
     let settings = Settings::read(command, &|path| {
-        plimsoll_files::read_text(path.as_ref(), MOST_OF_A_FILE)
+        plimsoll_record::files::read_text(path.as_ref(), MOST_OF_A_FILE)
     })?;
     let plan = Plan::read(command.binding, &command.properties, command.is_async)?;
     let data = match settings.phase {
@@ -135,12 +135,12 @@ pub fn execute(command: &Command, surroundings: &Surroundings<'_>) -> Result<End
 
 /// A line on the standard error. Nobody may be listening any more.
 pub(crate) fn talk(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", plimsoll_redact::lines(line));
+    let _ = writeln!(io::stderr(), "{}", plimsoll_record::redact::lines(line));
 }
 
 /// A line on the standard output, before the report.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(io::stdout(), "{}", plimsoll_redact::lines(line));
+    let _ = writeln!(io::stdout(), "{}", plimsoll_record::redact::lines(line));
 }
 
 struct Run<'a> {
@@ -241,7 +241,7 @@ impl Run<'_> {
                 complaints.push(format!(
                     "{}: {} ({} times)",
                     sample.operation.name(),
-                    plimsoll_redact::redact(&sample.message),
+                    plimsoll_record::redact::redact(&sample.message),
                     sample.count
                 ));
             }

@@ -1,7 +1,7 @@
 //! The directory of an embedded database that stays from load to run: only one that is empty or that this command made is used.
 
 use crate::error::YcsbError;
-use plimsoll_testbed::make_place;
+use plimsoll_rig::testbed::make_place;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl KeptDirectory {
             source,
         };
         let marker = path.join(MARKER);
-        let is_marked = match plimsoll_files::read_text(&marker, 4096) {
+        let is_marked = match plimsoll_record::files::read_text(&marker, 4096) {
             Ok(words) => words == WORDS,
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
             Err(error) => return Err(failed(error)),

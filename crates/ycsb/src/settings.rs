@@ -6,7 +6,7 @@ use crate::exporter::Exporter;
 use crate::metric::Return;
 use crate::report::Style;
 use crate::tally::{Interval, Kinds, Layout};
-use plimsoll_properties::{Core, Properties, PropertyError};
+use plimsoll_workload::properties::{Core, Properties, PropertyError};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::PathBuf;
@@ -177,7 +177,7 @@ fn note_properties(command: &Command, notes: &mut Vec<String>) {
     let mut unknown = Vec::new();
     for (name, value) in command.properties.iter() {
         match catalogue::find(name) {
-            None => unknown.push(plimsoll_redact::redact(name)),
+            None => unknown.push(plimsoll_record::redact::redact(name)),
             Some(known) if known.treatment == Treatment::Ignored => {
                 let is_off = matches!(value.to_ascii_lowercase().as_str(), "false" | "");
                 if !is_off {

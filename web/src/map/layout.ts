@@ -27,7 +27,7 @@ export interface Layout {
   cells: number;
 }
 
-/** Bytes that share a cell, so that files of these sizes fill a square of so many columns: as `plimsoll_diskmap::Layout` has it. */
+/** Bytes that share a cell, so that files of these sizes fill a square of so many columns: as `plimsoll_trace::diskmap::Layout` has it. */
 export function cellBytes(sizes: number[], columns: number): number {
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const least = Math.max(Math.ceil(bytes / (columns * columns)), SECTOR_BYTES);

@@ -1,4 +1,4 @@
-// Packed accesses of a trace, as `plimsoll_diskmap::pack` writes them: its documentation says what lies where.
+// Packed accesses of a trace, as `plimsoll_trace::diskmap::pack` writes them: its documentation says what lies where.
 
 export type FileKind = "collection" | "index" | "journal" | "other";
 

@@ -48,7 +48,7 @@ pub(super) fn samples(directory: &Path) -> io::Result<Vec<MetricsSample>> {
             .and_then(|name| name.to_str())
             .is_some_and(|name| name.starts_with("metrics."));
         if is_metrics {
-            let bytes = plimsoll_files::read(&path, MOST_FILE_BYTES)
+            let bytes = plimsoll_record::files::read(&path, MOST_FILE_BYTES)
                 .map_err(|source| refuse(&path, source))?;
             read_file(&bytes, &mut samples);
         }

@@ -6,15 +6,15 @@ use super::collection::Marking;
 use super::connection::{Connection, runtime};
 use super::server;
 use super::target::Target;
+use crate::mongo::{
+    Credentials, FindPrimary, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism, W,
+    WriteConcern,
+};
 use crate::{EngineError, FieldVisitor, Outcome, Session};
 use mongodb::bson::rawdoc;
 use mongodb::options::{
     Acknowledgment, AuthMechanism, ClientOptions, ReadConcernLevel, ReadPreference,
     SelectionCriteria, ServerAddress, Tls,
-};
-use plimsoll_mongo::{
-    Credentials, FindPrimary, Host, Inserted, LeanClient, LeanError, LeanOptions, Mechanism, W,
-    WriteConcern,
 };
 use plimsoll_workload::{FieldChoice, Fields};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,10 +4,10 @@ use super::connection::Connection;
 use super::lean::host_of;
 use super::messages::words;
 use super::target::Target;
+use crate::mongo::Host;
 use crate::{Endpoint, EngineError, ServerIdentity};
 use mongodb::bson::{Bson, Document, doc};
 use mongodb::options::ServerAddress;
-use plimsoll_mongo::Host;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

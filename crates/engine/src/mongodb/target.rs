@@ -10,7 +10,7 @@ use mongodb::options::{
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use plimsoll_plan::{SettingValue, Settings};
-use plimsoll_redact::{HIDDEN, quotable_secrets, redact};
+use plimsoll_record::redact::{HIDDEN, quotable_secrets, redact};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! A script of times at which nothing is served.
 
-use plimsoll_quantities::units::parse_duration;
+use plimsoll_record::quantities::units::parse_duration;
 
 /// Beginnings and ends, nanoseconds from the beginning of the script, in order, not touching.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,9 @@
 //! `arms` and `defaults`: what arms have in common, what each gives itself, and the settings of their engines.
 
 use crate::check::{Limits, Surroundings};
+use crate::document::{
+    Checked, DocumentMistake, Entry, Kind, Node, OpenMap, Place, Value, is_name, join,
+};
 use crate::elements::disk::DISK_OR_PRESET;
 use crate::elements::file::file;
 use crate::elements::filesystem::FILESYSTEM_OR_KIND;
@@ -12,9 +15,6 @@ use crate::mistake::Mistake;
 use crate::origins::{Origins, written};
 use crate::table::*;
 use crate::{Collector, Reader};
-use plimsoll_document::{
-    Checked, DocumentMistake, Entry, Kind, Node, OpenMap, Place, Value, is_name, join,
-};
 use plimsoll_plan::{EngineKind, Settings, Source};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,11 +1,11 @@
 //! `measurement.blocks`: how many rounds are made through all arms.
 
+use crate::document::{Checked, Value};
 use crate::elements::measurement::{self, measurement as keys};
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
 use crate::{Collector, Overrides};
-use plimsoll_document::{Checked, Value};
 use plimsoll_plan::{Looks, SettingValue, Source};
 
 /// Blocks of an experiment.

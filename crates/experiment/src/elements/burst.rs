@@ -1,8 +1,8 @@
 //! `disk.burst`: credits that are saved while little is requested.
 
+use crate::document::Checked;
 use crate::elements::disk::bandwidth;
 use crate::table::*;
-use plimsoll_document::Checked;
 use plimsoll_record::DiskBurst;
 
 /// Burst credits, or none where the preset has some.

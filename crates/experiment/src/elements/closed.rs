@@ -1,13 +1,13 @@
 //! `load.closed`: sessions that ask again when they are answered.
 
 use crate::Collector;
+use crate::document::Checked;
 use crate::elements::load::{LoadPoint, Loads, SWEPT, sessions_of};
 use crate::elements::sweep::{Sweep, THREADS_SWEEP, distinct, sweep_of_threads};
 use crate::origins::Origins;
 use crate::table::*;
-use plimsoll_document::Checked;
 use plimsoll_plan::{PointRole, SettingValue};
-use plimsoll_schedule::Load;
+use plimsoll_workload::schedule::Load;
 
 object! {
     /// The closed loop.

@@ -1,15 +1,15 @@
 //! `compare`: what is judged, and where.
 
 use crate::Collector;
+use crate::document::{Checked, Place, join};
 use crate::elements::file::file;
 use crate::elements::load::LoadPoint;
 use crate::elements::metric::{METRIC, METRICS};
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
-use plimsoll_document::{Checked, Place, join};
 use plimsoll_plan::{Arm, Compare, Design, Factor, LoadAt, Metric, Source};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use std::collections::BTreeMap;
 
 object! {

@@ -1,5 +1,6 @@
 //! `disk`: an emulated disk, by a preset or by figures, or a device of this machine.
 
+use crate::document::{Checked, Kind, Node, Place, SourceText, Value};
 use crate::elements::arm::{ArmValue, ReadArm, arm};
 use crate::elements::burst::{BURST_OR_OFF, burst};
 use crate::elements::latency::{LAW, latencies};
@@ -8,7 +9,6 @@ use crate::presets::{DiskPreset, disk_presets};
 use crate::rig_mistake::RigMistake;
 use crate::table::*;
 use crate::{Collector, Problems, Reader};
-use plimsoll_document::{Checked, Kind, Node, Place, SourceText, Value};
 use plimsoll_plan::estimate::{ample_capacity, least_capacity, most_held};
 use plimsoll_plan::words::disk_words;
 use plimsoll_plan::{EngineKind, Source};
@@ -112,7 +112,7 @@ fn read(text: &str, problems: &mut Collector<'_>) -> Option<DiskDraft> {
             place: Place::default(),
             kind: Kind::Scalar(String::new()),
         },
-        _ => plimsoll_document::read(text, problems)?,
+        _ => crate::document::read(text, problems)?,
     };
     let checked = Reader::new(problems).read("", &DISK_OR_PRESET, &node);
     match checked.value {
@@ -182,7 +182,7 @@ pub(crate) fn described(
         && let Some(checked) = map.get(disk::capacity)
     {
         let mistake = RigMistake::CapacityNotBlocks {
-            capacity: plimsoll_quantities::units::size(bytes),
+            capacity: plimsoll_record::quantities::units::size(bytes),
         };
         problems.add(&disk::capacity.under(path), Some(checked.place), mistake);
     }

@@ -1,16 +1,16 @@
 //! `events`: what is done to the servers of the arms while they are measured.
 
 use crate::Collector;
+use crate::document::Checked;
 use crate::elements::file::file;
 use crate::elements::load::LoadPoint;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
-use plimsoll_document::Checked;
 use plimsoll_plan::words::event_in_words;
 use plimsoll_plan::{Arm, Measurement, PointRole};
 use plimsoll_record::{Act, EventSpec, Role};
-use plimsoll_schedule::Load;
+use plimsoll_workload::schedule::Load;
 
 /// Events of a point.
 pub(crate) const MOST_EVENTS: usize = 100;

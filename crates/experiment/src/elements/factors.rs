@@ -1,6 +1,7 @@
 //! `factors`, `except` and `design`: what is varied. The cells of the grid become the arms of the experiment.
 
 use crate::check::Scouted;
+use crate::document::{Checked, Entry, KeyWords, Kind, Node, OpenMap, Place, join};
 use crate::elements::arm::{ARM, arm};
 use crate::elements::closed::closed;
 use crate::elements::file::file;
@@ -12,12 +13,11 @@ use crate::mistake::Mistake;
 use crate::origins::{Origins, default};
 use crate::table::*;
 use crate::{Collector, Reader};
-use plimsoll_document::{Checked, Entry, KeyWords, Kind, Node, OpenMap, Place, join};
 use plimsoll_plan::design::{fraction, screening};
 use plimsoll_plan::{
     Design, EngineKind, Factor, Level, Quantity, SettingKind, SettingValue, Source,
 };
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use std::collections::BTreeSet;
 
 /// Factors of an experiment: as many as the largest screening design takes.
@@ -368,7 +368,7 @@ impl GridReader<'_, '_> {
         let mut levels = Vec::new();
         for entry in entries {
             if !matches!(entry.value.kind, Kind::Map(_) | Kind::Null) {
-                let mistake = plimsoll_document::DocumentMistake::WrongKind {
+                let mistake = crate::document::DocumentMistake::WrongKind {
                     expected: "a map of an arm's keys such as {cache_size: 256MiB}".into(),
                     found: entry.value.kind_words(),
                 };

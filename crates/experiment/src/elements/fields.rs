@@ -1,10 +1,10 @@
 //! `workload.fields`: what a record is made of.
 
 use crate::Collector;
+use crate::document::{Checked, Value};
 use crate::elements::workload::{PATH, WorkloadReader, workload};
 use crate::mistake::Mistake;
 use crate::table::*;
-use plimsoll_document::{Checked, Value};
 use plimsoll_plan::SettingValue;
 use plimsoll_workload::{DataSpec, FieldLength};
 

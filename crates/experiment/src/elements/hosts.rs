@@ -1,12 +1,12 @@
 //! `hosts`: machines beside the one that the program runs on.
 
 use crate::Collector;
+use crate::document::Checked;
 use crate::elements::arm::{ReadArm, arm};
 use crate::elements::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
-use plimsoll_document::Checked;
 use plimsoll_plan::{Arm, CONTROLLER, HostRole, HostSpec, HostWay};
 use std::net::Ipv4Addr;
 

@@ -1,10 +1,10 @@
 //! `disk.latency` and its like: how long requests wait.
 
 use crate::Collector;
+use crate::document::{Checked, Value};
 use crate::elements::metric::TABLE_PERCENTILES;
 use crate::rig_mistake::RigMistake;
 use crate::table::*;
-use plimsoll_document::{Checked, Value};
 use plimsoll_plan::{SettingValue, table_percentile};
 use plimsoll_record::{DiskLatency, DiskSpec};
 

@@ -1,14 +1,14 @@
 //! `limits` of an arm, and the published `machine` that they may come from.
 
+use crate::document::{Checked, Place};
 use crate::elements::arm::{ReadArm, arm};
 use crate::elements::rig::RigReader;
 use crate::presets::{MachinePreset, machine_presets};
 use crate::rig_mistake::RigMistake;
 use crate::table::*;
-use plimsoll_document::{Checked, Place};
 use plimsoll_plan::Source;
 use plimsoll_plan::estimate::{MEMORY_BESIDES_CACHE, MEMORY_BESIDES_CACHE_OF_SERVER};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use plimsoll_record::{LimitsSpec, ServerSpec};
 
 const GIB: f64 = (1u64 << 30) as f64;

@@ -1,6 +1,7 @@
 //! `load`: how hard it is asked. See [`crate::elements::closed`], [`crate::elements::open`] and [`crate::elements::stages`].
 
 use crate::Collector;
+use crate::document::{Checked, Field, Place};
 use crate::elements::closed::{CLOSED, closed};
 use crate::elements::file::file;
 use crate::elements::open::{OPEN, open};
@@ -9,10 +10,9 @@ use crate::elements::stages::STAGES;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
-use plimsoll_document::{Checked, Field, Place};
 use plimsoll_plan::estimate::window_ns;
 use plimsoll_plan::{LoadAt, Measurement, Point, PointRole, Sessions, SettingValue, Source};
-use plimsoll_schedule::{Arrivals, Load, MOST_ARRIVALS};
+use plimsoll_workload::schedule::{Arrivals, Load, MOST_ARRIVALS};
 
 /// Points of one run.
 const MOST_POINTS: u64 = 1_000;

@@ -1,10 +1,10 @@
 //! `load_phase`: how the data is stored.
 
+use crate::document::Checked;
 use crate::elements::file::file;
 use crate::elements::load::sessions_of;
 use crate::origins::Origins;
 use crate::table::*;
-use plimsoll_document::Checked;
 use plimsoll_plan::LoadPhase;
 
 object! {

@@ -1,15 +1,15 @@
 //! `measurement`: how long, how often and in which order.
 
+use crate::document::{Checked, Place};
 use crate::elements::blocks::{BLOCKS, MOST_BLOCKS, blocks};
 use crate::elements::file::file;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
 use crate::{Collector, Overrides};
-use plimsoll_document::{Checked, Place};
 use plimsoll_plan::{Checkpoints, Measurement, Order, Pairing, SettingValue, Source};
-use plimsoll_quantities::units;
 use plimsoll_record::ShapedFrom;
+use plimsoll_record::quantities::units;
 
 /// Operations at the end of which a point can end.
 const MOST_OPERATIONS: u64 = 1_000_000_000_000_000;

@@ -1,7 +1,7 @@
 //! The words of metrics and percentiles, as values and as keys.
 
+use crate::document::{DocumentMistake, KeyWords, Word, nearest_or_all};
 use crate::table::*;
-use plimsoll_document::{DocumentMistake, KeyWords, Word, nearest_or_all};
 use plimsoll_plan::{Metric, SettingValue, percentile, table_percentile};
 
 const METRIC_PATTERN: &str =

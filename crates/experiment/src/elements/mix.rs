@@ -1,14 +1,14 @@
 //! `workload.mixes`: mixes of operations, by preset or parameter by parameter.
 
 use crate::Collector;
+use crate::document::{Checked, Field, Place, SourceText, Value, join};
 use crate::elements::fields::range;
 use crate::elements::workload::{PATH, WorkloadReader, words, workload};
 use crate::mistake::Mistake;
 use crate::origins::{Origins, written};
 use crate::table::*;
-use plimsoll_document::{Checked, Field, Place, SourceText, Value, join};
 use plimsoll_plan::{SettingValue, Source};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use plimsoll_workload::{
     DataSpec, KeySpace, Mix, RequestDistribution, ScanDistribution, ScanLength, Workload,
     WorkloadError,

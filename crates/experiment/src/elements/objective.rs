@@ -1,15 +1,15 @@
 //! `objective`: what counts as good service.
 
 use crate::Collector;
+use crate::document::{Checked, Value, join};
 use crate::elements::file::file;
 use crate::elements::metric::PERCENTILES;
 use crate::elements::search::SEARCH;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
-use plimsoll_document::{Checked, Value, join};
 use plimsoll_plan::{Objective, Search, SettingValue, percentile};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 
 object! {
     /// What counts as good service.

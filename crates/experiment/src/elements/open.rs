@@ -1,16 +1,16 @@
 //! `load.open`: operations that are due at times fixed beforehand.
 
 use crate::Collector;
+use crate::document::Checked;
 use crate::elements::load::{
     ARRIVALS, LoadPoint, Loads, OpenLoop, SESSIONS_OR_FOUND, SWEPT, arrivals_of, count_of,
 };
 use crate::elements::sweep::{RATES_SWEEP, Sweep, distinct, rates_sweep, sweep_of_rates};
 use crate::origins::Origins;
 use crate::table::*;
-use plimsoll_document::Checked;
 use plimsoll_plan::PointRole;
-use plimsoll_quantities::units;
-use plimsoll_schedule::Load;
+use plimsoll_record::quantities::units;
+use plimsoll_workload::schedule::Load;
 
 /// Rate of a point at a share of the line while the line is not known, operations per second.
 const PLACEHOLDER_RATE: f64 = 1_000.0;

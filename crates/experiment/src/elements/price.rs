@@ -1,11 +1,11 @@
 //! `price`: what an arm costs.
 
+use crate::document::{Checked, Value};
 use crate::elements::arm::{ReadArm, arm};
 use crate::elements::rig::RigReader;
 use crate::presets::MachinePreset;
 use crate::rig_mistake::RigMistake;
 use crate::table::*;
-use plimsoll_document::{Checked, Value};
 use plimsoll_plan::words::price_words;
 use plimsoll_plan::{SettingValue, Source};
 use plimsoll_record::Price;

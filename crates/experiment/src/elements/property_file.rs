@@ -1,11 +1,11 @@
 //! `workload.ycsb`: a property file of YCSB in place of the workload's own keys.
 
+use crate::document::join;
 use crate::elements::mix::mix_values;
 use crate::elements::workload::{PATH, WorkloadReader, workload};
 use crate::mistake::Mistake;
-use plimsoll_document::join;
 use plimsoll_plan::Source;
-use plimsoll_properties::{CORE_PROPERTIES, Core, Properties};
+use plimsoll_workload::properties::{CORE_PROPERTIES, Core, Properties};
 use std::path::Path;
 
 /// Properties that are the measurement's business here, and that every workload file of YCSB has.

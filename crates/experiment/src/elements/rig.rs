@@ -2,11 +2,11 @@
 
 use crate::Collector;
 use crate::check::Limits;
+use crate::document::Place;
 use crate::elements::arm::{ReadArm, arm};
 use crate::elements::disk::NO_DISK;
 use crate::origins::Origins;
 use crate::rig_mistake::RigMistake;
-use plimsoll_document::Place;
 use plimsoll_plan::estimate::Copies;
 use plimsoll_plan::{EngineKind, Settings, server_uri};
 use plimsoll_record::{DiskChoice, RigSpec, ServerSpec};

@@ -1,9 +1,9 @@
 //! `scales`: parts of a file that are laid over it, so that one file holds an experiment for a laptop and for a server.
 
 use crate::Collector;
+use crate::document::{DocumentMistake, Entry, Key, Kind, Node, OpenMap, Place};
 use crate::elements::file::{FILE, file};
 use crate::mistake::Mistake;
-use plimsoll_document::{DocumentMistake, Entry, Key, Kind, Node, OpenMap, Place};
 
 /// A scale in the table of the file: any part of the file.
 pub(crate) static OPEN_SCALE: OpenMap = OpenMap {

@@ -1,6 +1,7 @@
 //! `objective.search`: whether and how the plimsoll line is searched.
 
 use crate::Collector;
+use crate::document::{Checked, Value};
 use crate::elements::file::file;
 use crate::elements::load::{
     ARRIVALS, LoadPoint, Loads, OpenLoop, SESSIONS_OR_FOUND, SESSIONS_TILL_FOUND, arrivals_of,
@@ -11,11 +12,10 @@ use crate::elements::sweep::six_digits;
 use crate::mistake::Mistake;
 use crate::origins::Origins;
 use crate::table::*;
-use plimsoll_document::{Checked, Value};
 use plimsoll_plan::estimate::window_ns;
 use plimsoll_plan::{Measurement, PointRole, Search, Sessions, SettingValue, Source};
-use plimsoll_quantities::units;
-use plimsoll_schedule::{Arrivals, Load, MOST_ARRIVALS};
+use plimsoll_record::quantities::units;
+use plimsoll_workload::schedule::{Arrivals, Load, MOST_ARRIVALS};
 
 /// The narrowest and the widest interval at which a search can end.
 const WIDTH: Shape = Shape::number(0.001, 0.5);

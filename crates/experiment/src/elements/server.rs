@@ -1,15 +1,15 @@
 //! `server`: which server is started for an arm: a preset with the arm's changes, and its settings as arguments.
 
 use crate::Collector;
+use crate::document::{Checked, Value, join};
 use crate::elements::arm::{ArmValue, ReadArm, arm};
 use crate::elements::rig::RigReader;
 use crate::rig_mistake::RigMistake;
 use crate::table::*;
-use plimsoll_document::{Checked, Value, join};
 use plimsoll_plan::{
     Arm, EngineKind, ServerPreset, Settings, Source, URI, server_preset, server_presets, server_uri,
 };
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use plimsoll_record::{MOST_MEMBERS, ServerSpec};
 
 /// A server by its name or its program, or with more.

@@ -1,12 +1,12 @@
 //! `load.stages`: one open loop with a rate that changes.
 
+use crate::document::Checked;
 use crate::elements::load::{ARRIVALS, LoadPoint, Loads};
 use crate::elements::open::open_loop;
 use crate::origins::Origins;
 use crate::table::*;
-use plimsoll_document::Checked;
 use plimsoll_plan::{PointRole, SettingValue};
-use plimsoll_schedule::{Load, Stage};
+use plimsoll_workload::schedule::{Load, Stage};
 
 /// A stage may pause the load.
 const STAGE_RATE: Shape = rate_from(0.0);

@@ -1,12 +1,12 @@
 //! Sweeps and lists of points: what `threads` and `rates` of a load take.
 
 use crate::Collector;
+use crate::document::{Checked, Value};
 use crate::mistake::Mistake;
 use crate::origins::{Origins, written_count};
 use crate::table::*;
-use plimsoll_document::{Checked, Value};
 use plimsoll_plan::SettingValue;
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 
 const FACTOR: Shape = Shape::number(1.01, 1_000.0);
 

@@ -1,13 +1,13 @@
 //! `thresholds`: bounds that must hold at the end.
 
+use crate::document::{Checked, DocumentMistake, Value};
 use crate::elements::compare::{AT, JudgedReader, load_at_text};
 use crate::elements::file::file;
 use crate::elements::metric::{BOUND, metric};
 use crate::mistake::Mistake;
 use crate::table::*;
-use plimsoll_document::{Checked, DocumentMistake, Value};
 use plimsoll_plan::{LoadAt, Metric, SettingValue, Threshold};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 
 /// A bound, alone or with its scope.
 pub(crate) const THRESHOLD_OR_BOUND: Shape = Shape::Any(&[BOUND, Shape::Object(&THRESHOLD)]);

@@ -1,11 +1,11 @@
 //! `working_set`: a number of records so that the data is a given share of the cache that its engine can use.
 
+use crate::document::Checked;
 use crate::mistake::Mistake;
 use crate::rig_mistake::RigMistake;
-use plimsoll_document::Checked;
 use plimsoll_plan::{EngineKind, Settings, WorkingSet};
-use plimsoll_quantities::units;
 use plimsoll_record::ServerSpec;
+use plimsoll_record::quantities::units;
 use plimsoll_workload::DataSpec;
 use std::collections::BTreeMap;
 

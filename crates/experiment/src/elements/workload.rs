@@ -2,6 +2,7 @@
 
 use crate::Collector;
 use crate::check::Surroundings;
+use crate::document::{Checked, Place};
 use crate::elements::arm::{self, ReadArm};
 use crate::elements::fields::{FIELDS, fields};
 use crate::elements::file::file;
@@ -10,13 +11,12 @@ use crate::elements::working_set::{MeasureRecords, RecordSizes};
 use crate::mistake::Mistake;
 use crate::origins::{Origins, written_count};
 use crate::table::*;
-use plimsoll_document::{Checked, Place};
 use plimsoll_plan::words::working_set_words;
 use plimsoll_plan::{EngineKind, SettingValue, Settings, WorkingSet, standing_alone};
-use plimsoll_properties::Core;
-use plimsoll_quantities::units;
-use plimsoll_quantities::words::decimal_bytes;
 use plimsoll_record::ServerSpec;
+use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::words::decimal_bytes;
+use plimsoll_workload::properties::Core;
 use plimsoll_workload::{DataSpec, KeyOrder, Wrong};
 
 const MOST_RECORDS: u64 = 1_000_000_000_000;

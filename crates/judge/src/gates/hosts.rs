@@ -12,7 +12,7 @@ use plimsoll_record::{
     ForeignCpu, Histogram, HostPoint, LoadKind, PointEnd, PointRecord, RunRecord, Severity,
     Warning, WarningId,
 };
-use plimsoll_schedule::Share;
+use plimsoll_workload::schedule::Share;
 
 /// Seconds of hosts are laid on each other by their clocks. A slice is 1 s long, so a clock that is known to 1 ms puts at most 0.1 % of it into the wrong one.
 const CLOCK_BOUND_LIMIT_NS: u64 = 1_000_000;

@@ -10,9 +10,9 @@ use crate::sessions::Shared;
 use crate::{closed, open};
 use plimsoll_engine::Engine;
 use plimsoll_record::Operation;
-use plimsoll_schedule::Share;
 use plimsoll_testing::allocations::{CountingAllocator, during};
 use plimsoll_workload::Mix;
+use plimsoll_workload::schedule::Share;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

@@ -11,7 +11,7 @@ use crate::clock::{Clock, ClockStart};
 use crate::point::{PointSpec, SliceSink, run_point_on};
 use plimsoll_engine::{Engine, EngineError, FieldVisitor, Outcome, Session};
 use plimsoll_record::{EngineDescription, Histogram, PointEnd, Slice};
-use plimsoll_schedule::{Load, Share};
+use plimsoll_workload::schedule::{Load, Share};
 use plimsoll_workload::{DataSpec, FieldChoice, Fields, KeySpace, Mix, Stream, Workload};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -242,7 +242,7 @@ fn closed() -> Load {
     Load::closed(1)
 }
 
-fn open(rate: f64, arrivals: plimsoll_schedule::Arrivals) -> Load {
+fn open(rate: f64, arrivals: plimsoll_workload::schedule::Arrivals) -> Load {
     Load::Open {
         rate,
         arrivals,

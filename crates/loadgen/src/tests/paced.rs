@@ -7,7 +7,7 @@ use crate::observer::{After, ObservedOp, OpObserver};
 use crate::point::run_point_on;
 use plimsoll_engine::{Engine, Outcome};
 use plimsoll_record::{Operation, PointEnd, Status};
-use plimsoll_schedule::Load;
+use plimsoll_workload::schedule::Load;
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use std::sync::{Arc, Mutex};
 

@@ -5,8 +5,8 @@ use super::{closed, measure, measure_on, open, spec};
 use crate::open::Behind;
 use crate::point::PointSpec;
 use plimsoll_record::Histogram;
-use plimsoll_schedule::{Arrivals, arrivals};
 use plimsoll_workload::Stream;
+use plimsoll_workload::schedule::{Arrivals, arrivals};
 
 /// Exponential service times from one seed.
 fn exponential(mean_ns: f64) -> impl FnMut() -> u64 + Send {

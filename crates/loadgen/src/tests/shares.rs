@@ -3,7 +3,7 @@
 use super::{Jumping, Keep, MILLISECOND, ORIGIN, SECOND, Server, spec};
 use crate::point::{LoadError, PointSpec, run_point_on};
 use plimsoll_record::{PointEnd, PointLabel, PointRecord, Slice};
-use plimsoll_schedule::{Arrivals, Load, Share};
+use plimsoll_workload::schedule::{Arrivals, Load, Share};
 use plimsoll_workload::{DataSpec, KeySpace, Mix, Workload};
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ fn sessions_keep_their_pace_on_whatever_host() {
     };
     let mut spec = spec(load, 0, u64::MAX);
     spec.operations = Some(11);
-    let pace = plimsoll_schedule::Pace::new(40.0, 4);
+    let pace = plimsoll_workload::schedule::Pace::new(40.0, 4);
     for (index, operations) in [3, 3, 3, 2].into_iter().enumerate() {
         spec.share = Share::new(index as u32, 4).unwrap();
         let (keep, end) = measure(&spec, |begin| begin + MILLISECOND).unwrap();

@@ -1,7 +1,7 @@
 //! Where a point begins, is cut, and ends.
 
 use super::{MILLISECOND, Measured, SECOND, closed, measure, open, spec};
-use plimsoll_schedule::{Arrivals, Load};
+use plimsoll_workload::schedule::{Arrivals, Load};
 
 /// Index, start, length, warm-up, completed.
 fn table(measured: &Measured) -> Vec<(u32, u64, u64, bool, u64)> {

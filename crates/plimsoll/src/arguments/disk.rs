@@ -2,7 +2,7 @@
 
 use super::count;
 use clap::{Args, Subcommand, ValueHint};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use std::path::PathBuf;
 
 /// `plimsoll disk`.

@@ -1,7 +1,7 @@
 //! The arguments of `plimsoll diskmap`.
 
 use clap::{Args, ValueHint};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use std::path::PathBuf;
 
 /// `plimsoll diskmap`.

@@ -1,7 +1,7 @@
 //! The arguments of `plimsoll export`.
 
 use clap::{Args, ValueHint};
-use plimsoll_export::Form;
+use plimsoll_report::export::Form;
 use std::path::PathBuf;
 
 /// `plimsoll export`.

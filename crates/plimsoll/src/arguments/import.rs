@@ -62,7 +62,7 @@ fn format(word: &str) -> Result<Format, String> {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    plimsoll_quantities::units::parse_share(text).map_err(|error| error.to_string())
+    plimsoll_record::quantities::units::parse_share(text).map_err(|error| error.to_string())
 }
 
 fn unit(word: &str) -> Result<Unit, String> {

@@ -7,9 +7,9 @@ use crate::exit::Exit;
 use crate::rig::Rigs;
 use crate::screen::{print, print_drawn, print_json, screen, tell};
 use anyhow::{Context, bail};
-use plimsoll_fio::{Characterisation, Latencies, Measured, Permission, Profile, Row, Target};
 use plimsoll_report::disk::{DiskLatencies, DiskPicture, DiskRow};
 use plimsoll_rig::Characterised;
+use plimsoll_rig::fio::{Characterisation, Latencies, Measured, Permission, Profile, Row, Target};
 use std::path::Path;
 
 /// `plimsoll disk characterise`: IOPS and latency against block size and requests in flight.
@@ -93,14 +93,17 @@ fn show(
         rows: found.rows.iter().flat_map(rows).collect(),
     };
     if let Some(file) = &arguments.page {
-        plimsoll_files::write_whole(file, plimsoll_page::disk::page(&picture).as_bytes())
-            .with_context(|| format!("cannot write the page {}", file.display()))?;
+        plimsoll_record::files::write_whole(
+            file,
+            plimsoll_report::page::disk::page(&picture).as_bytes(),
+        )
+        .with_context(|| format!("cannot write the page {}", file.display()))?;
     }
     if arguments.json {
         print_json(found)?;
         return Ok(());
     }
-    print_drawn(&plimsoll_terminal::disk(&picture, &screen()))?;
+    print_drawn(&plimsoll_report::terminal::disk(&picture, &screen()))?;
     if let Some(file) = &arguments.page {
         print(format_args!("\nPage: {}\n", crate::show::link(file)))?;
     }

@@ -4,7 +4,7 @@ use crate::arguments;
 use crate::exit::Exit;
 use crate::screen::{self, print, print_json};
 use plimsoll_experiment::{DiskPreset, MachinePreset, disk_presets, machine_presets};
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use plimsoll_record::{DiskLatency, DiskRates};
 use serde_json::json;
 

@@ -3,8 +3,8 @@
 use crate::screen::tell;
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll_fio::Progress;
-use plimsoll_redact::lines;
+use plimsoll_record::redact::lines;
+use plimsoll_rig::fio::Progress;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::Arc;

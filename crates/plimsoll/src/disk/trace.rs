@@ -4,7 +4,7 @@ use crate::arguments;
 use crate::exit::Exit;
 use crate::screen::{print, print_json};
 use anyhow::Context;
-use plimsoll_quantities::units;
+use plimsoll_record::quantities::units;
 use plimsoll_trace::{Kind, Place, Request, Resolver, Trace, csv, iolog_v3};
 use serde::Serialize;
 use std::collections::BTreeMap;

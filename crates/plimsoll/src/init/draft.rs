@@ -1,8 +1,8 @@
 //! The text of an experiment file that answers one question.
 
 use crate::arguments::{Question, Workload};
-use plimsoll_quantities::units;
-use plimsoll_quantities::words::list;
+use plimsoll_record::quantities::units;
+use plimsoll_record::quantities::words::list;
 
 /// The database that is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]

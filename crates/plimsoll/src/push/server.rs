@@ -60,7 +60,7 @@ impl Server {
         }
         let token = match (token_file, std::env::var(TOKEN)) {
             (Some(file), _) => {
-                let text = plimsoll_files::read_text(file, LARGEST_TOKEN);
+                let text = plimsoll_record::files::read_text(file, LARGEST_TOKEN);
                 let text =
                     text.with_context(|| format!("cannot read the token file {}", file.display()))?;
                 Some(text.trim().to_owned())

@@ -56,14 +56,16 @@ fn the_line_is_searched_in_every_block_and_never_found_above_the_capacity() {
         let made = rates(run);
         let numbers = made.iter().map(|(trial, _)| *trial);
         assert!(numbers.eq(0..made.len() as u32));
-        let trial = |point| plimsoll_search::trial(point, &objective, &search);
+        let trial = |point| plimsoll_plan::search::trial(point, &objective, &search);
         let trials: Vec<_> = run.points.iter().filter_map(trial).collect();
         assert_eq!(trials.len(), made.len(), "each was whole or lost");
         // A rate that the server cannot carry is never achieved, however the machine fares.
         let impossible = trials.iter().filter(|trial| trial.rate > 1.05 * CAPACITY);
         looked_above += impossible.clone().count();
         assert!(impossible.clone().all(|trial| !trial.is_good));
-        let found = plimsoll_search::replay(&search, &trials).unwrap().line();
+        let found = plimsoll_plan::search::replay(&search, &trials)
+            .unwrap()
+            .line();
         assert_eq!((block.lower, block.upper), (found.lower, found.upper));
         assert_eq!(block.trials.len(), made.len());
     }

@@ -7,8 +7,8 @@
 use crate::hosts::ip;
 use crate::killing::{Random, journals, left_behind, nothing_is_lost, role};
 use crate::laboratory::{Laboratory, MARK, send, wait_until};
-use plimsoll_mongo::document::Elements;
-use plimsoll_mongo::{Host, LeanClient, LeanOptions};
+use plimsoll_engine::mongo::document::Elements;
+use plimsoll_engine::mongo::{Host, LeanClient, LeanOptions};
 use plimsoll_record::{ExperimentRecord, ExperimentState, RunState};
 use plimsoll_testing::{Need, needs, server};
 use plimsoll_workload::DataSpec;

@@ -29,7 +29,7 @@ fn expect_whole(laboratory: &Laboratory, said: &Said, runs: usize) -> Experiment
     let page = fs::read_to_string(page_of(out)).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"));
     // Its one script is the one that its policy lets run; all others are data.
-    let policy = plimsoll_page::shell::policy(plimsoll_page::shell::Place::File);
+    let policy = plimsoll_report::page::shell::policy(plimsoll_report::page::shell::Place::File);
     assert!(page.contains(&policy));
     assert_eq!(page.matches("<script>").count(), 1);
     for data in page.split("<script ").skip(1) {

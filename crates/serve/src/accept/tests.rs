@@ -33,7 +33,7 @@ pub(super) fn record() -> ExperimentRecord {
 
 pub(super) fn bundled(record: &ExperimentRecord) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
-    plimsoll_bundle::write(record, "{}", "<p>", None, Program::default(), &mut out).unwrap();
+    plimsoll_store::bundle::write(record, "{}", "<p>", None, Program::default(), &mut out).unwrap();
     out.into_inner()
 }
 

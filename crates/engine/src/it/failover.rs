@@ -1,0 +1,175 @@
+//! Replica sets whose primary steps down or dies while it is asked.
+
+use crate::it::laboratory::{CLIENTS, assert_ok, open_at, read, records, text, verifiable};
+use crate::it::server::{Kind, Server};
+use crate::{Session, SetOrder, replica_set};
+use mongodb::bson::{Document, doc};
+use mongodb::{Client, Database};
+use plimsoll_workload::{Ask, FieldChoice, KeySpace};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use tokio::runtime::Runtime;
+
+/// Three mongods as a set.
+struct ReplicaSet {
+    members: Vec<Server>,
+    hosts: String,
+    runtime: Runtime,
+}
+
+impl ReplicaSet {
+    fn start() -> Self {
+        let start = |_| Server::start_with(Kind::Mongod, &["--replSet=plimsoll"]);
+        let members: Vec<Server> = (0..3).map(start).collect();
+        let hosts: Vec<String> = members.iter().map(host).collect();
+        let hosts = hosts.join(",");
+        replica_set(SetOrder::Initiate, &hosts, &mut std::io::sink()).unwrap();
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        Self {
+            members,
+            hosts,
+            runtime: runtime.enable_all().build().unwrap(),
+        }
+    }
+
+    fn uri(&self, options: &str) -> String {
+        format!("mongodb://{}/?replicaSet=plimsoll{options}", self.hosts)
+    }
+
+    fn command(&self, database: &Database, command: Document) -> Document {
+        let sent = async { database.run_command(command).await };
+        self.runtime.block_on(sent).unwrap()
+    }
+
+    /// The primary's own administration.
+    fn primary(&self) -> (usize, Database) {
+        let opened = self.runtime.block_on(Client::with_uri_str(self.uri("")));
+        let database = opened.unwrap().database("admin");
+        let hello = self.command(&database, doc! { "hello": 1 });
+        let primary = hello.get_str("me").unwrap();
+        let number = self.members.iter().position(|one| host(one) == primary);
+        (number.unwrap(), database)
+    }
+
+    /// Makes another member the primary.
+    fn step_down(&self) {
+        let (_, database) = self.primary();
+        self.command(&database, doc! { "replSetStepDown": 60, "force": true });
+    }
+}
+
+fn host(server: &Server) -> String {
+    format!("127.0.0.1:{}", server.port)
+}
+
+/// Stores the records, with something done before the 20th and before the 40th.
+fn store(session: &mut dyn Session, data: &plimsoll_workload::DataSpec, mut before: impl FnMut()) {
+    let key_space = KeySpace::new(data).unwrap();
+    let mut generator = key_space.loader(1).generator(0);
+    let mut stored = 0;
+    while let Some(Ask::Insert { key, fields, .. }) = generator.next() {
+        if stored == 20 || stored == 40 {
+            before();
+        }
+        assert_ok(&session.insert(key, fields));
+        stored += 1;
+    }
+    assert_eq!(stored, 60);
+}
+
+#[test]
+fn what_is_asked_outlives_the_loss_of_the_primary() {
+    let test = "failover::what_is_asked_outlives_the_loss_of_the_primary";
+    if !Kind::Mongod.is_there_or_skip(test) {
+        return;
+    }
+    let data = verifiable(60);
+    let mut set = ReplicaSet::start();
+    let uri = set.uri("&w=majority");
+    let ask = |client: &str, reached: Sender<()>, go_on: Receiver<()>| {
+        let pairs = [("client", text(client)), ("database", text(client))];
+        let engine = open_at(&uri, &data, &pairs).unwrap();
+        let mut session = engine.session().unwrap();
+        store(&mut *session, &data, || {
+            reached.send(()).unwrap();
+            go_on.recv().unwrap();
+        });
+        for (key, record) in records(&data) {
+            assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+        }
+        if client == "lean" {
+            // Its connection held until the server said that it is no longer the primary, and until it died.
+            assert_eq!(session.retries(), 2);
+        }
+        drop(session);
+        engine.close().unwrap();
+    };
+    std::thread::scope(|scope| {
+        let clients = CLIENTS.map(|client| {
+            let (reached, reaches) = channel();
+            let (goes_on, go_on) = channel();
+            let ask = &ask;
+            scope.spawn(move || ask(client, reached, go_on));
+            (reaches, goes_on)
+        });
+        // Both are between the same two operations when the primary goes.
+        for stored in [20, 40] {
+            for (reaches, _) in &clients {
+                reaches.recv().unwrap();
+            }
+            if stored == 20 {
+                set.step_down();
+            } else {
+                let (number, _) = set.primary();
+                set.members[number].kill();
+            }
+            for (_, goes_on) in &clients {
+                goes_on.send(()).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn a_session_opened_after_an_election_finds_the_primary() {
+    let test = "failover::a_session_opened_after_an_election_finds_the_primary";
+    if !Kind::Mongod.is_there_or_skip(test) {
+        return;
+    }
+    let data = verifiable(60);
+    let set = ReplicaSet::start();
+    let engines = CLIENTS.map(|client| {
+        let pairs = [("client", text(client))];
+        open_at(&set.uri("&w=majority"), &data, &pairs).unwrap()
+    });
+    store(&mut *engines[0].session().unwrap(), &data, || {});
+    set.step_down();
+    for engine in &engines {
+        let mut session = engine.session().unwrap();
+        for (key, record) in records(&data) {
+            assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+        }
+        assert_eq!(session.retries(), 0);
+    }
+}
+
+#[test]
+fn without_repetition_one_operation_fails_and_the_next_finds_the_primary() {
+    let test = "failover::without_repetition_one_operation_fails_and_the_next_finds_the_primary";
+    if !Kind::Mongod.is_there_or_skip(test) {
+        return;
+    }
+    let set = ReplicaSet::start();
+    let data = verifiable(60);
+    let uri = set.uri("&retryWrites=false&retryReads=false");
+    let engine = open_at(&uri, &data, &[("client", text("lean"))]).unwrap();
+    let mut session = engine.session().unwrap();
+    store(&mut *session, &data, || {});
+    set.step_down();
+    let (key, record) = records(&data).swap_remove(7);
+    let refused = session.delete(&key);
+    let refused = format!("{refused:?}");
+    assert!(refused.contains("is not the primary"), "{refused}");
+    assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+    assert_ok(&session.delete(&key));
+    assert_eq!(session.retries(), 0);
+}

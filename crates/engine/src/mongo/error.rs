@@ -1,0 +1,266 @@
+//! What can go wrong between the lean client and a server.
+
+use crate::mongo::link::STATE_CHANGES;
+use crate::mongo::reply::Flaw;
+use std::io;
+
+/// Numbers of errors of a server that pass, beside [`STATE_CHANGES`].
+const PASSING: [i32; 5] = [6, 7, 89, 262, 9_001];
+
+/// Why something was not done. Every message names the server and none holds a password.
+#[derive(Debug, thiserror::Error)]
+pub enum LeanError {
+    /// Nobody answers at the address.
+    #[error(
+        "cannot connect to {host}: {source}; see whether the server runs, and whether this is its address"
+    )]
+    Connect {
+        /// The server.
+        host: Box<str>,
+        /// Why.
+        source: io::Error,
+    },
+    /// There was no primary for too long, or no `mongos`.
+    #[error(
+        "{host} is not to be had, and nobody took its place in time; see the servers' logs for why they chose no primary"
+    )]
+    NoPrimary {
+        /// The server that was it before.
+        host: Box<str>,
+    },
+    /// Something answers that is no MongoDB, or one that does not speak this protocol.
+    #[error(
+        "what answers at {host} is no MongoDB of version 3.6 or later, or wants TLS: {reason}; see whether the address is right"
+    )]
+    NotMongo {
+        /// The server.
+        host: Box<str>,
+        /// What it did.
+        reason: Box<str>,
+    },
+    /// A MongoDB that is too old.
+    #[error(
+        "{host} is too old: it speaks version {found} of the protocol, and {least} (MongoDB 3.6) or later is needed; use a newer server"
+    )]
+    TooOld {
+        /// The server.
+        host: Box<str>,
+        /// Its `maxWireVersion`.
+        found: i64,
+        /// What is needed.
+        least: i64,
+    },
+    /// The server does not take writes: it is a secondary, or was just made one.
+    #[error(
+        "{host} is not the primary: {said}; name the replica set, by which its primary is found"
+    )]
+    NotPrimary {
+        /// The server.
+        host: Box<str>,
+        /// In which state it is, or how it refused.
+        said: Box<str>,
+    },
+    /// User, password or mechanism were refused, or the server could not prove that it knows the password.
+    #[error(
+        "{host} does not let the user `{user}` in: {reason}; see whether user, password and `authSource` are right"
+    )]
+    Authentication {
+        /// The server.
+        host: Box<str>,
+        /// As whom.
+        user: Box<str>,
+        /// Why.
+        reason: Box<str>,
+    },
+    /// There is already a record with this key.
+    #[error("{host}: there is already a record with this key")]
+    Duplicate {
+        /// The server.
+        host: Box<str>,
+    },
+    /// The server refused an operation, in its own words.
+    #[error("{host} refused: {message} ({name}, code {code})")]
+    Refused {
+        /// The server.
+        host: Box<str>,
+        /// Number of the error.
+        code: i32,
+        /// Its name.
+        name: Box<str>,
+        /// What the server said.
+        message: Box<str>,
+    },
+    /// The change was made, but not as durably as asked.
+    #[error(
+        "{host} made the change but could not satisfy the write concern: {message} ({name}, code {code})"
+    )]
+    WriteConcern {
+        /// The server.
+        host: Box<str>,
+        /// Number of the error.
+        code: i32,
+        /// Its name.
+        name: Box<str>,
+        /// What the server said.
+        message: Box<str>,
+    },
+    /// Some or all records of a batch were refused; the others are stored.
+    #[error("{refused} of {sent} records of a batch were not stored, the first because: {first}")]
+    Batch {
+        /// How many were refused.
+        refused: u64,
+        /// How many there were.
+        sent: u64,
+        /// Why the first was.
+        first: Box<LeanError>,
+    },
+    /// A reply that is not what the protocol says.
+    #[error("{host} does not keep to the protocol: {flaw}")]
+    Protocol {
+        /// The server.
+        host: Box<str>,
+        /// What is wrong with the reply.
+        flaw: Flaw,
+    },
+    /// A document that no server takes.
+    #[error(
+        "a record of {bytes} bytes is too large for {host}, which takes at most {most}; make fields fewer or shorter"
+    )]
+    TooLarge {
+        /// The server.
+        host: Box<str>,
+        /// Bytes of the document; 0 if only the server knows, because an update made it too large.
+        bytes: u64,
+        /// What the server takes.
+        most: u64,
+    },
+    /// The connection ended before the reply was there. Whether the operation was carried out is unknown.
+    #[error(
+        "{host} closed the connection {when}; see its log for why it ended or whether it was restarted",
+        when = Progress { received: *received, expected: *expected }
+    )]
+    Disconnected {
+        /// The server.
+        host: Box<str>,
+        /// Bytes of the reply that had come.
+        received: u64,
+        /// Bytes of the whole reply, if that much had come.
+        expected: Option<u64>,
+    },
+    /// The operating system gave the connection up. Whether the operation was carried out is unknown.
+    #[error(
+        "the connection to {host} failed: {source}; see whether the server and the network are there"
+    )]
+    Lost {
+        /// The server.
+        host: Box<str>,
+        /// Why.
+        source: io::Error,
+    },
+    /// No reply in time. The connection is given up, because the reply may still come.
+    #[error(
+        "{host} did not answer within {limit_ms} ms; it may be overloaded, or the limit too short"
+    )]
+    Timeout {
+        /// The server.
+        host: Box<str>,
+        /// The limit.
+        limit_ms: u64,
+    },
+    /// What was asked of the client is impossible.
+    #[error("{reason}")]
+    Options {
+        /// Why, and what to do.
+        reason: Box<str>,
+    },
+}
+
+/// How far a reply had come.
+struct Progress {
+    received: u64,
+    expected: Option<u64>,
+}
+
+impl std::fmt::Display for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.received, self.expected) {
+            (0, _) => f.write_str("instead of answering"),
+            (received, Some(expected)) => {
+                write!(
+                    f,
+                    "in the middle of a reply, after {received} of {expected} bytes"
+                )
+            }
+            (received, None) => {
+                write!(f, "in the middle of a reply, after {received} bytes")
+            }
+        }
+    }
+}
+
+/// Kinds of [`LeanError`], to count by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LeanErrorKind {
+    /// No connection to a fit server.
+    Connect,
+    /// Not let in.
+    Authentication,
+    /// Not the primary, or no longer.
+    NotPrimary,
+    /// Refused by the server.
+    Refused,
+    /// There is such a record already.
+    Duplicate,
+    /// Done, but not as durably as asked.
+    WriteConcern,
+    /// A reply that is none.
+    Protocol,
+    /// Too large a document.
+    TooLarge,
+    /// The connection ended before the reply.
+    Disconnected,
+    /// No reply in time.
+    Timeout,
+    /// Impossible options.
+    Options,
+}
+
+impl LeanError {
+    /// Whether what failed may be sent once more: the connection or the primary was lost, not the operation refused. From MongoDB's
+    /// specifications of retryable reads and writes.
+    pub(crate) fn passes(&self) -> bool {
+        match self {
+            Self::Connect { .. }
+            | Self::NotPrimary { .. }
+            | Self::Disconnected { .. }
+            | Self::Lost { .. }
+            | Self::Timeout { .. } => true,
+            Self::Refused { code, .. } | Self::WriteConcern { code, .. } => {
+                PASSING.contains(code) || STATE_CHANGES.contains(code)
+            }
+            _ => false,
+        }
+    }
+
+    /// Of which kind it is. A batch is of the kind of its first refusal.
+    #[must_use]
+    pub fn kind(&self) -> LeanErrorKind {
+        match self {
+            Self::Connect { .. }
+            | Self::NoPrimary { .. }
+            | Self::NotMongo { .. }
+            | Self::TooOld { .. } => LeanErrorKind::Connect,
+            Self::NotPrimary { .. } => LeanErrorKind::NotPrimary,
+            Self::Authentication { .. } => LeanErrorKind::Authentication,
+            Self::Duplicate { .. } => LeanErrorKind::Duplicate,
+            Self::Refused { .. } => LeanErrorKind::Refused,
+            Self::WriteConcern { .. } => LeanErrorKind::WriteConcern,
+            Self::Batch { first, .. } => first.kind(),
+            Self::Protocol { .. } => LeanErrorKind::Protocol,
+            Self::TooLarge { .. } => LeanErrorKind::TooLarge,
+            Self::Disconnected { .. } | Self::Lost { .. } => LeanErrorKind::Disconnected,
+            Self::Timeout { .. } => LeanErrorKind::Timeout,
+            Self::Options { .. } => LeanErrorKind::Options,
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Measuring path: no allocation, lock, log or formatting here while the connection lasts and the server does as asked.
+//!
+//! A connection that is made again when it broke.
+
+use crate::mongo::connection::{Broken, Connection};
+use crate::mongo::error::LeanError;
+use crate::mongo::greeting::{self, Server};
+use crate::mongo::message::Message;
+use crate::mongo::options::LeanOptions;
+use crate::mongo::reply::{Failure, Refusal};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Numbers of errors by which a server says that it is not, or no longer, the primary, or that it shuts down. From the list of state
+/// change errors in MongoDB's specification of server discovery.
+pub(crate) const STATE_CHANGES: [i32; 8] =
+    [10_107, 13_435, 11_602, 13_436, 189, 91, 11_600, 10_058];
+/// Duplicate key, also as older servers number it.
+const DUPLICATES: [i32; 3] = [11_000, 11_001, 12_582];
+/// An object is too large: before it was stored, and after it was changed.
+const TOO_LARGE: [i32; 2] = [10_334, 17_419];
+
+/// After so many messages that want no answer it is looked whether there is one. A server that answers all the same, and whose answers
+/// nobody takes, would stop taking messages one day.
+const TOLD_BETWEEN_CHECKS: u32 = 100;
+
+/// One connection to one server, with what both know of each other.
+pub(crate) struct Link {
+    options: Arc<LeanOptions>,
+    host: Box<str>,
+    connection: Option<Connection>,
+    server: Server,
+    /// Of the last request.
+    id: i32,
+    /// When the last connection broke, or its server ceased to be the primary, and none was made since.
+    lost: Option<Instant>,
+    /// Messages that wanted no answer, since it was last looked whether there is one.
+    told: u32,
+}
+
+impl Link {
+    /// Connects to the host of the options. If that is no longer the primary, to the next one.
+    pub(crate) fn open(options: LeanOptions) -> Result<Self, LeanError> {
+        let mut host = options.host.to_string().into_boxed_str();
+        let mut options = Arc::new(options);
+        let mut id = 0;
+        let mut made = greeting::connect(&options, &host, &mut id);
+        if options.finder.is_some() && made.as_ref().is_err_and(LeanError::passes) {
+            find_primary(&mut options, &mut host, Instant::now())?;
+            made = greeting::connect(&options, &host, &mut id);
+        }
+        let (connection, server) = made?;
+        Ok(Self {
+            options,
+            host,
+            connection: Some(connection),
+            server,
+            id,
+            lost: None,
+            told: 0,
+        })
+    }
+
+    #[inline]
+    pub(crate) fn options(&self) -> &LeanOptions {
+        &self.options
+    }
+
+    #[inline]
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    #[inline]
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Sends a message, and gives the document of its reply.
+    #[inline]
+    pub(crate) fn call(&mut self, message: &mut Message) -> Result<&[u8], LeanError> {
+        let id = self.next_id();
+        let message = message.finish(id);
+        self.exchange(message, id)
+    }
+
+    /// The same with only a part of a sequence, which ends at `end`.
+    pub(crate) fn call_up_to(
+        &mut self,
+        message: &mut Message,
+        end: usize,
+    ) -> Result<&[u8], LeanError> {
+        let id = self.next_id();
+        let message = message.finish_at(end, id);
+        self.exchange(message, id)
+    }
+
+    /// Sends a message that is not answered.
+    pub(crate) fn tell(&mut self, message: &mut Message) -> Result<(), LeanError> {
+        let id = self.next_id();
+        self.send(message.finish(id))
+    }
+
+    /// The same with only a part of a sequence, which ends at `end`.
+    pub(crate) fn tell_up_to(
+        &mut self,
+        message: &mut Message,
+        end: usize,
+    ) -> Result<(), LeanError> {
+        let id = self.next_id();
+        self.send(message.finish_at(end, id))
+    }
+
+    fn send(&mut self, message: &[u8]) -> Result<(), LeanError> {
+        self.told = (self.told + 1) % TOLD_BETWEEN_CHECKS;
+        let is_to_check = self.told == 0;
+        let connection = self.connection()?;
+        let mut sent = connection.send(message);
+        if is_to_check {
+            sent = sent.and_then(|()| connection.check_silence());
+        }
+        sent.map_err(|broken| self.broke(broken))
+    }
+
+    #[inline]
+    fn next_id(&mut self) -> i32 {
+        self.id = self.id.wrapping_add(1);
+        self.id
+    }
+
+    #[inline]
+    fn exchange(&mut self, message: &[u8], id: i32) -> Result<&[u8], LeanError> {
+        let connection = self.connection()?;
+        let exchanged = match connection.send(message) {
+            Ok(()) => connection.receive(id),
+            Err(broken) => Err(broken),
+        };
+        match exchanged {
+            Ok(bytes) => Ok(self.connection()?.received(bytes)),
+            Err(broken) => Err(self.broke(broken)),
+        }
+    }
+
+    #[inline]
+    fn connection(&mut self) -> Result<&mut Connection, LeanError> {
+        if self.connection.is_none() {
+            self.connect_again()?;
+        }
+        Ok(self.connection.as_mut().expect("it was made just now"))
+    }
+
+    #[cold]
+    fn connect_again(&mut self) -> Result<(), LeanError> {
+        if let Some(lost) = self.lost {
+            let found = find_primary(&mut self.options, &mut self.host, lost);
+            if found.is_err() {
+                // Whoever asks next waits anew.
+                self.lost = Some(Instant::now());
+            }
+            found?;
+        }
+        let made = greeting::connect(&self.options, &self.host, &mut self.id);
+        self.lost = made.is_err().then(Instant::now);
+        let (connection, server) = made?;
+        self.connection = Some(connection);
+        self.server = server;
+        Ok(())
+    }
+
+    /// Whether a read that failed so is to be sent once more.
+    #[cold]
+    pub(crate) fn repeats_read(&self, error: &LeanError) -> bool {
+        self.options.retry_reads && error.passes()
+    }
+
+    #[cold]
+    fn give_up(&mut self) {
+        self.connection = None;
+        self.lost = Some(Instant::now());
+    }
+
+    /// Gives a connection up.
+    #[cold]
+    fn broke(&mut self, broken: Broken) -> LeanError {
+        self.give_up();
+        let limit = self.options.call_timeout;
+        explain(
+            broken,
+            &self.host,
+            limit.unwrap_or(self.options.connect_timeout),
+        )
+    }
+
+    /// What a failure is called. After some of them the connection is of no more use and is given up.
+    #[cold]
+    pub(crate) fn failed(&mut self, failure: Failure) -> LeanError {
+        let refusal = match &failure {
+            Failure::Flaw(_) => None,
+            Failure::Refused(refusal) | Failure::NotDurable(refusal) => Some(refusal),
+            Failure::NotWritten { first, .. } => Some(first),
+        };
+        // Whoever it is connected to next, it is asked whether it is the primary.
+        if refusal.is_none_or(|refusal| STATE_CHANGES.contains(&refusal.code)) {
+            self.give_up();
+        }
+        let host = || self.host.clone();
+        match failure {
+            Failure::Flaw(flaw) => LeanError::Protocol { host: host(), flaw },
+            Failure::Refused(refusal) => self.refused(refusal),
+            Failure::NotWritten { first, .. } => self.refused(first),
+            Failure::NotDurable(refusal) => LeanError::WriteConcern {
+                host: host(),
+                code: refusal.code,
+                name: refusal.name,
+                message: refusal.message,
+            },
+        }
+    }
+
+    /// The same for a batch of so many records.
+    #[cold]
+    pub(crate) fn batch_failed(&mut self, failure: Failure, sent: u64) -> LeanError {
+        let refused = match &failure {
+            Failure::NotWritten { refused, .. } => *refused,
+            _ => return self.failed(failure),
+        };
+        LeanError::Batch {
+            refused,
+            sent,
+            first: Box::new(self.failed(failure)),
+        }
+    }
+
+    fn refused(&self, refusal: Refusal) -> LeanError {
+        let host = self.host.clone();
+        let Refusal {
+            code,
+            name,
+            message,
+        } = refusal;
+        if DUPLICATES.contains(&code) {
+            return LeanError::Duplicate { host };
+        }
+        if TOO_LARGE.contains(&code) {
+            return LeanError::TooLarge {
+                host,
+                bytes: 0,
+                most: self.server.document_bytes,
+            };
+        }
+        if STATE_CHANGES.contains(&code) {
+            let said = format!("{message} ({name}, code {code})").into();
+            return LeanError::NotPrimary { host, said };
+        }
+        LeanError::Refused {
+            host,
+            code,
+            name,
+            message,
+        }
+    }
+}
+
+/// Sets the host to the primary as known after this moment, if the options say how it is found.
+#[cold]
+fn find_primary(
+    options: &mut Arc<LeanOptions>,
+    host: &mut Box<str>,
+    lost: Instant,
+) -> Result<(), LeanError> {
+    let Some(finder) = &options.finder else {
+        return Ok(());
+    };
+    let Some(primary) = finder.primary(lost) else {
+        return Err(LeanError::NoPrimary { host: host.clone() });
+    };
+    if primary != options.host {
+        *host = primary.to_string().into_boxed_str();
+        Arc::make_mut(options).host = primary;
+    }
+    Ok(())
+}
+
+/// What the end of a connection is called.
+#[cold]
+pub(crate) fn explain(broken: Broken, host: &str, limit: std::time::Duration) -> LeanError {
+    let host = host.into();
+    match broken {
+        Broken::Closed { received, expected } => LeanError::Disconnected {
+            host,
+            received: received as u64,
+            expected: expected.map(|bytes| bytes as u64),
+        },
+        Broken::Late => LeanError::Timeout {
+            host,
+            limit_ms: limit.as_millis() as u64,
+        },
+        Broken::System(source) => LeanError::Lost { host, source },
+        Broken::Flaw(flaw) => LeanError::Protocol { host, flaw },
+    }
+}

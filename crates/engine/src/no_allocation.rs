@@ -1,0 +1,119 @@
+//! Operations that succeed do not allocate, once a session's buffers have grown. What WiredTiger allocates inside goes to malloc and is
+//! not counted.
+
+use crate::{FieldVisitor, Opening, Outcome, Session, open};
+use plimsoll_plan::{SettingValue, Settings};
+use plimsoll_testing::allocations::{CountingAllocator, count};
+use plimsoll_workload::{Ask, DataSpec, FieldChoice, KeySpace, Mix, Workload};
+use std::path::Path;
+use std::sync::Arc;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+struct Bytes(usize);
+
+impl FieldVisitor for Bytes {
+    fn field(&mut self, name: &[u8], value: &[u8]) {
+        self.0 += name.len() + value.len();
+    }
+}
+
+fn assert_ok(outcome: Outcome) {
+    assert!(matches!(outcome, Outcome::Ok), "{outcome:?}");
+}
+
+/// Every operation on every record, three rounds of it. The first makes the buffers grow.
+fn rounds(session: &mut dyn Session, data: &DataSpec) {
+    let key_space = KeySpace::new(data).expect("the data is possible");
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    let mut load = key_space.loader(1).generator(0);
+    while let Some(Ask::Insert { key, .. }) = load.next() {
+        keys.push(key.to_vec());
+    }
+    let mut mix = Mix::preset("a").expect("a preset");
+    (mix.read, mix.update) = (0.0, 1.0);
+    let workload = Arc::new(Workload::new(&key_space, &mix, 1, None).expect("the mix is possible"));
+    let mut updates = workload.generator(0);
+    for round in 0..3 {
+        let mut load = key_space.loader(1).generator(0);
+        let before = count();
+        let mut visitor = Bytes(0);
+        let mut rows = 0;
+        while let Some(Ask::Insert { key, fields, .. }) = load.next() {
+            assert_ok(session.insert(key, fields));
+            assert_ok(session.read(key, FieldChoice::All, None));
+            assert_ok(session.read(key, FieldChoice::All, Some(&mut visitor)));
+            assert_ok(session.read(key, FieldChoice::Some(&[0, 3]), Some(&mut visitor)));
+            let Ask::Update { changes, .. } = updates.next() else {
+                unreachable!("there are only updates")
+            };
+            assert_ok(session.update(key, changes));
+            assert_ok(session.scan(key, 10, FieldChoice::Some(&[5]), &mut rows));
+        }
+        for key in &keys {
+            assert_ok(session.delete(key));
+        }
+        if round > 0 {
+            assert_eq!(count() - before, 0);
+        }
+    }
+}
+
+fn operations_do_not_allocate(
+    engine: &str,
+    directory: Option<&Path>,
+    server: Option<&str>,
+    settings: &Settings,
+    data: &DataSpec,
+) {
+    let opening = Opening {
+        directory,
+        server,
+        allocator: "counting",
+        ..Opening::new(settings, data)
+    };
+    let engine = open(engine, &opening).expect("the engine opens");
+    let mut session = engine.session().expect("a session");
+    rounds(&mut *session, data);
+    drop(session);
+    engine.close().expect("the engine closes");
+}
+
+#[test]
+fn noop() {
+    let (settings, data) = (Settings::default(), DataSpec::with_records(50));
+    operations_do_not_allocate("noop", None, None, &settings, &data);
+}
+
+#[test]
+fn simulated() {
+    let settings = Settings([("service_mean".into(), SettingValue::Nanos(0))].into());
+    let data = DataSpec::with_records(50);
+    operations_do_not_allocate("simulated", None, None, &settings, &data);
+}
+
+#[cfg(feature = "mongodb")]
+#[test]
+fn lean_client_of_mongodb() {
+    use plimsoll_testing::servers::{Kind, Server};
+    for kind in Kind::there() {
+        let server = Server::start(kind);
+        let (settings, data) = (Settings::default(), DataSpec::with_records(50));
+        let folder = Some(server.directory());
+        operations_do_not_allocate("mongodb", folder, Some(&server.uri()), &settings, &data);
+    }
+}
+
+#[cfg(feature = "wiredtiger")]
+#[test]
+fn wiredtiger() {
+    use plimsoll_workload::FieldLength;
+    let mut changing_lengths = DataSpec::with_records(50);
+    changing_lengths.field_length = FieldLength::Uniform { min: 1, max: 200 };
+    for data in [DataSpec::with_records(50), changing_lengths] {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let (settings, folder) = (Settings::default(), Some(directory.path()));
+        operations_do_not_allocate("wiredtiger", folder, None, &settings, &data);
+    }
+}

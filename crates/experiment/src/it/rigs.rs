@@ -1,0 +1,232 @@
+//! What arms stand on, working sets and scales.
+
+use crate::it::{ENGINES, check_with, plan};
+use crate::{Overrides, Surroundings, check, disk_by_text, disk_presets};
+use plimsoll_plan::{Plan, differences, explain};
+use plimsoll_record::{Backing, DiskLatency};
+use std::cell::Cell;
+
+const RIGS: &str = include_str!("rigs.yaml");
+
+fn at_scale(text: &str, scale: &str) -> Plan {
+    let overrides = Overrides {
+        scale: Some(scale.into()),
+        ..Overrides::default()
+    };
+    check_with(text, &overrides).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn explanation_of_the_rigs() {
+    insta::assert_snapshot!(explain(&plan(RIGS), &ENGINES).to_string());
+}
+
+/// Everything that is handed on, to the last figure.
+#[test]
+fn rigs_arrive() {
+    let plan = plan(RIGS);
+    let mut text = String::new();
+    for arm in &plan.arms {
+        let records = arm.data.records;
+        text.push_str(&format!(
+            "{}: {records} {:?}\n{:#?}\n",
+            arm.name, arm.working_set, arm.rig
+        ));
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_scale_is_laid_over_the_file() {
+    let full = at_scale(RIGS, "full");
+    assert_eq!(full.scale.as_deref(), Some("full"));
+    assert_eq!(full.measurement.blocks, 12);
+    let names: Vec<&str> = full.arms.iter().map(|arm| arm.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "san",
+            "small",
+            "described",
+            "changed",
+            "real",
+            "plain",
+            "machine",
+            "fast"
+        ]
+    );
+    assert_eq!(full.arms[0].data.records, 10_000);
+    assert_eq!(full.arms[1].data.records, 10_000);
+    assert_eq!(full.arms[3].data.records, 50_000);
+
+    let own = plan(RIGS);
+    assert_eq!(own.scale, None);
+    assert_eq!(at_scale(RIGS, "laptop"), own);
+    assert_ne!(own.hash(), full.hash());
+}
+
+/// The measured bytes of a record decide how many there are, but not which experiment it is.
+#[test]
+fn hash_of_a_working_set_is_that_of_its_share() {
+    let measured = Cell::new(0);
+    let with = |bytes: f64, text: &str| {
+        let measure = |_: &str, _: &_, _: Option<&_>, _: &_| {
+            measured.set(measured.get() + 1);
+            Ok(bytes)
+        };
+        let overrides = Overrides::default();
+        let surroundings = Surroundings {
+            measure: &measure,
+            ..crate::it::surroundings(&overrides)
+        };
+        check(text, "experiment.yaml", &surroundings).unwrap()
+    };
+    let (small, large) = (with(1_200.0, RIGS), with(1_900.0, RIGS));
+    assert_eq!(measured.get(), 2, "once for all arms of a file");
+    assert_ne!(small.arms[0].data.records, large.arms[0].data.records);
+    assert_eq!(small.arms[0].rig, large.arms[0].rig);
+    assert_eq!(small.hash(), large.hash());
+    assert_ne!(
+        with(1_200.0, &RIGS.replace("92%", "93%")).hash(),
+        small.hash()
+    );
+    with(
+        1_200.0,
+        &RIGS.replace("small: {", "small: {compressor: zstd, "),
+    );
+    assert_eq!(measured.get(), 5, "once more for other settings");
+}
+
+#[test]
+fn hash_depends_on_what_bears_on_the_measuring() {
+    let first = plan(RIGS).hash();
+    for (old, new) in [
+        ("per_hour: 0.08", "per_hour: 0.09"),
+        ("trace: off", "trace: 5M"),
+    ] {
+        assert!(RIGS.contains(old), "{old}");
+        assert_eq!(plan(&RIGS.replace(old, new)).hash(), first, "{new}");
+    }
+    for (old, new) in [
+        ("iops: 5000", "iops: 5001"),
+        ("capacity: 8GiB", "capacity: 9GiB"),
+        ("reflink=0", "reflink=1"),
+        ("noatime", "relatime"),
+        ("cpus: 1.5", "cpus: 1.6"),
+        ("shaped_from: warm-up", "shaped_from: load"),
+        ("nvme-one", "nvme-two"),
+    ] {
+        assert!(RIGS.contains(old), "{old}");
+        assert_ne!(plan(&RIGS.replace(old, new)).hash(), first, "{new}");
+    }
+}
+
+#[test]
+fn what_differs_between_arms() {
+    let plan = plan(RIGS);
+    let mut text = String::new();
+    for arm in &plan.arms[1..] {
+        text.push_str(&format!("{} and {}\n", plan.arms[0].name, arm.name));
+        for found in differences(&plan.arms[0], arm) {
+            text.push_str(&format!(
+                "  {}: {} | {}\n",
+                found.what, found.left, found.right
+            ));
+        }
+        assert_eq!(differences(arm, arm), []);
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn disks_from_the_command_line() {
+    for preset in disk_presets() {
+        assert_eq!(disk_by_text(&preset.name).unwrap(), preset.spec);
+        let flow = format!("{{preset: {}}}", preset.name);
+        assert_eq!(disk_by_text(&flow).unwrap(), preset.spec, "{flow}");
+    }
+    let disk = disk_by_text("{iops: 600, latency: 7ms}").unwrap();
+    assert_eq!(disk.iops.joint, Some(600.0));
+    assert_eq!(disk.read_latency, DiskLatency::Constant { ns: 7_000_000 });
+    assert_eq!(
+        (disk.capacity_bytes, disk.backing),
+        (16 << 30, Backing::Memory)
+    );
+    // Another rate makes burst credits come in at that rate, or pointless.
+    let refill = |text| disk_by_text(text).unwrap().burst.map(|burst| burst.refill);
+    assert_eq!(refill("gp2"), Some(300.0));
+    assert_eq!(refill("{preset: gp2, capacity: 500GiB}"), Some(1_500.0));
+    assert_eq!(refill("{preset: gp2, iops: 200}"), Some(200.0));
+    assert_eq!(refill("{preset: gp2, capacity: 2TiB}"), None);
+    assert_eq!(refill("{preset: gp2, burst: off}"), None);
+}
+
+/// Large data does not go into memory, and disks are large enough for it.
+#[test]
+fn capacity_and_backing_follow_from_the_data() {
+    let disk = |records: &str, mix: &str| {
+        let text = format!(
+            "plimsoll: 1\nname: one\nworkload: {{records: {records}, mixes: {{x: {{{mix}: 1}}}}}}\narms: {{one: {{disk: san-raid10}}}}\n\
+             load: {{closed: {{threads: 1}}}}\n"
+        );
+        match plan(&text).arms.remove(0).rig.disk {
+            Some(plimsoll_record::DiskChoice::Emulated { spec }) => {
+                (spec.capacity_bytes >> 30, spec.backing)
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(disk("1k", "read"), (2, Backing::Memory));
+    // 771 MB are loaded: four times that, and 10 % and 256 MiB for the filesystem, are 3.4 GiB.
+    assert_eq!(disk("600k", "read"), (4, Backing::Memory));
+    assert_eq!(disk("1M", "read"), (6, Backing::File));
+    // 35 seconds of inserts as fast as they can be.
+    assert_eq!(disk("1k", "insert"), (6, Backing::File));
+}
+
+#[test]
+fn room_for_the_page_cache_stands_in_place_of_the_memory() {
+    let text = RIGS.replace(
+        "  machine: {machine: m3.medium, limits: {memory: 1GiB}",
+        "  machine: {machine: m3.medium, limits: {page_cache: 16MiB}",
+    );
+    assert_ne!(text, RIGS);
+    let plan = plan(&text);
+    let arm = plan.arms.iter().find(|arm| arm.name == "machine").unwrap();
+    let limits = &arm.rig.limits;
+    assert_eq!(
+        (limits.page_cache_bytes, limits.memory_bytes),
+        (Some(16 << 20), None)
+    );
+    assert!(limits.cpus.is_some(), "the rest is the machine's");
+    assert_ne!(plan.hash(), self::plan(RIGS).hash());
+    let explained = explain(&plan, &ENGINES);
+    let shares = |name: &str| {
+        let arm = explained.arms.iter().find(|arm| arm.name == name);
+        arm.unwrap().shares
+    };
+    // 92 % of what the engine uses of its cache fits into that.
+    let all = shares("machine").unwrap();
+    assert_eq!((all.engine_cache, all.neither()), (1.0, (0.0, 0.0)));
+    assert_eq!(shares("plain"), None, "nothing limits it");
+    let words = explained.to_string();
+    let told = "hardly a read will reach the disk of ";
+    let line = words.lines().find(|line| line.contains(told)).unwrap();
+    assert!(line.contains("real, machine:"), "{line}");
+    // Twice the cache and no room beside it.
+    let beyond = text.replace("working_set: 92%, preset", "working_set: 200%, preset");
+    let beyond = beyond.replace("page_cache: 16MiB", "page_cache: 26MiB");
+    let explained = explain(&self::plan(&beyond), &ENGINES);
+    let arm = explained
+        .arms
+        .iter()
+        .find(|arm| arm.name == "machine")
+        .unwrap();
+    let shares = arm.shares.unwrap();
+    assert!((shares.engine_cache - 0.5).abs() < 0.01, "{shares:?}");
+    assert!(
+        (shares.page_cache - 0.25).abs() < 0.01,
+        "26 MiB of 102.4 MiB: {shares:?}"
+    );
+    assert!(!explained.to_string().contains("machine: less memory"));
+}

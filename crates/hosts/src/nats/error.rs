@@ -1,0 +1,189 @@
+//! What can go wrong before there is a carrier.
+
+use crate::nats::LEASE;
+use std::path::PathBuf;
+
+/// Why an agent cannot join, or a controller cannot attach. No text of it contains a password.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NatsError {
+    /// No address, or one that is no URL.
+    #[error(
+        "invalid NATS address ({number}): {reason}; write it as nats://HOST:PORT or tls://HOST:PORT"
+    )]
+    Address {
+        /// Which one, from 1.
+        number: usize,
+        /// Why.
+        reason: String,
+    },
+    /// A file of the settings cannot be read, or holds something else.
+    #[error("cannot use {}: {reason}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// There is no connection.
+    #[error("NATS cannot be reached at {addresses}: {reason}")]
+    Unreachable {
+        /// Those of the settings, without user and password.
+        addresses: String,
+        /// What the connection failed with.
+        reason: String,
+    },
+    /// The server does not accept these credentials, or wants some.
+    #[error("NATS at {addresses} refused the credentials ({credentials})")]
+    Refused {
+        /// Those of the settings, without user and password.
+        addresses: String,
+        /// Which kind they are of, and the file with them.
+        credentials: String,
+    },
+    /// The server lacks what is needed.
+    #[error("NATS server {version} is too old: 2.12 or later is needed")]
+    TooOld {
+        /// As the server tells it.
+        version: String,
+    },
+    /// The server keeps nothing.
+    #[error(
+        "NATS has no JetStream ({reason}): start nats-server with --jetstream, and enable it for the account"
+    )]
+    NoJetStream {
+        /// How that showed.
+        reason: String,
+    },
+    /// The server takes only shorter messages than the longest packet.
+    #[error(
+        "the NATS server limits messages to {allowed} bytes, {needed} are needed: raise its max_payload"
+    )]
+    ShortMessages {
+        /// The limit of the server.
+        allowed: usize,
+        /// The longest message that is sent.
+        needed: usize,
+    },
+    /// An agent may not make what a controller makes.
+    #[error(
+        "NATS is not set up for agents yet, and this agent lacks the permission: list the agents once from the controller ({reason})"
+    )]
+    NotSetUp {
+        /// What the attempt ended with.
+        reason: String,
+    },
+    /// A name that cannot be used.
+    #[error("invalid agent name {0:?}: use 1 to 64 letters, digits, - and _")]
+    Name(String),
+    /// Somebody else has the name.
+    #[error("an agent with the name {0} is there already; choose another name or stop that agent")]
+    NameTaken(String),
+    /// The card is longer than a lease may be.
+    #[error("the agent card has {length} bytes, at most {longest} are allowed")]
+    LongCard {
+        /// How long it is, bytes.
+        length: usize,
+        /// How long it may be, bytes.
+        longest: usize,
+    },
+    /// There is none of this name.
+    #[error("no agent with the name {name} is there; {}", those_there(present))]
+    NoSuchAgent {
+        /// The one that was asked for.
+        name: String,
+        /// The names of those that are there, sorted.
+        present: Vec<String>,
+    },
+    /// An agent serves one controller at a time.
+    #[error("agent {name} is busy: controller {controller} is attached")]
+    Busy {
+        /// The agent.
+        name: String,
+        /// Whom it serves.
+        controller: String,
+    },
+    /// Its lease is there, and it does not answer.
+    #[error("agent {name} does not answer, although it was there less than {} s ago", LEASE.as_secs())]
+    Silent {
+        /// The agent.
+        name: String,
+    },
+    /// A request to NATS failed.
+    #[error("cannot {what}: {reason}")]
+    Request {
+        /// What was to be done.
+        what: &'static str,
+        /// What NATS answered.
+        reason: String,
+    },
+    /// The server does not let these credentials do that.
+    #[error(
+        "cannot {what}: NATS denies it ({reason}); check that the credentials belong to this agent or controller"
+    )]
+    Forbidden {
+        /// What was to be done.
+        what: &'static str,
+        /// What is forbidden, in the words of the server.
+        reason: String,
+    },
+    /// No key can be made.
+    #[error("cannot make a key for {whose}: {reason}")]
+    Key {
+        /// Of which agent, or of the controller.
+        whose: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+fn those_there(present: &[String]) -> String {
+    match present {
+        [] => "no agent is".to_owned(),
+        [one] => format!("only {one} is"),
+        several => format!("these are: {}", several.join(", ")),
+    }
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        // Some libraries repeat their causes in their own text.
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// For `map_err`.
+pub(crate) fn request<E: std::error::Error>(what: &'static str) -> impl Fn(E) -> NatsError {
+    move |error| NatsError::Request {
+        what,
+        reason: chain(&error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_is_missing_is_told_beside_those_that_are_there() {
+        let told = |present: &[&str]| {
+            let present = present.iter().map(|&name| name.to_owned()).collect();
+            let name = "x".to_owned();
+            NatsError::NoSuchAgent { name, present }.to_string()
+        };
+        assert_eq!(told(&[]), "no agent with the name x is there; no agent is");
+        assert_eq!(told(&["a"]), "no agent with the name x is there; only a is");
+        assert_eq!(
+            told(&["a", "b"]),
+            "no agent with the name x is there; these are: a, b"
+        );
+    }
+}

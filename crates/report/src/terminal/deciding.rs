@@ -1,0 +1,413 @@
+//! The plimsoll line, what operations cost, and how blocks vary, in a few lines for each arm.
+
+use super::screen::{Screen, paint};
+use super::sign::Signs;
+use super::{BOLD, DIM, heading, paragraph};
+use crate::{select, text, words};
+use anstyle::Style;
+use plimsoll_judge::{
+    AgainstItself, Analysis, CostResult, Estimate, EventResult, LineResult, Repeatability,
+};
+use plimsoll_plan::Metric;
+
+/// Arms of one list.
+const ARMS: usize = 24;
+/// Cells of a grid from which on only the extremes are told.
+const CELLS: usize = 6;
+
+/// The interval of each arm and mix, what limits it, and the sentence.
+pub(super) fn lines(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
+    if analysis.lines.is_empty() {
+        return;
+    }
+    heading(out, "Plimsoll line");
+    let numbers = screen.numbers();
+    let mut last: Option<(&str, &str)> = None;
+    for line in analysis.lines.iter().take(ARMS) {
+        // Mixes and objectives are told where they change.
+        if last != Some((line.mix.as_str(), line.objective.as_str())) {
+            last = Some((&line.mix, &line.objective));
+            let told = format!("mix {}: {}", text::short(&line.mix, 40), line.objective);
+            paragraph(out, DIM, &told, 2, screen);
+        }
+        name(out, analysis, signs, (&line.arm, &line.mix), screen);
+        let interval = words::line(line.lower, line.upper, numbers);
+        paragraph(out, BOLD, &interval, 4, screen);
+        paragraph(out, DIM, &beneath(line, screen), 4, screen);
+        paragraph(out, Style::new(), &line.sentence, 4, screen);
+    }
+    more(out, analysis.lines.len(), screen);
+}
+
+/// How it came about: the middle over the blocks, the trials, the resource.
+fn beneath(line: &LineResult, screen: &Screen) -> String {
+    let numbers = screen.numbers();
+    let mut parts = Vec::new();
+    let middle = select::median(&line.rate);
+    if middle.is_finite() {
+        let each = line.rate.values.iter().take(8);
+        let each: Vec<String> = each.map(|(_, rate)| numbers.compact(*rate)).collect();
+        let rest = if line.rate.values.len() > each.len() {
+            " ..."
+        } else {
+            ""
+        };
+        parts.push(format!(
+            "middle {}, blocks {}{rest}",
+            numbers.rate(middle),
+            each.join(" ")
+        ));
+    }
+    let trials: usize = line.blocks.iter().map(|block| block.trials.len()).sum();
+    parts.push(words::counted(trials as u64, "trial", numbers));
+    if let Some(limit) = &line.limit {
+        parts.push(format!("bottleneck: {}", limit.kind.name()));
+    }
+    parts.join("; ")
+}
+
+/// What came of the events of each arm.
+pub(super) fn events(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
+    if analysis.events.is_empty() {
+        return;
+    }
+    heading(out, "events");
+    for result in analysis.events.iter().take(ARMS) {
+        name(out, analysis, signs, (&result.arm, &result.mix), screen);
+        for event in &result.events {
+            let told = if event.blocks == 0 {
+                format!("{}: it did not happen", event.words)
+            } else {
+                format!(
+                    "{}: without writes {} s, without reads {} s, failed {}; p99 {}",
+                    event.words,
+                    words::with_range(&event.without_writes, 2),
+                    words::with_range(&event.without_reads, 2),
+                    words::with_range(&event.errors, 0),
+                    back_in_words(event)
+                )
+            };
+            paragraph(out, Style::new(), &told, 4, screen);
+        }
+        if let Some(kept) = &result.acknowledged {
+            let count = |value| screen.numbers().count(value);
+            let told = format!(
+                "of {} acknowledged writes {} are lost; {} failed and may be there or not",
+                count(kept.writes),
+                count(kept.lost),
+                count(kept.in_doubt)
+            );
+            paragraph(out, Style::new(), &told, 4, screen);
+        }
+    }
+}
+
+/// When response times were as before: `back after 13.0 (12.0 to 14.9) s, in 4 of 6 blocks`.
+fn back_in_words(event: &EventResult) -> String {
+    let blocks = event.blocks;
+    match event.not_back {
+        all if all == blocks => "not back".into(),
+        not => {
+            let after = format!("back after {} s", words::with_range(&event.p99_back, 1));
+            let some = format!(", in {} of {blocks} blocks", blocks - not);
+            if not == 0 { after } else { after + &some }
+        }
+    }
+}
+
+/// Price of a million operations at each of the places where it is known.
+pub(super) fn costs(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
+    if analysis.costs.is_empty() {
+        return;
+    }
+    heading(out, "cost per 1M operations");
+    for cost in analysis.costs.iter().take(ARMS) {
+        name(out, analysis, signs, (&cost.arm, &cost.mix), screen);
+        let currency = text::short(&cost.currency, 8);
+        let places = [
+            (
+                "at the plimsoll line",
+                None,
+                cost.at_line.as_ref(),
+                of_line as Of,
+            ),
+            (
+                "at the knee",
+                cost.at_knee.as_ref().map(|(load, _)| load),
+                cost.at_knee.as_ref().map(|(_, one)| one),
+                of_knee as Of,
+            ),
+            (
+                "at the highest throughput",
+                cost.at_best.as_ref().map(|(load, _)| load),
+                cost.at_best.as_ref().map(|(_, one)| one),
+                of_best as Of,
+            ),
+        ];
+        for (place, load, estimate, of) in places {
+            let Some(estimate) = estimate.filter(|one| select::median(one).is_finite()) else {
+                continue;
+            };
+            let load =
+                load.map_or_else(String::new, |load| format!(" ({})", text::short(load, 24)));
+            let told = format!("{place}{load}: {} {currency}", spelled(estimate, screen));
+            let best = if is_cheapest(analysis, cost, of) {
+                ", the cheapest"
+            } else {
+                ""
+            };
+            paragraph(out, Style::new(), &format!("{told}{best}"), 4, screen);
+        }
+        let source = cost.source.as_deref().unwrap_or("source not given");
+        let price = words::price(cost.per_hour, screen.numbers());
+        paragraph(
+            out,
+            DIM,
+            &format!(
+                "at {price} {currency} an hour; {}",
+                text::short(source, 120)
+            ),
+            4,
+            screen,
+        );
+    }
+    more(out, analysis.costs.len(), screen);
+}
+
+type Of = fn(&CostResult) -> Option<&Estimate>;
+
+fn of_line(cost: &CostResult) -> Option<&Estimate> {
+    cost.at_line.as_ref()
+}
+
+fn of_knee(cost: &CostResult) -> Option<&Estimate> {
+    cost.at_knee.as_ref().map(|(_, estimate)| estimate)
+}
+
+fn of_best(cost: &CostResult) -> Option<&Estimate> {
+    cost.at_best.as_ref().map(|(_, estimate)| estimate)
+}
+
+fn is_cheapest(analysis: &Analysis, cost: &CostResult, of: Of) -> bool {
+    let costs: Vec<&CostResult> = analysis
+        .costs
+        .iter()
+        .filter(|other| other.mix == cost.mix)
+        .collect();
+    let best = select::cheapest(
+        costs
+            .iter()
+            .map(|cost| Some((cost.currency.as_str(), of(cost)?))),
+    );
+    best.is_some_and(|place| std::ptr::eq(costs[place], cost))
+}
+
+fn spelled(estimate: &Estimate, screen: &Screen) -> String {
+    let numbers = screen.numbers();
+    let median = words::money(select::median(estimate), numbers);
+    match estimate.interval {
+        Some((low, high)) => format!(
+            "{median} ({} to {})",
+            words::money(low, numbers),
+            words::money(high, numbers)
+        ),
+        None => median,
+    }
+}
+
+/// How much each arm varies from block to block.
+pub(super) fn blocks(out: &mut String, analysis: &Analysis, signs: &Signs<'_>, screen: &Screen) {
+    let all = &analysis.repeatability;
+    if all.is_empty() {
+        return;
+    }
+    heading(out, "from block to block");
+    if analysis.factors.is_some() && analysis.arms.len() > CELLS {
+        extremes(out, all, screen);
+        return;
+    }
+    let mut last: Option<(&str, &str)> = None;
+    for one in all.iter().take(ARMS) {
+        if last != Some((one.arm.as_str(), one.mix.as_str())) {
+            last = Some((&one.arm, &one.mix));
+            name(out, analysis, signs, (&one.arm, &one.mix), screen);
+        }
+        paragraph(out, Style::new(), &varies(one, screen), 4, screen);
+    }
+    more(out, all.len(), screen);
+    for one in analysis.noise.iter().take(ARMS) {
+        let what = format!(
+            "{} against {}, {} at {}",
+            text::short(&one.arm, 40),
+            text::short(&one.baseline, 40),
+            text::short(&one.mix, 24),
+            text::short(&one.load_label, 24)
+        );
+        paragraph(out, DIM, &what, 2, screen);
+        paragraph(out, Style::new(), &one.sentence, 4, screen);
+    }
+    more(out, analysis.noise.len(), screen);
+}
+
+/// What was found of what was planted.
+pub(super) fn controls(out: &mut String, analysis: &Analysis, screen: &Screen) {
+    let all = &analysis.controls;
+    if all.is_empty() {
+        return;
+    }
+    heading(out, "controls");
+    for one in all.iter().take(ARMS) {
+        paragraph(out, Style::new(), &one.sentence, 2, screen);
+    }
+    more(out, all.len(), screen);
+}
+
+/// What duets tell of the halves of the machine.
+pub(super) fn duets(out: &mut String, analysis: &Analysis, screen: &Screen) {
+    let all = &analysis.duets;
+    if all.is_empty() {
+        return;
+    }
+    heading(out, "duets");
+    for one in all.iter().take(ARMS) {
+        let what = format!(
+            "{} against {}, {} at {}, {}",
+            text::short(&one.arm, 40),
+            text::short(&one.baseline, 40),
+            text::short(&one.mix, 24),
+            text::short(&one.load_label, 24),
+            words::metric(one.metric)
+        );
+        paragraph(out, DIM, &what, 2, screen);
+        paragraph(out, Style::new(), &one.sentence, 4, screen);
+    }
+    more(out, all.len(), screen);
+}
+
+/// Of a grid with many cells, a line for each mix and metric: the cell that varies least and the one that varies most.
+fn extremes(out: &mut String, all: &[Repeatability], screen: &Screen) {
+    let numbers = screen.numbers();
+    let mut told: Vec<(&str, Metric)> = Vec::new();
+    for one in all {
+        let group = (one.mix.as_str(), one.metric);
+        if told.contains(&group) {
+            continue;
+        }
+        told.push(group);
+        let of_group = || {
+            all.iter()
+                .filter(|other| (other.mix.as_str(), other.metric) == group)
+        };
+        let by_spread =
+            |left: &&Repeatability, right: &&Repeatability| left.spread.total_cmp(&right.spread);
+        let (Some(least), Some(most)) =
+            (of_group().min_by(by_spread), of_group().max_by(by_spread))
+        else {
+            continue;
+        };
+        let spelled = |one: &Repeatability| {
+            let visible = one.visible.map_or_else(String::new, |share| {
+                format!(", {} would be seen", numbers.visible(share))
+            });
+            format!(
+                "{} ({}{visible})",
+                numbers.percent(one.spread),
+                text::short(&one.arm, 40)
+            )
+        };
+        let line = format!(
+            "{}, {}: spread from {} to {}",
+            text::short(group.0, 24),
+            words::metric(group.1),
+            spelled(least),
+            spelled(most)
+        );
+        paragraph(out, Style::new(), &line, 2, screen);
+    }
+    paragraph(out, DIM, "Each cell is on the page.", 2, screen);
+}
+
+fn varies(one: &Repeatability, screen: &Screen) -> String {
+    let numbers = screen.numbers();
+    let trend = one.trend.map_or_else(
+        || "no trend".into(),
+        |share| format!("trend {}", numbers.difference(share)),
+    );
+    let visible = one.visible.map_or_else(
+        || ", too few blocks to show any difference".into(),
+        |share| format!(", {} would be seen", numbers.visible(share)),
+    );
+    let what = match one.metric {
+        Metric::Line => words::metric(one.metric),
+        other => format!(
+            "{} at {}",
+            words::metric(other),
+            text::short(&one.load_label, 24)
+        ),
+    };
+    format!(
+        "{what}: spread {} ({} to {}), range {}, {trend}{visible}",
+        numbers.percent(one.spread),
+        numbers.percent(one.spread_interval.0),
+        numbers.percent(one.spread_interval.1),
+        numbers.percent(one.range)
+    )
+}
+
+/// What the machine passes off as a difference. The sentence may be part of the headline already.
+pub(super) fn against_itself(
+    out: &mut String,
+    analysis: &Analysis,
+    itself: &AgainstItself,
+    screen: &Screen,
+) {
+    let numbers = screen.numbers();
+    heading(out, "the arm against itself");
+    let largest = itself.largest.map_or_else(String::new, |share| {
+        format!(
+            "; the largest difference is {}",
+            numbers.percent(share.abs())
+        )
+    });
+    let told = match itself.comparisons {
+        0 => "no comparison could be judged".to_owned(),
+        count => format!(
+            "{} of {} called different{largest}",
+            numbers.count(itself.different.into()),
+            words::counted(count.into(), "comparison", numbers)
+        ),
+    };
+    paragraph(out, BOLD, &told, 2, screen);
+    if !analysis.headline.contains(&itself.sentence) {
+        paragraph(out, Style::new(), &itself.sentence, 2, screen);
+    }
+}
+
+/// Mark and name of an arm, with the mix where there are several.
+fn name(
+    out: &mut String,
+    analysis: &Analysis,
+    signs: &Signs<'_>,
+    (arm, mix): (&str, &str),
+    screen: &Screen,
+) {
+    let mark = signs.painted(arm);
+    let several = select::mixes(analysis).len() > 1;
+    let told = if several {
+        format!("{}, mix {}", text::short(arm, 60), text::short(mix, 24))
+    } else {
+        arm.to_owned()
+    };
+    let shown = screen.short(&told, screen.width.saturating_sub(4));
+    out.push_str(&format!("  {mark} {}\n", paint(BOLD, &shown)));
+}
+
+fn more(out: &mut String, count: usize, screen: &Screen) {
+    if count > ARMS {
+        let told = format!(
+            "and {} more, on the page and in analysis.json",
+            count - ARMS
+        );
+        paragraph(out, Style::new(), &told, 2, screen);
+    }
+}

@@ -1,0 +1,100 @@
+//! Why fio gave no figures.
+
+use crate::testbed::TestbedError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why fio gave no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum FioError {
+    /// It is not on the PATH.
+    #[error("fio is not installed: install the package fio")]
+    Missing,
+    /// The operating system refused to start it.
+    #[error("cannot start fio: {0}")]
+    NotStarted(io::Error),
+    /// It ended with an error, which is told in its own words.
+    #[error("fio failed at {label}: {said}")]
+    Failed {
+        /// The job.
+        label: String,
+        /// What it wrote to its standard error, or how it ended.
+        said: String,
+    },
+    /// It went on beyond its time and was ended.
+    #[error(
+        "fio did not end within {allowed_s} s at {label} and was stopped: the disk hangs or is far slower than expected"
+    )]
+    TooLong {
+        /// The job.
+        label: String,
+        /// Seconds.
+        allowed_s: u64,
+    },
+    /// The caller wished to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// What it wrote was not understood.
+    #[error("cannot understand what fio said about {label}: {source}")]
+    NotUnderstood {
+        /// The job.
+        label: String,
+        /// Why not.
+        source: serde_json::Error,
+    },
+    /// The job would destroy what is on a device.
+    #[error(
+        "did not write to {}: what is on it would be lost, and nothing says that it may be erased",
+        path.display()
+    )]
+    WritesRefused {
+        /// The device.
+        path: PathBuf,
+    },
+    /// Neither a block device nor a directory.
+    #[error("{} is neither a block device nor a directory", path.display())]
+    NoTarget {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Less room than one block for each job.
+    #[error("{} has only {size_bytes} bytes for fio to work on, and needs {need_bytes}", path.display())]
+    TooSmall {
+        /// The target.
+        path: PathBuf,
+        /// What there is, bytes.
+        size_bytes: u64,
+        /// What is needed, bytes.
+        need_bytes: u64,
+    },
+    /// The operating system refused something about the target.
+    #[error("cannot {what} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as in "cannot …".
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The directory for fio's files could not be made or removed.
+    #[error(transparent)]
+    Directory(#[from] TestbedError),
+    /// The limits of the emulated disk could not be lifted or put back.
+    #[error("cannot change the limits of the emulated disk: {0}")]
+    NotShaped(String),
+    /// The disk is asked to be faster than this machine can make one.
+    #[error(
+        "this machine carries {carried} with {what}; {disk} asks for {asked}: choose a slower disk, or a faster machine"
+    )]
+    NotCarried {
+        /// The disk: its preset or what it is.
+        disk: String,
+        /// The job, in words.
+        what: String,
+        /// With its unit.
+        carried: String,
+        /// With its unit.
+        asked: String,
+    },
+}

@@ -1,0 +1,189 @@
+//! What fio measured, in the few figures that matter.
+//!
+//! Every thread of a job reports for itself. Its rate is its requests over its own time, which ends with a request of its own, so the sum
+//! over the threads is right also where each made only a few. fio's own group report divides all requests by the longest time, and
+//! reads low by about half a request a thread: 16 threads on a disk of 150 IOPS gave 147.5 in four seconds, and 150.3 as a sum. The
+//! threads' histograms are merged before a percentile is taken.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What fio measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Reads, where the job reads.
+    pub reads: Option<Direction>,
+    /// Writes, where the job writes.
+    pub writes: Option<Direction>,
+    /// Each fsync, where the job does that.
+    pub syncs: Option<Latencies>,
+}
+
+/// Requests of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Direction {
+    /// That were completed while measuring.
+    pub requests: u64,
+    /// Requests per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// From handing a request to the kernel until it is done.
+    pub latency: Latencies,
+}
+
+/// How long something took, nanoseconds. The percentiles are those of fio's histogram, whose buckets are 1.6 % wide at most.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// Mean.
+    pub mean_ns: f64,
+    /// Median.
+    pub p50_ns: f64,
+    /// 99 % took no longer.
+    pub p99_ns: f64,
+    /// 99.9 % took no longer.
+    pub p999_ns: f64,
+    /// The longest.
+    pub max_ns: f64,
+}
+
+impl Measured {
+    /// From fio's JSON.
+    pub(crate) fn read(json: &str) -> Result<Self, serde_json::Error> {
+        let output: Output = serde_json::from_str(json)?;
+        let threads = || output.jobs.iter();
+        Ok(Self {
+            reads: direction(threads().map(|thread| &thread.read)),
+            writes: direction(threads().map(|thread| &thread.write)),
+            syncs: Latencies::of(threads().map(|thread| &thread.sync.lat_ns)),
+        })
+    }
+
+    /// Reads and writes per second.
+    #[must_use]
+    pub fn iops(&self) -> f64 {
+        self.directions().map(|one| one.iops).sum()
+    }
+
+    /// Read and written, bytes per second.
+    #[must_use]
+    pub fn bytes_per_s(&self) -> f64 {
+        self.directions().map(|one| one.bytes_per_s).sum()
+    }
+
+    fn directions(&self) -> impl Iterator<Item = &Direction> {
+        self.reads.iter().chain(&self.writes)
+    }
+}
+
+fn direction<'a>(threads: impl Iterator<Item = &'a Side> + Clone) -> Option<Direction> {
+    let latency = Latencies::of(threads.clone().map(|thread| &thread.clat_ns))?;
+    Some(Direction {
+        requests: threads.clone().map(|thread| thread.total_ios).sum(),
+        iops: threads.clone().map(|thread| thread.iops).sum(),
+        bytes_per_s: threads.map(|thread| thread.bw_bytes).sum(),
+        latency,
+    })
+}
+
+impl Latencies {
+    /// Of all threads together; `None` where nothing was timed.
+    fn of<'a>(threads: impl Iterator<Item = &'a Spread>) -> Option<Self> {
+        let mut bins: BTreeMap<u64, u64> = BTreeMap::new();
+        let (mut count, mut sum, mut max_ns) = (0, 0.0, 0.0);
+        for spread in threads {
+            count += spread.count;
+            sum += spread.mean * spread.count as f64;
+            max_ns = f64::max(max_ns, spread.max);
+            for (nanos, requests) in &spread.bins {
+                *bins.entry(*nanos).or_default() += requests;
+            }
+        }
+        if count == 0 {
+            return None;
+        }
+        let percentile = |share: f64| {
+            let rank = (share * count as f64).ceil();
+            let mut passed = 0;
+            for (nanos, requests) in &bins {
+                passed += requests;
+                if passed as f64 >= rank {
+                    return *nanos as f64;
+                }
+            }
+            max_ns
+        };
+        Some(Self {
+            mean_ns: sum / count as f64,
+            p50_ns: percentile(0.5),
+            p99_ns: percentile(0.99),
+            p999_ns: percentile(0.999),
+            max_ns,
+        })
+    }
+}
+
+/// The part of fio's JSON that is read here.
+#[derive(Deserialize)]
+struct Output {
+    jobs: Vec<Thread>,
+}
+
+#[derive(Deserialize)]
+struct Thread {
+    read: Side,
+    write: Side,
+    #[serde(default)]
+    sync: Syncs,
+}
+
+#[derive(Deserialize)]
+struct Side {
+    total_ios: u64,
+    iops: f64,
+    bw_bytes: f64,
+    clat_ns: Spread,
+}
+
+#[derive(Default, Deserialize)]
+struct Syncs {
+    lat_ns: Spread,
+}
+
+#[derive(Default, Deserialize)]
+struct Spread {
+    #[serde(rename = "N")]
+    count: u64,
+    mean: f64,
+    max: f64,
+    /// Nanoseconds and how many.
+    #[serde(default)]
+    bins: BTreeMap<u64, u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READS: &str = include_str!("../../tests/fio/reads.json");
+    const FSYNC: &str = include_str!("../../tests/fio/writes-with-fsync.json");
+
+    #[test]
+    fn threads_are_added_and_their_histograms_merged() {
+        let measured = Measured::read(READS).unwrap();
+        insta::assert_json_snapshot!(measured);
+        let expected = measured.reads.as_ref().expect("it read").iops;
+        assert_eq!(measured.iops(), expected);
+    }
+
+    #[test]
+    fn fsync_is_timed_by_itself() {
+        insta::assert_json_snapshot!(Measured::read(FSYNC).unwrap());
+    }
+
+    #[test]
+    fn what_is_no_output_of_fio_is_an_error() {
+        assert!(Measured::read("").is_err());
+        assert!(Measured::read("{\"jobs\": [{}]}").is_err());
+    }
+}

@@ -1,0 +1,527 @@
+//! Everything that an arm stands on, made and undone.
+
+use crate::testbed::device::{self, Device};
+use crate::testbed::emulated::{EmulatedDisk, LONGEST_DIRECTORY_BYTES, SOCKET};
+use crate::testbed::filesystem;
+use crate::testbed::ground::Ground;
+use crate::testbed::groups::{Group, GroupPaths};
+use crate::testbed::journal::Journal;
+use crate::testbed::mounts;
+use crate::testbed::privileged::HeldDirectory;
+use crate::testbed::privileged::held::new_directory_in;
+use crate::testbed::processes::{is_marked, started_ticks};
+use crate::testbed::requirements::{require_memory, what_runs_here};
+use crate::testbed::rig_parts::RigParts;
+use crate::testbed::server::{Disturb, Disturbed, Server, ServerPlace, member_directory};
+use crate::testbed::step::{MountedFrom, Step};
+use crate::testbed::tools::Tools;
+use crate::testbed::user::RunUser;
+use crate::testbed::{DataDirectory, TestbedError, loops, require_space};
+use plimsoll_disk::DaemonProgram;
+use plimsoll_record::{Backing, DiskChoice, DiskSpec, RigRecord, RigSpec};
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// What a rig is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct RigOrder<'a> {
+    /// What is asked.
+    pub spec: &'a RigSpec,
+    /// The directory in which the data directory is made.
+    pub parent: &'a Path,
+    /// Id of the experiment.
+    pub owner: &'a str,
+    /// The run, in the words of the experiment.
+    pub label: &'a str,
+    /// Room that the data need, bytes.
+    pub needs_bytes: u64,
+    /// The program that an emulated disk runs in.
+    pub daemon: &'a DaemonProgram,
+}
+
+/// Everything that an arm stands on. It is undone by [`Rig::tear_down`], or when it is dropped.
+///
+/// An emulated disk has no limits until it is told to have them through its control socket.
+#[derive(Debug)]
+pub struct Rig {
+    // What is declared first is dropped first: the server before what it stands on, and what was made in the place before the place.
+    server: Option<Server>,
+    ground: Ground,
+    place: DataDirectory,
+    data: PathBuf,
+    /// Who works on the data, where that is not this user.
+    user: Option<RunUser>,
+    mounted: Option<MountedOn>,
+    group: Option<Group>,
+    record: RigRecord,
+}
+
+/// A filesystem that was mounted for a run.
+#[derive(Debug)]
+struct MountedOn {
+    point: PathBuf,
+    device: PathBuf,
+    name: String,
+}
+
+impl Rig {
+    /// Makes all that is asked. When a part of it fails, the parts before are undone.
+    ///
+    /// # Errors
+    /// What is missing on this machine, or what could not be made and why.
+    pub fn build(order: &RigOrder<'_>, journal: &mut Journal) -> Result<Self, TestbedError> {
+        let spec = order.spec;
+        what_runs_here(spec)?;
+        require_memory(spec, order.needs_bytes)?;
+        let mut rig = match &spec.disk {
+            None => Self::on_plain_directory(order, journal)?,
+            Some(DiskChoice::Emulated { spec: disk }) => Self::on_emulated(order, disk, journal)?,
+            Some(DiskChoice::Device { path }) => {
+                let device = device::find(path, &Tools::of(journal.token()))?;
+                Self::on_device(order, &device, journal)?
+            }
+        };
+        rig.serve(order)?;
+        Ok(rig)
+    }
+
+    fn on_plain_directory(order: &RigOrder<'_>, journal: &Journal) -> Result<Self, TestbedError> {
+        require_space(order.parent, order.needs_bytes)?;
+        let place = DataDirectory::create(journal, order.parent, order.owner, order.label)?;
+        let mut rig = Self::begin(place, journal)?;
+        let (data, directory) = rig.place.make("data")?;
+        rig.prepare(order, &directory, &data)?;
+        rig.data = data;
+        rig.limit(order)?;
+        Ok(rig)
+    }
+
+    fn on_emulated(
+        order: &RigOrder<'_>,
+        disk: &DiskSpec,
+        journal: &Journal,
+    ) -> Result<Self, TestbedError> {
+        if disk.capacity_bytes < order.needs_bytes {
+            return Err(TestbedError::DiskTooSmall {
+                capacity_bytes: disk.capacity_bytes,
+                need_bytes: order.needs_bytes,
+                why: " for the data",
+            });
+        }
+        if disk.backing == Backing::File {
+            require_space(order.parent, order.needs_bytes)?;
+        }
+        let place = place_of_disk(journal, order.parent, order.owner, order.label)?;
+        let mut rig = Self::begin(place, journal)?;
+        let disk = EmulatedDisk::make(disk, &rig.place, order.daemon, &rig.ground.made)?;
+        let (device, name) = (disk.device_path(), disk.device.clone());
+        if let Some(user) = &rig.user {
+            user.own_entry(&rig.place, SOCKET, &disk.socket)?;
+        }
+        let from = MountedFrom::LoopOver(disk.image.clone());
+        rig.ground.disk = Some(disk);
+        rig.mount(order, device, name, from)?;
+        rig.limit(order)?;
+        Ok(rig)
+    }
+
+    /// The device has been looked at.
+    fn on_device(
+        order: &RigOrder<'_>,
+        device: &Device,
+        journal: &Journal,
+    ) -> Result<Self, TestbedError> {
+        if device.bytes < order.needs_bytes {
+            return Err(TestbedError::DiskTooSmall {
+                capacity_bytes: device.bytes,
+                need_bytes: order.needs_bytes,
+                why: " for the data",
+            });
+        }
+        let place = DataDirectory::create(journal, order.parent, order.owner, order.label)?;
+        let mut rig = Self::begin(place, journal)?;
+        let from = MountedFrom::Device(device.path.clone());
+        rig.mount(order, device.path.clone(), device.name.clone(), from)?;
+        rig.limit(order)?;
+        Ok(rig)
+    }
+
+    fn begin(place: DataDirectory, journal: &Journal) -> Result<Self, TestbedError> {
+        let user = RunUser::here();
+        if let Some(user) = &user {
+            place.open_to_pass()?;
+            user.require_way(place.path())?;
+        }
+        Ok(Self {
+            server: None,
+            ground: Ground::new(journal),
+            data: place.path().to_owned(),
+            place,
+            user,
+            mounted: None,
+            group: None,
+            record: RigRecord::default(),
+        })
+    }
+
+    fn mount(
+        &mut self,
+        order: &RigOrder<'_>,
+        device: PathBuf,
+        name: String,
+        from: MountedFrom,
+    ) -> Result<(), TestbedError> {
+        let spec = order.spec.filesystem.as_ref();
+        let spec = spec.ok_or(TestbedError::NoFilesystem)?;
+        // Only on devices of this machine can there be another one.
+        let overwrite = self.ground.disk.is_none();
+        let tools = self.ground.made.tools();
+        let made = filesystem::make(tools, spec, &device, overwrite)?;
+        let (point, _) = self.place.make("mnt")?;
+        self.ground.made.making(Step::Mount {
+            mount_point: point.clone(),
+            from,
+        })?;
+        filesystem::mount(tools, spec, &device, &point)?;
+        // Filesystems have things of their own in their root.
+        let data = point.join("data");
+        let root = HeldDirectory::open(&point)?.ok_or_else(|| TestbedError::MountVanished {
+            mount_point: point.clone(),
+        })?;
+        let data_directory = new_directory_in(&root, "data")
+            .map_err(|error| TestbedError::io("make", &data, error))?;
+        self.prepare(order, &data_directory, &data)?;
+        // It keeps the filesystem in use.
+        drop(data_directory);
+        require_space(&data, order.needs_bytes)?;
+        self.record.device = Some(device.display().to_string());
+        self.record.mkfs = Some(made.command);
+        self.record.mkfs_version = Some(made.version);
+        self.record.mount_options = mounts::at(&point)?.map(|mounted| mounted.all_options());
+        self.data = data;
+        self.mounted = Some(MountedOn {
+            point,
+            device,
+            name,
+        });
+        Ok(())
+    }
+
+    /// Makes a directory for each member of a server that has several, and hands everything over to who works on the data.
+    fn prepare(
+        &self,
+        order: &RigOrder<'_>,
+        directory: impl AsFd,
+        data: &Path,
+    ) -> Result<(), TestbedError> {
+        let server = order.spec.server.as_ref();
+        let members = server.map_or(1, |server| server.members);
+        for number in (1..=members).filter(|_| members > 1) {
+            let name = member_directory(number);
+            let path = data.join(&name);
+            let made = new_directory_in(&directory, name.as_str())
+                .map_err(|error| TestbedError::io("make", &path, error))?;
+            if let Some(user) = &self.user {
+                user.own(&made, &path)?;
+            }
+        }
+        match &self.user {
+            Some(user) => user.own(&directory, data),
+            None => Ok(()),
+        }
+    }
+
+    fn limit(&mut self, order: &RigOrder<'_>) -> Result<(), TestbedError> {
+        let limits = &order.spec.limits;
+        if !limits.is_empty() {
+            let group = Group::make(limits, &self.ground.made)?;
+            self.record.control_groups = Some(group.paths.version);
+            self.record.limits = group.limits.clone();
+            self.group = Some(group);
+        }
+        Ok(())
+    }
+
+    /// Starts the server, if the arm has one, after all that it stands on.
+    fn serve(&mut self, order: &RigOrder<'_>) -> Result<(), TestbedError> {
+        let Some(spec) = &order.spec.server else {
+            return Ok(());
+        };
+        let place = ServerPlace {
+            home: &self.place,
+            data: &self.data,
+            group: self.group.as_ref(),
+        };
+        let server = Server::start(spec, &place, &self.ground.made).map_err(|error| {
+            // What it says itself is that it was killed, if anything.
+            self.has_room().err().unwrap_or(error)
+        })?;
+        self.record.server = Some(server.record.clone());
+        self.server = Some(server);
+        Ok(())
+    }
+
+    /// Does something to a member of the server.
+    ///
+    /// # Errors
+    /// When there is no server, no such member, or it does not do as it is told.
+    pub fn disturb(&mut self, what: Disturb) -> Result<Disturbed, TestbedError> {
+        self.with_server(|server, place, made| server.disturb(what, place, made))
+    }
+
+    /// Brings all members of the server back that something was done to, and waits until they are one server again.
+    ///
+    /// # Errors
+    /// When there is no server, or a member does not come back.
+    pub fn heal(&mut self) -> Result<(), TestbedError> {
+        self.with_server(Server::heal)
+    }
+
+    fn with_server<T>(
+        &mut self,
+        act: impl FnOnce(&mut Server, &ServerPlace<'_>, &RigParts) -> Result<T, TestbedError>,
+    ) -> Result<T, TestbedError> {
+        let place = ServerPlace {
+            home: &self.place,
+            data: &self.data,
+            group: self.group.as_ref(),
+        };
+        match &mut self.server {
+            Some(server) => act(server, &place, &self.ground.made),
+            None => Err(TestbedError::NotDisturbed {
+                name: "of this run".into(),
+                why: "there is none".into(),
+            }),
+        }
+    }
+
+    /// The address of the server that was started, and the processes of its members.
+    #[must_use]
+    pub fn server(&self) -> Option<(&str, Vec<u32>)> {
+        let server = self.server.as_ref()?;
+        Some((&server.address, server.processes()))
+    }
+
+    /// Who is to work on the data, where that is not the user of this program.
+    #[must_use]
+    pub fn user(&self) -> Option<&RunUser> {
+        self.user.as_ref()
+    }
+
+    /// Where the data go: an empty directory of that user, or that of the server, with one in it for each member where it has several.
+    #[must_use]
+    pub fn data_directory(&self) -> &Path {
+        &self.data
+    }
+
+    /// Where the filesystem is mounted that was made; `None` on a plain directory.
+    #[must_use]
+    pub fn mount_point(&self) -> Option<&Path> {
+        self.mounted.as_ref().map(|mounted| mounted.point.as_path())
+    }
+
+    /// Where an emulated disk takes commands.
+    #[must_use]
+    pub fn control_socket(&self) -> Option<&Path> {
+        self.ground.disk.as_ref().map(|disk| disk.socket.as_path())
+    }
+
+    /// Name of the device below the filesystem under `/sys/class/block`, such as `loop3`; `None` on a plain directory.
+    #[must_use]
+    pub fn device(&self) -> Option<&str> {
+        self.mounted.as_ref().map(|mounted| mounted.name.as_str())
+    }
+
+    /// The control group of the limits; `None` without limits.
+    #[must_use]
+    pub fn group(&self) -> Option<&GroupPaths> {
+        self.group.as_ref().map(|group| &group.paths)
+    }
+
+    /// What was made, for the record of the run. What the emulated disk says of itself is left open.
+    #[must_use]
+    pub fn record(&self) -> RigRecord {
+        self.record.clone()
+    }
+
+    /// Puts a process under the limits, before it does anything that counts. Its memory from then on, page cache included, and its CPU
+    /// time are bounded. Without limits it is only remembered, to be ended if this program does not come to it; as it is where a server was
+    /// started, for then the limits are the server's, which is under test, and not its client's.
+    ///
+    /// # Errors
+    /// When it is gone or lacks the [mark](Self::mark), or the group does not take it.
+    pub fn admit(&self, process: u32) -> Result<(), TestbedError> {
+        let started_ticks = started_ticks(process).ok_or(TestbedError::ProcessGone { process })?;
+        let mark = self.mark();
+        if is_marked(process, &mark) != Some(true) {
+            return Err(TestbedError::ProcessUnmarked { process });
+        }
+        self.ground.made.making(Step::Process {
+            process,
+            started_ticks,
+            mark,
+        })?;
+        match &self.group {
+            Some(group) if self.server.is_none() => group.admit(process),
+            _ => Ok(()),
+        }
+    }
+
+    /// Limits the memory of what is under test to what it takes and the page cache that was asked for. From now on the limit follows what it takes. Returns
+    /// the limit, bytes; `None` where none was asked for.
+    ///
+    /// # Errors
+    /// When the kernel does not do it.
+    pub fn size_memory(&mut self) -> Result<Option<u64>, TestbedError> {
+        let Some(group) = &mut self.group else {
+            return Ok(None);
+        };
+        let limit_bytes = group.size_memory()?;
+        self.record.limits = group.limits.clone();
+        Ok(limit_bytes)
+    }
+
+    /// What the variable [`MARK_VARIABLE`](crate::testbed::MARK_VARIABLE) must be in the environment of a process that is to be admitted: by this it is
+    /// known again when it is to be ended.
+    #[must_use]
+    pub fn mark(&self) -> String {
+        format!("worker-{}", self.ground.made.journal().token())
+    }
+
+    /// Checks that all that was made is still there.
+    ///
+    /// # Errors
+    /// [`TestbedError::DaemonDied`], [`TestbedError::MountVanished`], [`TestbedError::OutOfMemory`], or [`TestbedError::ServerDied`].
+    pub fn is_sound(&self) -> Result<(), TestbedError> {
+        let vanished = |mount_point: &Path| TestbedError::MountVanished {
+            mount_point: mount_point.to_owned(),
+        };
+        if let Some(disk) = &self.ground.disk {
+            let process = disk.daemon.pid();
+            if started_ticks(process).is_none() {
+                return Err(TestbedError::DaemonDied { process });
+            }
+            if loops::backing_file_of(&disk.device).as_ref() != Some(&disk.image.path) {
+                return Err(vanished(&disk.mount_point));
+            }
+        }
+        if let Some(mounted) = &self.mounted {
+            let is_there =
+                mounts::at(&mounted.point)?.is_some_and(|found| found.source == mounted.device);
+            if !is_there {
+                return Err(vanished(&mounted.point));
+            }
+        }
+        self.has_room()?;
+        match &self.server {
+            Some(server) => server.is_alive(),
+            None => Ok(()),
+        }
+    }
+
+    fn has_room(&self) -> Result<(), TestbedError> {
+        self.group.as_ref().map_or(Ok(()), Group::has_room)
+    }
+
+    /// Asks the server to end, if there is one, waits until it has, and kills it when it does not. From then on nothing writes to the data
+    /// directory. An emulated disk has no limits any more, so that the last writes take no longer than they must.
+    ///
+    /// # Errors
+    /// [`TestbedError::ServerDied`] when it had ended before, or [`TestbedError::ServerDoesNotEnd`]. It is gone in any case.
+    pub fn stop_server(&mut self) -> Result<(), TestbedError> {
+        let Some(server) = self.server.take() else {
+            return Ok(());
+        };
+        if let Some(disk) = &self.ground.disk {
+            disk.hurry();
+        }
+        let stopped = server.stop();
+        for log in self.server_logs() {
+            self.hand_back(&log)?;
+        }
+        stopped
+    }
+
+    /// Gives a file of this program's to who called `sudo`, who keeps it. It is only read from now on.
+    fn hand_back(&self, file: &Path) -> Result<(), TestbedError> {
+        let name = file.file_name().and_then(OsStr::to_str);
+        match (&self.user, name) {
+            (Some(user), Some(name)) if user.is_invoker => user.own_entry(&self.place, name, file),
+            _ => Ok(()),
+        }
+    }
+
+    /// The logs of the server's members, if there is one: files in the directory of the run, gone with it.
+    #[must_use]
+    pub fn server_logs(&self) -> Vec<PathBuf> {
+        let server = self.record.server.as_ref();
+        let count = server.map_or(0, |server| server.members.len().max(1));
+        Server::logs_in(self.place.path(), count)
+    }
+
+    /// Undoes everything but the data directory, in which the trace of an emulated disk is. No step is waited for without end, and a
+    /// step that fails keeps no other from being tried; what stays is told in the notes, and remains in the journal for later.
+    ///
+    /// # Errors
+    /// When the journal has gone.
+    pub fn tear_down(self, journal: &mut Journal) -> Result<TornDown, TestbedError> {
+        let mut this = self;
+        let stopped = this.stop_server();
+        let trace = this
+            .ground
+            .disk
+            .as_ref()
+            .and_then(|disk| disk.trace.clone());
+        let handed_back = trace
+            .as_deref()
+            .map_or(Ok(()), |trace| this.hand_back(trace));
+        let Self {
+            mut ground, place, ..
+        } = this;
+        let failed = [stopped, handed_back];
+        let failed = failed.into_iter().filter_map(Result::err);
+        let mut notes: Vec<String> = failed.map(|error| error.to_string()).collect();
+        notes.extend(ground.undo());
+        journal.sync()?;
+        Ok(TornDown {
+            trace,
+            notes,
+            place,
+        })
+    }
+}
+
+/// What is left of a rig: its data directory, with the trace of its emulated disk, if it had one. It is removed when this is dropped, too.
+#[derive(Debug)]
+pub struct TornDown {
+    /// The trace of the emulated disk.
+    pub trace: Option<PathBuf>,
+    /// What people should know: what could not be undone, or only later.
+    pub notes: Vec<String>,
+    place: DataDirectory,
+}
+
+impl TornDown {
+    /// Removes the data directory.
+    ///
+    /// # Errors
+    /// What keeps it from being removed; it stays in the journal for later.
+    pub fn remove(self, journal: &mut Journal) -> Result<(), TestbedError> {
+        self.place.remove()?;
+        journal.sync()
+    }
+}
+
+/// A marked directory in which there is room for the path of a socket.
+pub(crate) fn place_of_disk(
+    journal: &Journal,
+    parent: &Path,
+    owner: &str,
+    label: &str,
+) -> Result<DataDirectory, TestbedError> {
+    DataDirectory::create_for_socket(journal, parent, owner, label, LONGEST_DIRECTORY_BYTES)
+}
+
+#[cfg(test)]
+mod tests;

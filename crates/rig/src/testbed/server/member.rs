@@ -1,0 +1,138 @@
+//! One process of a server: watched, asked to end, and killed when it is dropped.
+
+use super::log;
+use crate::testbed::TestbedError;
+use crate::testbed::privileged::kill::{ask, end_group};
+use crate::testbed::processes::started_ticks;
+use crate::testbed::wait::until;
+use rustix::process::Signal;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a killed process may take to go.
+const LONGEST_END: Duration = Duration::from_secs(10);
+/// With less room than this a disk counts as full: a server that was refused a larger piece may have left some.
+const FULL_BYTES: u64 = 1 << 20;
+
+/// One process of a server.
+#[derive(Debug)]
+pub(super) struct Member {
+    /// For messages: `mongod`, or `mongod (member 2 of 3)`.
+    pub(super) name: String,
+    /// Where it answers.
+    pub(super) address: String,
+    pub(super) process: u32,
+    pub(super) started_ticks: u64,
+    pub(super) child: Mutex<Child>,
+    pub(super) data: PathBuf,
+    pub(super) log: PathBuf,
+    /// Killed on purpose, and not started again yet.
+    pub(super) is_down: bool,
+}
+
+impl Member {
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How it ended, if it has.
+    pub(super) fn ended(&self) -> io::Result<Option<ExitStatus>> {
+        self.child().try_wait()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        !matches!(self.ended(), Ok(None))
+    }
+
+    /// Whether it still runs.
+    pub(super) fn is_alive(&self) -> Result<(), TestbedError> {
+        if started_ticks(self.process) == Some(self.started_ticks) {
+            return Ok(());
+        }
+        // Of a killed process the first thread ends before the others do, and only with the last does it tell how it ended.
+        let mut status = None;
+        until(LONGEST_END, || {
+            status = self.ended().ok().flatten();
+            status.is_some()
+        });
+        Err(self.died(status))
+    }
+
+    /// That it has ended by itself.
+    pub(super) fn died(&self, status: Option<ExitStatus>) -> TestbedError {
+        TestbedError::ServerDied {
+            name: self.name.clone(),
+            how: how_it_ended(status, &self.data, &self.log),
+            last_words: self.last_words(),
+        }
+    }
+
+    pub(super) fn last_words(&self) -> Vec<String> {
+        log::last_words(&self.log)
+    }
+
+    /// Asks it to end; `false` when it could not be asked.
+    pub(super) fn ask_to_end(&self, signal: Signal) -> bool {
+        ask(&self.child(), signal)
+    }
+
+    /// Has it stand still.
+    pub(super) fn stand_still(&self) -> bool {
+        ask(&self.child(), Signal::STOP)
+    }
+
+    /// Lets it go on, if it stands still.
+    pub(super) fn go_on(&self) {
+        ask(&self.child(), Signal::CONT);
+    }
+
+    /// With all processes that it started, as far as they are in its group.
+    pub(super) fn kill(&self) {
+        let mut child = self.child();
+        if matches!(child.try_wait(), Ok(None)) {
+            end_group(&mut child);
+        }
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// In words. A server on a full disk often cannot even write why it ends, so it is looked whether one of the places that it writes to is full,
+/// or was when it wrote: what ends gives room back.
+fn how_it_ended(status: Option<ExitStatus>, data: &Path, log: &Path) -> String {
+    let how = exit_in_words(status);
+    match [data, log].into_iter().find(|place| is_full(place)) {
+        Some(place) => format!("{how}, and the disk of {} is full", place.display()),
+        None if log::breaks_off(log) => {
+            format!("{how}, and its log breaks off within a line, as on a full disk")
+        }
+        None => how,
+    }
+}
+
+fn is_full(place: &Path) -> bool {
+    rustix::fs::statvfs(place)
+        .is_ok_and(|status| status.f_bavail.saturating_mul(status.f_frsize) < FULL_BYTES)
+}
+
+pub(super) fn exit_in_words(status: Option<ExitStatus>) -> String {
+    let Some(status) = status else {
+        return "it is gone".into();
+    };
+    match (status.signal(), status.code()) {
+        (Some(9), _) => {
+            "it was killed (SIGKILL): by somebody, or by the kernel for want of memory, which `dmesg` would tell".into()
+        }
+        (Some(signal), _) => format!("it crashed with signal {signal}"),
+        (None, Some(code)) => format!("it ended with exit code {code}"),
+        (None, None) => "it ended".into(),
+    }
+}

@@ -1,0 +1,84 @@
+//! A thing that is made, with all that is needed to find it again and to know it for ours.
+
+use crate::testbed::loops::BackingFile;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A thing that is made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "thing", rename_all = "kebab-case")]
+pub(crate) enum Step {
+    /// A marked data directory with all that is in it. Ours by its marker.
+    Directory { path: PathBuf },
+    /// The process of an emulated disk and its FUSE mount. Ours by the mark in its environment, and by place and kind of the mount.
+    Daemon { mark: String, mount_point: PathBuf },
+    /// A loop device, whose number is not known before it is made. Ours by the file below it.
+    Loop { backing_file: BackingFile },
+    /// A mounted filesystem. Ours by place and by what it was mounted from.
+    Mount {
+        mount_point: PathBuf,
+        from: MountedFrom,
+    },
+    /// The directory of a control group, with the processes in it. Ours by the random part of its name, and by its inode.
+    Group { path: PathBuf },
+    /// Controllers that the children of a group were allowed to use.
+    Controllers {
+        group: PathBuf,
+        controllers: Vec<String>,
+    },
+    /// A server with the processes that it started. Ours by the mark in its environment.
+    Server { name: String, mark: String },
+    /// A process of a run. Ours by its id, the time of its start, and the mark in its environment.
+    Process {
+        process: u32,
+        started_ticks: u64,
+        mark: String,
+    },
+}
+
+/// What a filesystem was mounted from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MountedFrom {
+    /// The loop device over this file.
+    LoopOver(BackingFile),
+    /// This device.
+    Device(PathBuf),
+}
+
+/// A step, and what is known since it was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Making {
+    pub(crate) step: Step,
+    pub(crate) inode: Option<u64>,
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Directory { path } => write!(formatter, "the data directory {}", path.display()),
+            Self::Daemon { mount_point, .. } => {
+                write!(formatter, "the emulated disk at {}", mount_point.display())
+            }
+            Self::Loop { backing_file } => {
+                write!(
+                    formatter,
+                    "the loop device over {}",
+                    backing_file.path.display()
+                )
+            }
+            Self::Mount { mount_point, .. } => {
+                write!(formatter, "the filesystem at {}", mount_point.display())
+            }
+            Self::Group { path } => write!(formatter, "the control group {}", path.display()),
+            Self::Controllers { group, controllers } => write!(
+                formatter,
+                "the controllers {} below the control group {}",
+                controllers.join(" "),
+                group.display()
+            ),
+            Self::Server { name, .. } => write!(formatter, "the server {name}"),
+            Self::Process { process, .. } => write!(formatter, "the process {process}"),
+        }
+    }
+}

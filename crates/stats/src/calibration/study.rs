@@ -1,0 +1,139 @@
+//! One simulation, repeated, and what it had to show.
+
+use crate::calibration::simulate::Source;
+
+/// The share that a method promises, before allowing for chance.
+#[derive(Clone, Copy)]
+pub enum Promise {
+    /// Exactly this share.
+    Exactly(f64),
+    /// At most this share.
+    AtMost(f64),
+    /// At least this share.
+    AtLeast(f64),
+    /// A known weakness, or a property without an exact law: between these shares.
+    Between(f64, f64),
+}
+
+/// What came out of the repeats.
+enum Found {
+    /// How often the counted thing happened, against what was promised.
+    Count { hits: usize, promise: Promise },
+    /// A mean, and the most that it may be.
+    Mean { mean: f64, most: f64 },
+}
+
+/// What repeats of a simulation showed, against what was promised.
+pub struct Study {
+    simulated: String,
+    counted: String,
+    found: Found,
+    repeats: usize,
+}
+
+/// The studies of a chapter.
+pub struct Studies {
+    pub all: Vec<Study>,
+    /// How often the next ones are repeated.
+    pub repeats: usize,
+}
+
+impl Studies {
+    pub fn repeated(repeats: usize) -> Self {
+        let all = Vec::new();
+        Self { all, repeats }
+    }
+
+    /// Adds what a simulation shows that is repeated with draws from one seed.
+    pub fn add(
+        &mut self,
+        seed: u64,
+        simulated: &str,
+        counted: &str,
+        promise: Promise,
+        mut trial: impl FnMut(&mut Source) -> Option<bool>,
+    ) {
+        let mut source = Source::new(seed);
+        let trial = || trial(&mut source);
+        let study = Study::new(simulated, counted, promise, self.repeats, trial);
+        self.all.push(study);
+    }
+}
+
+impl Study {
+    /// Repeats `trial`, which says whether the counted thing happened; `None` leaves the repeat out.
+    pub fn new(
+        simulated: &str,
+        counted: &str,
+        promise: Promise,
+        repeats: usize,
+        mut trial: impl FnMut() -> Option<bool>,
+    ) -> Study {
+        let (mut hits, mut counted_repeats) = (0, 0);
+        for _ in 0..repeats {
+            let Some(hit) = trial() else { continue };
+            counted_repeats += 1;
+            hits += usize::from(hit);
+        }
+        Study {
+            simulated: simulated.into(),
+            counted: counted.into(),
+            found: Found::Count { hits, promise },
+            repeats: counted_repeats,
+        }
+    }
+
+    /// A mean over repeats that may not be above `most`. Nothing is allowed for chance.
+    pub fn mean(simulated: &str, counted: &str, most: f64, mean: f64, repeats: usize) -> Study {
+        Study {
+            simulated: simulated.into(),
+            counted: counted.into(),
+            found: Found::Mean { mean, most },
+            repeats,
+        }
+    }
+
+    /// Whether the share lies in the promised band, chance allowed for.
+    pub fn kept(&self) -> bool {
+        let (hits, promise) = match self.found {
+            Found::Count { hits, promise } => (hits, promise),
+            Found::Mean { mean, most } => return mean <= most,
+        };
+        let share = hits as f64 / self.repeats as f64;
+        let chance =
+            |promised: f64| 3.3 * (promised * (1.0 - promised) / self.repeats as f64).sqrt();
+        let (low, high) = match promise {
+            Promise::Exactly(share) => (share - chance(share), share + chance(share)),
+            Promise::AtMost(share) => (0.0, share + chance(share)),
+            Promise::AtLeast(share) => (share - chance(share), 1.0),
+            Promise::Between(low, high) => (low - chance(low), high + chance(high)),
+        };
+        low <= share && share <= high
+    }
+
+    /// One row of the table.
+    pub fn row(&self) -> String {
+        let percent = |share: f64| {
+            let text = format!("{:.2}", share * 100.0);
+            let text = text.trim_end_matches('0').trim_end_matches('.').to_string();
+            format!("{text} %")
+        };
+        let (promised, found) = match self.found {
+            Found::Count { hits, promise } => {
+                let promised = match promise {
+                    Promise::Exactly(share) => percent(share),
+                    Promise::AtMost(share) => format!("at most {}", percent(share)),
+                    Promise::AtLeast(share) => format!("at least {}", percent(share)),
+                    Promise::Between(low, high) => format!("{} to {}", percent(low), percent(high)),
+                };
+                let share = hits as f64 / self.repeats as f64;
+                (promised, format!("{:.1} %", share * 100.0))
+            }
+            Found::Mean { mean, most } => (format!("at most {most}"), format!("{mean:.1}")),
+        };
+        format!(
+            "| {} | {} | {promised} | {found} | {} |\n",
+            self.simulated, self.counted, self.repeats
+        )
+    }
+}

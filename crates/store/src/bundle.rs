@@ -1,0 +1,414 @@
+//! One file that holds an experiment with all that belongs to it: anybody can open it, verify it, and run it again.
+//!
+//! ```text
+//! record, page, analysis ─► write ─► NAME.plimsoll ─► read ─► Bundle {manifest, record}, every file verified
+//! ```
+//!
+//! A bundle is a ZIP archive. `manifest.json` lists each file with its SHA-256; the others are `experiment.yaml`, which the record holds to the letter, `record.json`,
+//! `analysis.json`, `page.html`, `README.txt`, and `maps.json` where the page has disk maps. The same record makes the same bundle, byte for byte, but for the
+//! program that wrote it, and for maps whose traces are gone by then. Nothing is unpacked to a disk here, and no more is read than a bundle may hold.
+
+use plimsoll_plan::sha256;
+use plimsoll_record::{ExperimentRecord, FormatError, Program};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Cursor, Read, Seek, Write};
+use std::path::Path;
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+/// What the names of bundles end with.
+pub const EXTENSION: &str = "plimsoll";
+/// Version of the layout.
+pub const BUNDLE_VERSION: u32 = 1;
+
+/// The list of all others.
+const MANIFEST: &str = "manifest.json";
+const EXPERIMENT: &str = "experiment.yaml";
+const RECORD: &str = "record.json";
+const ANALYSIS: &str = "analysis.json";
+const PAGE: &str = "page.html";
+const MAPS: &str = "maps.json";
+const README: &str = "README.txt";
+/// Bytes of a manifest, and of all files of a bundle on a disk, at most.
+const LARGEST_MANIFEST: u64 = 1 << 20;
+const LARGEST: u64 = 4 << 30;
+/// Files at most.
+const MOST_FILES: usize = 100;
+
+/// What a bundle says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`BUNDLE_VERSION`] of the program that wrote it.
+    pub plimsoll_bundle: u32,
+    /// Id of the experiment.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// When it was begun, UTC, RFC 3339.
+    pub started_at: String,
+    /// The program that measured.
+    pub program: Program,
+    /// The machine that was measured on.
+    pub machine: String,
+    /// The program that wrote the bundle, and so the analysis and the page.
+    pub bundled_by: Program,
+    /// Every other file.
+    pub files: Vec<Listed>,
+}
+
+/// A file of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// Without a folder.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Hexadecimal.
+    pub sha256: String,
+}
+
+/// A bundle that was read, and of which every file is as its manifest says.
+#[derive(Clone, Debug)]
+pub struct Bundle {
+    /// What it says of itself.
+    pub manifest: Manifest,
+    /// The whole record.
+    pub record: ExperimentRecord,
+    /// The disk maps of the page as JSON, which a page that is made anew shows too: the traces behind them stay on the machine that measured.
+    pub maps: Option<String>,
+}
+
+/// Why a file cannot be used as a bundle.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BundleError {
+    /// It cannot be read.
+    #[error("cannot read it: {0}")]
+    Read(#[from] io::Error),
+    /// It is no archive, or a damaged one.
+    #[error("it is no bundle, or a damaged one ({0}): get it again from where it came from")]
+    Archive(String),
+    /// Written by a later program.
+    #[error("it has version {found}, this program reads up to {BUNDLE_VERSION}: update plimsoll")]
+    Newer {
+        /// Version in the manifest.
+        found: u64,
+    },
+    /// Something is not what the manifest says.
+    #[error(
+        "{name} is not what the bundle says it is ({why}): get it again from where it came from"
+    )]
+    Differs {
+        /// The file.
+        name: String,
+        /// What is different.
+        why: String,
+    },
+    /// What it holds as a record is none.
+    #[error("its record cannot be used: {0}")]
+    Record(#[from] FormatError),
+}
+
+impl From<ZipError> for BundleError {
+    fn from(error: ZipError) -> Self {
+        match error {
+            ZipError::Io(error) => Self::Read(error),
+            other => Self::Archive(other.to_string()),
+        }
+    }
+}
+
+/// Whether a path is that of a bundle, by its name.
+#[must_use]
+pub fn is_bundle(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == EXTENSION)
+}
+
+/// Writes a bundle of a record, its analysis as JSON, its page, and the disk maps of that as JSON where it has any.
+///
+/// # Errors
+/// Where the record cannot be written as JSON, or `out` cannot be written to.
+pub fn write(
+    record: &ExperimentRecord,
+    analysis: &str,
+    page: &str,
+    maps: Option<&str>,
+    bundled_by: Program,
+    out: impl Write + Seek,
+) -> io::Result<()> {
+    let json = serde_json::to_string(record)?;
+    let readme = readme(record);
+    let mut files: Vec<(&str, &str)> = vec![
+        (README, &readme),
+        (PAGE, page),
+        (RECORD, &json),
+        (ANALYSIS, analysis),
+    ];
+    // What was imported has none.
+    if !record.file_text.is_empty() {
+        files.insert(1, (EXPERIMENT, &record.file_text));
+    }
+    files.extend(maps.map(|maps| (MAPS, maps)));
+    let manifest = Manifest {
+        plimsoll_bundle: BUNDLE_VERSION,
+        id: record.id.clone(),
+        name: record.name.clone(),
+        started_at: record.started_at.clone(),
+        program: record.program.clone(),
+        machine: record.machine.fingerprint(),
+        bundled_by,
+        files: files
+            .iter()
+            .map(|(name, text)| Listed {
+                name: (*name).to_owned(),
+                bytes: text.len() as u64,
+                sha256: sha256(text),
+            })
+            .collect(),
+    };
+    let manifest = serde_json::to_string_pretty(&manifest)?;
+    let mut archive = ZipWriter::new(out);
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .unix_permissions(0o644);
+    for (name, text) in [(MANIFEST, manifest.as_str())].into_iter().chain(files) {
+        archive
+            .start_file(name, options)
+            .map_err(io::Error::other)?;
+        archive.write_all(text.as_bytes())?;
+    }
+    archive.finish().map_err(io::Error::other)?.flush()
+}
+
+/// For somebody who has this file and nothing else.
+fn readme(record: &ExperimentRecord) -> String {
+    let again = match record.file_text.is_empty() {
+        true => "its figures were imported from the output of another tool",
+        false => "    plimsoll run FILE.plimsoll        measures it again here",
+    };
+    format!(
+        "\
+An experiment of Plimsoll, a database benchmark laboratory: {} ({}).
+
+    page.html                         its result; any browser opens it
+    experiment.yaml                   what was asked
+    record.json, analysis.json        what was measured, and what follows from it
+    maps.json                         where on the disk, if that was traced
+    manifest.json                     the SHA-256 of each file
+
+    plimsoll report FILE.plimsoll     verifies all of it and prints the result
+{again}
+",
+        record.name, record.id
+    )
+}
+
+/// Reads a bundle and verifies every file of it.
+///
+/// # Errors
+/// Where it cannot be read, is no bundle, is of a later version, or is not what its manifest says.
+pub fn read(path: &Path) -> Result<Bundle, BundleError> {
+    read_from(plimsoll_record::files::open(path)?, LARGEST)
+}
+
+/// Reads a bundle that came over a network, of files of no more than `most` bytes in all, and verifies every file of it.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_bytes(bytes: &[u8], most: u64) -> Result<Bundle, BundleError> {
+    read_from(Cursor::new(bytes), most)
+}
+
+fn read_from(source: impl Read + Seek, most: u64) -> Result<Bundle, BundleError> {
+    let mut archive = ZipArchive::new(source)?;
+    if archive.len() > MOST_FILES {
+        return Err(BundleError::Archive(format!("{} files", archive.len())));
+    }
+    let manifest = text_of(&mut archive, MANIFEST, LARGEST_MANIFEST)?;
+    let manifest: serde_json::Value =
+        serde_json::from_str(&manifest).map_err(|why| BundleError::Archive(why.to_string()))?;
+    let version = manifest["plimsoll_bundle"].as_u64();
+    let version = version.ok_or_else(|| BundleError::Archive("no version".into()))?;
+    if version > u64::from(BUNDLE_VERSION) {
+        return Err(BundleError::Newer { found: version });
+    }
+    let manifest: Manifest =
+        serde_json::from_value(manifest).map_err(|why| BundleError::Archive(why.to_string()))?;
+    let (mut record, mut maps) = (None, None);
+    let mut left = most;
+    for listed in &manifest.files {
+        let differs = |why: String| BundleError::Differs {
+            name: listed.name.clone(),
+            why,
+        };
+        let text = text_of(&mut archive, &listed.name, left)?;
+        left -= text.len() as u64;
+        if text.len() as u64 != listed.bytes {
+            return Err(differs(format!(
+                "{} bytes, {} expected",
+                text.len(),
+                listed.bytes
+            )));
+        }
+        if sha256(&text) != listed.sha256 {
+            return Err(differs("another SHA-256".into()));
+        }
+        if listed.name == RECORD {
+            record = Some(ExperimentRecord::from_json(&text)?);
+        } else if listed.name == MAPS {
+            maps = Some(text);
+        }
+    }
+    if archive.len() != manifest.files.len() + 1 {
+        return Err(BundleError::Archive(
+            "files that its manifest does not list".into(),
+        ));
+    }
+    let record = record.ok_or_else(|| BundleError::Archive(format!("no {RECORD}")))?;
+    if record.id != manifest.id {
+        return Err(BundleError::Differs {
+            name: RECORD.into(),
+            why: format!("it is experiment {}", record.id),
+        });
+    }
+    Ok(Bundle {
+        manifest,
+        record,
+        maps,
+    })
+}
+
+/// A file as text, no longer than it may be.
+fn text_of(
+    archive: &mut ZipArchive<impl Read + Seek>,
+    name: &str,
+    most: u64,
+) -> Result<String, BundleError> {
+    let file = archive.by_name(name)?;
+    let mut text = String::new();
+    file.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > most {
+        return Err(BundleError::Archive(format!(
+            "with {name} its files have more than the {most} bytes that may still come"
+        )));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_testing::assert_contains;
+
+    fn experiment() -> ExperimentRecord {
+        ExperimentRecord {
+            plimsoll_record: plimsoll_record::RECORD_VERSION,
+            id: "k3f9q".into(),
+            name: "quickstart".into(),
+            file_text: "plimsoll: 1\n".into(),
+            ..ExperimentRecord::default()
+        }
+    }
+
+    fn program() -> Program {
+        Program {
+            version: "0.1.0".into(),
+            commit: "abc".into(),
+        }
+    }
+
+    fn bundle() -> Vec<u8> {
+        let mut out = Cursor::new(Vec::new());
+        write(&experiment(), "{}", "<p>", Some("[]"), program(), &mut out).unwrap();
+        out.into_inner()
+    }
+
+    fn refused(bytes: Vec<u8>) -> String {
+        read_bytes(&bytes, LARGEST).unwrap_err().to_string()
+    }
+
+    /// The same archive with other texts, and without what is `None`.
+    fn changed(bytes: &[u8], change: impl Fn(&str, String) -> Option<String>) -> Vec<u8> {
+        let mut archive = ZipArchive::new(Cursor::new(bytes)).unwrap();
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for place in 0..archive.len() {
+            let mut file = archive.by_index(place).unwrap();
+            let mut text = String::new();
+            file.read_to_string(&mut text).unwrap();
+            let name = file.name().to_owned();
+            if let Some(text) = change(&name, text) {
+                writer
+                    .start_file(name, SimpleFileOptions::default())
+                    .unwrap();
+                writer.write_all(text.as_bytes()).unwrap();
+            }
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    #[test]
+    fn a_record_comes_back_with_its_file() {
+        let read = read_bytes(&bundle(), LARGEST).unwrap();
+        assert_eq!(read.record, experiment());
+        assert_eq!(read.manifest.bundled_by, program());
+        let names: Vec<&str> = read
+            .manifest
+            .files
+            .iter()
+            .map(|one| one.name.as_str())
+            .collect();
+        assert_eq!(names, [README, EXPERIMENT, PAGE, RECORD, ANALYSIS, MAPS]);
+        assert_eq!(read.maps.as_deref(), Some("[]"));
+        assert_eq!(bundle(), bundle(), "byte for byte");
+    }
+
+    /// A small archive can hold much more than a machine has memory.
+    #[test]
+    fn no_more_is_unpacked_than_may_be() {
+        let good = bundle();
+        let read = read_bytes(&good, LARGEST).unwrap();
+        let files = read.manifest.files.iter();
+        let all: u64 = files.map(|file| file.bytes).sum();
+        assert!(read_bytes(&good, all).is_ok());
+        let refused = read_bytes(&good, all - 1).unwrap_err().to_string();
+        // The last one is too much.
+        assert_contains(refused, "maps.json");
+    }
+
+    #[test]
+    fn whatever_was_changed_is_noticed() {
+        let good = bundle();
+        let page = changed(&good, |name, text| {
+            Some(if name == PAGE { "<b>".into() } else { text })
+        });
+        assert_contains(
+            refused(page),
+            "page.html is not what the bundle says it is (another SHA-256)",
+        );
+        let longer = changed(&good, |name, text| {
+            Some(if name == RECORD { text + " " } else { text })
+        });
+        assert_contains(refused(longer), "record.json is not what");
+        let without = changed(&good, |name, text| (name != ANALYSIS).then_some(text));
+        assert_contains(refused(without), "no bundle, or a damaged one");
+        let newer = changed(&good, |name, text| {
+            Some(match name {
+                MANIFEST => text.replace("\"plimsoll_bundle\": 1", "\"plimsoll_bundle\": 2"),
+                _ => text,
+            })
+        });
+        assert_contains(refused(newer), "update plimsoll");
+        let other = changed(&good, |name, text| {
+            Some(if name == MANIFEST {
+                text.replace("k3f9q", "other")
+            } else {
+                text
+            })
+        });
+        assert_contains(refused(other), "it is experiment k3f9q");
+        assert_contains(refused(good[..good.len() / 2].to_vec()), "no bundle");
+        assert_contains(refused(b"plimsoll: 1\n".to_vec()), "no bundle");
+    }
+}
