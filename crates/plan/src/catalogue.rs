@@ -67,7 +67,7 @@ pub struct Setting {
 }
 
 /// All settings of an arm's engine, defaults filled in.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Settings(pub BTreeMap<String, SettingValue>);
 

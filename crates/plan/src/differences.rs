@@ -7,7 +7,6 @@ use plimsoll_record::quantities::units;
 use plimsoll_record::quantities::words::grouped;
 use plimsoll_record::redact::redact;
 use plimsoll_record::{DiskChoice, DiskSpec, FilesystemSpec, LimitsSpec, ServerSpec};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -18,7 +17,7 @@ const NOTHING: &str = "none";
 const STOCK: &str = "stock";
 
 /// One thing that two arms do not have in common.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The key, as in the file: `cache_size`, `disk.iops`, `filesystem`.
     pub what: String,

@@ -2,11 +2,10 @@
 
 use crate::Plan;
 use plimsoll_record::quantities::units;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One thing that is varied. Each arm is a cell: a combination of one level of each factor, see [`Arm::levels`](crate::Arm::levels).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
     /// As in the file: a key of an arm, or a name for bundles of keys.
     pub name: String,
@@ -23,7 +22,7 @@ pub struct Factor {
 }
 
 /// One level of a factor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// As in the file.
     pub name: String,
@@ -33,7 +32,7 @@ pub struct Level {
 }
 
 /// What the levels of an axis are amounts of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// 1.38 is 138 %.
@@ -69,7 +68,7 @@ impl Quantity {
 }
 
 /// Which combinations of levels are measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Design {
     /// All that the file does not leave out.

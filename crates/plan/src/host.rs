@@ -1,12 +1,11 @@
 //! Machines of an experiment beside the one that the program runs on.
 
 use crate::{Arm, EngineKind, Plan};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A machine of an experiment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostSpec {
     /// By which arms name it.
     pub name: String,
@@ -26,7 +25,7 @@ pub struct HostSpec {
 pub const CONTROLLER: &str = "controller";
 
 /// How a machine is reached.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostWay {
     /// With the system's ssh: what would be typed behind it, `root@db1.example`.
@@ -48,7 +47,7 @@ impl fmt::Display for HostWay {
 }
 
 /// What a machine may be used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostRole {
     /// To ask.

@@ -1,10 +1,9 @@
 //! The metrics by which points are judged, and the words for them.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something of a point that can be judged.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "metric", rename_all = "kebab-case")]
 pub enum Metric {
     /// Successful operations per second.
@@ -32,7 +31,7 @@ pub enum Metric {
 }
 
 /// Which way is good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// More is better.

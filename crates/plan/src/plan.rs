@@ -4,7 +4,6 @@ use crate::{Design, Factor, HostSpec, Metric, Settings};
 use plimsoll_record::{EventSpec, RigSpec, ShapedFrom};
 use plimsoll_workload::schedule::Load;
 use plimsoll_workload::{DataSpec, Mix};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +13,7 @@ use std::path::PathBuf;
 pub const PLAN_VERSION: u32 = 1;
 
 /// A checked experiment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// [`PLAN_VERSION`].
     pub version: u32,
@@ -89,7 +88,7 @@ impl Plan {
 }
 
 /// One thing being compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
     /// Unique in the experiment. That of a cell is made of its levels: `san-raid10/92%`.
     pub name: String,
@@ -121,7 +120,7 @@ pub struct Arm {
 }
 
 /// A size of the data as a share of the cache that the engine can use.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkingSet {
     /// 1.38 is 138 %.
     pub share: f64,
@@ -132,7 +131,7 @@ pub struct WorkingSet {
 }
 
 /// One load setting of one mix.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Index into the plan's mixes.
     pub mix: u32,
@@ -160,7 +159,7 @@ impl Point {
 }
 
 /// When a point is measured, and what of its load the run decides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "kebab-case")]
 pub enum PointRole {
     /// Always, as given.
@@ -187,7 +186,7 @@ impl PointRole {
 }
 
 /// Where the number of sessions of a point comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sessions {
     /// The load says it.
@@ -207,14 +206,14 @@ impl Sessions {
 }
 
 /// How the data is stored before the points.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadPhase {
     /// Concurrent sessions.
     pub sessions: u32,
 }
 
 /// Order of the arms within a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// Anew in every block, from the seed.
@@ -224,7 +223,7 @@ pub enum Order {
 }
 
 /// Whether the arms of a block run one after the other, or two at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pairing {
     /// One after the other, each on all of the machine.
@@ -243,7 +242,7 @@ impl Pairing {
 }
 
 /// How long, how often, in which order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// Before each point, nanoseconds.
     pub warm_up_ns: u64,
@@ -275,7 +274,7 @@ pub struct Measurement {
 }
 
 /// When the engine of a run writes a checkpoint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Checkpoints {
     /// When it does so by itself.
@@ -299,7 +298,7 @@ fn is_zero(number: &u32) -> bool {
 
 /// Stopping by looks: after geometrically spaced numbers of blocks it is looked at how wide the intervals of the primary comparisons are, and never at where they
 /// lie. When all are narrow enough at two looks in a row, the experiment ends.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Looks {
     /// Blocks after which it is looked first.
     pub first: u32,
@@ -312,7 +311,7 @@ pub struct Looks {
 
 /// Stopping by the answer: whether the arm loses more than the margin of a metric that decides. At each look the intervals demand more than 95 %, so that all looks
 /// together are wrong as rarely as one interval of 95 %.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
     /// Time of runs after which no more are made, nanoseconds.
     pub within_ns: u64,
@@ -327,7 +326,7 @@ impl Measurement {
 }
 
 /// How the plimsoll line is searched.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Search {
     /// Length of the measured part of a trial, nanoseconds.
     pub trial_ns: u64,
@@ -340,7 +339,7 @@ pub struct Search {
 }
 
 /// What counts as good service: every condition must hold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Objective {
     /// Percentile (0 to 100) and highest response time, nanoseconds.
     pub response: Vec<(f64, u64)>,
@@ -354,7 +353,7 @@ pub struct Objective {
 }
 
 /// What is judged.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Compare {
     /// Name of the arm that the others are compared with.
     pub baseline: String,
@@ -373,7 +372,7 @@ pub struct Compare {
 }
 
 /// The load at which arms are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadAt {
     /// The closed loop with this many sessions.
@@ -385,7 +384,7 @@ pub enum LoadAt {
 }
 
 /// A bound that must hold at the end: `throughput >= 10k`, for every arm or one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Threshold {
     /// As written.
     pub text: String,
@@ -406,7 +405,7 @@ pub struct Threshold {
 /// One arm in one block.
 ///
 /// In a duet the position is the half of the machine: of a pair, the run at 0 has the first, that at 1 the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRun {
     /// From 0.
     pub block: u32,
@@ -419,7 +418,7 @@ pub struct PlannedRun {
 }
 
 /// Where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "kebab-case")]
 pub enum Source {
     /// The experiment file.
@@ -459,7 +458,7 @@ impl fmt::Display for Source {
 }
 
 /// One value and where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// As in the file, with dots: `arms.small.cache_size`.
     pub path: String,

@@ -338,9 +338,6 @@ pub struct Show {
     /// Also write every chart of the page as an SVG file of its own into this folder, for a talk or a text.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
-    /// The same as PNG, at twice the usual number of pixels.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub png: Option<PathBuf>,
 }
 
 /// `plimsoll compare`.

@@ -29,11 +29,13 @@ pub fn report(arguments: &arguments::Show, store: Option<&Path>) -> anyhow::Resu
         bundled: &found.maps,
     };
     let analysis = result(&found.record, &wanted, store)?;
-    let report = Report {
-        record: &found.record,
-        analysis: &analysis,
-    };
-    charts::write(&report, arguments.svg.as_deref(), arguments.png.as_deref())?;
+    if let Some(folder) = &arguments.svg {
+        let report = Report {
+            record: &found.record,
+            analysis: &analysis,
+        };
+        charts::write(&report, folder)?;
+    }
     Ok(exit_of(&analysis))
 }
 

@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// `CLOCK_MONOTONIC` of another machine against that of the machine that the program ran on, by round trips: the one that took least says most, since
 /// the other clock was read at some time within it.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
     /// The other clock less this one, nanoseconds.
     pub offset_ns: i64,

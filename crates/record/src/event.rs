@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Something that is to be done to the server of an arm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSpec {
     /// Nanoseconds from the beginning of the measured part of each point.
     pub at_ns: u64,
@@ -12,7 +12,7 @@ pub struct EventSpec {
 }
 
 /// What can be done to a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Act {
     /// The primary is asked to step down, and another member is elected.
@@ -34,7 +34,7 @@ pub enum Act {
 }
 
 /// A member of a server by what it is at the time. A server that is one process is its own primary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// That takes the writes.

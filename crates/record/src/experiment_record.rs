@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 pub const RECORD_VERSION: u32 = 1;
 
 /// How an experiment stands.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExperimentState {
     /// Runs are missing.
@@ -20,7 +18,7 @@ pub enum ExperimentState {
 }
 
 /// The program that measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// Version.
     pub version: String,

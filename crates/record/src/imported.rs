@@ -25,7 +25,7 @@ pub struct Imported {
 }
 
 /// A file that was read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedFile {
     /// Its name as given, without passwords.
     pub name: String,

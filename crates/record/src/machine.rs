@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The machine, as far as it bears on results. A field that cannot be read is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// As the kernel names it.
     pub cpu_model: Option<String>,
@@ -43,7 +43,7 @@ pub struct Machine {
 }
 
 /// What other programs used of the processors over a span of time: everything that is neither ours, nor the server's, nor the kernel's own.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignCpu {
     /// CPU time of all of them, nanoseconds over all processors.
     pub cpu_ns: u64,
@@ -54,7 +54,7 @@ pub struct ForeignCpu {
 }
 
 /// One of them, by the name of its processes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignProgram {
     /// As the kernel names it.
     pub name: String,
@@ -113,7 +113,7 @@ impl Machine {
 }
 
 /// Where the data lay.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Storage {
     /// The data directory.
     pub directory: String,

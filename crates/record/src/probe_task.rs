@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Beside which run of a block a probe task was timed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeTime {
     /// Before the first run of a block that was made.
@@ -13,7 +13,7 @@ pub enum ProbeTime {
 }
 
 /// What the machine needed for the same fixed tasks, with nothing under test. If it needs longer than at other times, it was another machine then.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeTask {
     /// On which machine, by its name in the file; `None`: the one that the program ran on.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How long a disk takes beside what its limits make a request wait.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case")]
 pub enum DiskLatency {
     /// Nothing is added.
@@ -30,7 +30,7 @@ pub enum DiskLatency {
 }
 
 /// A limit for each direction and for both together; `None` is no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskRates {
     /// Of reads.
     pub read: Option<f64>,
@@ -42,7 +42,7 @@ pub struct DiskRates {
 
 /// Credits that are earned while little is asked and spent while much is: a token bucket, as of gp2 or a burstable Azure disk. One credit is one request (of
 /// at most `io_unit_bytes`). While there are credits, `iops` and `bandwidth` here hold; without, those of the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiskBurst {
     /// Joint requests per second while there are credits.
     pub iops: f64,
@@ -57,7 +57,7 @@ pub struct DiskBurst {
 }
 
 /// Where the blocks of an emulated disk are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backing {
     /// In memory, as far as they were written.
@@ -67,7 +67,7 @@ pub enum Backing {
 }
 
 /// An emulated disk.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiskSpec {
     /// Name of the preset that it began with.
     pub preset: Option<String>,
@@ -118,7 +118,7 @@ impl DiskSpec {
 
 /// What the data lies on, below the filesystem.
 #[allow(clippy::large_enum_variant)] // There is one for each arm, and boxes in a format are no gain.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum DiskChoice {
     /// An emulated disk.
@@ -134,7 +134,7 @@ pub enum DiskChoice {
 }
 
 /// Kinds of filesystems that are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FilesystemKind {
     /// XFS.
@@ -161,7 +161,7 @@ impl FilesystemKind {
 }
 
 /// A filesystem with what is asked beyond its stock options.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesystemSpec {
     /// Which.
     pub kind: FilesystemKind,
@@ -172,7 +172,7 @@ pub struct FilesystemSpec {
 }
 
 /// Limits of what is under test, its page cache included.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LimitsSpec {
     /// Memory of the process and of the page cache that it fills, bytes.
     pub memory_bytes: Option<u64>,
@@ -200,7 +200,7 @@ impl LimitsSpec {
 }
 
 /// What an arm costs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
     /// In the currency.
     pub per_hour: f64,
@@ -223,7 +223,7 @@ pub const MOST_MEMBERS: u32 = 7;
 /// `{run}` a directory for sockets and the like, `{log}` the file for the log of a member, `{port}` its free port of 127.0.0.1, `{members}`
 /// host and port of all members with commas between them, and `{plimsoll}` this program. In `address` and `after_start`, what is a member's
 /// is that of the first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerSpec {
     /// The preset, such as `mongod`.
     pub name: String,
@@ -264,7 +264,7 @@ pub struct ServerSpec {
 }
 
 /// Programs with their arguments by which the members of a server are asked and told, with places in braces. Each is run as their user and ends with 0.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleCommands {
     /// Prints host and port of the primary, and waits until there is one.
     pub primary: Vec<String>,
@@ -310,7 +310,7 @@ fn is_one_member(members: &u32) -> bool {
 }
 
 /// A member of a server that has several, as it was started.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberRecord {
     /// Host and port.
     pub address: String,
@@ -321,7 +321,7 @@ pub struct MemberRecord {
 }
 
 /// A server as it was started.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerRecord {
     /// The program's path.
     pub program: std::path::PathBuf,
@@ -339,7 +339,7 @@ pub struct ServerRecord {
 }
 
 /// What an arm stands on, as asked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RigSpec {
     /// `None`: a plain directory.
     #[serde(default)]
@@ -362,19 +362,7 @@ pub struct RigSpec {
 }
 
 /// From when on an emulated disk is as it was asked; before, it has no limits.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapedFrom {
     /// The load phase: all that the engine does.
@@ -387,9 +375,7 @@ pub enum ShapedFrom {
 }
 
 /// How late the emulator was with its answers: its own error.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lateness {
     /// Answers that were held until they were due.
     pub held: u64,
@@ -402,7 +388,7 @@ pub struct Lateness {
 }
 
 /// The trace of a run's requests to its emulated disk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceReference {
     /// Where it is kept, on the machine that measured.
     pub path: std::path::PathBuf,
@@ -413,7 +399,7 @@ pub struct TraceReference {
 }
 
 /// What an arm stood on in a run, as it was made.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RigRecord {
     /// The block device below the filesystem, such as `/dev/loop3`.
     pub device: Option<String>,
@@ -437,7 +423,7 @@ pub struct RigRecord {
 }
 
 /// One figure of a disk, as asked and as measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationCheck {
     /// In words: `random reads of 4 KiB, 16 jobs`.
     pub what: String,

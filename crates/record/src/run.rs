@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How a run stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum RunState {
     /// Begun; when no program is working on it, it was cut off.
@@ -26,7 +26,7 @@ pub enum RunState {
 }
 
 /// Engine, version and settings as the engine itself reports them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EngineDescription {
     /// `noop`, `simulated`, `wiredtiger`.
     pub name: String,
@@ -88,7 +88,7 @@ pub struct RunRecord {
 }
 
 /// A half of a machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Half {
     /// Numbers of its logical processors.
     pub processors: Vec<u32>,
@@ -98,7 +98,7 @@ pub struct Half {
 }
 
 /// Closed or open, with the number that is swept.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LoadKind {
     /// The next operation of a session waits for its last one.
@@ -131,7 +131,7 @@ impl LoadKind {
 }
 
 /// Which point of the plan this is, with enough to read the record without the plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointLabel {
     /// Place in the plan's list of points, from 0. The load phase has none.
     pub point: Option<u32>,
@@ -231,7 +231,7 @@ pub struct NotedOperation {
 }
 
 /// A failure that was seen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorSample {
     /// What was asked.
     pub operation: Operation,

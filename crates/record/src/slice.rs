@@ -6,19 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 /// What was asked of the database.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// One record by its key.
@@ -65,19 +53,7 @@ impl Operation {
 }
 
 /// How an operation ended.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// As asked.
@@ -170,9 +146,7 @@ pub struct OperationSlice {
 }
 
 /// Finished units of work by how they ended.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completed {
     /// As asked.
     pub ok: u64,
@@ -209,9 +183,7 @@ impl AddAssign for Completed {
 }
 
 /// What the worker process used within a slice. The sum of two is that of one process over both: its memory is the larger.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerUse {
     /// CPU time in user mode, nanoseconds.
     pub cpu_user_ns: u64,

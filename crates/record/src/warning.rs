@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How much a warning weighs.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Worth knowing; numbers stand.
@@ -17,13 +15,13 @@ pub enum Severity {
 }
 
 macro_rules! warnings {
-    ($($(#[$doc:meta])* $name:ident = $id:literal, $severity:ident, $advice:literal;)*) => {
+    ($($(#[doc = $meaning:literal])* $name:ident = $id:literal, $severity:ident, $advice:literal;)*) => {
         /// The stable id of a warning.
         #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]
         pub enum WarningId {
-            $($(#[$doc])* #[serde(rename = $id)] $name,)*
+            $($(#[doc = $meaning])* #[serde(rename = $id)] $name,)*
         }
 
         impl WarningId {
@@ -34,6 +32,13 @@ macro_rules! warnings {
             #[must_use]
             pub fn id(self) -> &'static str {
                 match self { $(Self::$name => $id,)* }
+            }
+
+            /// The lines of its documentation: what was seen.
+            #[cfg(test)]
+            pub(crate) fn meaning(self) -> String {
+                let lines: &[&str] = match self { $(Self::$name => &[$($meaning),*],)* };
+                lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
             }
 
             /// How much it weighs.
@@ -193,7 +198,7 @@ warnings! {
 }
 
 /// One warning with what it concerns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Warning {
     /// Which.
     pub id: WarningId,

@@ -1,5 +1,5 @@
 //! The table in `docs/warnings.md` is the one of the program. To write it:
-//! `PLIMSOLL_WRITE_DOCS=1 cargo test -p plimsoll-record --test warnings_page`.
+//! `PLIMSOLL_WRITE_DOCS=1 cargo test -p plimsoll-record warnings_page`.
 
 use crate::{Severity, WarningId};
 use std::path::Path;
@@ -29,7 +29,6 @@ fn the_page_lists_every_warning() {
 
 /// The heaviest first, otherwise in the order of the enum.
 fn table() -> String {
-    let schema = schemars::schema_for!(WarningId).to_value();
     let mut table = "| id | weight | what was seen | what to do |\n|---|---|---|---|\n".to_owned();
     let mut ids = WarningId::ALL.to_vec();
     ids.sort_by_key(|id| std::cmp::Reverse(id.severity()));
@@ -39,25 +38,10 @@ fn table() -> String {
             Severity::Caution => "caution",
             Severity::Note => "note",
         };
-        let seen = meaning(&schema, id);
+        let seen = id.meaning();
         let seen = seen.trim_end_matches('.');
         let (id, advice) = (id.id(), id.advice());
         table.push_str(&format!("| `{id}` | {weight} | {seen} | {advice} |\n"));
     }
     table
-}
-
-/// What the enum's documentation says of a warning. The schema has it as the description of each value.
-fn meaning(schema: &serde_json::Value, id: WarningId) -> String {
-    let values = schema["oneOf"]
-        .as_array()
-        .expect("an enum of documented values becomes a choice");
-    let value = values
-        .iter()
-        .find(|value| value["const"] == id.id())
-        .expect("the schema has every value");
-    let description = value["description"]
-        .as_str()
-        .expect("every warning is documented");
-    description.replace('\n', " ")
 }

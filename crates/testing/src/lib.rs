@@ -5,6 +5,7 @@
 //! be tried. Where [`REQUIRE`] is set, as CI does, it fails instead.
 
 pub mod allocations;
+pub mod certificates;
 pub mod servers;
 
 use std::fs::OpenOptions;

@@ -1,7 +1,6 @@
 //! What is stored in the database.
 
 use crate::problem::{Problem, Wrong, in_range};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The largest record that can be made, so that a slip of the pen does not take all memory.
@@ -14,7 +13,7 @@ const MOST_FIELDS: u32 = 100_000;
 /// The records of a database: how many, how long, under which keys.
 ///
 /// Names and defaults are those of YCSB's core workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataSpec {
     /// Records present after the load: key numbers 0 to `records` - 1.
@@ -49,7 +48,7 @@ pub struct DataSpec {
 }
 
 /// Whether keys follow the key numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyOrder {
     /// A key holds the hash of its number: neighbouring numbers lie far apart.
@@ -60,7 +59,7 @@ pub enum KeyOrder {
 }
 
 /// Bytes in a field.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FieldLength {
     /// Always the same.

@@ -1,13 +1,12 @@
 //! Which operations are asked for, how often, and of which keys.
 
 use crate::problem::{Problem, Wrong, in_range};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A mix of operations. Proportions are weights: only their ratios count.
 ///
 /// Names and defaults are those of YCSB's core workload, except that a proportion which is not given is zero.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mix {
     /// For screens and legends.
@@ -45,7 +44,7 @@ pub struct Mix {
 }
 
 /// How the key of a read, update, scan or read-modify-write is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RequestDistribution {
     /// Each key equally often.
@@ -78,7 +77,7 @@ pub enum RequestDistribution {
 }
 
 /// How many records a scan asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScanLength {
     /// Shortest scan.
@@ -93,7 +92,7 @@ pub struct ScanLength {
 }
 
 /// How often each length of a scan is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScanDistribution {
     /// Each length equally often.

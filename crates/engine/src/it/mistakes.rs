@@ -12,7 +12,7 @@ use crate::mongo::{Host, LeanClient, LeanOptions};
 use crate::{Opening, Outcome, open};
 use bson::doc;
 use plimsoll_plan::{SettingValue, Settings};
-use plimsoll_testing::{Need, assert_contains, needs};
+use plimsoll_testing::{Need, assert_contains, certificates, needs};
 use plimsoll_workload::{DataSpec, FieldChoice};
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
@@ -413,11 +413,12 @@ fn a_user_is_let_in_and_the_password_told_to_nobody() {
 fn tls_is_spoken_by_the_driver_and_missed_in_words() {
     needs!([Need::Server("ferretdb")]);
     let folder = tempfile::tempdir().unwrap();
-    let certified = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
+    let authority = folder.path().join("authority.pem");
     let certificate = folder.path().join("certificate.pem");
     let key = folder.path().join("key.pem");
-    std::fs::write(&certificate, certified.cert.pem()).unwrap();
-    std::fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
+    std::fs::write(&authority, certificates::AUTHORITY).unwrap();
+    std::fs::write(&certificate, certificates::SERVER).unwrap();
+    std::fs::write(&key, certificates::SERVER_KEY).unwrap();
     let tls_port = free_port();
     let (certificate, key) = (certificate.display(), key.display());
     let arguments = [
@@ -427,7 +428,8 @@ fn tls_is_spoken_by_the_driver_and_missed_in_words() {
     ];
     let server = Server::start_with(Kind::FerretDb, &arguments);
     let data = verifiable(20);
-    let good = format!("mongodb://localhost:{tls_port}/?tls=true&tlsCAFile={certificate}");
+    let authority = authority.display();
+    let good = format!("mongodb://localhost:{tls_port}/?tls=true&tlsCAFile={authority}");
     let engine = open_at(&good, &data, &[("client", text("driver"))]).unwrap();
     assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
     assert_eq!(engine.count().unwrap(), Some(20));

@@ -204,33 +204,13 @@ measurement: {warm_up: 0s, duration: 60s, operations: 20, blocks: 2}";
 #[test]
 fn charts_are_written_as_pictures() {
     let (laboratory, record) = with_a_record();
-    let said = laboratory.run(&["report", "--svg", "svg", "--png", "png"]);
-    if said.err.contains("no fonts") {
-        plimsoll_testing::skip("charts_are_written_as_pictures", &said.err);
-        return;
-    }
+    let said = laboratory.run(&["report", "--svg", "svg"]);
     assert_eq!(said.code, Some(0), "{said:?}");
     let charts = names(&laboratory.path("svg"));
     assert!(charts.contains(&"load-0-rate.svg".to_owned()), "{charts:?}");
     let svg = fs::read_to_string(laboratory.path("svg/load-0-rate.svg")).unwrap();
     assert_starts(&svg, "<svg xmlns=");
     assert_contains(&svg, &record.id);
-    let width: f64 = svg
-        .split("width=\"")
-        .nth(1)
-        .unwrap()
-        .split('"')
-        .next()
-        .unwrap()
-        .parse()
-        .unwrap();
-    // Its signature, and then its width as four bytes: twice that of the drawing.
-    let png = fs::read(laboratory.path("png/load-0-rate.png")).unwrap();
-    assert_eq!(&png[1..4], b"PNG");
-    let pixels = u32::from_be_bytes(png[16..20].try_into().unwrap());
-    assert_eq!(f64::from(pixels), 2.0 * width);
-    // As many, each beside the list of what was written.
-    assert_eq!(names(&laboratory.path("png")).len(), charts.len());
 
     fs::write(laboratory.path("svg/load-0-rate.svg"), "ours still").unwrap();
     assert_eq!(laboratory.run(&["report", "--svg", "svg"]).code, Some(0));

@@ -1,5 +1,6 @@
 //! A proxy that speaks TLS and stands in front of a server, as a team has one.
 
+use plimsoll_testing::certificates::{AUTHORITY, SERVER, SERVER_KEY};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::io::copy_bidirectional;
@@ -8,13 +9,14 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// Ends when it is dropped.
 pub struct TlsProxy {
     /// By which it is reached.
     pub url: String,
-    /// PEM, of itself: nobody trusts it who was not told.
+    /// PEM of its authority, which no system trusts.
     pub certificate: String,
     behind: Arc<Mutex<SocketAddr>>,
     _runtime: Runtime,
@@ -22,13 +24,13 @@ pub struct TlsProxy {
 
 impl TlsProxy {
     pub fn before(address: SocketAddr) -> Self {
-        let certified = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
-        let key = PrivateKeyDer::try_from(certified.signing_key.serialize_der()).unwrap();
+        let key = PrivateKeyDer::from_pem_slice(SERVER_KEY.as_bytes()).unwrap();
+        let certificate = CertificateDer::from_pem_slice(SERVER.as_bytes()).unwrap();
         let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![certified.cert.der().clone()], key)
+            .with_single_cert(vec![certificate], key)
             .unwrap();
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let runtime = Builder::new_multi_thread()
@@ -56,7 +58,7 @@ impl TlsProxy {
         });
         Self {
             url: format!("https://localhost:{port}"),
-            certificate: certified.cert.pem(),
+            certificate: AUTHORITY.to_owned(),
             behind,
             _runtime: runtime,
         }

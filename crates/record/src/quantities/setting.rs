@@ -1,7 +1,6 @@
 //! Single values with their kinds and bounds, as an engine's settings and the keys of a file take them.
 
 use crate::quantities::units;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -45,7 +44,7 @@ pub enum SettingKind {
 }
 
 /// A checked value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingValue {
     /// Bytes.

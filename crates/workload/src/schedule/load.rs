@@ -2,7 +2,6 @@
 
 use crate::schedule::problem::{Problem, Wrong};
 use crate::schedule::ramp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 const MOST_SESSIONS: f64 = 1e6;
@@ -14,7 +13,7 @@ const LEAST_RATE: f64 = 1e-9;
 const MOST_NANOS: f64 = 1e18;
 
 /// How hard the database is driven at one point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Load {
     /// Each session asks again as soon as it has its answer, after thinking for a while if asked to.
@@ -49,7 +48,7 @@ pub enum Load {
 }
 
 /// How the gaps between arrivals are spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
     /// Equal gaps, the first operation at once.
@@ -59,7 +58,7 @@ pub enum Arrivals {
 }
 
 /// A time in which the rate goes evenly from one value to another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
     /// Operations per second at its start.

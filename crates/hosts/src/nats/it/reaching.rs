@@ -3,8 +3,7 @@
 use crate::nats::it::server::{NATS_SERVER, Server};
 use crate::nats::it::{expect, pair, send};
 use crate::nats::{Agent, Connection, Credentials, NatsError, attach, list};
-use plimsoll_testing::{assert_contains, assert_err, needs, servers::free_port};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use plimsoll_testing::{assert_contains, assert_err, certificates, needs, servers::free_port};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 
@@ -162,24 +161,15 @@ fn an_old_server_is_named() {
 fn an_encrypted_connection_needs_a_certificate_that_is_trusted() {
     needs!(NATS_SERVER);
     let directory = tempfile::tempdir().unwrap();
-    let mut of_authority = CertificateParams::new([]).unwrap();
-    of_authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = |key| CertifiedIssuer::self_signed(of_authority.clone(), key).unwrap();
-    let ours = authority(KeyPair::generate().unwrap());
-    let other = authority(KeyPair::generate().unwrap());
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["127.0.0.1".to_owned()])
-        .unwrap()
-        .signed_by(&key, &ours)
-        .unwrap();
-    let file = |name: &str, content: String| {
+    let file = |name: &str, content: &str| {
         let path = directory.path().join(name);
         std::fs::write(&path, content).unwrap();
         path
     };
-    let (ours, other) = (file("ours", ours.pem()), file("other", other.pem()));
-    let certificate = file("certificate", certificate.pem());
-    let key = file("key", key.serialize_pem());
+    let ours = file("ours", certificates::AUTHORITY);
+    let other = file("other", certificates::OTHER_AUTHORITY);
+    let certificate = file("certificate", certificates::SERVER);
+    let key = file("key", certificates::SERVER_KEY);
     let server = Server::start_with(&format!(
         "jetstream {{ store_dir: \"{{data}}\" }}\ntls {{ cert_file: {certificate:?}, key_file: {key:?} }}"
     ));
