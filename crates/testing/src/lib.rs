@@ -8,6 +8,7 @@ pub mod allocations;
 pub mod certificates;
 pub mod servers;
 
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,15 @@ pub const REQUIRE: &str = "PLIMSOLL_REQUIRE";
 pub const SKIPPED: &str = "PLIMSOLL_SKIPPED";
 /// The variable with a folder of database servers that are not on PATH.
 pub const SERVERS: &str = "PLIMSOLL_SERVERS";
+
+/// The variable that `./x test --all` sets, for tests that then try more of the same.
+pub const EVERYTHING: &str = "PLIMSOLL_EVERYTHING";
+
+/// Whether more of the same is to be tried, such as a second database server.
+#[must_use]
+pub fn is_everything() -> bool {
+    std::env::var_os(EVERYTHING).is_some()
+}
 
 /// Something that a test needs of the machine.
 #[derive(Clone, Copy, Debug)]
@@ -184,6 +194,21 @@ pub fn program(name: &str) -> Option<PathBuf> {
 #[must_use]
 pub fn server(name: &str) -> Option<PathBuf> {
     find(name, std::env::var_os(SERVERS).map(PathBuf::from))
+}
+
+/// An ignored test of this program as a program of its own: what to call, and with which arguments. Its answers go to descriptor 3, which is
+/// the standard output of who calls it, because the test harness writes to its own.
+///
+/// # Panics
+/// Where this program has no path.
+#[must_use]
+pub fn test_as_program(test: &str) -> (PathBuf, Vec<OsString>) {
+    let script = format!("exec \"$0\" --exact {test} --ignored --nocapture 3>&1 >/dev/null");
+    let program = std::env::current_exe().expect("a test program has a path");
+    (
+        "/bin/sh".into(),
+        vec!["-c".into(), script.into(), program.into()],
+    )
 }
 
 /// The folder of the test program: a disk, where `/tmp` may be memory.

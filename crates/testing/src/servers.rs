@@ -7,7 +7,7 @@
     reason = "a test may panic, in its helpers too"
 )]
 
-use crate::{Need, has, this_test};
+use crate::{Need, has, is_everything, this_test};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{DirEntry, File};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -48,14 +48,16 @@ impl Kind {
         has(&format!("{test} with {name}"), &[Need::Server(name)])
     }
 
-    /// Those that are there; the others are skipped visibly.
+    /// Those that are there; the others are skipped visibly. FerretDB is for runs of every test.
     pub fn there() -> Vec<Self> {
         Self::there_of(&Self::ALL)
     }
 
     /// The same of some.
     pub fn there_of(kinds: &[Self]) -> Vec<Self> {
-        let is_there = |kind: &Self| kind.is_there_or_skip(&this_test());
+        let is_there = |kind: &Self| {
+            (*kind == Self::Mongod || is_everything()) && kind.is_there_or_skip(&this_test())
+        };
         kinds.iter().copied().filter(is_there).collect()
     }
 }

@@ -153,16 +153,20 @@ mod tests {
         });
     }
 
-    #[test]
-    fn a_reader_sees_a_whole_record_or_none() {
-        explore(&[], &[0], &[0, 0]);
-    }
+    mod slow {
+        use super::*;
 
-    #[test]
-    fn a_reader_sees_no_mix_of_two_rounds() {
-        explore(&[0], &[1], &[0]);
-        explore(&[0], &[1], &[1]);
-        explore(&[], &[0, 1], &[0]);
-        explore(&[], &[0, 1], &[1]);
+        #[test]
+        fn a_reader_sees_a_whole_record_or_none() {
+            explore(&[], &[0], &[0, 0]);
+        }
+
+        #[test]
+        fn a_reader_sees_no_mix_of_two_rounds() {
+            explore(&[0], &[1], &[0]);
+            explore(&[0], &[1], &[1]);
+            explore(&[], &[0, 1], &[0]);
+            explore(&[], &[0, 1], &[1]);
+        }
     }
 }

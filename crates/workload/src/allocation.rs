@@ -55,42 +55,6 @@ fn look(ask: Ask<'_>) -> Option<u64> {
 }
 
 #[test]
-fn asking_never_allocates() {
-    for field_length in lengths() {
-        for request_distribution in distributions() {
-            for (inserts, fields_by_one) in [(0.0, false), (1.0, true)] {
-                let mut mix = Mix::preset("a").unwrap();
-                (mix.insert, mix.scan, mix.read_modify_write) = (inserts, 1.0, 1.0);
-                mix.request_distribution = request_distribution;
-                mix.scan_length.distribution = ScanDistribution::Zipfian;
-                mix.read_all_fields = !fields_by_one;
-                mix.write_all_fields = fields_by_one;
-                let mut data = DataSpec::with_records(5_000);
-                data.field_length = field_length.clone();
-                let key_space = KeySpace::new(&data).unwrap();
-                let workload = Arc::new(Workload::new(&key_space, &mix, 1, Some(2_000)).unwrap());
-                let mut generator = workload.generator(0);
-                let allocations = during(|| {
-                    for arrival in 0..2_000 {
-                        for open_loop in [false, true] {
-                            let ask = if open_loop {
-                                generator.at(arrival)
-                            } else {
-                                generator.next()
-                            };
-                            if let Some(number) = look(ask) {
-                                generator.acknowledge(number);
-                            }
-                        }
-                    }
-                });
-                assert_eq!(allocations, 0, "{data:?} {mix:?}");
-            }
-        }
-    }
-}
-
-#[test]
 fn loading_never_allocates() {
     for field_length in lengths() {
         let mut data = DataSpec::with_records(2_000);
@@ -122,4 +86,45 @@ fn verifying_never_allocates() {
         }
     });
     assert_eq!(allocations, 0);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn asking_never_allocates() {
+        for field_length in lengths() {
+            for request_distribution in distributions() {
+                for (inserts, fields_by_one) in [(0.0, false), (1.0, true)] {
+                    let mut mix = Mix::preset("a").unwrap();
+                    (mix.insert, mix.scan, mix.read_modify_write) = (inserts, 1.0, 1.0);
+                    mix.request_distribution = request_distribution;
+                    mix.scan_length.distribution = ScanDistribution::Zipfian;
+                    mix.read_all_fields = !fields_by_one;
+                    mix.write_all_fields = fields_by_one;
+                    let mut data = DataSpec::with_records(5_000);
+                    data.field_length = field_length.clone();
+                    let key_space = KeySpace::new(&data).unwrap();
+                    let workload =
+                        Arc::new(Workload::new(&key_space, &mix, 1, Some(2_000)).unwrap());
+                    let mut generator = workload.generator(0);
+                    let allocations = during(|| {
+                        for arrival in 0..2_000 {
+                            for open_loop in [false, true] {
+                                let ask = if open_loop {
+                                    generator.at(arrival)
+                                } else {
+                                    generator.next()
+                                };
+                                if let Some(number) = look(ask) {
+                                    generator.acknowledge(number);
+                                }
+                            }
+                        }
+                    });
+                    assert_eq!(allocations, 0, "{data:?} {mix:?}");
+                }
+            }
+        }
+    }
 }

@@ -101,7 +101,10 @@ mod tests {
         assert_eq!(hosts[0].limit(), 100);
     }
 
-    proptest! {
+    mod slow {
+        use super::*;
+
+        proptest! {
         /// Whatever was inserted: each number below the limit stands for a record that this host has inserted and seen acknowledged.
         #[test]
         fn what_is_certain_is_there(
@@ -132,6 +135,7 @@ mod tests {
             if share.is_whole() {
                 prop_assert!((0..records.limit()).all(|number| records.certain(number) == number));
             }
+        }
         }
     }
 }

@@ -119,51 +119,6 @@ fn closed_streams(mix: &Mix, sessions: u32, hosts: u32, each: u64) -> Vec<(u32, 
 }
 
 #[test]
-fn a_closed_loop_has_the_streams_of_one_host() {
-    for distribution in distributions() {
-        // Whose turn it is decides there, not the session.
-        if distribution == RequestDistribution::Sequential {
-            continue;
-        }
-        let mut mix = mix(distribution, 0.0);
-        (mix.update, mix.scan, mix.read_modify_write) = (0.5, 0.2, 0.2);
-        let whole = closed_streams(&mix, 7, 1, 200);
-        assert_eq!(whole.len(), 7);
-        for hosts in [2, 4, 9] {
-            let split = closed_streams(&mix, 7, hosts, 200);
-            assert_eq!(split, whole, "{distribution:?} on {hosts} hosts");
-        }
-    }
-}
-
-#[test]
-fn arrivals_of_an_open_loop_ask_what_they_ask_on_one_host() {
-    for distribution in distributions() {
-        let mut mix = mix(distribution, 0.0);
-        (mix.update, mix.scan, mix.read_modify_write) = (0.5, 0.2, 0.2);
-        let questions = |hosts: u32| {
-            let mut questions = BTreeMap::new();
-            for share in shares(hosts) {
-                let key_space =
-                    KeySpace::with_share(&DataSpec::with_records(RECORDS), share).unwrap();
-                let workload = Arc::new(Workload::new(&key_space, &mix, SEED, None).unwrap());
-                let mut generator = workload.generator(0);
-                let own = (0..).map(|own| share.number(own));
-                for arrival in own.take_while(|arrival| *arrival < 1_000) {
-                    questions.insert(arrival, format!("{:?}", generator.at(arrival)));
-                }
-            }
-            questions
-        };
-        let whole = questions(1);
-        assert_eq!(whole.len(), 1_000);
-        for hosts in [2, 4, 7] {
-            assert_eq!(questions(hosts), whole, "{distribution:?} on {hosts} hosts");
-        }
-    }
-}
-
-#[test]
 fn sequential_keys_of_all_hosts_are_those_of_one() {
     // Three times round and a part.
     let operations = 3_600;
@@ -351,17 +306,6 @@ fn read_after_inserts(distribution: RequestDistribution, hosts: u32, seed: u64) 
     read
 }
 
-#[test]
-fn keys_after_inserts_do_not_depend_on_the_number_of_hosts() {
-    for distribution in distributions() {
-        let whole = read_after_inserts(distribution, 1, 1);
-        for hosts in [1, 2, 4] {
-            let split = read_after_inserts(distribution, hosts, 2);
-            assert_same_law(&whole, &split, &format!("{distribution:?}, {hosts} hosts"));
-        }
-    }
-}
-
 /// The keys that all hosts together read while they insert: of each round, four inserts and then 256 reads are spread over the hosts. Were the inserts
 /// drawn at random, the reads of a newest key would depend on how long it stays the newest, and no two samples would agree.
 fn read_between_inserts(distribution: RequestDistribution, hosts: u32, seed: u64) -> Vec<u64> {
@@ -456,5 +400,65 @@ fn hosts_that_agree_have_the_same_favourite() {
         }
         let most = counts.iter().max_by_key(|(_, count)| **count).unwrap();
         assert_eq!(*most.0, favourite);
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_closed_loop_has_the_streams_of_one_host() {
+        for distribution in distributions() {
+            // Whose turn it is decides there, not the session.
+            if distribution == RequestDistribution::Sequential {
+                continue;
+            }
+            let mut mix = mix(distribution, 0.0);
+            (mix.update, mix.scan, mix.read_modify_write) = (0.5, 0.2, 0.2);
+            let whole = closed_streams(&mix, 7, 1, 200);
+            assert_eq!(whole.len(), 7);
+            for hosts in [2, 4, 9] {
+                let split = closed_streams(&mix, 7, hosts, 200);
+                assert_eq!(split, whole, "{distribution:?} on {hosts} hosts");
+            }
+        }
+    }
+
+    #[test]
+    fn arrivals_of_an_open_loop_ask_what_they_ask_on_one_host() {
+        for distribution in distributions() {
+            let mut mix = mix(distribution, 0.0);
+            (mix.update, mix.scan, mix.read_modify_write) = (0.5, 0.2, 0.2);
+            let questions = |hosts: u32| {
+                let mut questions = BTreeMap::new();
+                for share in shares(hosts) {
+                    let key_space =
+                        KeySpace::with_share(&DataSpec::with_records(RECORDS), share).unwrap();
+                    let workload = Arc::new(Workload::new(&key_space, &mix, SEED, None).unwrap());
+                    let mut generator = workload.generator(0);
+                    let own = (0..).map(|own| share.number(own));
+                    for arrival in own.take_while(|arrival| *arrival < 1_000) {
+                        questions.insert(arrival, format!("{:?}", generator.at(arrival)));
+                    }
+                }
+                questions
+            };
+            let whole = questions(1);
+            assert_eq!(whole.len(), 1_000);
+            for hosts in [2, 4, 7] {
+                assert_eq!(questions(hosts), whole, "{distribution:?} on {hosts} hosts");
+            }
+        }
+    }
+
+    #[test]
+    fn keys_after_inserts_do_not_depend_on_the_number_of_hosts() {
+        for distribution in distributions() {
+            let whole = read_after_inserts(distribution, 1, 1);
+            for hosts in [1, 2, 4] {
+                let split = read_after_inserts(distribution, hosts, 2);
+                assert_same_law(&whole, &split, &format!("{distribution:?}, {hosts} hosts"));
+            }
+        }
     }
 }

@@ -66,19 +66,23 @@ fn by_sigterm() {
     end_by(libc::SIGTERM);
 }
 
-#[test]
-fn by_its_starter_while_it_is_stopped() {
-    needs!(disks_and(&["losetup", "mkfs.xfs"]));
-    let (mut disk, load) = loaded_disk();
-    signal(&mut disk, libc::SIGSTOP);
-    assert_eq!(disk.take_down(), Vec::<String>::new());
-    all_fail(load);
-}
+mod slow {
+    use super::*;
 
-#[test]
-fn by_its_starter_under_load() {
-    needs!(disks_and(&["losetup", "mkfs.xfs"]));
-    let (disk, load) = loaded_disk();
-    assert_eq!(disk.take_down(), Vec::<String>::new());
-    all_fail(load);
+    #[test]
+    fn by_its_starter_while_it_is_stopped() {
+        needs!(disks_and(&["losetup", "mkfs.xfs"]));
+        let (mut disk, load) = loaded_disk();
+        signal(&mut disk, libc::SIGSTOP);
+        assert_eq!(disk.take_down(), Vec::<String>::new());
+        all_fail(load);
+    }
+
+    #[test]
+    fn by_its_starter_under_load() {
+        needs!(disks_and(&["losetup", "mkfs.xfs"]));
+        let (disk, load) = loaded_disk();
+        assert_eq!(disk.take_down(), Vec::<String>::new());
+        all_fail(load);
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::{Control, Daemon, DaemonOrder, DaemonProgram, DiskError};
 use plimsoll_record::DiskSpec;
-use plimsoll_testing::Need;
+use plimsoll_testing::{Need, test_as_program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -22,20 +22,19 @@ pub fn disks_and(programs: &[&'static str]) -> Vec<Need<'static>> {
     needs
 }
 
-/// The example that is nothing but the daemon. Cargo builds examples with all tests, beside their folder.
+/// This program, as the process of an emulated disk.
 pub fn daemon_program() -> DaemonProgram {
-    let test = std::env::current_exe().unwrap();
-    let built = test.parent().unwrap().parent().unwrap();
-    let path = built.join("examples/disk-daemon");
-    assert!(
-        path.exists(),
-        "there is no {}: run all tests of the package, or `cargo build --example disk-daemon` first",
-        path.display()
-    );
-    DaemonProgram {
-        path,
-        arguments: Vec::new(),
-    }
+    let (path, arguments) = test_as_program("it::laboratory::is_a_daemon");
+    DaemonProgram { path, arguments }
+}
+
+#[test]
+#[ignore = "the process of the emulated disks in the tests"]
+fn is_a_daemon() {
+    let Ok(output) = fs::File::options().write(true).open("/dev/fd/3") else {
+        return;
+    };
+    crate::serve(std::io::stdin(), output).unwrap();
 }
 
 /// An order for a disk in this folder.

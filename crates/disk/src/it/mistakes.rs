@@ -19,26 +19,6 @@ fn refusal(change: impl FnOnce(&mut crate::DaemonOrder)) -> String {
 }
 
 #[test]
-fn a_disk_that_cannot_be_says_why() {
-    needs!(disks_and(&[]));
-    let missing = refusal(|order| order.mount_point = "/nonexistent/place".into());
-    assert_contains(&missing, "/nonexistent/place");
-    assert_contains(&missing, "missing");
-    let long = refusal(|order| order.socket = PathBuf::from("/tmp").join("a".repeat(200)));
-    assert!(long.contains("listen"), "{long}");
-    let taken = refusal(|order| {
-        order.spec.backing = Backing::File;
-        fs::write(order.backing_file.as_ref().unwrap(), "mine").unwrap();
-    });
-    assert!(taken.contains("blocks"), "{taken}");
-    let nowhere = refusal(|order| {
-        order.spec.backing = Backing::File;
-        order.backing_file = None;
-    });
-    assert!(nowhere.contains("file"), "{nowhere}");
-}
-
-#[test]
 fn a_program_that_is_no_daemon_says_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let order = order(folder.path(), &DiskSpec::unlimited(1 << 20));
@@ -53,33 +33,6 @@ fn a_program_that_is_no_daemon_says_nothing() {
         let error = Daemon::start(&program, &order).unwrap_err();
         assert_contains(&error, words);
     }
-}
-
-#[test]
-fn a_full_backing_disk_is_an_error_of_the_writer_and_is_counted() {
-    needs!(disks_and(&["losetup"]));
-    let small = Small::new();
-    let spec = DiskSpec {
-        backing: Backing::File,
-        ..DiskSpec::unlimited(64 << 20)
-    };
-    let disk = Disk::start_with(&daemon_program(), &spec, |order| {
-        order.backing_file = Some(small.0.path().join("blocks"));
-    })
-    .unwrap();
-    let mut control = disk.control();
-    let mut writer = Running::start(
-        Command::new("dd")
-            .args(["if=/dev/zero", "bs=1M", "count=32", "oflag=direct"])
-            .arg(format!("of={}", disk.device())),
-    );
-    assert!(!writer.ends(|| {}));
-    assert!(control.counters().unwrap().failed >= 1);
-    // It is still there for what it has.
-    let mut read = Command::new("dd");
-    read.args(["of=/dev/null", "bs=1M", "count=1", "iflag=direct"]);
-    succeeds(read.arg(format!("if={}", disk.device())));
-    assert_eq!(disk.take_down(), Vec::<String>::new());
 }
 
 /// A filesystem of 8 MiB.
@@ -98,5 +51,56 @@ impl Small {
 impl Drop for Small {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_cannot_be_says_why() {
+        needs!(disks_and(&[]));
+        let missing = refusal(|order| order.mount_point = "/nonexistent/place".into());
+        assert_contains(&missing, "/nonexistent/place");
+        assert_contains(&missing, "missing");
+        let long = refusal(|order| order.socket = PathBuf::from("/tmp").join("a".repeat(200)));
+        assert!(long.contains("listen"), "{long}");
+        let taken = refusal(|order| {
+            order.spec.backing = Backing::File;
+            fs::write(order.backing_file.as_ref().unwrap(), "mine").unwrap();
+        });
+        assert!(taken.contains("blocks"), "{taken}");
+        let nowhere = refusal(|order| {
+            order.spec.backing = Backing::File;
+            order.backing_file = None;
+        });
+        assert!(nowhere.contains("file"), "{nowhere}");
+    }
+
+    #[test]
+    fn a_full_backing_disk_is_an_error_of_the_writer_and_is_counted() {
+        needs!(disks_and(&["losetup"]));
+        let small = Small::new();
+        let spec = DiskSpec {
+            backing: Backing::File,
+            ..DiskSpec::unlimited(64 << 20)
+        };
+        let disk = Disk::start_with(&daemon_program(), &spec, |order| {
+            order.backing_file = Some(small.0.path().join("blocks"));
+        })
+        .unwrap();
+        let mut control = disk.control();
+        let mut writer = Running::start(
+            Command::new("dd")
+                .args(["if=/dev/zero", "bs=1M", "count=32", "oflag=direct"])
+                .arg(format!("of={}", disk.device())),
+        );
+        assert!(!writer.ends(|| {}));
+        assert!(control.counters().unwrap().failed >= 1);
+        // It is still there for what it has.
+        let mut read = Command::new("dd");
+        read.args(["of=/dev/null", "bs=1M", "count=1", "iflag=direct"]);
+        succeeds(read.arg(format!("if={}", disk.device())));
+        assert_eq!(disk.take_down(), Vec::<String>::new());
     }
 }

@@ -76,100 +76,105 @@ fn store(session: &mut dyn Session, data: &plimsoll_workload::DataSpec, mut befo
     assert_eq!(stored, 60);
 }
 
-#[test]
-fn what_is_asked_outlives_the_loss_of_the_primary() {
-    let test = "failover::what_is_asked_outlives_the_loss_of_the_primary";
-    if !Kind::Mongod.is_there_or_skip(test) {
-        return;
-    }
-    let data = verifiable(60);
-    let mut set = ReplicaSet::start();
-    let uri = set.uri("&w=majority");
-    let ask = |client: &str, reached: Sender<()>, go_on: Receiver<()>| {
-        let pairs = [("client", text(client)), ("database", text(client))];
-        let engine = open_at(&uri, &data, &pairs).unwrap();
-        let mut session = engine.session().unwrap();
-        store(&mut *session, &data, || {
-            reached.send(()).unwrap();
-            go_on.recv().unwrap();
-        });
-        for (key, record) in records(&data) {
-            assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
-        }
-        if client == "lean" {
-            // Its connection held until the server said that it is no longer the primary, and until it died.
-            assert_eq!(session.retries(), 2);
-        }
-        drop(session);
-        engine.close().unwrap();
-    };
-    std::thread::scope(|scope| {
-        let clients = CLIENTS.map(|client| {
-            let (reached, reaches) = channel();
-            let (goes_on, go_on) = channel();
-            let ask = &ask;
-            scope.spawn(move || ask(client, reached, go_on));
-            (reaches, goes_on)
-        });
-        // Both are between the same two operations when the primary goes.
-        for stored in [20, 40] {
-            for (reaches, _) in &clients {
-                reaches.recv().unwrap();
-            }
-            if stored == 20 {
-                set.step_down();
-            } else {
-                let (number, _) = set.primary();
-                set.members[number].kill();
-            }
-            for (_, goes_on) in &clients {
-                goes_on.send(()).unwrap();
-            }
-        }
-    });
-}
+mod slow {
+    use super::*;
 
-#[test]
-fn a_session_opened_after_an_election_finds_the_primary() {
-    let test = "failover::a_session_opened_after_an_election_finds_the_primary";
-    if !Kind::Mongod.is_there_or_skip(test) {
-        return;
-    }
-    let data = verifiable(60);
-    let set = ReplicaSet::start();
-    let engines = CLIENTS.map(|client| {
-        let pairs = [("client", text(client))];
-        open_at(&set.uri("&w=majority"), &data, &pairs).unwrap()
-    });
-    store(&mut *engines[0].session().unwrap(), &data, || {});
-    set.step_down();
-    for engine in &engines {
-        let mut session = engine.session().unwrap();
-        for (key, record) in records(&data) {
-            assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+    #[test]
+    fn what_is_asked_outlives_the_loss_of_the_primary() {
+        let test = "failover::what_is_asked_outlives_the_loss_of_the_primary";
+        if !Kind::Mongod.is_there_or_skip(test) {
+            return;
         }
+        let data = verifiable(60);
+        let mut set = ReplicaSet::start();
+        let uri = set.uri("&w=majority");
+        let ask = |client: &str, reached: Sender<()>, go_on: Receiver<()>| {
+            let pairs = [("client", text(client)), ("database", text(client))];
+            let engine = open_at(&uri, &data, &pairs).unwrap();
+            let mut session = engine.session().unwrap();
+            store(&mut *session, &data, || {
+                reached.send(()).unwrap();
+                go_on.recv().unwrap();
+            });
+            for (key, record) in records(&data) {
+                assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+            }
+            if client == "lean" {
+                // Its connection held until the server said that it is no longer the primary, and until it died.
+                assert_eq!(session.retries(), 2);
+            }
+            drop(session);
+            engine.close().unwrap();
+        };
+        std::thread::scope(|scope| {
+            let clients = CLIENTS.map(|client| {
+                let (reached, reaches) = channel();
+                let (goes_on, go_on) = channel();
+                let ask = &ask;
+                scope.spawn(move || ask(client, reached, go_on));
+                (reaches, goes_on)
+            });
+            // Both are between the same two operations when the primary goes.
+            for stored in [20, 40] {
+                for (reaches, _) in &clients {
+                    reaches.recv().unwrap();
+                }
+                if stored == 20 {
+                    set.step_down();
+                } else {
+                    let (number, _) = set.primary();
+                    set.members[number].kill();
+                }
+                for (_, goes_on) in &clients {
+                    goes_on.send(()).unwrap();
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_session_opened_after_an_election_finds_the_primary() {
+        let test = "failover::a_session_opened_after_an_election_finds_the_primary";
+        if !Kind::Mongod.is_there_or_skip(test) {
+            return;
+        }
+        let data = verifiable(60);
+        let set = ReplicaSet::start();
+        let engines = CLIENTS.map(|client| {
+            let pairs = [("client", text(client))];
+            open_at(&set.uri("&w=majority"), &data, &pairs).unwrap()
+        });
+        store(&mut *engines[0].session().unwrap(), &data, || {});
+        set.step_down();
+        for engine in &engines {
+            let mut session = engine.session().unwrap();
+            for (key, record) in records(&data) {
+                assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+            }
+            assert_eq!(session.retries(), 0);
+        }
+    }
+
+    #[test]
+    fn without_repetition_one_operation_fails_and_the_next_finds_the_primary() {
+        let test =
+            "failover::without_repetition_one_operation_fails_and_the_next_finds_the_primary";
+        if !Kind::Mongod.is_there_or_skip(test) {
+            return;
+        }
+        let set = ReplicaSet::start();
+        let data = verifiable(60);
+        let uri = set.uri("&retryWrites=false&retryReads=false");
+        let engine = open_at(&uri, &data, &[("client", text("lean"))]).unwrap();
+        let mut session = engine.session().unwrap();
+        store(&mut *session, &data, || {});
+        set.step_down();
+        let (key, record) = records(&data).swap_remove(7);
+        let refused = session.delete(&key);
+        let refused = format!("{refused:?}");
+        assert!(refused.contains("is not the primary"), "{refused}");
+        assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+        assert_ok(&session.delete(&key));
         assert_eq!(session.retries(), 0);
     }
-}
-
-#[test]
-fn without_repetition_one_operation_fails_and_the_next_finds_the_primary() {
-    let test = "failover::without_repetition_one_operation_fails_and_the_next_finds_the_primary";
-    if !Kind::Mongod.is_there_or_skip(test) {
-        return;
-    }
-    let set = ReplicaSet::start();
-    let data = verifiable(60);
-    let uri = set.uri("&retryWrites=false&retryReads=false");
-    let engine = open_at(&uri, &data, &[("client", text("lean"))]).unwrap();
-    let mut session = engine.session().unwrap();
-    store(&mut *session, &data, || {});
-    set.step_down();
-    let (key, record) = records(&data).swap_remove(7);
-    let refused = session.delete(&key);
-    let refused = format!("{refused:?}");
-    assert!(refused.contains("is not the primary"), "{refused}");
-    assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
-    assert_ok(&session.delete(&key));
-    assert_eq!(session.retries(), 0);
 }

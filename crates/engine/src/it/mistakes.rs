@@ -362,24 +362,6 @@ fn a_primary_that_steps_down_is_followed_to_the_new_one() {
 }
 
 #[test]
-fn a_wrong_password_is_told_without_it() {
-    needs!([Need::Server("ferretdb")]);
-    let arguments = [
-        "--test-enable-new-auth=true",
-        "--setup-username=me",
-        "--setup-password=right-one-1",
-        "--setup-database=admin",
-    ];
-    let server = Server::start_with(Kind::FerretDb, &arguments);
-    for said in refused(&format!("mongodb://me:{SECRET}@127.0.0.1:{}/", server.port)) {
-        assert_says(&said, &["check user, password and `authSource`"]);
-    }
-    for said in refused(&server.uri()) {
-        assert_says(&said, &["without a user in `uri`, the server wants one"]);
-    }
-}
-
-#[test]
 fn a_user_is_let_in_and_the_password_told_to_nobody() {
     // The official driver and FerretDB 1.24 do not agree on the end of SCRAM.
     needs!([Need::Server("mongod")]);
@@ -409,125 +391,147 @@ fn a_user_is_let_in_and_the_password_told_to_nobody() {
     }
 }
 
-#[test]
-fn tls_is_spoken_by_the_driver_and_missed_in_words() {
-    needs!([Need::Server("ferretdb")]);
-    let folder = tempfile::tempdir().unwrap();
-    let authority = folder.path().join("authority.pem");
-    let certificate = folder.path().join("certificate.pem");
-    let key = folder.path().join("key.pem");
-    std::fs::write(&authority, certificates::AUTHORITY).unwrap();
-    std::fs::write(&certificate, certificates::SERVER).unwrap();
-    std::fs::write(&key, certificates::SERVER_KEY).unwrap();
-    let tls_port = free_port();
-    let (certificate, key) = (certificate.display(), key.display());
-    let arguments = [
-        &*format!("--listen-tls=127.0.0.1:{tls_port}"),
-        &format!("--listen-tls-cert-file={certificate}"),
-        &format!("--listen-tls-key-file={key}"),
-    ];
-    let server = Server::start_with(Kind::FerretDb, &arguments);
-    let data = verifiable(20);
-    let authority = authority.display();
-    let good = format!("mongodb://localhost:{tls_port}/?tls=true&tlsCAFile={authority}");
-    let engine = open_at(&good, &data, &[("client", text("driver"))]).unwrap();
-    assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
-    assert_eq!(engine.count().unwrap(), Some(20));
-    drop(engine);
+mod slow {
+    use super::*;
 
-    let to_plain = format!("mongodb://localhost:{}/?tls=true", server.port);
-    let said = message(open_at(&to_plain, &data, &quickly("driver")));
-    assert_says(&said, &["check the port", "TLS (`tls=true` in `uri`)"]);
-    for said in refused(&format!("mongodb://localhost:{tls_port}/")) {
-        assert_says(&said, &["may not agree on TLS"]);
-    }
-    let untrusted = format!("mongodb://localhost:{tls_port}/?tls=true");
-    let said = message(open_at(&untrusted, &data, &quickly("driver")));
-    assert_says(&said, &["not trusted", "`tlsCAFile`"]);
-}
-
-#[test]
-fn documents_of_others_are_left_alone() {
-    for kind in Kind::there() {
-        let server = Server::start(kind);
-        let data = verifiable(30);
-        let existing = |word| [("existing", text(word))];
-        let open = |data: &DataSpec, word| open_at(&server.uri(), data, &existing(word));
-        let stored = |data: &DataSpec| {
-            let engine = open(data, "use").unwrap();
-            engine.count().unwrap()
-        };
-
-        // Of somebody else: stored as if by another program, without a mark.
-        let foreign = open_on(&server, &data, &[]).unwrap();
-        assert_all_ok(&load(&mut *foreign.session().unwrap(), &data));
-        drop(foreign);
-        let said = message(open(&data, "refuse"));
-        assert_says(&said, &["ycsb.usertable", "did not load"]);
-        assert_says(&said, &["`existing: use`"]);
-        let said = message(open(&data, "drop"));
-        assert_says(&said, &["dropping ycsb.usertable", "left alone"]);
-        assert_eq!(stored(&data), Some(30));
-        let used = open(&data, "use").unwrap();
-        let mut session = used.session().unwrap();
-        let (key, record) = &records(&data)[0];
-        assert_eq!(&read(&mut *session, key, FieldChoice::All).unwrap(), record);
-        drop((session, used));
-
-        // Our own.
-        let mut ours = verifiable(10);
-        ours.table = "ours".into();
-        for client in CLIENTS {
-            let pairs = [("existing", text("drop")), ("client", text(client))];
-            let engine = open_at(&server.uri(), &ours, &pairs).unwrap();
-            assert_eq!(engine.count().unwrap(), Some(0), "{client}");
-            assert_all_ok(&load(&mut *engine.session().unwrap(), &ours));
-            assert_eq!(engine.count().unwrap(), Some(10));
+    #[test]
+    fn a_wrong_password_is_told_without_it() {
+        needs!([Need::Server("ferretdb")]);
+        let arguments = [
+            "--test-enable-new-auth=true",
+            "--setup-username=me",
+            "--setup-password=right-one-1",
+            "--setup-database=admin",
+        ];
+        let server = Server::start_with(Kind::FerretDb, &arguments);
+        for said in refused(&format!("mongodb://me:{SECRET}@127.0.0.1:{}/", server.port)) {
+            assert_says(&said, &["check user, password and `authSource`"]);
         }
-        let said = message(open(&ours, "refuse"));
-        assert_says(&said, &["ycsb.ours", "earlier load by this program"]);
-        assert_says(&said, &["`existing: drop`"]);
-        assert_eq!(stored(&ours), Some(10));
+        for said in refused(&server.uri()) {
+            assert_says(&said, &["without a user in `uri`, the server wants one"]);
+        }
     }
-}
 
-#[test]
-fn a_server_that_dies_and_comes_back_is_used_again() {
-    for kind in Kind::there() {
-        for client in CLIENTS {
-            let mut server = Server::start(kind);
-            let data = verifiable(50);
-            let mut pairs = within(client, 2_000).to_vec();
-            pairs.push(("journal", SettingValue::Flag(true)));
-            let engine = open_on(&server, &data, &pairs).unwrap();
-            let mut session = engine.session().unwrap();
-            assert_all_ok(&load(&mut *session, &data));
-            server.kill();
-            for _ in 0..3 {
-                let said = failure(session.read(b"user000001", FieldChoice::All, None));
-                assert!(said.to_lowercase().contains("connect"), "{said}");
-            }
-            let mut figures = Vec::new();
-            engine.statistics(&mut figures);
-            assert!(figures.is_empty());
-            server.start_again();
-            let (key, record) = &records(&data)[7];
-            let mut failures = 0;
-            loop {
-                // The driver lets some time pass before it believes that a server is back.
-                match session.read(key, FieldChoice::All, None) {
-                    Outcome::Ok => break,
-                    Outcome::Error(said) => {
-                        failures += 1;
-                        assert!(failures < 100, "{client}: {said}");
-                    }
-                    other => panic!("{other:?}"),
-                }
-            }
+    #[test]
+    fn tls_is_spoken_by_the_driver_and_missed_in_words() {
+        needs!([Need::Server("ferretdb")]);
+        let folder = tempfile::tempdir().unwrap();
+        let authority = folder.path().join("authority.pem");
+        let certificate = folder.path().join("certificate.pem");
+        let key = folder.path().join("key.pem");
+        std::fs::write(&authority, certificates::AUTHORITY).unwrap();
+        std::fs::write(&certificate, certificates::SERVER).unwrap();
+        std::fs::write(&key, certificates::SERVER_KEY).unwrap();
+        let tls_port = free_port();
+        let (certificate, key) = (certificate.display(), key.display());
+        let arguments = [
+            &*format!("--listen-tls=127.0.0.1:{tls_port}"),
+            &format!("--listen-tls-cert-file={certificate}"),
+            &format!("--listen-tls-key-file={key}"),
+        ];
+        let server = Server::start_with(Kind::FerretDb, &arguments);
+        let data = verifiable(20);
+        let authority = authority.display();
+        let good = format!("mongodb://localhost:{tls_port}/?tls=true&tlsCAFile={authority}");
+        let engine = open_at(&good, &data, &[("client", text("driver"))]).unwrap();
+        assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
+        assert_eq!(engine.count().unwrap(), Some(20));
+        drop(engine);
+
+        let to_plain = format!("mongodb://localhost:{}/?tls=true", server.port);
+        let said = message(open_at(&to_plain, &data, &quickly("driver")));
+        assert_says(&said, &["check the port", "TLS (`tls=true` in `uri`)"]);
+        for said in refused(&format!("mongodb://localhost:{tls_port}/")) {
+            assert_says(&said, &["may not agree on TLS"]);
+        }
+        let untrusted = format!("mongodb://localhost:{tls_port}/?tls=true");
+        let said = message(open_at(&untrusted, &data, &quickly("driver")));
+        assert_says(&said, &["not trusted", "`tlsCAFile`"]);
+    }
+
+    #[test]
+    fn documents_of_others_are_left_alone() {
+        for kind in Kind::there() {
+            let server = Server::start(kind);
+            let data = verifiable(30);
+            let existing = |word| [("existing", text(word))];
+            let open = |data: &DataSpec, word| open_at(&server.uri(), data, &existing(word));
+            let stored = |data: &DataSpec| {
+                let engine = open(data, "use").unwrap();
+                engine.count().unwrap()
+            };
+
+            // Of somebody else: stored as if by another program, without a mark.
+            let foreign = open_on(&server, &data, &[]).unwrap();
+            assert_all_ok(&load(&mut *foreign.session().unwrap(), &data));
+            drop(foreign);
+            let said = message(open(&data, "refuse"));
+            assert_says(&said, &["ycsb.usertable", "did not load"]);
+            assert_says(&said, &["`existing: use`"]);
+            let said = message(open(&data, "drop"));
+            assert_says(&said, &["dropping ycsb.usertable", "left alone"]);
+            assert_eq!(stored(&data), Some(30));
+            let used = open(&data, "use").unwrap();
+            let mut session = used.session().unwrap();
+            let (key, record) = &records(&data)[0];
             assert_eq!(&read(&mut *session, key, FieldChoice::All).unwrap(), record);
-            assert_eq!(engine.count().unwrap(), Some(50));
-            drop(session);
-            engine.close().unwrap();
+            drop((session, used));
+
+            // Our own.
+            let mut ours = verifiable(10);
+            ours.table = "ours".into();
+            for client in CLIENTS {
+                let pairs = [("existing", text("drop")), ("client", text(client))];
+                let engine = open_at(&server.uri(), &ours, &pairs).unwrap();
+                assert_eq!(engine.count().unwrap(), Some(0), "{client}");
+                assert_all_ok(&load(&mut *engine.session().unwrap(), &ours));
+                assert_eq!(engine.count().unwrap(), Some(10));
+            }
+            let said = message(open(&ours, "refuse"));
+            assert_says(&said, &["ycsb.ours", "earlier load by this program"]);
+            assert_says(&said, &["`existing: drop`"]);
+            assert_eq!(stored(&ours), Some(10));
+        }
+    }
+
+    #[test]
+    fn a_server_that_dies_and_comes_back_is_used_again() {
+        for kind in Kind::there() {
+            for client in CLIENTS {
+                let mut server = Server::start(kind);
+                let data = verifiable(50);
+                let mut pairs = within(client, 2_000).to_vec();
+                pairs.push(("journal", SettingValue::Flag(true)));
+                let engine = open_on(&server, &data, &pairs).unwrap();
+                let mut session = engine.session().unwrap();
+                assert_all_ok(&load(&mut *session, &data));
+                server.kill();
+                for _ in 0..3 {
+                    let said = failure(session.read(b"user000001", FieldChoice::All, None));
+                    assert!(said.to_lowercase().contains("connect"), "{said}");
+                }
+                let mut figures = Vec::new();
+                engine.statistics(&mut figures);
+                assert!(figures.is_empty());
+                server.start_again();
+                let (key, record) = &records(&data)[7];
+                let mut failures = 0;
+                loop {
+                    // The driver lets some time pass before it believes that a server is back.
+                    match session.read(key, FieldChoice::All, None) {
+                        Outcome::Ok => break,
+                        Outcome::Error(said) => {
+                            failures += 1;
+                            assert!(failures < 100, "{client}: {said}");
+                        }
+                        other => panic!("{other:?}"),
+                    }
+                }
+                assert_eq!(&read(&mut *session, key, FieldChoice::All).unwrap(), record);
+                assert_eq!(engine.count().unwrap(), Some(50));
+                drop(session);
+                engine.close().unwrap();
+            }
         }
     }
 }

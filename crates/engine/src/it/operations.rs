@@ -190,53 +190,6 @@ fn batches_are_sent_when_full_and_at_the_end() {
 }
 
 #[test]
-fn changes_that_nobody_acknowledges_are_all_there_in_the_end() {
-    for kind in Kind::there() {
-        let server = Server::start(kind);
-        for batch in [1, 7] {
-            let mut data = verifiable(100);
-            data.table = format!("by_{batch}");
-            let pairs = [
-                ("write_concern", text("0")),
-                ("batch", SettingValue::Count(batch)),
-            ];
-            if kind == Kind::FerretDb {
-                let said = message(open_on(&server, &data, &pairs));
-                assert_contains(&said, "FerretDB answers even what wants no answer");
-                continue;
-            }
-            let engine = open_on(&server, &data, &pairs).unwrap();
-            let mut session = engine.session().unwrap();
-            for outcome in load(&mut *session, &data) {
-                assert_taken(&outcome);
-            }
-            assert_eq!(session.flush().is_some(), batch > 1);
-            assert_eq!(engine.count().unwrap(), Some(100));
-        }
-    }
-}
-
-#[test]
-fn each_client_reads_what_the_other_wrote() {
-    for kind in Kind::there() {
-        let server = Server::start(kind);
-        for (writer, reader) in [("lean", "driver"), ("driver", "lean")] {
-            let mut data = verifiable(150);
-            data.table = format!("by_{writer}");
-            let engine = open_on(&server, &data, &[("client", text(writer))]).unwrap();
-            assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
-            drop(engine);
-            let engine = open_on(&server, &data, &[("client", text(reader))]).unwrap();
-            let mut session = engine.session().unwrap();
-            for (key, record) in records(&data) {
-                assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
-            }
-            assert_eq!(engine.count().unwrap(), Some(150));
-        }
-    }
-}
-
-#[test]
 fn many_sessions_work_at_the_same_time() {
     everywhere(|server, client| {
         let data = verifiable(200);
@@ -298,35 +251,86 @@ fn sizes_and_figures_are_told() {
     });
 }
 
-#[test]
-fn a_unix_socket_is_as_good_as_a_port() {
-    for kind in Kind::there() {
-        let server = Server::start(kind);
-        let socket = server.socket();
-        let uri = format!("mongodb://{}", socket.to_str().unwrap().replace('/', "%2F"));
+mod slow {
+    use super::*;
+
+    #[test]
+    fn changes_that_nobody_acknowledges_are_all_there_in_the_end() {
+        for kind in Kind::there() {
+            let server = Server::start(kind);
+            for batch in [1, 7] {
+                let mut data = verifiable(100);
+                data.table = format!("by_{batch}");
+                let pairs = [
+                    ("write_concern", text("0")),
+                    ("batch", SettingValue::Count(batch)),
+                ];
+                if kind == Kind::FerretDb {
+                    let said = message(open_on(&server, &data, &pairs));
+                    assert_contains(&said, "FerretDB answers even what wants no answer");
+                    continue;
+                }
+                let engine = open_on(&server, &data, &pairs).unwrap();
+                let mut session = engine.session().unwrap();
+                for outcome in load(&mut *session, &data) {
+                    assert_taken(&outcome);
+                }
+                assert_eq!(session.flush().is_some(), batch > 1);
+                assert_eq!(engine.count().unwrap(), Some(100));
+            }
+        }
+    }
+
+    #[test]
+    fn each_client_reads_what_the_other_wrote() {
+        for kind in Kind::there() {
+            let server = Server::start(kind);
+            for (writer, reader) in [("lean", "driver"), ("driver", "lean")] {
+                let mut data = verifiable(150);
+                data.table = format!("by_{writer}");
+                let engine = open_on(&server, &data, &[("client", text(writer))]).unwrap();
+                assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
+                drop(engine);
+                let engine = open_on(&server, &data, &[("client", text(reader))]).unwrap();
+                let mut session = engine.session().unwrap();
+                for (key, record) in records(&data) {
+                    assert_eq!(read(&mut *session, &key, FieldChoice::All).unwrap(), record);
+                }
+                assert_eq!(engine.count().unwrap(), Some(150));
+            }
+        }
+    }
+
+    #[test]
+    fn a_unix_socket_is_as_good_as_a_port() {
+        for kind in Kind::there() {
+            let server = Server::start(kind);
+            let socket = server.socket();
+            let uri = format!("mongodb://{}", socket.to_str().unwrap().replace('/', "%2F"));
+            for client in CLIENTS {
+                let mut data = verifiable(10);
+                data.table = client.into();
+                let engine = open_at(&uri, &data, &[("client", text(client))]).unwrap();
+                assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
+                assert_eq!(engine.count().unwrap(), Some(10));
+            }
+        }
+    }
+
+    #[test]
+    fn a_replica_set_is_found_by_its_name() {
+        // A mongod would have to be made a member first; FerretDB says that it is one.
+        needs!([Need::Server("ferretdb")]);
+        let server = Server::start_with(Kind::FerretDb, &["--repl-set-name=rs0"]);
         for client in CLIENTS {
             let mut data = verifiable(10);
             data.table = client.into();
+            let uri = format!("{}?replicaSet=rs0", server.uri());
             let engine = open_at(&uri, &data, &[("client", text(client))]).unwrap();
             assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
             assert_eq!(engine.count().unwrap(), Some(10));
+            let kind = &engine.description().notes["server"];
+            assert_eq!(kind, "FerretDB, primary of the replica set rs0");
         }
-    }
-}
-
-#[test]
-fn a_replica_set_is_found_by_its_name() {
-    // A mongod would have to be made a member first; FerretDB says that it is one.
-    needs!([Need::Server("ferretdb")]);
-    let server = Server::start_with(Kind::FerretDb, &["--repl-set-name=rs0"]);
-    for client in CLIENTS {
-        let mut data = verifiable(10);
-        data.table = client.into();
-        let uri = format!("{}?replicaSet=rs0", server.uri());
-        let engine = open_at(&uri, &data, &[("client", text(client))]).unwrap();
-        assert_all_ok(&load(&mut *engine.session().unwrap(), &data));
-        assert_eq!(engine.count().unwrap(), Some(10));
-        let kind = &engine.description().notes["server"];
-        assert_eq!(kind, "FerretDB, primary of the replica set rs0");
     }
 }

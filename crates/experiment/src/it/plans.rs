@@ -564,55 +564,6 @@ fn yaml_may_repeat_by_aliases() {
 }
 
 #[test]
-fn hash_depends_on_what_is_measured_alone() {
-    let first = plan(EVERY_KEY).hash();
-    assert_eq!(first.len(), 64);
-    let unchanged = [
-        ("name: every-key", "name: other"),
-        ("small cache", "tiny cache"),
-        ("# only for the arm that has it", "# of the model"),
-        ("arrive?", "come?"),
-        ("throughput >= 400", "throughput >= 900"),
-        ("baseline: large", "baseline: small"),
-        ("16MiB, compressor: zstd", "16_384KiB, compressor: zstd"),
-        (
-            "cache_size: 16MiB, compressor: zstd",
-            "compressor: zstd, cache_size: 16MiB",
-        ),
-    ];
-    for (old, new) in unchanged {
-        assert!(EVERY_KEY.contains(old), "{old}");
-        assert_eq!(plan(&EVERY_KEY.replace(old, new)).hash(), first, "{new}");
-    }
-    let changed = [
-        ("16MiB", "17MiB"),
-        ("  small:", "  tiny:"),
-        ("name_prefix: f", "name_prefix: g"),
-        ("update: 3", "update: 2"),
-        ("sessions: 16", "sessions: 17"),
-        ("threads: 8", "threads: 9"),
-        ("duration: 10s", "duration: 11s"),
-        ("seed: 7", "seed: 8"),
-        ("order: as-written", "order: shuffled"),
-        ("directory: data", "directory: dato"),
-        ("[500, 1.5k/s, 80%]", "[1.5k/s, 500, 80%]"),
-        ("80%]", "70%]"),
-        // What the search rests on.
-        ("trial: 4s", "trial: 5s"),
-        ("width: 5%", "width: 4%"),
-        ("rates: [100, 50k]", "rates: [100, 60k]"),
-        ("sessions: 32", "sessions: found"),
-        ("p50: 500us", "p50: 600us"),
-        ("errors: 0.1%", "errors: 1%"),
-    ];
-    for (old, new) in changed {
-        assert!(EVERY_KEY.contains(old), "{old}");
-        let text = EVERY_KEY.replace(old, new).replace("baseline: large, ", "");
-        assert_ne!(plan(&text).hash(), first, "{new}");
-    }
-}
-
-#[test]
 fn operations_are_noted_where_the_file_asks_for_it() {
     let off = plan(EVERY_KEY);
     assert_eq!(off.measurement.log_operations, 0);
@@ -716,4 +667,57 @@ fn examples_of_the_documentation_are_right() {
         examples += 1;
     }
     assert!(examples > 10, "{examples}");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn hash_depends_on_what_is_measured_alone() {
+        let first = plan(EVERY_KEY).hash();
+        assert_eq!(first.len(), 64);
+        let unchanged = [
+            ("name: every-key", "name: other"),
+            ("small cache", "tiny cache"),
+            ("# only for the arm that has it", "# of the model"),
+            ("arrive?", "come?"),
+            ("throughput >= 400", "throughput >= 900"),
+            ("baseline: large", "baseline: small"),
+            ("16MiB, compressor: zstd", "16_384KiB, compressor: zstd"),
+            (
+                "cache_size: 16MiB, compressor: zstd",
+                "compressor: zstd, cache_size: 16MiB",
+            ),
+        ];
+        for (old, new) in unchanged {
+            assert!(EVERY_KEY.contains(old), "{old}");
+            assert_eq!(plan(&EVERY_KEY.replace(old, new)).hash(), first, "{new}");
+        }
+        let changed = [
+            ("16MiB", "17MiB"),
+            ("  small:", "  tiny:"),
+            ("name_prefix: f", "name_prefix: g"),
+            ("update: 3", "update: 2"),
+            ("sessions: 16", "sessions: 17"),
+            ("threads: 8", "threads: 9"),
+            ("duration: 10s", "duration: 11s"),
+            ("seed: 7", "seed: 8"),
+            ("order: as-written", "order: shuffled"),
+            ("directory: data", "directory: dato"),
+            ("[500, 1.5k/s, 80%]", "[1.5k/s, 500, 80%]"),
+            ("80%]", "70%]"),
+            // What the search rests on.
+            ("trial: 4s", "trial: 5s"),
+            ("width: 5%", "width: 4%"),
+            ("rates: [100, 50k]", "rates: [100, 60k]"),
+            ("sessions: 32", "sessions: found"),
+            ("p50: 500us", "p50: 600us"),
+            ("errors: 0.1%", "errors: 1%"),
+        ];
+        for (old, new) in changed {
+            assert!(EVERY_KEY.contains(old), "{old}");
+            let text = EVERY_KEY.replace(old, new).replace("baseline: large, ", "");
+            assert_ne!(plan(&text).hash(), first, "{new}");
+        }
+    }
 }

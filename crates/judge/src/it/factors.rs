@@ -394,52 +394,6 @@ fn is_high(arm: &str, factor: usize) -> bool {
     arm.split('/').nth(factor) == Some("1")
 }
 
-#[test]
-fn screening_finds_the_settings_that_matter() {
-    let cells = plimsoll_plan::design::screening(8).unwrap();
-    let laboratory = two_levels(Design::Screening, &cells, 32);
-    // The second factor gains 20 %, the sixth loses 10 %, and the two together gain 8 % more.
-    let truth = |arm: &str| {
-        let high = |index: usize| is_high(arm, index);
-        let mut value = 10_000.0;
-        value *= if high(1) { 1.2 } else { 1.0 };
-        value *= if high(5) { 0.9 } else { 1.0 };
-        value * if high(1) && high(5) { 1.08 } else { 1.0 }
-    };
-    let analysis = measured(laboratory, truth);
-    let factors = analysis.factors.as_ref().unwrap();
-    let found: Vec<(&str, Judgement)> = proven(&factors.effects)
-        .into_iter()
-        .map(|one| (one.change.factor.as_str(), one.verdict.judgement))
-        .collect();
-    assert_eq!(found, [("f1", Judgement::Better), ("f5", Judgement::Worse)]);
-    assert_eq!(factors.effects.len(), 8);
-    assert_eq!(
-        analysis
-            .comparisons
-            .iter()
-            .filter(|one| one.primary)
-            .count(),
-        0
-    );
-    assert_eq!(analysis.outcome(), Outcome::Good);
-    assert_eq!(analysis.progress.blocks_complete, 32);
-    // That each arm stands among half of all arms is no difference.
-    let places = analysis
-        .differences
-        .iter()
-        .filter(|one| one.what.contains("place in the block"));
-    assert_eq!(places.count(), 0);
-    // 1.2 times the root of 1.08: on average over the other factor's levels.
-    let gain = factors.effects[1].verdict.estimate.unwrap();
-    assert!((gain - (1.2 * 1.08f64.sqrt() - 1.0)).abs() < 0.03, "{gain}");
-    assert!(
-        analysis.headline[0].contains("f1 high is better than low"),
-        "{:?}",
-        analysis.headline
-    );
-}
-
 /// Factors of the screened experiments: by how much the service time grows at their high levels.
 const PLANTED: [(usize, f64); 3] = [(2, 1.08), (9, 0.95), (17, 1.04)];
 
@@ -589,4 +543,54 @@ fn a_record_of_an_older_version_has_no_factors() {
     let record = laboratory.record();
     assert!(record.plan.get("factors").is_none() && record.plan.get("design").is_none());
     assert_eq!(laboratory.analyse().factors, None);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn screening_finds_the_settings_that_matter() {
+        let cells = plimsoll_plan::design::screening(8).unwrap();
+        let laboratory = two_levels(Design::Screening, &cells, 32);
+        // The second factor gains 20 %, the sixth loses 10 %, and the two together gain 8 % more.
+        let truth = |arm: &str| {
+            let high = |index: usize| is_high(arm, index);
+            let mut value = 10_000.0;
+            value *= if high(1) { 1.2 } else { 1.0 };
+            value *= if high(5) { 0.9 } else { 1.0 };
+            value * if high(1) && high(5) { 1.08 } else { 1.0 }
+        };
+        let analysis = measured(laboratory, truth);
+        let factors = analysis.factors.as_ref().unwrap();
+        let found: Vec<(&str, Judgement)> = proven(&factors.effects)
+            .into_iter()
+            .map(|one| (one.change.factor.as_str(), one.verdict.judgement))
+            .collect();
+        assert_eq!(found, [("f1", Judgement::Better), ("f5", Judgement::Worse)]);
+        assert_eq!(factors.effects.len(), 8);
+        assert_eq!(
+            analysis
+                .comparisons
+                .iter()
+                .filter(|one| one.primary)
+                .count(),
+            0
+        );
+        assert_eq!(analysis.outcome(), Outcome::Good);
+        assert_eq!(analysis.progress.blocks_complete, 32);
+        // That each arm stands among half of all arms is no difference.
+        let places = analysis
+            .differences
+            .iter()
+            .filter(|one| one.what.contains("place in the block"));
+        assert_eq!(places.count(), 0);
+        // 1.2 times the root of 1.08: on average over the other factor's levels.
+        let gain = factors.effects[1].verdict.estimate.unwrap();
+        assert!((gain - (1.2 * 1.08f64.sqrt() - 1.0)).abs() < 0.03, "{gain}");
+        assert!(
+            analysis.headline[0].contains("f1 high is better than low"),
+            "{:?}",
+            analysis.headline
+        );
+    }
 }

@@ -299,24 +299,28 @@ fn check(analysis: &Analysis) {
     serde_json::from_str::<Analysis>(&text).unwrap();
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+mod slow {
+    use super::*;
 
-    #[test]
-    fn any_damage_is_survived(
-        closed in any::<bool>(),
-        injuries in prop::collection::vec((injury(), 0usize..100), 1..8),
-    ) {
-        let mut record = if closed { CLOSED.clone() } else { OPEN.clone() };
-        for (injury, which) in &injuries {
-            injure(&mut record, injury, *which);
-        }
-        if let Ok(analysis) = analyse(&record) {
-            check(&analysis);
-        }
-        let whole = if closed { &CLOSED } else { &OPEN };
-        if let Ok(comparison) = compare_records(whole, "a", &record, "b") {
-            prop_assert!(!comparison.headline.is_empty());
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_damage_is_survived(
+            closed in any::<bool>(),
+            injuries in prop::collection::vec((injury(), 0usize..100), 1..8),
+        ) {
+            let mut record = if closed { CLOSED.clone() } else { OPEN.clone() };
+            for (injury, which) in &injuries {
+                injure(&mut record, injury, *which);
+            }
+            if let Ok(analysis) = analyse(&record) {
+                check(&analysis);
+            }
+            let whole = if closed { &CLOSED } else { &OPEN };
+            if let Ok(comparison) = compare_records(whole, "a", &record, "b") {
+                prop_assert!(!comparison.headline.is_empty());
+            }
         }
     }
 }

@@ -48,43 +48,6 @@ fn everywhere(body: impl Fn(&mut Server, &str)) {
 }
 
 #[test]
-fn every_workload_leaves_the_right_records_and_no_error() {
-    everywhere(|server, client| {
-        for preset in ["a", "b", "c", "d", "e", "f"] {
-            let data = data(&format!("table_{preset}"));
-            let engine = open_on(server, &data, client, 1);
-            let key_space = KeySpace::new(&data).unwrap();
-            let mut keep = Keep::default();
-            let end = run_load(&*engine, &key_space.loader(1), 3, &mut keep).unwrap();
-            assert!(end.errors.is_empty(), "{:?}", end.errors);
-            assert_eq!(keep.counts()[&(Operation::Insert, Status::Ok)], RECORDS);
-            assert_eq!(engine.count().unwrap(), Some(RECORDS));
-            engine.settle().unwrap();
-
-            let mix = Mix::preset(preset).unwrap();
-            let mut spec = closed(4, OPERATIONS);
-            spec.verify = true;
-            let mut keep = Keep::default();
-            let workload = workload(&key_space, &mix);
-            let end = run_point(&*engine, &workload, &spec, &mix, &mut keep).unwrap();
-            assert!(end.errors.is_empty(), "{preset}: {:?}", end.errors);
-            assert_eq!(keep.completed(), OPERATIONS);
-            let counts = keep.counts();
-            for ((operation, status), count) in &counts {
-                assert_eq!(*status, Status::Ok, "{preset}: {count} of {operation:?}");
-            }
-            let of = |operation| counts.get(&(operation, Status::Ok)).copied().unwrap_or(0);
-            assert_eq!(of(Operation::Verify), of(Operation::Read), "{preset}");
-            let inserted = of(Operation::Insert);
-            assert_eq!(inserted > 0, mix.insert > 0.0);
-            assert_eq!(of(Operation::Scan) > 0, mix.scan > 0.0);
-            assert_eq!(engine.count().unwrap(), Some(RECORDS + inserted));
-            engine.close().unwrap();
-        }
-    });
-}
-
-#[test]
 fn batches_store_every_record() {
     everywhere(|server, client| {
         let data = data("usertable");
@@ -123,29 +86,70 @@ impl SliceSink for Killing<'_> {
     }
 }
 
-#[test]
-fn a_server_that_is_killed_in_the_middle_ends_nothing_but_is_counted() {
-    everywhere(|server, client| {
-        let data = data("usertable");
-        let engine = open_on(server, &data, client, 1);
-        let key_space = KeySpace::new(&data).unwrap();
-        run_load(&*engine, &key_space.loader(1), 3, &mut Keep::default()).unwrap();
-        let mix = Mix::preset("a").unwrap();
-        let spec = closed(16, 100_000_000);
-        let server = Mutex::new(Some(server));
-        let mut killing = Killing {
-            server: &server,
-            ok: 0,
-            errors: 0,
-        };
-        let workload = workload(&key_space, &mix);
-        let end = run_point(&*engine, &workload, &spec, &mix, &mut killing).unwrap();
-        assert!(end.cut_short);
-        assert!(killing.ok > 0 && killing.errors > 0);
-        let first = end.errors.first().expect("failures are told in words");
-        assert_contains(first.message.to_lowercase(), "connect");
-        let engine: Arc<dyn Engine> = Arc::from(engine);
-        assert!(engine.session().is_err());
-        assert!(engine.count().is_err());
-    });
+mod slow {
+    use super::*;
+
+    #[test]
+    fn every_workload_leaves_the_right_records_and_no_error() {
+        everywhere(|server, client| {
+            for preset in ["a", "b", "c", "d", "e", "f"] {
+                let data = data(&format!("table_{preset}"));
+                let engine = open_on(server, &data, client, 1);
+                let key_space = KeySpace::new(&data).unwrap();
+                let mut keep = Keep::default();
+                let end = run_load(&*engine, &key_space.loader(1), 3, &mut keep).unwrap();
+                assert!(end.errors.is_empty(), "{:?}", end.errors);
+                assert_eq!(keep.counts()[&(Operation::Insert, Status::Ok)], RECORDS);
+                assert_eq!(engine.count().unwrap(), Some(RECORDS));
+                engine.settle().unwrap();
+
+                let mix = Mix::preset(preset).unwrap();
+                let mut spec = closed(4, OPERATIONS);
+                spec.verify = true;
+                let mut keep = Keep::default();
+                let workload = workload(&key_space, &mix);
+                let end = run_point(&*engine, &workload, &spec, &mix, &mut keep).unwrap();
+                assert!(end.errors.is_empty(), "{preset}: {:?}", end.errors);
+                assert_eq!(keep.completed(), OPERATIONS);
+                let counts = keep.counts();
+                for ((operation, status), count) in &counts {
+                    assert_eq!(*status, Status::Ok, "{preset}: {count} of {operation:?}");
+                }
+                let of = |operation| counts.get(&(operation, Status::Ok)).copied().unwrap_or(0);
+                assert_eq!(of(Operation::Verify), of(Operation::Read), "{preset}");
+                let inserted = of(Operation::Insert);
+                assert_eq!(inserted > 0, mix.insert > 0.0);
+                assert_eq!(of(Operation::Scan) > 0, mix.scan > 0.0);
+                assert_eq!(engine.count().unwrap(), Some(RECORDS + inserted));
+                engine.close().unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn a_server_that_is_killed_in_the_middle_ends_nothing_but_is_counted() {
+        everywhere(|server, client| {
+            let data = data("usertable");
+            let engine = open_on(server, &data, client, 1);
+            let key_space = KeySpace::new(&data).unwrap();
+            run_load(&*engine, &key_space.loader(1), 3, &mut Keep::default()).unwrap();
+            let mix = Mix::preset("a").unwrap();
+            let spec = closed(16, 100_000_000);
+            let server = Mutex::new(Some(server));
+            let mut killing = Killing {
+                server: &server,
+                ok: 0,
+                errors: 0,
+            };
+            let workload = workload(&key_space, &mix);
+            let end = run_point(&*engine, &workload, &spec, &mix, &mut killing).unwrap();
+            assert!(end.cut_short);
+            assert!(killing.ok > 0 && killing.errors > 0);
+            let first = end.errors.first().expect("failures are told in words");
+            assert_contains(first.message.to_lowercase(), "connect");
+            let engine: Arc<dyn Engine> = Arc::from(engine);
+            assert!(engine.session().is_err());
+            assert!(engine.count().is_err());
+        });
+    }
 }

@@ -53,25 +53,6 @@ fn questions(mix: &Mix, hosts: u32) -> BTreeMap<u32, Vec<String>> {
     questions
 }
 
-#[test]
-fn sessions_ask_on_several_hosts_what_they_ask_on_one() {
-    for name in ["a", "c", "e", "f"] {
-        let mut mix = Mix::preset(name).unwrap();
-        // Key numbers of inserts go to whichever session comes first.
-        (mix.scan, mix.insert) = (mix.scan + mix.insert, 0.0);
-        let whole = questions(&mix, 1);
-        let counts: Vec<usize> = whole.values().map(Vec::len).collect();
-        assert_eq!(counts.iter().sum::<usize>() as u64, asked_by(&mix, &whole));
-        for hosts in [2, 4, 8] {
-            assert_eq!(
-                questions(&mix, hosts),
-                whole,
-                "workload {name}, {hosts} hosts"
-            );
-        }
-    }
-}
-
 /// Of constant arrivals, whichever host asks: the number of an arrival decides. With more hosts than sessions too.
 #[test]
 fn arrivals_ask_on_several_hosts_what_they_ask_on_one() {
@@ -261,5 +242,28 @@ fn hosts_store_every_record_once() {
             (expected, expected),
             "{hosts} hosts"
         );
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn sessions_ask_on_several_hosts_what_they_ask_on_one() {
+        for name in ["a", "c", "e", "f"] {
+            let mut mix = Mix::preset(name).unwrap();
+            // Key numbers of inserts go to whichever session comes first.
+            (mix.scan, mix.insert) = (mix.scan + mix.insert, 0.0);
+            let whole = questions(&mix, 1);
+            let counts: Vec<usize> = whole.values().map(Vec::len).collect();
+            assert_eq!(counts.iter().sum::<usize>() as u64, asked_by(&mix, &whole));
+            for hosts in [2, 4, 8] {
+                assert_eq!(
+                    questions(&mix, hosts),
+                    whole,
+                    "workload {name}, {hosts} hosts"
+                );
+            }
+        }
     }
 }

@@ -29,55 +29,6 @@ fn result<'a>(analysis: &'a Analysis, control: &str) -> &'a ControlResult {
 }
 
 #[test]
-fn what_is_planted_is_found() {
-    let laboratory = Laboratory::new();
-    let said = laboratory.experiment(EXPERIMENT);
-    let record = laboratory.record();
-    // Four arms in each block.
-    assert_eq!(record.runs.len(), 8, "{said:?}");
-    let analysis = analyse(&record).unwrap();
-    let planted = result(&analysis, "control 50%");
-    assert_eq!(
-        (planted.metric, planted.planted, planted.expected),
-        (Metric::Throughput, 0.5, -0.5)
-    );
-    let worse = analysis
-        .curves
-        .iter()
-        .filter(|curve| curve.arm == "control 50%");
-    assert_eq!(worse.count(), 1, "a control is drawn as any other arm");
-    // Controls are no arms of the question.
-    let others: Vec<_> = analysis
-        .comparisons
-        .iter()
-        .map(|one| one.arm.as_str())
-        .collect();
-    assert!(others.iter().all(|arm| *arm == "other"), "{others:?}");
-    assert!(
-        analysis
-            .thresholds
-            .iter()
-            .all(|one| !one.subject.contains("control"))
-    );
-    let copy = result(&analysis, "control 0%");
-    assert_eq!((copy.planted, copy.expected), (0.0, 0.0));
-    assert!(said.out.contains("controls"), "{said:?}");
-    // Each second has its pause, so every operation of the control waits in sum for half of the time, whatever else the machine does.
-    for run in record.runs.iter().filter(|run| run.arm == "control 50%") {
-        let slices = &run.points[0].slices;
-        let longest = slices
-            .iter()
-            .flat_map(|slice| &slice.operations)
-            .map(|part| part.latencies.service.max_ns());
-        assert!(
-            longest.max().flatten().unwrap() >= 490_000_000,
-            "no pause in block {}",
-            run.block
-        );
-    }
-}
-
-#[test]
 fn controls_are_checked() {
     let laboratory = Laboratory::new();
     for (from, to, expected) in [
@@ -107,4 +58,57 @@ fn controls_are_checked() {
         said.out.contains("control 2%") && !said.out.contains("control 50%"),
         "{said:?}"
     );
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn what_is_planted_is_found() {
+        let laboratory = Laboratory::new();
+        let said = laboratory.experiment(EXPERIMENT);
+        let record = laboratory.record();
+        // Four arms in each block.
+        assert_eq!(record.runs.len(), 8, "{said:?}");
+        let analysis = analyse(&record).unwrap();
+        let planted = result(&analysis, "control 50%");
+        assert_eq!(
+            (planted.metric, planted.planted, planted.expected),
+            (Metric::Throughput, 0.5, -0.5)
+        );
+        let worse = analysis
+            .curves
+            .iter()
+            .filter(|curve| curve.arm == "control 50%");
+        assert_eq!(worse.count(), 1, "a control is drawn as any other arm");
+        // Controls are no arms of the question.
+        let others: Vec<_> = analysis
+            .comparisons
+            .iter()
+            .map(|one| one.arm.as_str())
+            .collect();
+        assert!(others.iter().all(|arm| *arm == "other"), "{others:?}");
+        assert!(
+            analysis
+                .thresholds
+                .iter()
+                .all(|one| !one.subject.contains("control"))
+        );
+        let copy = result(&analysis, "control 0%");
+        assert_eq!((copy.planted, copy.expected), (0.0, 0.0));
+        assert!(said.out.contains("controls"), "{said:?}");
+        // Each second has its pause, so every operation of the control waits in sum for half of the time, whatever else the machine does.
+        for run in record.runs.iter().filter(|run| run.arm == "control 50%") {
+            let slices = &run.points[0].slices;
+            let longest = slices
+                .iter()
+                .flat_map(|slice| &slice.operations)
+                .map(|part| part.latencies.service.max_ns());
+            assert!(
+                longest.max().flatten().unwrap() >= 490_000_000,
+                "no pause in block {}",
+                run.block
+            );
+        }
+    }
 }

@@ -96,62 +96,6 @@ fn without_fio_the_package_is_named() {
     assert_eq!(err, expected);
 }
 
-#[test]
-fn a_directory_is_characterised_and_left_as_it_was() {
-    needs!([Need::Program("fio")]);
-    let laboratory = Laboratory::new();
-    fs::create_dir(laboratory.path("here")).unwrap();
-    let small = "characterise here --quick --size 16MB --jobs 1 --block 4KiB --page disk.html";
-    let arguments: Vec<&str> = small.split(' ').collect();
-    let (code, out, err) = disk(&laboratory, &arguments);
-    // Not every filesystem takes direct I/O; then fio says so, and nothing stays behind either.
-    if code == Some(0) {
-        assert_contains(&out, "random writes with fsync");
-        assert_contains(&err, "random reads of 4 KiB, 1 job");
-        let page = fs::read_to_string(laboratory.path("disk.html")).unwrap();
-        assert!(page.contains("What here can do"));
-    } else {
-        assert_contains(&err, "fio failed at");
-    }
-    assert_eq!(fs::read_dir(laboratory.path("here")).unwrap().count(), 0);
-}
-
-#[test]
-fn an_emulated_disk_is_calibrated_and_undone() {
-    needs!(DISKS);
-    let laboratory = Laboratory::new();
-    let (code, out, err) = disk(&laboratory, &["calibrate", "{capacity: 64MiB}"]);
-    assert_eq!(code, Some(0), "{out}{err}");
-    assert_contains(&out, "there is nothing to check");
-    // No machine makes a disk as fast as this.
-    let dream = ["calibrate", "{iops: 100M}", "--json"];
-    let (code, out, err) = disk(&laboratory, &dream);
-    assert_eq!(code, Some(106), "{out}{err}");
-    let said: serde_json::Value = serde_json::from_str(&out).unwrap();
-    let error = said[0]["error"].as_str().unwrap();
-    assert_contains(error, "asks for 100,000,000 IOPS");
-    assert_eq!(loop_devices(&laboratory), Vec::<String>::new());
-}
-
-#[test]
-fn a_wish_to_stop_undoes_the_disk() {
-    needs!(DISKS);
-    let laboratory = Laboratory::new();
-    let slow = "{iops: 600, latency: 7ms}";
-    let arguments = ["disk", "characterise", slow, "--jobs", "1"];
-    let path = vec![("PATH", std::env::var_os("PATH").unwrap())];
-    let running = laboratory.start_with(&arguments, path);
-    crate::laboratory::wait_until("the first job", || {
-        let said = fs::read_to_string(laboratory.path("err")).unwrap();
-        said.contains("[1/")
-    });
-    running.send(Signal::INT);
-    let Said { code, err, .. } = running.end();
-    assert_eq!(code, Some(105), "{err}");
-    assert_ends(&err, "interrupted; everything that was made is removed\n");
-    assert_eq!(loop_devices(&laboratory), Vec::<String>::new());
-}
-
 fn request(time_ns: u64, kind: Kind, length: u32) -> Request {
     Request {
         time_ns,
@@ -287,4 +231,68 @@ fn a_bundle_holds_the_disk_maps_of_its_page() {
     made(&["report", "traced.json", "--page", "bare.html"]);
     let bare = fs::read_to_string(laboratory.path("bare.html")).unwrap();
     assert!(!bare.contains(&mapped));
+}
+
+mod once {
+    use super::*;
+
+    #[test]
+    fn an_emulated_disk_is_calibrated_and_undone() {
+        needs!(DISKS);
+        let laboratory = Laboratory::new();
+        let (code, out, err) = disk(&laboratory, &["calibrate", "{capacity: 64MiB}"]);
+        assert_eq!(code, Some(0), "{out}{err}");
+        assert_contains(&out, "there is nothing to check");
+        // No machine makes a disk as fast as this.
+        let dream = ["calibrate", "{iops: 100M}", "--json"];
+        let (code, out, err) = disk(&laboratory, &dream);
+        assert_eq!(code, Some(106), "{out}{err}");
+        let said: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let error = said[0]["error"].as_str().unwrap();
+        assert_contains(error, "asks for 100,000,000 IOPS");
+        assert_eq!(loop_devices(&laboratory), Vec::<String>::new());
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_characterised_and_left_as_it_was() {
+        needs!([Need::Program("fio")]);
+        let laboratory = Laboratory::new();
+        fs::create_dir(laboratory.path("here")).unwrap();
+        let small = "characterise here --quick --size 16MB --jobs 1 --block 4KiB --page disk.html";
+        let arguments: Vec<&str> = small.split(' ').collect();
+        let (code, out, err) = disk(&laboratory, &arguments);
+        // Not every filesystem takes direct I/O; then fio says so, and nothing stays behind either.
+        if code == Some(0) {
+            assert_contains(&out, "random writes with fsync");
+            assert_contains(&err, "random reads of 4 KiB, 1 job");
+            let page = fs::read_to_string(laboratory.path("disk.html")).unwrap();
+            assert!(page.contains("What here can do"));
+        } else {
+            assert_contains(&err, "fio failed at");
+        }
+        assert_eq!(fs::read_dir(laboratory.path("here")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_wish_to_stop_undoes_the_disk() {
+        needs!(DISKS);
+        let laboratory = Laboratory::new();
+        let slow = "{iops: 600, latency: 7ms}";
+        let arguments = ["disk", "characterise", slow, "--jobs", "1"];
+        let path = vec![("PATH", std::env::var_os("PATH").unwrap())];
+        let running = laboratory.start_with(&arguments, path);
+        crate::laboratory::wait_until("the first job", || {
+            let said = fs::read_to_string(laboratory.path("err")).unwrap();
+            said.contains("[1/")
+        });
+        running.send(Signal::INT);
+        let Said { code, err, .. } = running.end();
+        assert_eq!(code, Some(105), "{err}");
+        assert_ends(&err, "interrupted; everything that was made is removed\n");
+        assert_eq!(loop_devices(&laboratory), Vec::<String>::new());
+    }
 }

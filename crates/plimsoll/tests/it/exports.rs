@@ -120,87 +120,6 @@ fn prometheus_text_has_every_run() {
     assert!(p99 >= 0.03, "{p99} in {text}");
 }
 
-/// The same values as in CSV, by a reader that is not ours. Left out where Python has no pyarrow.
-#[test]
-fn another_reader_reads_the_same_from_parquet_as_from_csv() {
-    const COMPARE: &str = r#"
-import csv, math, sys
-import pyarrow.parquet
-for name in ["points", "slices", "figures"]:
-    rows = list(csv.DictReader(open(name + ".csv", newline="")))
-    table = pyarrow.parquet.read_table(name + ".parquet").to_pylist()
-    assert len(rows) == len(table) > 0, name
-    for told, packed in zip(rows, table):
-        assert list(told) == list(packed), name
-        for column, text in told.items():
-            value = packed[column]
-            if value is None: same = text == ""
-            elif isinstance(value, bool): same = text == str(value).lower()
-            elif isinstance(value, int): same = int(text) == value
-            elif isinstance(value, float): same = float(text) == value
-            else: same = text == value
-            assert same, (name, column, text, value)
-print("same")
-"#;
-    let has_pyarrow = Command::new("python3")
-        .args(["-c", "import pyarrow.parquet"])
-        .output();
-    if !has_pyarrow.is_ok_and(|output| output.status.success()) {
-        let test = "another_reader_reads_the_same_from_parquet_as_from_csv";
-        plimsoll_testing::skip(test, "python3 has no pyarrow");
-        return;
-    }
-    let (laboratory, _) = with_a_record();
-    let said = laboratory.run(&["export", "--only", "csv,parquet", "--to", "."]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let output = Command::new("python3")
-        .args(["-c", COMPARE])
-        .current_dir(laboratory.path("."))
-        .output()
-        .unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "same\n", "{err}");
-}
-
-/// The tests of the package in `python/`, on a record of two arms.
-#[test]
-fn the_package_for_python_makes_frames_of_a_record() {
-    let test = "the_package_for_python_makes_frames_of_a_record";
-    let has_frames = Command::new("python3")
-        .args(["-c", "import pandas, polars, pyarrow"])
-        .output();
-    if !has_frames.is_ok_and(|output| output.status.success()) {
-        plimsoll_testing::skip(test, "python3 has no pandas, polars and pyarrow");
-        return;
-    }
-    let laboratory = Laboratory::new();
-    let text = "
-plimsoll: 1
-name: frames
-workload: {records: 2, mixes: [a, c]}
-defaults: {engine: simulated, service: constant}
-arms: {slow: {service_mean: 4ms}, fast: {service_mean: 2ms}}
-load: {closed: {threads: 1}}
-measurement: {warm_up: 0s, duration: 60s, operations: 20, blocks: 2}";
-    laboratory.experiment(text);
-    let program = Path::new(env!("CARGO_BIN_EXE_plimsoll")).parent().unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let package = checkout("python");
-    let known = std::env::var("PYTHONPATH").unwrap_or_default();
-    let output = Command::new("python3")
-        .args(["-B", "-m", "unittest", "discover", "--start-directory"])
-        .arg(package.join("tests"))
-        .current_dir(laboratory.path("."))
-        .env("PATH", format!("{}:{path}", program.display()))
-        .env("PYTHONPATH", format!("{}:{known}", package.display()))
-        .env("PLIMSOLL_STORE", laboratory.store())
-        .output()
-        .unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{err}");
-    assert_contains(&err, "Ran 6 tests");
-}
-
 #[test]
 fn charts_are_written_as_pictures() {
     let (laboratory, record) = with_a_record();
@@ -288,74 +207,6 @@ fn a_data_set_of_the_store_is_brought_up_to_date() {
 
     let both = laboratory.run(&["export", "last", "--all"]);
     assert_eq!(both.code, Some(2), "{both:?}");
-}
-
-/// What docs/exports.md asks DuckDB and Polars of the data set of a store, word for word.
-#[test]
-fn others_read_the_data_set_as_the_documentation_says() {
-    const READ: &str = r#"
-import re, sys, duckdb
-text = open(sys.argv[1]).read().split("\n## The whole store as a data set\n")[1].split("\n## ")[0]
-sql, python = (re.findall("```" + kind + "\n(.*?)```", text, re.S) for kind in ("sql", "python"))
-assert len(sql) == 1 and len(python) == 1
-results = [duckdb.sql(query) for query in sql[0].split(";") if query.strip()]
-verdicts, deviations = [result.fetchall() for result in results]
-print(sorted((row[1], row[2], row[4]) for row in verdicts))
-print(sorted((row[1], row[2], row[5]) for row in deviations))
-exec(python[0])
-print(months.collect().select("experiment", "arm", "runs").sort("arm").rows())
-"#;
-    let has_both = Command::new("python3")
-        .args(["-c", "import duckdb, polars"])
-        .output();
-    if !has_both.is_ok_and(|output| output.status.success()) {
-        let test = "others_read_the_data_set_as_the_documentation_says";
-        plimsoll_testing::skip(test, "python3 has no duckdb and polars");
-        return;
-    }
-    let laboratory = Laboratory::new();
-    // Twice as fast: certain in 6 blocks. The other one has a factor, and so a column of its own.
-    let two = "
-plimsoll: 1
-name: two
-workload: {records: 2, preset: c}
-defaults: {engine: simulated, service: constant}
-arms: {slow: {service_mean: 40ms}, fast: {service_mean: 20ms}}
-load: {closed: {threads: 1}}
-measurement: {warm_up: 0s, duration: 60s, operations: 20, blocks: 6}
-compare: {primary: [throughput]}";
-    let grid = "
-plimsoll: 1
-name: grid
-workload: {records: 2, preset: c}
-defaults: {engine: simulated, service: constant}
-factors: {service_mean: [20ms, 40ms]}
-load: {closed: {threads: 1}}
-measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}";
-    laboratory.experiment(two);
-    laboratory.experiment(grid);
-    let said = laboratory.run(&["export", "--all", "--to", "dataset"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let output = Command::new("python3")
-        .args(["-c", READ])
-        .arg(checkout("docs/exports.md"))
-        .current_dir(laboratory.path("."))
-        .output()
-        .unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{err}");
-    let out = String::from_utf8(output.stdout).unwrap();
-    assert_contains(&out, "('two', 'fast', 'better')");
-    let arms = [
-        ("grid", "20ms", 1),
-        ("grid", "40ms", 1),
-        ("two", "fast", 6),
-        ("two", "slow", 6),
-    ];
-    for (experiment, arm, runs) in arms {
-        let row = format!("('{experiment}', '{arm}', {runs})");
-        assert_eq!(out.matches(&row).count(), 2, "{row}: {out}");
-    }
 }
 
 #[test]
@@ -501,5 +352,162 @@ fn cleaning_can_be_told_as_json() {
         let told: Value = serde_json::from_str(&said.out).unwrap();
         assert_eq!(told["dry_run"], arguments.contains(&"--dry-run"));
         assert_eq!(told["done"].as_array().unwrap().len(), 0);
+    }
+}
+
+mod once {
+    use super::*;
+
+    /// The same values as in CSV, by a reader that is not ours. Left out where Python has no pyarrow.
+    #[test]
+    fn another_reader_reads_the_same_from_parquet_as_from_csv() {
+        const COMPARE: &str = r#"
+import csv, math, sys
+import pyarrow.parquet
+for name in ["points", "slices", "figures"]:
+    rows = list(csv.DictReader(open(name + ".csv", newline="")))
+    table = pyarrow.parquet.read_table(name + ".parquet").to_pylist()
+    assert len(rows) == len(table) > 0, name
+    for told, packed in zip(rows, table):
+        assert list(told) == list(packed), name
+        for column, text in told.items():
+            value = packed[column]
+            if value is None: same = text == ""
+            elif isinstance(value, bool): same = text == str(value).lower()
+            elif isinstance(value, int): same = int(text) == value
+            elif isinstance(value, float): same = float(text) == value
+            else: same = text == value
+            assert same, (name, column, text, value)
+print("same")
+"#;
+        let has_pyarrow = Command::new("python3")
+            .args(["-c", "import pyarrow.parquet"])
+            .output();
+        if !has_pyarrow.is_ok_and(|output| output.status.success()) {
+            let test = "another_reader_reads_the_same_from_parquet_as_from_csv";
+            plimsoll_testing::skip(test, "python3 has no pyarrow");
+            return;
+        }
+        let (laboratory, _) = with_a_record();
+        let said = laboratory.run(&["export", "--only", "csv,parquet", "--to", "."]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let output = Command::new("python3")
+            .args(["-c", COMPARE])
+            .current_dir(laboratory.path("."))
+            .output()
+            .unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "same\n", "{err}");
+    }
+}
+
+mod slow {
+    use super::*;
+
+    /// The tests of the package in `python/`, on a record of two arms.
+    #[test]
+    fn the_package_for_python_makes_frames_of_a_record() {
+        let test = "the_package_for_python_makes_frames_of_a_record";
+        let has_frames = Command::new("python3")
+            .args(["-c", "import pandas, polars, pyarrow"])
+            .output();
+        if !has_frames.is_ok_and(|output| output.status.success()) {
+            plimsoll_testing::skip(test, "python3 has no pandas, polars and pyarrow");
+            return;
+        }
+        let laboratory = Laboratory::new();
+        let text = "
+plimsoll: 1
+name: frames
+workload: {records: 2, mixes: [a, c]}
+defaults: {engine: simulated, service: constant}
+arms: {slow: {service_mean: 4ms}, fast: {service_mean: 2ms}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 20, blocks: 2}";
+        laboratory.experiment(text);
+        let program = Path::new(env!("CARGO_BIN_EXE_plimsoll")).parent().unwrap();
+        let path = std::env::var("PATH").unwrap();
+        let package = checkout("python");
+        let known = std::env::var("PYTHONPATH").unwrap_or_default();
+        let output = Command::new("python3")
+            .args(["-B", "-m", "unittest", "discover", "--start-directory"])
+            .arg(package.join("tests"))
+            .current_dir(laboratory.path("."))
+            .env("PATH", format!("{}:{path}", program.display()))
+            .env("PYTHONPATH", format!("{}:{known}", package.display()))
+            .env("PLIMSOLL_STORE", laboratory.store())
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{err}");
+        assert_contains(&err, "Ran 6 tests");
+    }
+
+    /// What docs/exports.md asks DuckDB and Polars of the data set of a store, word for word.
+    #[test]
+    fn others_read_the_data_set_as_the_documentation_says() {
+        const READ: &str = r#"
+import re, sys, duckdb
+text = open(sys.argv[1]).read().split("\n## The whole store as a data set\n")[1].split("\n## ")[0]
+sql, python = (re.findall("```" + kind + "\n(.*?)```", text, re.S) for kind in ("sql", "python"))
+assert len(sql) == 1 and len(python) == 1
+results = [duckdb.sql(query) for query in sql[0].split(";") if query.strip()]
+verdicts, deviations = [result.fetchall() for result in results]
+print(sorted((row[1], row[2], row[4]) for row in verdicts))
+print(sorted((row[1], row[2], row[5]) for row in deviations))
+exec(python[0])
+print(months.collect().select("experiment", "arm", "runs").sort("arm").rows())
+"#;
+        let has_both = Command::new("python3")
+            .args(["-c", "import duckdb, polars"])
+            .output();
+        if !has_both.is_ok_and(|output| output.status.success()) {
+            let test = "others_read_the_data_set_as_the_documentation_says";
+            plimsoll_testing::skip(test, "python3 has no duckdb and polars");
+            return;
+        }
+        let laboratory = Laboratory::new();
+        // Twice as fast: certain in 6 blocks. The other one has a factor, and so a column of its own.
+        let two = "
+plimsoll: 1
+name: two
+workload: {records: 2, preset: c}
+defaults: {engine: simulated, service: constant}
+arms: {slow: {service_mean: 40ms}, fast: {service_mean: 20ms}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 20, blocks: 6}
+compare: {primary: [throughput]}";
+        let grid = "
+plimsoll: 1
+name: grid
+workload: {records: 2, preset: c}
+defaults: {engine: simulated, service: constant}
+factors: {service_mean: [20ms, 40ms]}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}";
+        laboratory.experiment(two);
+        laboratory.experiment(grid);
+        let said = laboratory.run(&["export", "--all", "--to", "dataset"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let output = Command::new("python3")
+            .args(["-c", READ])
+            .arg(checkout("docs/exports.md"))
+            .current_dir(laboratory.path("."))
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{err}");
+        let out = String::from_utf8(output.stdout).unwrap();
+        assert_contains(&out, "('two', 'fast', 'better')");
+        let arms = [
+            ("grid", "20ms", 1),
+            ("grid", "40ms", 1),
+            ("two", "fast", 6),
+            ("two", "slow", 6),
+        ];
+        for (experiment, arm, runs) in arms {
+            let row = format!("('{experiment}', '{arm}', {runs})");
+            assert_eq!(out.matches(&row).count(), 2, "{row}: {out}");
+        }
     }
 }

@@ -36,63 +36,6 @@ fn gate(laboratory: &Laboratory, more: &[&str]) -> Said {
 }
 
 #[test]
-fn a_slower_configuration_fails() {
-    let laboratory = laboratory("2ms", "4ms");
-    let markdown = laboratory.path("gate.md");
-    let said = gate(
-        &laboratory,
-        &["--markdown", "gate.md", "--page", "gate.html"],
-    );
-    assert_eq!(said.code, Some(99), "{said:?}");
-    assert!(said.out.contains("THE GATE FAILED"), "{said:?}");
-    let record = laboratory.record();
-    let analysis = analyse(&record).unwrap();
-    let answer = analysis.gate.as_ref().unwrap();
-    assert_eq!(
-        (answer.outcome, answer.answered),
-        (GateOutcome::Failed, true)
-    );
-    // Of 14 looks up to 1,000 blocks the first is the first to attain 1 - 0.025/13, which 10 blocks do not: 2/2^10.
-    let plan = plimsoll_judge::plan_of(&record).unwrap();
-    assert_eq!(plan.measurement.looks.unwrap().first, 11);
-    assert_eq!(plan.measurement.blocks, 1000);
-    let blocks = record.runs.len() / 2;
-    assert!((11..1000).contains(&blocks), "a look ends it: {blocks}");
-    assert!(record.runs.iter().all(|run| run.half.is_some()), "duets");
-    assert_eq!(analysis.comparisons[0].baseline, "base");
-    assert!(record.file_text.contains("4ms") && record.file_text.contains("2ms"));
-    let text = fs::read_to_string(markdown).unwrap();
-    for words in [
-        "### gated\n\nIs it slower?\n\nTHE GATE FAILED",
-        "| c | 1 thread | throughput |",
-        "| worse |",
-        "What differs between new and base:",
-    ] {
-        assert!(text.contains(words), "{words}: {text}");
-    }
-    assert!(laboratory.path("gate.html").exists());
-}
-
-#[test]
-fn an_equal_one_passes_and_history_is_kept() {
-    let laboratory = laboratory("Is it slower?", "Is it as fast?");
-    // Whatever disturbs the machine, a sleeper of 2 ms does not lose half of its speed against the same.
-    let quickly = ["--margin", "100%", "--in-turn", "--markdown", "gate.md"];
-    let said = gate(&laboratory, &quickly);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.out.contains("The gate is passed"), "{said:?}");
-    let first = laboratory.record();
-    assert!(first.runs.iter().all(|run| run.half.is_none()), "in turn");
-    // A gate begins anew, and the results of both are one history.
-    let said = gate(&laboratory, &quickly);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert_ne!(laboratory.record().id, first.id);
-    let text = fs::read_to_string(laboratory.path("gate.md")).unwrap();
-    assert!(text.contains("History: 2 results of new"), "{text}");
-    assert!(text.contains(&first.id), "{text}");
-}
-
-#[test]
 fn what_is_no_gate_is_refused_with_its_reason() {
     let laboratory = laboratory("threads: 1}", "threads: 2}");
     let said = gate(&laboratory, &[]);
@@ -123,105 +66,170 @@ fn what_is_no_gate_is_refused_with_its_reason() {
     );
 }
 
-#[test]
-fn duets_that_are_not_possible_are_made_in_turn() {
-    let laboratory = laboratory("2ms", "4ms");
-    // Points that end after a number of operations end at different times.
-    for file in ["base.yaml", "new.yaml"] {
-        let text = fs::read_to_string(laboratory.path(file)).unwrap();
-        let text = text.replace("duration: 250ms", "duration: 10s, operations: 50");
-        laboratory.write(file, text);
+mod once {
+    use super::*;
+
+    #[test]
+    fn a_slower_configuration_fails() {
+        let laboratory = laboratory("2ms", "4ms");
+        let markdown = laboratory.path("gate.md");
+        let said = gate(
+            &laboratory,
+            &["--markdown", "gate.md", "--page", "gate.html"],
+        );
+        assert_eq!(said.code, Some(99), "{said:?}");
+        assert!(said.out.contains("THE GATE FAILED"), "{said:?}");
+        let record = laboratory.record();
+        let analysis = analyse(&record).unwrap();
+        let answer = analysis.gate.as_ref().unwrap();
+        assert_eq!(
+            (answer.outcome, answer.answered),
+            (GateOutcome::Failed, true)
+        );
+        // Of 14 looks up to 1,000 blocks the first is the first to attain 1 - 0.025/13, which 10 blocks do not: 2/2^10.
+        let plan = plimsoll_judge::plan_of(&record).unwrap();
+        assert_eq!(plan.measurement.looks.unwrap().first, 11);
+        assert_eq!(plan.measurement.blocks, 1000);
+        let blocks = record.runs.len() / 2;
+        assert!((11..1000).contains(&blocks), "a look ends it: {blocks}");
+        assert!(record.runs.iter().all(|run| run.half.is_some()), "duets");
+        assert_eq!(analysis.comparisons[0].baseline, "base");
+        assert!(record.file_text.contains("4ms") && record.file_text.contains("2ms"));
+        let text = fs::read_to_string(markdown).unwrap();
+        for words in [
+            "### gated\n\nIs it slower?\n\nTHE GATE FAILED",
+            "| c | 1 thread | throughput |",
+            "| worse |",
+            "What differs between new and base:",
+        ] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        assert!(laboratory.path("gate.html").exists());
     }
-    let said = gate(&laboratory, &["--within", "10m"]);
-    assert_eq!(said.code, Some(99), "{said:?}");
-    assert!(
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn an_equal_one_passes_and_history_is_kept() {
+        let laboratory = laboratory("Is it slower?", "Is it as fast?");
+        // Whatever disturbs the machine, a sleeper of 2 ms does not lose half of its speed against the same.
+        let quickly = ["--margin", "100%", "--in-turn", "--markdown", "gate.md"];
+        let said = gate(&laboratory, &quickly);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(said.out.contains("The gate is passed"), "{said:?}");
+        let first = laboratory.record();
+        assert!(first.runs.iter().all(|run| run.half.is_none()), "in turn");
+        // A gate begins anew, and the results of both are one history.
+        let said = gate(&laboratory, &quickly);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_ne!(laboratory.record().id, first.id);
+        let text = fs::read_to_string(laboratory.path("gate.md")).unwrap();
+        assert!(text.contains("History: 2 results of new"), "{text}");
+        assert!(text.contains(&first.id), "{text}");
+    }
+
+    #[test]
+    fn duets_that_are_not_possible_are_made_in_turn() {
+        let laboratory = laboratory("2ms", "4ms");
+        // Points that end after a number of operations end at different times.
+        for file in ["base.yaml", "new.yaml"] {
+            let text = fs::read_to_string(laboratory.path(file)).unwrap();
+            let text = text.replace("duration: 250ms", "duration: 10s, operations: 50");
+            laboratory.write(file, text);
+        }
+        let said = gate(&laboratory, &["--within", "10m"]);
+        assert_eq!(said.code, Some(99), "{said:?}");
+        assert!(
         said.err.contains(
             "in turn, because duets are not possible here: points end after a number of operations"
         ),
         "{said:?}"
     );
-    let plan = plimsoll_judge::plan_of(&laboratory.record()).unwrap();
-    assert_eq!(plan.measurement.pairing, Pairing::InTurn);
-}
-
-/// Copies of one program, so that they are equally fast.
-#[cfg(feature = "mongodb")]
-#[test]
-fn two_programs_of_a_server_are_measured_by_one_file() {
-    needs!([Need::Root, Need::Server("mongod")]);
-    let laboratory = Laboratory::new();
-    let text = FILE
-        .replace(
-            "{engine: simulated, service: constant, service_mean: 2ms}",
-            "{engine: mongodb, cache_size: 256MiB}",
-        )
-        .replace("duration: 250ms", "duration: 200ms");
-    laboratory.write("bench.yaml", text);
-    let mongod = server("mongod").unwrap();
-    for build in ["old", "new"] {
-        fs::create_dir(laboratory.path(build)).unwrap();
-        let copy = laboratory.path(build).join("mongod");
-        fs::copy(&mongod, &copy).unwrap();
-        fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
+        let plan = plimsoll_judge::plan_of(&laboratory.record()).unwrap();
+        assert_eq!(plan.measurement.pairing, Pairing::InTurn);
     }
-    let servers = std::env::var_os(SERVERS).unwrap_or_default();
-    let words = [
-        "gate",
-        "old/mongod",
-        "new/mongod",
-        "--file",
-        "bench.yaml",
-        "--margin",
-        "100%",
-        "--within",
-        "10m",
-    ];
-    let said = laboratory
-        .start_with(&words, vec![(SERVERS, servers)])
-        .end();
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let record = laboratory.record();
-    for run in &record.runs {
-        let build = if run.arm == "base" { "old" } else { "new" };
-        let rig = run.rig.as_ref().unwrap();
-        let server = rig.server.as_ref().unwrap();
-        let program = laboratory.path(build).join("mongod");
-        assert_eq!(server.program, program.canonicalize().unwrap());
-    }
-}
 
-#[test]
-fn the_action_writes_its_summary_and_its_answer() {
-    let laboratory = laboratory("2ms", "4ms");
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/gate/gate.sh");
-    let action = |base: &str, new: &str| {
-        let mut command = std::process::Command::new(script);
-        command.current_dir(laboratory.path(".")).env_clear();
-        command.env("PATH", std::env::var_os("PATH").unwrap());
-        command.env("HOME", laboratory.path("."));
-        let variables = [
-            ("GATE_BASE", base),
-            ("GATE_NEW", new),
-            ("GATE_PLIMSOLL", env!("CARGO_BIN_EXE_plimsoll")),
-            ("GATE_MARGIN", "50%"),
-            ("GITHUB_STEP_SUMMARY", "summary"),
-            ("GITHUB_OUTPUT", "output"),
+    /// Copies of one program, so that they are equally fast.
+    #[cfg(feature = "mongodb")]
+    #[test]
+    fn two_programs_of_a_server_are_measured_by_one_file() {
+        needs!([Need::Root, Need::Server("mongod")]);
+        let laboratory = Laboratory::new();
+        let text = FILE
+            .replace(
+                "{engine: simulated, service: constant, service_mean: 2ms}",
+                "{engine: mongodb, cache_size: 256MiB}",
+            )
+            .replace("duration: 250ms", "duration: 200ms");
+        laboratory.write("bench.yaml", text);
+        let mongod = server("mongod").unwrap();
+        for build in ["old", "new"] {
+            fs::create_dir(laboratory.path(build)).unwrap();
+            let copy = laboratory.path(build).join("mongod");
+            fs::copy(&mongod, &copy).unwrap();
+            fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let servers = std::env::var_os(SERVERS).unwrap_or_default();
+        let words = [
+            "gate",
+            "old/mongod",
+            "new/mongod",
+            "--file",
+            "bench.yaml",
+            "--margin",
+            "100%",
+            "--within",
+            "10m",
         ];
-        Said::of(command.envs(variables).output().unwrap())
-    };
-    let said = action("base.yaml", "new.yaml");
-    assert_eq!(said.code, Some(99), "{said:?}");
-    let said = action("new.yaml", "base.yaml");
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let read = |file: &str| fs::read_to_string(laboratory.path(file)).unwrap();
-    let page = "page=.plimsoll/gate.html";
-    assert_eq!(
-        read("output"),
-        format!("answer=failed\n{page}\nanswer=passed\n{page}\n")
-    );
-    assert!(
-        read("summary").contains("THE GATE FAILED")
-            && read("summary").contains("The gate is passed")
-    );
-    assert!(laboratory.path(".plimsoll/gate.html").exists());
+        let said = laboratory
+            .start_with(&words, vec![(SERVERS, servers)])
+            .end();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let record = laboratory.record();
+        for run in &record.runs {
+            let build = if run.arm == "base" { "old" } else { "new" };
+            let rig = run.rig.as_ref().unwrap();
+            let server = rig.server.as_ref().unwrap();
+            let program = laboratory.path(build).join("mongod");
+            assert_eq!(server.program, program.canonicalize().unwrap());
+        }
+    }
+
+    #[test]
+    fn the_action_writes_its_summary_and_its_answer() {
+        let laboratory = laboratory("2ms", "4ms");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/gate/gate.sh");
+        let action = |base: &str, new: &str| {
+            let mut command = std::process::Command::new(script);
+            command.current_dir(laboratory.path(".")).env_clear();
+            command.env("PATH", std::env::var_os("PATH").unwrap());
+            command.env("HOME", laboratory.path("."));
+            let variables = [
+                ("GATE_BASE", base),
+                ("GATE_NEW", new),
+                ("GATE_PLIMSOLL", env!("CARGO_BIN_EXE_plimsoll")),
+                ("GATE_MARGIN", "50%"),
+                ("GITHUB_STEP_SUMMARY", "summary"),
+                ("GITHUB_OUTPUT", "output"),
+            ];
+            Said::of(command.envs(variables).output().unwrap())
+        };
+        let said = action("base.yaml", "new.yaml");
+        assert_eq!(said.code, Some(99), "{said:?}");
+        let said = action("new.yaml", "base.yaml");
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let read = |file: &str| fs::read_to_string(laboratory.path(file)).unwrap();
+        let page = "page=.plimsoll/gate.html";
+        assert_eq!(
+            read("output"),
+            format!("answer=failed\n{page}\nanswer=passed\n{page}\n")
+        );
+        assert!(
+            read("summary").contains("THE GATE FAILED")
+                && read("summary").contains("The gate is passed")
+        );
+        assert!(laboratory.path(".plimsoll/gate.html").exists());
+    }
 }

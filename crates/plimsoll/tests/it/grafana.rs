@@ -100,49 +100,54 @@ fn now() -> u64 {
         .as_secs()
 }
 
-#[test]
-fn every_query_of_the_dashboard_has_data() {
-    needs!([
-        Need::Root,
-        Need::Server("mongod"),
-        Need::Program("mkfs.xfs"),
-        Need::Program("prometheus"),
-    ]);
-    let laboratory = Laboratory::new();
-    laboratory.write("experiment.yaml", EXPERIMENT);
-    let serving = Serving::start(&laboratory, &[]);
-    let prometheus = Prometheus::watching(&laboratory, serving.address);
-    let since = now();
-    let mut run = laboratory.command(&["run", "experiment.yaml", "--no-calibration", "--quiet"]);
-    let server = plimsoll_testing::server("mongod").unwrap();
-    let servers = server.parent().unwrap();
-    let path = format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", servers.display());
-    let said = run.env("PATH", path).output().unwrap();
-    let record = laboratory.record_so_far();
-    let record = record.unwrap_or_else(|| panic!("{said:?}"));
-    assert!(
-        record.runs.iter().all(|run| run.points[0].end.is_some()),
-        "{said:?}"
-    );
+mod slow {
+    use super::*;
 
-    let dashboard = include_str!("../../../../docs/grafana/plimsoll.json");
-    let dashboard: serde_json::Value = serde_json::from_str(dashboard).unwrap();
-    let panels = dashboard["panels"].as_array().unwrap().iter();
-    let targets = panels.flat_map(|panel| panel["targets"].as_array().unwrap());
-    let mut empty = Vec::new();
-    let mut asked = 0;
-    for target in targets {
-        let expression = target["expr"].as_str().unwrap();
-        let of_all = expression
-            .replace("$experiment", ".*")
-            .replace("$arm", ".*");
-        asked += 1;
-        if prometheus.series(&of_all, since) == 0 {
-            empty.push(of_all);
+    #[test]
+    fn every_query_of_the_dashboard_has_data() {
+        needs!([
+            Need::Root,
+            Need::Server("mongod"),
+            Need::Program("mkfs.xfs"),
+            Need::Program("prometheus"),
+        ]);
+        let laboratory = Laboratory::new();
+        laboratory.write("experiment.yaml", EXPERIMENT);
+        let serving = Serving::start(&laboratory, &[]);
+        let prometheus = Prometheus::watching(&laboratory, serving.address);
+        let since = now();
+        let mut run =
+            laboratory.command(&["run", "experiment.yaml", "--no-calibration", "--quiet"]);
+        let server = plimsoll_testing::server("mongod").unwrap();
+        let servers = server.parent().unwrap();
+        let path = format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", servers.display());
+        let said = run.env("PATH", path).output().unwrap();
+        let record = laboratory.record_so_far();
+        let record = record.unwrap_or_else(|| panic!("{said:?}"));
+        assert!(
+            record.runs.iter().all(|run| run.points[0].end.is_some()),
+            "{said:?}"
+        );
+
+        let dashboard = include_str!("../../../../docs/grafana/plimsoll.json");
+        let dashboard: serde_json::Value = serde_json::from_str(dashboard).unwrap();
+        let panels = dashboard["panels"].as_array().unwrap().iter();
+        let targets = panels.flat_map(|panel| panel["targets"].as_array().unwrap());
+        let mut empty = Vec::new();
+        let mut asked = 0;
+        for target in targets {
+            let expression = target["expr"].as_str().unwrap();
+            let of_all = expression
+                .replace("$experiment", ".*")
+                .replace("$arm", ".*");
+            asked += 1;
+            if prometheus.series(&of_all, since) == 0 {
+                empty.push(of_all);
+            }
         }
+        assert!(asked > 20, "{asked}");
+        assert_eq!(empty, Vec::<String>::new());
+        drop(prometheus);
+        serving.end();
     }
-    assert!(asked > 20, "{asked}");
-    assert_eq!(empty, Vec::<String>::new());
-    drop(prometheus);
-    serving.end();
 }

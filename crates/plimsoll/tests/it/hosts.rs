@@ -46,73 +46,6 @@ measurement: {{warm_up: 0s, duration: 600s, operations: {operations}, blocks: {b
 }
 
 #[test]
-fn an_arm_runs_on_another_machine() {
-    let laboratory = Laboratory::new();
-    let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
-    let said = laboratory.experiment(two_machines(&way, 20, 1));
-    let record = laboratory.record();
-    assert_eq!(finished(&record), 2, "{said:?}");
-    let (here, there) = (&record.runs[0], &record.runs[1]);
-    for run in [here, there] {
-        let slices = run.points.iter().flat_map(|point| &point.slices);
-        let completed: u64 = slices.map(|slice| slice.completed.ok).sum();
-        assert_eq!(completed, 20, "{}", run.arm);
-    }
-    assert_eq!(here.machine.fingerprint(), there.machine.fingerprint());
-    assert!(there.machine.program_clock.is_some());
-    // Each machine is timed before and after the block.
-    let probed: Vec<_> = [here, there]
-        .iter()
-        .flat_map(|run| &run.probe_tasks)
-        .map(|probe| probe.host.as_deref())
-        .collect();
-    assert_eq!(probed, [None, Some("db1"), None, Some("db1")]);
-    assert_eq!(record.plan["arms"][1]["on"], "db1");
-}
-
-#[test]
-#[cfg(feature = "wiredtiger")]
-fn disks_filesystems_and_limits_are_made_there_and_traces_come_back() {
-    needs!([Need::Root, Need::Program("fio"), Need::File("/dev/fuse")]);
-    let laboratory = Laboratory::new();
-    let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "disk"));
-    let text = format!(
-        "
-plimsoll: 1
-name: there
-hosts: {{db1: {way}}}
-workload: {{records: 500, preset: a}}
-defaults: {{engine: wiredtiger, cache_size: 16MiB}}
-arms:
-  there: {{on: db1, disk: {{capacity: 512MiB, iops: 3000, trace: 100k}}, filesystem: ext4, limits: {{memory: 512MiB}}}}
-load: {{closed: {{threads: 1}}}}
-measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
-    );
-    laboratory.write("experiment.yaml", text);
-    // Whether fio finds the disk as it should be depends on what else the machine does.
-    let said = laboratory.run(&["run", "experiment.yaml", "--no-calibration"]);
-    let record = laboratory
-        .record_so_far()
-        .unwrap_or_else(|| panic!("{said:?}"));
-    assert_eq!(finished(&record), 1, "{said:?}");
-    let rig = record.runs[0].rig.as_ref().unwrap();
-    let trace = rig.trace.as_ref().expect("the trace was fetched");
-    assert!(trace.path.is_file(), "{trace:?}");
-    assert!(rig.lateness.is_some());
-    let slices = &record.runs[0].points[0].slices;
-    let shaped = plimsoll_record::figures::DEVICE_SHAPED;
-    assert!(
-        slices
-            .iter()
-            .all(|slice| slice.telemetry.get(shaped) == Some(&1.0)),
-        "the disk there was watched"
-    );
-    let there = laboratory.path("there/cache/plimsoll/data");
-    let left = fs::read_dir(there).map_or(0, Iterator::count);
-    assert_eq!(left, 0, "data was left there");
-}
-
-#[test]
 fn a_plan_says_who_does_what() {
     let laboratory = Laboratory::new();
     let hosts = three(&laboratory);
@@ -148,23 +81,6 @@ load: {{closed: {{threads: [7]}}}}"
     );
     let said = laboratory.run(&["plan", "experiment.yaml"]);
     assert!(!said.out.contains("\nhosts\n"), "{said:?}");
-}
-
-#[test]
-fn a_clock_that_is_hours_off_is_known_within_its_bound() {
-    needs!([Need::Root, Need::Program("unshare")]);
-    let laboratory = Laboratory::new();
-    let way = format!(
-        "{{command: [unshare, --time, --monotonic, '7200', --fork, {PROGRAM}, agent, --stdio]}}"
-    );
-    laboratory.write("experiment.yaml", two_machines(&way, 1, 1));
-    let said = laboratory.run(&["hosts", "experiment.yaml", "--json"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let seen: serde_json::Value = serde_json::from_str(&said.out).unwrap();
-    let clock: ClockOffset = serde_json::from_value(seen[1]["clock"].clone()).unwrap();
-    let off = clock.offset_ns.abs_diff(7_200_000_000_000);
-    assert!(off <= clock.bound_ns, "{clock:?}");
-    assert!(clock.bound_ns > 0);
 }
 
 #[test]
@@ -235,117 +151,6 @@ fn is_measured_there(laboratory: &Laboratory, running: &mut Running) -> Option<(
         })
     })?;
     Some(())
-}
-
-#[test]
-fn a_machine_that_is_lost_fails_its_run_by_name_and_is_asked_again() {
-    let (laboratory, said) = try_until(|| {
-        let laboratory = Laboratory::new();
-        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
-        let mut running = laboratory.start_experiment(two_machines(&way, 250, 1));
-        is_measured_there(&laboratory, &mut running)?;
-        send(agent(&running)?, Signal::KILL);
-        let said = running.end();
-        let attempts = laboratory.record().runs.len();
-        (attempts == 3).then_some((laboratory, said))
-    });
-    let record = laboratory.record();
-    let expected = [
-        ("here", 0, 1, "finished"),
-        ("there", 0, 1, "failed"),
-        ("there", 0, 2, "finished"),
-    ];
-    assert_eq!(runs(&record), expected, "{said:?}");
-    let failed = record.runs.iter().find_map(|run| match &run.state {
-        RunState::Failed { message } => Some(message.clone()),
-        _ => None,
-    });
-    assert_contains(failed.unwrap(), "host db1");
-}
-
-#[test]
-fn a_program_that_is_killed_leaves_nothing_on_another_machine() {
-    try_until(|| {
-        let laboratory = Laboratory::new();
-        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
-        let mut running = laboratory.start_experiment(two_machines(&way, 100_000, 1));
-        // The arm here is left out of it.
-        laboratory.wait_for_record(&mut running, |record| !record.runs.is_empty())?;
-        running.send(Signal::KILL);
-        running.end();
-        // The laboratory waits for all its processes.
-        wait_until("agents to end", || laboratory.processes().is_empty());
-        Some(())
-    });
-}
-
-/// Nobody needs it again before the program has gone.
-#[test]
-fn what_a_killed_rig_has_left_is_undone_when_the_program_goes() {
-    try_until(|| {
-        let laboratory = Laboratory::new();
-        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
-        let mut running = laboratory.start_experiment(two_machines(&way, 300, 1));
-        is_measured_there(&laboratory, &mut running)?;
-        let rig = crate::laboratory::child(agent(&running)?, "rig")?;
-        let journals = || {
-            let folder = laboratory.path("there/state/plimsoll/journal");
-            fs::read_dir(folder).map_or(0, Iterator::count)
-        };
-        assert_eq!(journals(), 1);
-        send(rig, Signal::KILL);
-        running.send(Signal::INT);
-        running.end();
-        wait_until("agents to end", || laboratory.processes().is_empty());
-        assert_eq!(journals(), 0, "its journal is left");
-        Some(())
-    });
-}
-
-/// Whoever may only ask for load must not write as root.
-#[test]
-fn workers_of_an_agent_of_root_are_not_root() {
-    needs!([Need::Root]);
-    try_until(|| {
-        let laboratory = Laboratory::new();
-        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "load"));
-        let mut running = laboratory.start_experiment(two_machines(&way, 300, 1));
-        is_measured_there(&laboratory, &mut running)?;
-        let worker = crate::laboratory::child(agent(&running)?, "worker")?;
-        let owner = fs::metadata(format!("/proc/{worker}")).ok()?.uid();
-        assert_ne!(owner, 0);
-        running.send(Signal::INT);
-        running.end();
-        Some(())
-    });
-}
-
-/// The program stands still, so its agent hears nothing from it, as when a line is cut.
-#[test]
-fn no_worker_outlives_the_lease() {
-    let laboratory = try_until(|| {
-        let laboratory = Laboratory::new();
-        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
-        let mut running = laboratory.start_experiment(two_machines(&way, 300, 1));
-        is_measured_there(&laboratory, &mut running)?;
-        let agent = agent(&running)?;
-        running.send(Signal::STOP);
-        // Nobody takes note of its end while the program stands still.
-        let is_gone =
-            || fs::read(format!("/proc/{agent}/environ")).map_or(true, |text| text.is_empty());
-        wait_until("the agent to end", is_gone);
-        let workers = laboratory.processes();
-        assert!(
-            !workers.iter().any(|process| is_worker(*process)),
-            "a worker is left"
-        );
-        running.send(Signal::CONT);
-        let said = running.end();
-        let attempts = laboratory.record().runs.len();
-        assert!(attempts == 3, "{said:?}");
-        Some(laboratory)
-    });
-    assert_eq!(finished(&laboratory.record()), 2);
 }
 
 fn is_worker(process: u32) -> bool {
@@ -435,58 +240,6 @@ impl Drop for Sshd {
     }
 }
 
-#[test]
-fn ssh_brings_the_program_once_and_runs_it() {
-    needs!([Need::Root, Need::Program("sshd"), Need::Program("ssh")]);
-    let laboratory = Laboratory::new();
-    let sshd = Sshd::start(&laboratory, true);
-    laboratory.write("experiment.yaml", two_machines("{ssh: db1.example}", 20, 1));
-    let run = |arguments: &[&str]| {
-        let mut command = laboratory.command(arguments);
-        let said = command.env("PATH", sshd.path()).output().unwrap();
-        crate::laboratory::Said::of(said)
-    };
-    let said = run(&["run", "experiment.yaml"]);
-    assert_eq!(finished(&laboratory.record()), 2, "{said:?}");
-    let copies = laboratory.path("there/cache/plimsoll/bin");
-    let names = || {
-        let entries = fs::read_dir(&copies).unwrap();
-        entries
-            .map(|entry| {
-                let entry = entry.unwrap();
-                (entry.path(), entry.metadata().unwrap().modified().unwrap())
-            })
-            .collect::<Vec<_>>()
-    };
-    let first = names();
-    assert_eq!(first.len(), 1, "{first:?}");
-    assert!(fs::read(&first[0].0).unwrap() == fs::read(PROGRAM).unwrap());
-    let said = run(&["hosts", "experiment.yaml"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert_contains(&said.out, "db1 (ssh db1.example)\n  arms        there");
-    assert_contains(&said.out, "round trip");
-    assert_eq!(names(), first, "it was copied again");
-    // A copy that is damaged is replaced.
-    fs::write(&first[0].0, "cut off").unwrap();
-    let said = run(&["hosts", "experiment.yaml"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(fs::read(&first[0].0).unwrap() == fs::read(PROGRAM).unwrap());
-}
-
-#[test]
-fn a_key_that_ssh_does_not_take_is_said_with_what_to_do() {
-    needs!([Need::Root, Need::Program("sshd"), Need::Program("ssh")]);
-    let laboratory = Laboratory::new();
-    let sshd = Sshd::start(&laboratory, false);
-    laboratory.write("experiment.yaml", two_machines("{ssh: db1.example}", 20, 1));
-    let mut command = laboratory.command(&["run", "experiment.yaml"]);
-    let said = command.env("PATH", sshd.path()).output().unwrap();
-    let said = crate::laboratory::Said::of(said);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert_contains(&said.err, "host db1: ssh does not reach db1.example");
-    assert_contains(&said.err, "ssh-copy-id db1.example");
-}
-
 /// Three machines that make load, one of them this one.
 fn three(laboratory: &Laboratory) -> String {
     let mut hosts = String::new();
@@ -495,239 +248,6 @@ fn three(laboratory: &Laboratory) -> String {
         hosts.push_str(&format!("  {name}: {{command: {way}, roles: [load]}}\n"));
     }
     format!("hosts:\n{hosts}load_hosts: [l1, controller, l2]\n")
-}
-
-#[test]
-fn several_machines_ask_as_one() {
-    let laboratory = Laboratory::new();
-    let hosts = three(&laboratory);
-    let said = laboratory.experiment(format!(
-        "
-plimsoll: 1
-name: several
-{hosts}
-workload: {{records: 7, mixes: {{both: {{read: 50%, update: 50%}}}}}}
-arms: {{one: {{engine: simulated, service: constant, service_mean: 5ms}}}}
-load: {{closed: {{threads: [1, 7]}}, open: {{rates: [300], sessions: 30, arrivals: constant}}}}
-load_phase: {{threads: 3}}
-measurement: {{warm_up: 0s, duration: 60s, operations: 601, blocks: 1, seed: 1}}"
-    ));
-    let record = laboratory
-        .record_so_far()
-        .unwrap_or_else(|| panic!("{said:?}"));
-    assert_eq!(finished(&record), 1, "{said:?}");
-    let run = &record.runs[0];
-    for point in run.points.iter().chain(&run.load) {
-        let label = &point.label.load_label;
-        let completed: u64 = point.slices.iter().map(|slice| slice.completed.ok).sum();
-        let end = point.end.as_ref().unwrap();
-        let unfinished = end.unfinished.as_ref().map_or(0, |times| times.count());
-        // The simulated engine is within each worker, with data of its own.
-        let expected = if point.label.mix == "load" { 21 } else { 601 };
-        assert_eq!(completed + unfinished, expected, "{label}");
-        let names: Vec<_> = end.hosts.iter().map(|host| host.host.as_deref()).collect();
-        assert_eq!(names, [Some("l1"), None, Some("l2")]);
-        let of_hosts: u64 = end.hosts.iter().map(|host| host.completed.ok).sum();
-        assert_eq!(of_hosts, completed, "{label}");
-        assert!(end.hosts.iter().all(|host| host.makes_load));
-        // And each second tells whose operations they were.
-        for (place, host) in end.hosts.iter().enumerate() {
-            let slices = point.slices.iter();
-            let by_second: u64 = slices.map(|slice| slice.by_host[place]).sum();
-            assert_eq!(by_second, host.completed.ok, "{label}");
-        }
-        // Each second is one slice, of all.
-        let indices: Vec<u32> = point.slices.iter().map(|slice| slice.index).collect();
-        let each: Vec<u32> = (0..indices.len() as u32).collect();
-        assert_eq!(indices, each, "{label}");
-    }
-    let seven = &run.points[1].end.as_ref().unwrap().hosts;
-    let shares: Vec<u64> = seven.iter().map(|host| host.completed.ok).collect();
-    // Seven sessions on three machines, 601 operations on seven sessions.
-    assert_eq!(shares, [172, 172, 257]);
-    assert!(
-        seven
-            .iter()
-            .all(|host| host.first_after_ns.is_some_and(|after| after >= 0))
-    );
-}
-
-#[test]
-fn the_line_is_searched_by_what_all_machines_measured() {
-    let laboratory = Laboratory::new();
-    let hosts = three(&laboratory);
-    let said = laboratory.experiment(format!(
-        "
-plimsoll: 1
-name: searched
-{hosts}
-workload: {{records: 3, preset: c}}
-arms: {{one: {{engine: simulated, service: constant, service_mean: 10ms}}}}
-objective: {{response: {{p50: 50ms}}, achieved: 50%, search: {{rates: [50, 1000], sessions: 6, trial: 1s, warm_up: 0s, width: 50%}}}}
-measurement: {{blocks: 1, seed: 1}}"
-    ));
-    let record = laboratory
-        .record_so_far()
-        .unwrap_or_else(|| panic!("{said:?}"));
-    assert_eq!(finished(&record), 1, "{said:?}");
-    let rates: Vec<f64> = record.runs[0]
-        .points
-        .iter()
-        .filter_map(|point| match point.label.load {
-            plimsoll_record::LoadKind::Open { rate, .. } => Some(rate),
-            plimsoll_record::LoadKind::Closed { .. } => None,
-        })
-        .collect();
-    assert!(rates.len() > 3, "{rates:?}");
-    // Six sessions of 10 ms serve no more than 600 a second.
-    let last = rates.last().unwrap();
-    assert!((100.0..700.0).contains(last), "{rates:?}");
-}
-
-#[test]
-fn ctrl_c_stops_the_workers_on_all_machines() {
-    try_until(|| {
-        let laboratory = Laboratory::new();
-        let hosts = three(&laboratory);
-        let mut running = laboratory.start_experiment(format!(
-            "
-plimsoll: 1
-name: stopped
-{hosts}
-workload: {{records: 7, preset: c}}
-arms: {{one: {{engine: simulated, service: constant, service_mean: 5ms}}}}
-load: {{closed: {{threads: [7]}}}}
-load_phase: {{threads: 3}}
-measurement: {{warm_up: 0s, duration: 600s, blocks: 1, seed: 1}}"
-        ));
-        laboratory.wait_for_record(&mut running, has_slices)?;
-        running.send(Signal::INT);
-        let said = running.end();
-        assert_eq!(said.code, Some(105), "{said:?}");
-        let expected = [("one", 0, 1, "interrupted")];
-        assert_eq!(runs(&laboratory.record()), expected, "{said:?}");
-        Some(())
-    });
-}
-
-#[test]
-fn a_load_host_that_cannot_be_reached_is_said_before_anything_begins() {
-    let laboratory = Laboratory::new();
-    let hosts = "hosts: {l1: {command: [sh, -c, 'echo no such machine >&2; exit 3']}}\nload_hosts: [controller, l1]";
-    let said = laboratory.experiment(format!(
-        "
-plimsoll: 1
-name: unreachable
-{hosts}
-workload: {{records: 7, preset: c}}
-arms: {{one: {{engine: simulated}}}}
-load: {{closed: {{threads: [7]}}}}
-measurement: {{warm_up: 0s, duration: 1s, blocks: 1, seed: 1}}"
-    ));
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert_contains(
-        &said.err,
-        "host l1: no agent answers there: no such machine",
-    );
-    let runs = laboratory
-        .record_so_far()
-        .map_or(0, |record| record.runs.len());
-    assert_eq!(runs, 0, "nothing was begun");
-}
-
-#[test]
-fn a_load_host_that_is_lost_is_named_and_its_run_is_made_again() {
-    try_until(|| {
-        let laboratory = Laboratory::new();
-        let hosts = three(&laboratory);
-        let mut running = laboratory.start_experiment(format!(
-            "
-plimsoll: 1
-name: lost
-{hosts}
-workload: {{records: 7, preset: c}}
-arms: {{one: {{engine: simulated, service: constant, service_mean: 5ms}}}}
-load: {{closed: {{threads: [7]}}}}
-load_phase: {{threads: 3}}
-measurement: {{warm_up: 0s, duration: 60s, operations: 5k, blocks: 1, seed: 1}}"
-        ));
-        laboratory.wait_for_record(&mut running, has_slices)?;
-        send(agent(&running)?, Signal::KILL);
-        let said = running.end();
-        let record = laboratory.record();
-        if record.runs.len() < 2 {
-            return None;
-        }
-        let expected = [("one", 0, 1, "failed"), ("one", 0, 2, "finished")];
-        assert_eq!(runs(&record), expected, "{said:?}");
-        let RunState::Failed { message } = &record.runs[0].state else {
-            panic!("{said:?}");
-        };
-        assert_contains(message, "host l");
-        Some(())
-    });
-}
-
-#[test]
-#[cfg(feature = "mongodb")]
-fn load_and_server_stand_on_different_machines() {
-    needs!([
-        Need::Root,
-        Need::Server("mongod"),
-        Need::Program("fio"),
-        Need::File("/dev/fuse")
-    ]);
-    let laboratory = Laboratory::new();
-    let load = command(&laboratory, PROGRAM, "load");
-    let server = command(&laboratory, PROGRAM, "server,disk");
-    laboratory.write(
-        "experiment.yaml",
-        format!(
-            "
-plimsoll: 1
-name: apart
-hosts:
-  l1: {{command: {load}}}
-  l2: {{command: {load}}}
-  db1: {{command: {server}, address: 127.0.0.2}}
-load_hosts: [l1, l2]
-workload: {{records: 500, preset: a}}
-arms:
-  there: {{engine: mongodb, server: mongod, on: db1, disk: {{capacity: 2GiB, iops: 3000, trace: 100k}}, filesystem: xfs, cache_size: 256MiB, limits: {{memory: 1GiB}}}}
-load: {{closed: {{threads: [4]}}, open: {{rates: [200], sessions: 8, arrivals: constant}}}}
-measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
-        ),
-    );
-    let (said, record) = run_with_a_mongod(&laboratory);
-    let run = &record.runs[0];
-    assert_eq!(run.records_loaded, Some(500));
-    for point in &run.points {
-        let end = point.end.as_ref().unwrap();
-        let hosts: Vec<_> = end
-            .hosts
-            .iter()
-            .map(|host| (host.host.as_deref().unwrap(), host.makes_load))
-            .collect();
-        assert_eq!(hosts, [("l1", true), ("l2", true), ("db1", false)]);
-        let parts: u64 = end.hosts.iter().map(|host| host.completed.ok).sum();
-        let measured = point.slices.iter().filter(|slice| !slice.warm_up);
-        let all: u64 = measured.clone().map(|slice| slice.completed.ok).sum();
-        assert_eq!(parts, all);
-        assert!(end.hosts[..2].iter().all(|host| host.completed.ok > 0));
-        // The machine of the server is watched there, its disk and its process, in the same seconds.
-        for slice in measured {
-            for figure in ["device.writes", "server.cpu.ns", "group.memory"] {
-                assert!(
-                    slice.telemetry.keys().any(|name| name.starts_with(figure)),
-                    "{figure} is not in {:?}",
-                    slice.telemetry.keys()
-                );
-            }
-        }
-    }
-    let due = run.points[1].end.as_ref().unwrap().due;
-    assert_eq!(due, Some(600), "3 s at 200 a second, over two machines");
-    assert!(run.rig.as_ref().unwrap().trace.is_some(), "{said:?}");
 }
 
 /// Two network namespaces with a cable between them: what is in them is apart, and everything that goes over the cable is counted at both ends.
@@ -843,94 +363,6 @@ fn rule(record: &ExperimentRecord, kind: CauseKind) -> plimsoll_judge::RuleResul
     rules.find(|rule| rule.kind == kind).unwrap().clone()
 }
 
-#[test]
-#[cfg(feature = "mongodb")]
-fn packets_that_are_lost_are_seen() {
-    needs!([
-        Need::Root,
-        Need::Server("mongod"),
-        Need::Program("ip"),
-        Need::Program("tc")
-    ]);
-    let cable = Cable::new();
-    // Room for a few answers of more than a kilobyte; 16 sessions want more at once, and what finds no room is dropped.
-    cable.limit("20mbit", "2kb", "5kb");
-    let record = over_a_cable(&cable, 16, "");
-    let end = record.runs[0].points[0].end.as_ref().unwrap();
-    let server = end.hosts[1].network.as_ref().unwrap();
-    assert!(server.retransmitted > 10, "{server:?}");
-    let loss = rule(&record, CauseKind::NetworkLoss);
-    assert_eq!(loss.holds, Some(true), "{loss:?} {:?}", end.hosts);
-}
-
-#[test]
-#[cfg(feature = "mongodb")]
-fn a_full_link_is_known_where_the_file_says_what_it_carries() {
-    needs!([
-        Need::Root,
-        Need::Server("mongod"),
-        Need::Program("ip"),
-        Need::Program("tc")
-    ]);
-    let cable = Cable::new();
-    // Room for all that 16 sessions ask for, so that nothing is dropped.
-    cable.limit("5mbit", "16kb", "1mb");
-    for (link, holds) in [("", None), (", link: 625kB/s", Some(true))] {
-        let record = over_a_cable(&cable, 16, link);
-        let end = record.runs[0].points[0].end.as_ref().unwrap();
-        let server = end.hosts[1].network.as_ref().unwrap();
-        assert_eq!(
-            server.link_bytes_per_second,
-            holds.map(|_| 625_000),
-            "{server:?}"
-        );
-        let full = rule(&record, CauseKind::NetworkBandwidth);
-        assert_eq!(full.holds, holds, "{full:?} {server:?}");
-    }
-}
-
-#[test]
-#[cfg(feature = "mongodb")]
-fn the_network_between_load_and_server_is_measured_at_both_ends() {
-    needs!([Need::Root, Need::Server("mongod"), Need::Program("ip")]);
-    let record = over_a_cable(&Cable::new(), 4, "");
-    let point = &record.runs[0].points[0];
-    let hosts = &point.end.as_ref().unwrap().hosts;
-    let [load, server] = hosts.as_slice() else {
-        panic!("{hosts:?}")
-    };
-    let operations = load.completed.ok;
-    let load = load.network.as_ref().expect("the load host watches");
-    let server = server.network.as_ref().expect("so does the server's");
-    // Seconds begin together but for the clocks' bounds, and both ends count the same packets.
-    for (sent, received) in [
-        (load.sent_bytes, server.received_bytes),
-        (server.sent_bytes, load.received_bytes),
-    ] {
-        let ratio = sent as f64 / received as f64;
-        assert!((0.9..1.1).contains(&ratio), "{load:?} {server:?}");
-    }
-    // A record of ten fields of 100 bytes comes with each read.
-    assert!(load.received_bytes > 1_000 * operations, "{load:?}");
-    // Each request is a segment; those of the last moment are counted in one second or the next.
-    assert!(load.segments > operations / 10 * 9, "{load:?}");
-    assert_eq!(load.link_bytes_per_second, None, "a cable that is none");
-    let round_trips = load.round_trips.expect("the kernel has timed them");
-    assert!(round_trips.connections >= 4, "{round_trips:?}");
-    assert!(round_trips.least_ns <= round_trips.median_ns);
-    assert!(
-        (1_000..5_000_000).contains(&round_trips.median_ns),
-        "{round_trips:?}"
-    );
-    assert_eq!(server.round_trips, None);
-    // Second by second it is that of the server's machine.
-    let received = plimsoll_record::figures::NETWORK_RECEIVED_BYTES;
-    let measured = point.slices.iter().filter(|slice| !slice.warm_up);
-    let by_second = measured.filter_map(|slice| slice.telemetry.get(received));
-    let sum: f64 = by_second.sum();
-    assert_eq!(sum, server.received_bytes as f64);
-}
-
 /// A nats-server with agents and their seeds, and the environment in which the program finds it.
 struct Laboratories {
     server: Child,
@@ -1031,87 +463,664 @@ load_hosts: [l1, l2]
 workload: {records: 500, preset: a}
 ";
 
-#[test]
-fn a_fleet_over_nats_asks_as_one() {
-    needs!([Need::Server("nats-server")]);
-    let laboratory = Laboratory::new();
-    let fleet = Laboratories::start(&laboratory, &["l1", "l2", "db1"]);
-    laboratory.write(
-        "experiment.yaml",
-        format!(
-            "{FLEET}
+mod once {
+    use super::*;
+
+    #[test]
+    fn ssh_brings_the_program_once_and_runs_it() {
+        needs!([Need::Root, Need::Program("sshd"), Need::Program("ssh")]);
+        let laboratory = Laboratory::new();
+        let sshd = Sshd::start(&laboratory, true);
+        laboratory.write("experiment.yaml", two_machines("{ssh: db1.example}", 20, 1));
+        let run = |arguments: &[&str]| {
+            let mut command = laboratory.command(arguments);
+            let said = command.env("PATH", sshd.path()).output().unwrap();
+            crate::laboratory::Said::of(said)
+        };
+        let said = run(&["run", "experiment.yaml"]);
+        assert_eq!(finished(&laboratory.record()), 2, "{said:?}");
+        let copies = laboratory.path("there/cache/plimsoll/bin");
+        let names = || {
+            let entries = fs::read_dir(&copies).unwrap();
+            entries
+                .map(|entry| {
+                    let entry = entry.unwrap();
+                    (entry.path(), entry.metadata().unwrap().modified().unwrap())
+                })
+                .collect::<Vec<_>>()
+        };
+        let first = names();
+        assert_eq!(first.len(), 1, "{first:?}");
+        assert!(fs::read(&first[0].0).unwrap() == fs::read(PROGRAM).unwrap());
+        let said = run(&["hosts", "experiment.yaml"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_contains(&said.out, "db1 (ssh db1.example)\n  arms        there");
+        assert_contains(&said.out, "round trip");
+        assert_eq!(names(), first, "it was copied again");
+        // A copy that is damaged is replaced.
+        fs::write(&first[0].0, "cut off").unwrap();
+        let said = run(&["hosts", "experiment.yaml"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(fs::read(&first[0].0).unwrap() == fs::read(PROGRAM).unwrap());
+    }
+
+    #[test]
+    fn a_fleet_over_nats_asks_as_one() {
+        needs!([Need::Server("nats-server")]);
+        let laboratory = Laboratory::new();
+        let fleet = Laboratories::start(&laboratory, &["l1", "l2", "db1"]);
+        laboratory.write(
+            "experiment.yaml",
+            format!(
+                "{FLEET}
 arms: {{one: {{engine: simulated, on: db1, service: constant, service_mean: 5ms}}}}
 load: {{closed: {{threads: [4]}}}}
 load_phase: {{threads: 16}}
 measurement: {{warm_up: 0s, duration: 60s, operations: 400, blocks: 2, seed: 1}}"
-        ),
-    );
-    let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
-    let record = laboratory
-        .record_so_far()
-        .unwrap_or_else(|| panic!("{said:?}"));
-    assert_eq!(finished(&record), 2, "{said:?}");
-    for run in &record.runs {
-        let end = run.points[0].end.as_ref().unwrap();
-        let shares: Vec<_> = end
-            .hosts
-            .iter()
-            .map(|host| (host.host.as_deref().unwrap(), host.completed.ok))
-            .collect();
-        assert_eq!(shares, [("l1", 200), ("l2", 200)]);
+            ),
+        );
+        let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
+        let record = laboratory
+            .record_so_far()
+            .unwrap_or_else(|| panic!("{said:?}"));
+        assert_eq!(finished(&record), 2, "{said:?}");
+        for run in &record.runs {
+            let end = run.points[0].end.as_ref().unwrap();
+            let shares: Vec<_> = end
+                .hosts
+                .iter()
+                .map(|host| (host.host.as_deref().unwrap(), host.completed.ok))
+                .collect();
+            assert_eq!(shares, [("l1", 200), ("l2", 200)]);
+        }
+        // The agents wait for the next.
+        let said = fleet.run(&laboratory, &["hosts", "experiment.yaml"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_contains(&said.out, "db1 (agent db1)\n  arms        one");
     }
-    // The agents wait for the next.
-    let said = fleet.run(&laboratory, &["hosts", "experiment.yaml"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert_contains(&said.out, "db1 (agent db1)\n  arms        one");
 }
 
-#[test]
-#[cfg(feature = "mongodb")]
-fn what_nats_refuses_is_said_with_what_to_do() {
-    needs!([Need::Server("nats-server")]);
-    let laboratory = Laboratory::new();
-    let fleet = Laboratories::start(&laboratory, &["l1"]);
-    let text = two_machines("{agent: nobody}", 1, 1);
-    laboratory.write("experiment.yaml", &text);
-    let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert_contains(&said.err, "host db1:");
-    assert_contains(&said.err, "nobody");
-    // Without a server, with another's seed, and when nobody said where it is.
-    let said = laboratory.run(&["run", "experiment.yaml"]);
-    assert_contains(&said.err, "--nats URL");
-    let mut command = fleet.environment(&laboratory, &["run", "experiment.yaml"], "nats/l1.seed");
-    let said = crate::laboratory::Said::of(command.output().unwrap());
-    assert_eq!(said.code, Some(1), "{said:?}");
-    let mut command = fleet.environment(&laboratory, &["hosts"], "nats/controller.seed");
-    let said = command
-        .env("PLIMSOLL_NATS", "nats://127.0.0.1:1")
-        .output()
-        .unwrap();
-    let said = crate::laboratory::Said::of(said);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert_contains(&said.err, "127.0.0.1:1");
-    // The same name twice.
-    let mut second = fleet.environment(&laboratory, &["agent", "--name", "l1"], "nats/l1.seed");
-    let said = crate::laboratory::Said::of(second.output().unwrap());
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert_contains(&said.err, "an agent with the name l1 is there already");
-    // A password that would travel in clear.
-    laboratory.write(
-        "experiment.yaml",
-        text.replace(
-            "there: {on: db1}",
-            "there: {engine: mongodb, uri: 'mongodb://user:secret@127.0.0.1:1/'}",
-        )
-        .replace(
-            "defaults: {engine: simulated, service: constant, service_mean: 10ms}",
-            "",
-        )
-        .replace("here: {}", "here: {engine: noop}"),
+mod slow {
+    use super::*;
+
+    #[test]
+    fn an_arm_runs_on_another_machine() {
+        let laboratory = Laboratory::new();
+        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
+        let said = laboratory.experiment(two_machines(&way, 20, 1));
+        let record = laboratory.record();
+        assert_eq!(finished(&record), 2, "{said:?}");
+        let (here, there) = (&record.runs[0], &record.runs[1]);
+        for run in [here, there] {
+            let slices = run.points.iter().flat_map(|point| &point.slices);
+            let completed: u64 = slices.map(|slice| slice.completed.ok).sum();
+            assert_eq!(completed, 20, "{}", run.arm);
+        }
+        assert_eq!(here.machine.fingerprint(), there.machine.fingerprint());
+        assert!(there.machine.program_clock.is_some());
+        // Each machine is timed before and after the block.
+        let probed: Vec<_> = [here, there]
+            .iter()
+            .flat_map(|run| &run.probe_tasks)
+            .map(|probe| probe.host.as_deref())
+            .collect();
+        assert_eq!(probed, [None, Some("db1"), None, Some("db1")]);
+        assert_eq!(record.plan["arms"][1]["on"], "db1");
+    }
+
+    #[test]
+    #[cfg(feature = "wiredtiger")]
+    fn disks_filesystems_and_limits_are_made_there_and_traces_come_back() {
+        needs!([Need::Root, Need::Program("fio"), Need::File("/dev/fuse")]);
+        let laboratory = Laboratory::new();
+        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "disk"));
+        let text = format!(
+        "
+plimsoll: 1
+name: there
+hosts: {{db1: {way}}}
+workload: {{records: 500, preset: a}}
+defaults: {{engine: wiredtiger, cache_size: 16MiB}}
+arms:
+  there: {{on: db1, disk: {{capacity: 512MiB, iops: 3000, trace: 100k}}, filesystem: ext4, limits: {{memory: 512MiB}}}}
+load: {{closed: {{threads: 1}}}}
+measurement: {{warm_up: 0s, duration: 60s, operations: 500, blocks: 1}}"
     );
-    let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
-    assert_eq!(said.code, Some(2), "{said:?}");
-    assert_contains(&said.err, "would travel in clear");
-    assert!(!said.err.contains("secret"), "{said:?}");
+        laboratory.write("experiment.yaml", text);
+        // Whether fio finds the disk as it should be depends on what else the machine does.
+        let said = laboratory.run(&["run", "experiment.yaml", "--no-calibration"]);
+        let record = laboratory
+            .record_so_far()
+            .unwrap_or_else(|| panic!("{said:?}"));
+        assert_eq!(finished(&record), 1, "{said:?}");
+        let rig = record.runs[0].rig.as_ref().unwrap();
+        let trace = rig.trace.as_ref().expect("the trace was fetched");
+        assert!(trace.path.is_file(), "{trace:?}");
+        assert!(rig.lateness.is_some());
+        let slices = &record.runs[0].points[0].slices;
+        let shaped = plimsoll_record::figures::DEVICE_SHAPED;
+        assert!(
+            slices
+                .iter()
+                .all(|slice| slice.telemetry.get(shaped) == Some(&1.0)),
+            "the disk there was watched"
+        );
+        let there = laboratory.path("there/cache/plimsoll/data");
+        let left = fs::read_dir(there).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "data was left there");
+    }
+
+    #[test]
+    fn a_clock_that_is_hours_off_is_known_within_its_bound() {
+        needs!([Need::Root, Need::Program("unshare")]);
+        let laboratory = Laboratory::new();
+        let way = format!(
+            "{{command: [unshare, --time, --monotonic, '7200', --fork, {PROGRAM}, agent, --stdio]}}"
+        );
+        laboratory.write("experiment.yaml", two_machines(&way, 1, 1));
+        let said = laboratory.run(&["hosts", "experiment.yaml", "--json"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let seen: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        let clock: ClockOffset = serde_json::from_value(seen[1]["clock"].clone()).unwrap();
+        let off = clock.offset_ns.abs_diff(7_200_000_000_000);
+        assert!(off <= clock.bound_ns, "{clock:?}");
+        assert!(clock.bound_ns > 0);
+    }
+
+    #[test]
+    fn a_machine_that_is_lost_fails_its_run_by_name_and_is_asked_again() {
+        let (laboratory, said) = try_until(|| {
+            let laboratory = Laboratory::new();
+            let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
+            let mut running = laboratory.start_experiment(two_machines(&way, 250, 1));
+            is_measured_there(&laboratory, &mut running)?;
+            send(agent(&running)?, Signal::KILL);
+            let said = running.end();
+            let attempts = laboratory.record().runs.len();
+            (attempts == 3).then_some((laboratory, said))
+        });
+        let record = laboratory.record();
+        let expected = [
+            ("here", 0, 1, "finished"),
+            ("there", 0, 1, "failed"),
+            ("there", 0, 2, "finished"),
+        ];
+        assert_eq!(runs(&record), expected, "{said:?}");
+        let failed = record.runs.iter().find_map(|run| match &run.state {
+            RunState::Failed { message } => Some(message.clone()),
+            _ => None,
+        });
+        assert_contains(failed.unwrap(), "host db1");
+    }
+
+    #[test]
+    fn a_program_that_is_killed_leaves_nothing_on_another_machine() {
+        try_until(|| {
+            let laboratory = Laboratory::new();
+            let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
+            let mut running = laboratory.start_experiment(two_machines(&way, 100_000, 1));
+            // The arm here is left out of it.
+            laboratory.wait_for_record(&mut running, |record| !record.runs.is_empty())?;
+            running.send(Signal::KILL);
+            running.end();
+            // The laboratory waits for all its processes.
+            wait_until("agents to end", || laboratory.processes().is_empty());
+            Some(())
+        });
+    }
+
+    /// Nobody needs it again before the program has gone.
+    #[test]
+    fn what_a_killed_rig_has_left_is_undone_when_the_program_goes() {
+        try_until(|| {
+            let laboratory = Laboratory::new();
+            let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
+            let mut running = laboratory.start_experiment(two_machines(&way, 300, 1));
+            is_measured_there(&laboratory, &mut running)?;
+            let rig = crate::laboratory::child(agent(&running)?, "rig")?;
+            let journals = || {
+                let folder = laboratory.path("there/state/plimsoll/journal");
+                fs::read_dir(folder).map_or(0, Iterator::count)
+            };
+            assert_eq!(journals(), 1);
+            send(rig, Signal::KILL);
+            running.send(Signal::INT);
+            running.end();
+            wait_until("agents to end", || laboratory.processes().is_empty());
+            assert_eq!(journals(), 0, "its journal is left");
+            Some(())
+        });
+    }
+
+    /// Whoever may only ask for load must not write as root.
+    #[test]
+    fn workers_of_an_agent_of_root_are_not_root() {
+        needs!([Need::Root]);
+        try_until(|| {
+            let laboratory = Laboratory::new();
+            let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "load"));
+            let mut running = laboratory.start_experiment(two_machines(&way, 300, 1));
+            is_measured_there(&laboratory, &mut running)?;
+            let worker = crate::laboratory::child(agent(&running)?, "worker")?;
+            let owner = fs::metadata(format!("/proc/{worker}")).ok()?.uid();
+            assert_ne!(owner, 0);
+            running.send(Signal::INT);
+            running.end();
+            Some(())
+        });
+    }
+
+    /// The program stands still, so its agent hears nothing from it, as when a line is cut.
+    #[test]
+    fn no_worker_outlives_the_lease() {
+        let laboratory = try_until(|| {
+            let laboratory = Laboratory::new();
+            let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "server"));
+            let mut running = laboratory.start_experiment(two_machines(&way, 300, 1));
+            is_measured_there(&laboratory, &mut running)?;
+            let agent = agent(&running)?;
+            running.send(Signal::STOP);
+            // Nobody takes note of its end while the program stands still.
+            let is_gone =
+                || fs::read(format!("/proc/{agent}/environ")).map_or(true, |text| text.is_empty());
+            wait_until("the agent to end", is_gone);
+            let workers = laboratory.processes();
+            assert!(
+                !workers.iter().any(|process| is_worker(*process)),
+                "a worker is left"
+            );
+            running.send(Signal::CONT);
+            let said = running.end();
+            let attempts = laboratory.record().runs.len();
+            assert!(attempts == 3, "{said:?}");
+            Some(laboratory)
+        });
+        assert_eq!(finished(&laboratory.record()), 2);
+    }
+
+    #[test]
+    fn a_key_that_ssh_does_not_take_is_said_with_what_to_do() {
+        needs!([Need::Root, Need::Program("sshd"), Need::Program("ssh")]);
+        let laboratory = Laboratory::new();
+        let sshd = Sshd::start(&laboratory, false);
+        laboratory.write("experiment.yaml", two_machines("{ssh: db1.example}", 20, 1));
+        let mut command = laboratory.command(&["run", "experiment.yaml"]);
+        let said = command.env("PATH", sshd.path()).output().unwrap();
+        let said = crate::laboratory::Said::of(said);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_contains(&said.err, "host db1: ssh does not reach db1.example");
+        assert_contains(&said.err, "ssh-copy-id db1.example");
+    }
+
+    #[test]
+    fn several_machines_ask_as_one() {
+        let laboratory = Laboratory::new();
+        let hosts = three(&laboratory);
+        let said = laboratory.experiment(format!(
+            "
+plimsoll: 1
+name: several
+{hosts}
+workload: {{records: 7, mixes: {{both: {{read: 50%, update: 50%}}}}}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 5ms}}}}
+load: {{closed: {{threads: [1, 7]}}, open: {{rates: [300], sessions: 30, arrivals: constant}}}}
+load_phase: {{threads: 3}}
+measurement: {{warm_up: 0s, duration: 60s, operations: 601, blocks: 1, seed: 1}}"
+        ));
+        let record = laboratory
+            .record_so_far()
+            .unwrap_or_else(|| panic!("{said:?}"));
+        assert_eq!(finished(&record), 1, "{said:?}");
+        let run = &record.runs[0];
+        for point in run.points.iter().chain(&run.load) {
+            let label = &point.label.load_label;
+            let completed: u64 = point.slices.iter().map(|slice| slice.completed.ok).sum();
+            let end = point.end.as_ref().unwrap();
+            let unfinished = end.unfinished.as_ref().map_or(0, |times| times.count());
+            // The simulated engine is within each worker, with data of its own.
+            let expected = if point.label.mix == "load" { 21 } else { 601 };
+            assert_eq!(completed + unfinished, expected, "{label}");
+            let names: Vec<_> = end.hosts.iter().map(|host| host.host.as_deref()).collect();
+            assert_eq!(names, [Some("l1"), None, Some("l2")]);
+            let of_hosts: u64 = end.hosts.iter().map(|host| host.completed.ok).sum();
+            assert_eq!(of_hosts, completed, "{label}");
+            assert!(end.hosts.iter().all(|host| host.makes_load));
+            // And each second tells whose operations they were.
+            for (place, host) in end.hosts.iter().enumerate() {
+                let slices = point.slices.iter();
+                let by_second: u64 = slices.map(|slice| slice.by_host[place]).sum();
+                assert_eq!(by_second, host.completed.ok, "{label}");
+            }
+            // Each second is one slice, of all.
+            let indices: Vec<u32> = point.slices.iter().map(|slice| slice.index).collect();
+            let each: Vec<u32> = (0..indices.len() as u32).collect();
+            assert_eq!(indices, each, "{label}");
+        }
+        let seven = &run.points[1].end.as_ref().unwrap().hosts;
+        let shares: Vec<u64> = seven.iter().map(|host| host.completed.ok).collect();
+        // Seven sessions on three machines, 601 operations on seven sessions.
+        assert_eq!(shares, [172, 172, 257]);
+        assert!(
+            seven
+                .iter()
+                .all(|host| host.first_after_ns.is_some_and(|after| after >= 0))
+        );
+    }
+
+    #[test]
+    fn the_line_is_searched_by_what_all_machines_measured() {
+        let laboratory = Laboratory::new();
+        let hosts = three(&laboratory);
+        let said = laboratory.experiment(format!(
+        "
+plimsoll: 1
+name: searched
+{hosts}
+workload: {{records: 3, preset: c}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 10ms}}}}
+objective: {{response: {{p50: 50ms}}, achieved: 50%, search: {{rates: [50, 1000], sessions: 6, trial: 1s, warm_up: 0s, width: 50%}}}}
+measurement: {{blocks: 1, seed: 1}}"
+    ));
+        let record = laboratory
+            .record_so_far()
+            .unwrap_or_else(|| panic!("{said:?}"));
+        assert_eq!(finished(&record), 1, "{said:?}");
+        let rates: Vec<f64> = record.runs[0]
+            .points
+            .iter()
+            .filter_map(|point| match point.label.load {
+                plimsoll_record::LoadKind::Open { rate, .. } => Some(rate),
+                plimsoll_record::LoadKind::Closed { .. } => None,
+            })
+            .collect();
+        assert!(rates.len() > 3, "{rates:?}");
+        // Six sessions of 10 ms serve no more than 600 a second.
+        let last = rates.last().unwrap();
+        assert!((100.0..700.0).contains(last), "{rates:?}");
+    }
+
+    #[test]
+    fn ctrl_c_stops_the_workers_on_all_machines() {
+        try_until(|| {
+            let laboratory = Laboratory::new();
+            let hosts = three(&laboratory);
+            let mut running = laboratory.start_experiment(format!(
+                "
+plimsoll: 1
+name: stopped
+{hosts}
+workload: {{records: 7, preset: c}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 5ms}}}}
+load: {{closed: {{threads: [7]}}}}
+load_phase: {{threads: 3}}
+measurement: {{warm_up: 0s, duration: 600s, blocks: 1, seed: 1}}"
+            ));
+            laboratory.wait_for_record(&mut running, has_slices)?;
+            running.send(Signal::INT);
+            let said = running.end();
+            assert_eq!(said.code, Some(105), "{said:?}");
+            let expected = [("one", 0, 1, "interrupted")];
+            assert_eq!(runs(&laboratory.record()), expected, "{said:?}");
+            Some(())
+        });
+    }
+
+    #[test]
+    fn a_load_host_that_cannot_be_reached_is_said_before_anything_begins() {
+        let laboratory = Laboratory::new();
+        let hosts = "hosts: {l1: {command: [sh, -c, 'echo no such machine >&2; exit 3']}}\nload_hosts: [controller, l1]";
+        let said = laboratory.experiment(format!(
+            "
+plimsoll: 1
+name: unreachable
+{hosts}
+workload: {{records: 7, preset: c}}
+arms: {{one: {{engine: simulated}}}}
+load: {{closed: {{threads: [7]}}}}
+measurement: {{warm_up: 0s, duration: 1s, blocks: 1, seed: 1}}"
+        ));
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_contains(
+            &said.err,
+            "host l1: no agent answers there: no such machine",
+        );
+        let runs = laboratory
+            .record_so_far()
+            .map_or(0, |record| record.runs.len());
+        assert_eq!(runs, 0, "nothing was begun");
+    }
+
+    #[test]
+    fn a_load_host_that_is_lost_is_named_and_its_run_is_made_again() {
+        try_until(|| {
+            let laboratory = Laboratory::new();
+            let hosts = three(&laboratory);
+            let mut running = laboratory.start_experiment(format!(
+                "
+plimsoll: 1
+name: lost
+{hosts}
+workload: {{records: 7, preset: c}}
+arms: {{one: {{engine: simulated, service: constant, service_mean: 5ms}}}}
+load: {{closed: {{threads: [7]}}}}
+load_phase: {{threads: 3}}
+measurement: {{warm_up: 0s, duration: 60s, operations: 5k, blocks: 1, seed: 1}}"
+            ));
+            laboratory.wait_for_record(&mut running, has_slices)?;
+            send(agent(&running)?, Signal::KILL);
+            let said = running.end();
+            let record = laboratory.record();
+            if record.runs.len() < 2 {
+                return None;
+            }
+            let expected = [("one", 0, 1, "failed"), ("one", 0, 2, "finished")];
+            assert_eq!(runs(&record), expected, "{said:?}");
+            let RunState::Failed { message } = &record.runs[0].state else {
+                panic!("{said:?}");
+            };
+            assert_contains(message, "host l");
+            Some(())
+        });
+    }
+
+    #[test]
+    #[cfg(feature = "mongodb")]
+    fn load_and_server_stand_on_different_machines() {
+        needs!([
+            Need::Root,
+            Need::Server("mongod"),
+            Need::Program("fio"),
+            Need::File("/dev/fuse")
+        ]);
+        let laboratory = Laboratory::new();
+        let load = command(&laboratory, PROGRAM, "load");
+        let server = command(&laboratory, PROGRAM, "server,disk");
+        laboratory.write(
+        "experiment.yaml",
+        format!(
+            "
+plimsoll: 1
+name: apart
+hosts:
+  l1: {{command: {load}}}
+  l2: {{command: {load}}}
+  db1: {{command: {server}, address: 127.0.0.2}}
+load_hosts: [l1, l2]
+workload: {{records: 500, preset: a}}
+arms:
+  there: {{engine: mongodb, server: mongod, on: db1, disk: {{capacity: 2GiB, iops: 3000, trace: 100k}}, filesystem: xfs, cache_size: 256MiB, limits: {{memory: 1GiB}}}}
+load: {{closed: {{threads: [4]}}, open: {{rates: [200], sessions: 8, arrivals: constant}}}}
+measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
+        ),
+    );
+        let (said, record) = run_with_a_mongod(&laboratory);
+        let run = &record.runs[0];
+        assert_eq!(run.records_loaded, Some(500));
+        for point in &run.points {
+            let end = point.end.as_ref().unwrap();
+            let hosts: Vec<_> = end
+                .hosts
+                .iter()
+                .map(|host| (host.host.as_deref().unwrap(), host.makes_load))
+                .collect();
+            assert_eq!(hosts, [("l1", true), ("l2", true), ("db1", false)]);
+            let parts: u64 = end.hosts.iter().map(|host| host.completed.ok).sum();
+            let measured = point.slices.iter().filter(|slice| !slice.warm_up);
+            let all: u64 = measured.clone().map(|slice| slice.completed.ok).sum();
+            assert_eq!(parts, all);
+            assert!(end.hosts[..2].iter().all(|host| host.completed.ok > 0));
+            // The machine of the server is watched there, its disk and its process, in the same seconds.
+            for slice in measured {
+                for figure in ["device.writes", "server.cpu.ns", "group.memory"] {
+                    assert!(
+                        slice.telemetry.keys().any(|name| name.starts_with(figure)),
+                        "{figure} is not in {:?}",
+                        slice.telemetry.keys()
+                    );
+                }
+            }
+        }
+        let due = run.points[1].end.as_ref().unwrap().due;
+        assert_eq!(due, Some(600), "3 s at 200 a second, over two machines");
+        assert!(run.rig.as_ref().unwrap().trace.is_some(), "{said:?}");
+    }
+
+    #[test]
+    #[cfg(feature = "mongodb")]
+    fn packets_that_are_lost_are_seen() {
+        needs!([
+            Need::Root,
+            Need::Server("mongod"),
+            Need::Program("ip"),
+            Need::Program("tc")
+        ]);
+        let cable = Cable::new();
+        // Room for a few answers of more than a kilobyte; 16 sessions want more at once, and what finds no room is dropped.
+        cable.limit("20mbit", "2kb", "5kb");
+        let record = over_a_cable(&cable, 16, "");
+        let end = record.runs[0].points[0].end.as_ref().unwrap();
+        let server = end.hosts[1].network.as_ref().unwrap();
+        assert!(server.retransmitted > 10, "{server:?}");
+        let loss = rule(&record, CauseKind::NetworkLoss);
+        assert_eq!(loss.holds, Some(true), "{loss:?} {:?}", end.hosts);
+    }
+
+    #[test]
+    #[cfg(feature = "mongodb")]
+    fn a_full_link_is_known_where_the_file_says_what_it_carries() {
+        needs!([
+            Need::Root,
+            Need::Server("mongod"),
+            Need::Program("ip"),
+            Need::Program("tc")
+        ]);
+        let cable = Cable::new();
+        // Room for all that 16 sessions ask for, so that nothing is dropped.
+        cable.limit("5mbit", "16kb", "1mb");
+        for (link, holds) in [("", None), (", link: 625kB/s", Some(true))] {
+            let record = over_a_cable(&cable, 16, link);
+            let end = record.runs[0].points[0].end.as_ref().unwrap();
+            let server = end.hosts[1].network.as_ref().unwrap();
+            assert_eq!(
+                server.link_bytes_per_second,
+                holds.map(|_| 625_000),
+                "{server:?}"
+            );
+            let full = rule(&record, CauseKind::NetworkBandwidth);
+            assert_eq!(full.holds, holds, "{full:?} {server:?}");
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "mongodb")]
+    fn the_network_between_load_and_server_is_measured_at_both_ends() {
+        needs!([Need::Root, Need::Server("mongod"), Need::Program("ip")]);
+        let record = over_a_cable(&Cable::new(), 4, "");
+        let point = &record.runs[0].points[0];
+        let hosts = &point.end.as_ref().unwrap().hosts;
+        let [load, server] = hosts.as_slice() else {
+            panic!("{hosts:?}")
+        };
+        let operations = load.completed.ok;
+        let load = load.network.as_ref().expect("the load host watches");
+        let server = server.network.as_ref().expect("so does the server's");
+        // Seconds begin together but for the clocks' bounds, and both ends count the same packets.
+        for (sent, received) in [
+            (load.sent_bytes, server.received_bytes),
+            (server.sent_bytes, load.received_bytes),
+        ] {
+            let ratio = sent as f64 / received as f64;
+            assert!((0.9..1.1).contains(&ratio), "{load:?} {server:?}");
+        }
+        // A record of ten fields of 100 bytes comes with each read.
+        assert!(load.received_bytes > 1_000 * operations, "{load:?}");
+        // Each request is a segment; those of the last moment are counted in one second or the next.
+        assert!(load.segments > operations / 10 * 9, "{load:?}");
+        assert_eq!(load.link_bytes_per_second, None, "a cable that is none");
+        let round_trips = load.round_trips.expect("the kernel has timed them");
+        assert!(round_trips.connections >= 4, "{round_trips:?}");
+        assert!(round_trips.least_ns <= round_trips.median_ns);
+        assert!(
+            (1_000..5_000_000).contains(&round_trips.median_ns),
+            "{round_trips:?}"
+        );
+        assert_eq!(server.round_trips, None);
+        // Second by second it is that of the server's machine.
+        let received = plimsoll_record::figures::NETWORK_RECEIVED_BYTES;
+        let measured = point.slices.iter().filter(|slice| !slice.warm_up);
+        let by_second = measured.filter_map(|slice| slice.telemetry.get(received));
+        let sum: f64 = by_second.sum();
+        assert_eq!(sum, server.received_bytes as f64);
+    }
+
+    #[test]
+    #[cfg(feature = "mongodb")]
+    fn what_nats_refuses_is_said_with_what_to_do() {
+        needs!([Need::Server("nats-server")]);
+        let laboratory = Laboratory::new();
+        let fleet = Laboratories::start(&laboratory, &["l1"]);
+        let text = two_machines("{agent: nobody}", 1, 1);
+        laboratory.write("experiment.yaml", &text);
+        let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_contains(&said.err, "host db1:");
+        assert_contains(&said.err, "nobody");
+        // Without a server, with another's seed, and when nobody said where it is.
+        let said = laboratory.run(&["run", "experiment.yaml"]);
+        assert_contains(&said.err, "--nats URL");
+        let mut command =
+            fleet.environment(&laboratory, &["run", "experiment.yaml"], "nats/l1.seed");
+        let said = crate::laboratory::Said::of(command.output().unwrap());
+        assert_eq!(said.code, Some(1), "{said:?}");
+        let mut command = fleet.environment(&laboratory, &["hosts"], "nats/controller.seed");
+        let said = command
+            .env("PLIMSOLL_NATS", "nats://127.0.0.1:1")
+            .output()
+            .unwrap();
+        let said = crate::laboratory::Said::of(said);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_contains(&said.err, "127.0.0.1:1");
+        // The same name twice.
+        let mut second = fleet.environment(&laboratory, &["agent", "--name", "l1"], "nats/l1.seed");
+        let said = crate::laboratory::Said::of(second.output().unwrap());
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_contains(&said.err, "an agent with the name l1 is there already");
+        // A password that would travel in clear.
+        laboratory.write(
+            "experiment.yaml",
+            text.replace(
+                "there: {on: db1}",
+                "there: {engine: mongodb, uri: 'mongodb://user:secret@127.0.0.1:1/'}",
+            )
+            .replace(
+                "defaults: {engine: simulated, service: constant, service_mean: 10ms}",
+                "",
+            )
+            .replace("here: {}", "here: {engine: noop}"),
+        );
+        let said = fleet.run(&laboratory, &["run", "experiment.yaml"]);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert_contains(&said.err, "would travel in clear");
+        assert!(!said.err.contains("secret"), "{said:?}");
+    }
 }

@@ -261,27 +261,31 @@ fn our_own_logs_come_back_as_they_were() {
     assert_eq!(reads(&laboratory.record()), reads(&record));
 }
 
-/// fio's own output. Where fio is not installed, there is nothing to read.
-#[test]
-fn what_fio_writes_is_read() {
-    needs!([Need::Program("fio")]);
-    let laboratory = Laboratory::new();
-    let output = laboratory.path("fio.json");
-    let file = laboratory.path("disk-file");
-    let ran = Command::new("fio")
-        .args(["--name=seek", "--size=1m", "--rw=randrw", "--bs=4k"])
-        .args(["--number_ios=200", "--output-format=json+"])
-        .arg(format!("--filename={}", file.display()))
-        .arg(format!("--output={}", output.display()))
-        .status();
-    assert!(ran.unwrap().success());
-    let said = laboratory.run(&["import", "disk=fio.json"]);
-    assert_contains(&said.err, "1 output of disk");
-    let record = laboratory.record();
-    let stated = record.imported().next().unwrap().stated.as_ref().unwrap();
-    assert_eq!(stated.operations.len(), 2);
-    for part in &stated.operations {
-        // json+ has every bucket.
-        assert!(part.latencies.service.summary().is_none());
+mod slow {
+    use super::*;
+
+    /// fio's own output. Where fio is not installed, there is nothing to read.
+    #[test]
+    fn what_fio_writes_is_read() {
+        needs!([Need::Program("fio")]);
+        let laboratory = Laboratory::new();
+        let output = laboratory.path("fio.json");
+        let file = laboratory.path("disk-file");
+        let ran = Command::new("fio")
+            .args(["--name=seek", "--size=1m", "--rw=randrw", "--bs=4k"])
+            .args(["--number_ios=200", "--output-format=json+"])
+            .arg(format!("--filename={}", file.display()))
+            .arg(format!("--output={}", output.display()))
+            .status();
+        assert!(ran.unwrap().success());
+        let said = laboratory.run(&["import", "disk=fio.json"]);
+        assert_contains(&said.err, "1 output of disk");
+        let record = laboratory.record();
+        let stated = record.imported().next().unwrap().stated.as_ref().unwrap();
+        assert_eq!(stated.operations.len(), 2);
+        for part in &stated.operations {
+            // json+ has every bucket.
+            assert!(part.latencies.service.summary().is_none());
+        }
     }
 }

@@ -48,24 +48,6 @@ load: {closed: {threads: 2}}
 measurement: {warm_up: 0s, duration: 2s, blocks: 1000}
 ";
 
-#[test]
-fn whoever_is_killed_leaves_nothing_behind() {
-    if has(
-        "killing::whoever_is_killed_leaves_nothing_behind",
-        &[Need::Root],
-    ) {
-        kill_at_random(EXPERIMENT, 4_000);
-    }
-}
-
-#[test]
-fn whoever_is_killed_leaves_no_server_behind() {
-    let test = "killing::whoever_is_killed_leaves_no_server_behind";
-    if has(test, &[Need::Root, Need::Server("mongod")]) {
-        kill_at_random(ON_SERVERS, 12_000);
-    }
-}
-
 /// Kills some process after up to `longest` milliseconds, again and again.
 fn kill_at_random(experiment: &str, longest: u64) {
     let kills = std::env::var("PLIMSOLL_KILLS").map_or(9, |text| text.parse().unwrap());
@@ -249,5 +231,31 @@ impl Random {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)) % bound
+    }
+}
+
+mod once {
+    use super::*;
+
+    #[test]
+    fn whoever_is_killed_leaves_nothing_behind() {
+        if has(
+            "killing::whoever_is_killed_leaves_nothing_behind",
+            &[Need::Root],
+        ) {
+            kill_at_random(EXPERIMENT, 4_000);
+        }
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn whoever_is_killed_leaves_no_server_behind() {
+        let test = "killing::whoever_is_killed_leaves_no_server_behind";
+        if has(test, &[Need::Root, Need::Server("mongod")]) {
+            kill_at_random(ON_SERVERS, 12_000);
+        }
     }
 }

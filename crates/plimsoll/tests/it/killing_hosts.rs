@@ -547,61 +547,6 @@ struct Tally {
     requests: Vec<Duration>,
 }
 
-#[test]
-fn whatever_is_killed_on_several_machines_leaves_nothing_behind() {
-    needs!([
-        Need::Root,
-        Need::Server("mongod"),
-        Need::Server("nats-server"),
-        Need::Program("ip"),
-        Need::Program("nsenter"),
-        Need::Program("mkfs.xfs"),
-        Need::File("/dev/fuse")
-    ]);
-    let number_of =
-        |name: &str, or: u64| std::env::var(name).map_or(or, |text| text.parse().unwrap());
-    let (kills, seed) = (
-        number_of("PLIMSOLL_KILLS", 4),
-        number_of("PLIMSOLL_SEED", 1),
-    );
-    println!("seed {seed}");
-    let mut random = Random(seed);
-    let mut fleet = Fleet::start();
-    let mut tallies: BTreeMap<Part, Tally> = BTreeMap::new();
-    let mut defects = Vec::new();
-    for number in 0..kills {
-        let part = Part::ALL[number as usize % Part::ALL.len()];
-        let begun = Instant::now();
-        let tally = tallies.entry(part).or_default();
-        for defect in fleet.kill(part, tally, &mut random) {
-            println!("  DEFECT {defect}");
-            defects.push(format!("kill {number} of {part:?}: {defect}"));
-        }
-        println!(
-            "kill {number} of {part:?}: {:.1} s",
-            begun.elapsed().as_secs_f64()
-        );
-    }
-    println!("part          kills  went on  finished again  last request after the loss");
-    for (part, tally) in &tallies {
-        let Tally {
-            kills,
-            went_on,
-            again,
-            ..
-        } = tally;
-        let last = tally.requests.iter().max();
-        println!(
-            "{:12}  {kills:5}  {went_on:7}  {again:14}  {last:?} of {}",
-            format!("{part:?}"),
-            tally.requests.len()
-        );
-    }
-    // By them the control groups are known.
-    assert!(!fleet.tokens.is_empty());
-    assert!(defects.is_empty(), "{defects:#?}");
-}
-
 impl Fleet {
     /// Kills a part while the command runs, and calls the same command until it has finished. What was not as it must be.
     fn kill(&mut self, part: Part, tally: &mut Tally, random: &mut Random) -> Vec<String> {
@@ -787,5 +732,64 @@ impl Fleet {
             defects.push(format!("exit {code:?}: {log}"));
         }
         defects
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn whatever_is_killed_on_several_machines_leaves_nothing_behind() {
+        needs!([
+            Need::Root,
+            Need::Server("mongod"),
+            Need::Server("nats-server"),
+            Need::Program("ip"),
+            Need::Program("nsenter"),
+            Need::Program("mkfs.xfs"),
+            Need::File("/dev/fuse")
+        ]);
+        let number_of =
+            |name: &str, or: u64| std::env::var(name).map_or(or, |text| text.parse().unwrap());
+        let (kills, seed) = (
+            number_of("PLIMSOLL_KILLS", 4),
+            number_of("PLIMSOLL_SEED", 1),
+        );
+        println!("seed {seed}");
+        let mut random = Random(seed);
+        let mut fleet = Fleet::start();
+        let mut tallies: BTreeMap<Part, Tally> = BTreeMap::new();
+        let mut defects = Vec::new();
+        for number in 0..kills {
+            let part = Part::ALL[number as usize % Part::ALL.len()];
+            let begun = Instant::now();
+            let tally = tallies.entry(part).or_default();
+            for defect in fleet.kill(part, tally, &mut random) {
+                println!("  DEFECT {defect}");
+                defects.push(format!("kill {number} of {part:?}: {defect}"));
+            }
+            println!(
+                "kill {number} of {part:?}: {:.1} s",
+                begun.elapsed().as_secs_f64()
+            );
+        }
+        println!("part          kills  went on  finished again  last request after the loss");
+        for (part, tally) in &tallies {
+            let Tally {
+                kills,
+                went_on,
+                again,
+                ..
+            } = tally;
+            let last = tally.requests.iter().max();
+            println!(
+                "{:12}  {kills:5}  {went_on:7}  {again:14}  {last:?} of {}",
+                format!("{part:?}"),
+                tally.requests.len()
+            );
+        }
+        // By them the control groups are known.
+        assert!(!fleet.tokens.is_empty());
+        assert!(defects.is_empty(), "{defects:#?}");
     }
 }

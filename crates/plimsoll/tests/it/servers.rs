@@ -12,7 +12,7 @@ use plimsoll_rig::{RigProcess, RigProgram};
 use plimsoll_runner::{Sizing, bytes_per_record};
 use plimsoll_telemetry::Host;
 use plimsoll_testing::servers::{Kind, Server, free_port};
-use plimsoll_testing::{Need, assert_contains, has, needs, this_test};
+use plimsoll_testing::{Need, assert_contains, has, is_everything, needs, this_test};
 use rustix::process::Signal;
 use std::ffi::OsString;
 use std::fs;
@@ -27,10 +27,13 @@ use std::time::Duration;
 /// Servers that speak MongoDB's protocol, by the names of their presets.
 const SERVERS: [&str; 2] = ["ferretdb", "mongod"];
 
-/// Each server with a laboratory of its own; a test is left out with those that are not here.
+/// Each server with a laboratory of its own; a test is left out with those that are not here. FerretDB is for runs of every test.
 fn servers_here() -> impl Iterator<Item = (&'static str, Laboratory)> {
     let test = this_test();
-    let here = move |server: &&str| has(&format!("{test} with {server}"), &[Need::Server(server)]);
+    let here = move |server: &&str| {
+        (*server == "mongod" || is_everything())
+            && has(&format!("{test} with {server}"), &[Need::Server(server)])
+    };
     let servers = SERVERS.into_iter().filter(here);
     servers.map(|server| (server, open_laboratory()))
 }
@@ -136,105 +139,6 @@ fn a_run_on_a_server_of_its_own() {
     }
 }
 
-#[test]
-fn a_server_on_an_emulated_disk_under_limits() {
-    needs!([Need::Root, Need::File("/dev/fuse")]);
-    for (server, laboratory) in servers_here() {
-        // A mongod takes half of the memory for its cache, if it is not told how much.
-        let cache = match server {
-            "mongod" => ", cache_size: 256MiB",
-            _ => "",
-        };
-        let arm =
-            format!("disk: {{capacity: 2GiB}}, filesystem: ext4, limits: {{memory: 1GiB}}{cache}");
-        let record = finishes(&laboratory, experiment(server, &arm, "1s", 1));
-        was_served(&record.runs[0], server);
-        let rig = record.runs[0].rig.as_ref().unwrap();
-        assert_eq!(rig.limits.memory_bytes, Some(1 << 30));
-        // It is the server that is in the group, and it fills the page cache there.
-        let slices = record.runs[0].points.iter().flat_map(|point| &point.slices);
-        let charged = slices.filter_map(|slice| slice.telemetry.get(figures::GROUP_MEMORY));
-        let most = charged.fold(0.0_f64, |most, bytes| most.max(*bytes));
-        assert!(most > f64::from(8 << 20), "{most}");
-    }
-}
-
-#[test]
-fn room_for_page_cache_beside_a_server() {
-    needs!([Need::Root]);
-    for (server, laboratory) in servers_here() {
-        let arm = "limits: {page_cache: 48MiB}";
-        let record = finishes(&laboratory, experiment(server, arm, "2s", 1));
-        let limits = &record.runs[0].rig.as_ref().unwrap().limits;
-        assert_eq!(limits.page_cache_bytes, Some(48 << 20));
-        let limit = limits.memory_bytes.unwrap();
-        assert!(limit > 56 << 20, "the server takes some of it: {limit}");
-        // As the kernel counts, to a few pages for each processor.
-        let slices = record.runs[0].points.iter().flat_map(|point| &point.slices);
-        let last = slices.last().unwrap();
-        let [charged, limit] = [figures::GROUP_MEMORY, figures::GROUP_MEMORY_LIMIT]
-            .map(|name| *last.telemetry.get(name).unwrap());
-        assert!(
-            charged <= limit + f64::from(1 << 20),
-            "{charged} of {limit}"
-        );
-    }
-}
-
-/// Its cache fills while it is measured, and its memory grows by about as much as there is room for.
-#[cfg(feature = "wiredtiger")]
-#[test]
-fn room_for_page_cache_beside_an_embedded_engine() {
-    needs!([Need::Root]);
-    let laboratory = Laboratory::new();
-    let record = finishes(
-        &laboratory,
-        "
-plimsoll: 1
-name: embedded
-workload: {records: 100k, mixes: [c]}
-arms: {one: {engine: wiredtiger, cache_size: 64MiB, limits: {page_cache: 16MiB}}}
-load: {closed: {threads: 2}}
-measurement: {warm_up: 0s, duration: 4s, blocks: 1}
-"
-        .into(),
-    );
-    let point = record.runs[0].points.last().unwrap();
-    let last = point.slices.last().unwrap();
-    let [limit, charged, page_cache] = [
-        figures::GROUP_MEMORY_LIMIT,
-        figures::GROUP_MEMORY,
-        figures::GROUP_PAGE_CACHE,
-    ]
-    .map(|name| *last.telemetry.get(name).unwrap());
-    let room = (limit - (charged - page_cache)) / f64::from(1 << 20);
-    assert!((12.0..20.0).contains(&room), "{room} MiB");
-}
-
-#[test]
-fn a_server_that_is_killed_fails_its_run_alone() {
-    for (server, laboratory) in servers_here() {
-        let mut running = start(&laboratory, experiment(server, "", "4s", 2));
-        laboratory
-            .wait_for_record(&mut running, has_slices)
-            .unwrap();
-        let victim = servers_of(&laboratory, server);
-        assert_eq!(victim.len(), 1, "one at a time");
-        send(victim[0], Signal::KILL);
-        let said = running.end();
-        let record = laboratory.record();
-        let states = [("one", 0, 1, "failed"), ("one", 1, 1, "finished")];
-        assert_eq!(runs(&record), states, "{said:?}");
-        let message = failure(&record.runs[0]);
-        let words = format!("the server {server} is gone: it was killed (SIGKILL)");
-        assert!(message.contains(&words), "{message}");
-        assert!(message.contains("its last words: "), "{message}");
-        // What was measured until then is kept.
-        let points = record.runs[0].points.iter();
-        assert!(points.map(|point| point.slices.len()).sum::<usize>() > 0);
-    }
-}
-
 /// The processes of the laboratory that are this server.
 fn servers_of(laboratory: &Laboratory, server: &str) -> Vec<u32> {
     let is_it = |process: &u32| {
@@ -243,24 +147,6 @@ fn servers_of(laboratory: &Laboratory, server: &str) -> Vec<u32> {
         String::from_utf8_lossy(first).ends_with(server)
     };
     laboratory.processes().into_iter().filter(is_it).collect()
-}
-
-#[test]
-fn a_server_of_a_killed_runner_is_cleaned_away() {
-    for (server, laboratory) in servers_here() {
-        let mut running = start(&laboratory, experiment(server, "", "600s", 1));
-        laboratory
-            .wait_for_record(&mut running, |record| !record.runs.is_empty())
-            .unwrap();
-        wait_until("the server to be there", || {
-            servers_of(&laboratory, server).len() == 1
-        });
-        running.send(Signal::KILL);
-        running.end();
-        let cleaned = laboratory.run(&["clean"]);
-        assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
-        assert!(servers_of(&laboratory, server).is_empty(), "{cleaned:?}");
-    }
 }
 
 /// Takes what room there is until the other end of the channel is gone.
@@ -272,60 +158,6 @@ fn keep_full(mut filler: fs::File, ended: mpsc::Receiver<()>) {
             return;
         }
     }
-}
-
-/// The disk is full from some moment of the load on: the run fails, and says why in the words of the server.
-#[test]
-fn a_full_disk_under_a_server() {
-    needs!([Need::Root]);
-    for (server, laboratory) in servers_here() {
-        let _disk = Mounted::tmpfs(&laboratory.path("disk"), "400m");
-        // Far more records than can be stored while the disk is being filled.
-        let text = experiment(server, "directory: disk", "1s", 1).replace("2k", "20k");
-        let running = start(&laboratory, text);
-        wait_until("the server to be there", || {
-            servers_of(&laboratory, server).len() == 1
-        });
-        // It stays full, also where the server gives room back as it ends.
-        let filler = fs::File::create(laboratory.path("disk/filler")).unwrap();
-        let (ends, ended) = mpsc::channel();
-        let said = thread::scope(|scope| {
-            scope.spawn(|| keep_full(filler, ended));
-            let _ends = ends;
-            running.end()
-        });
-        assert_ne!(said.code, Some(0), "{said:?}");
-        let record = laboratory.record();
-        let message = failure(&record.runs[0]);
-        let names_it = message.contains("full") || message.contains("space");
-        assert!(names_it, "{message}");
-        // What the server says of it, to its client or in its log. The log lies on the same disk: when no whole line of it found room, or the
-        // last one was cut off, the program itself must have seen that the disk is full.
-        let known = [
-            "28: No space left on device",
-            "error 28: WiredTiger error",
-            " is full; ",
-            "as on a full disk",
-        ];
-        let is_known = known.iter().any(|known| message.contains(known));
-        assert!(server != "mongod" || is_known, "{message}");
-    }
-}
-
-/// A server that cannot even write why it ends: the program looks whether there was room.
-#[test]
-fn a_server_that_finds_its_disk_full_ends_with_that_reason() {
-    needs!([Need::Root]);
-    let laboratory = open_laboratory();
-    let _disk = Mounted::tmpfs(&laboratory.path("disk"), "400m");
-    let words = "#!/bin/sh\ncat /dev/zero > filler 2>/dev/null\nexit 3\n";
-    let greedy = laboratory.write("greedy", words);
-    fs::set_permissions(&greedy, fs::Permissions::from_mode(0o755)).unwrap();
-    let text = experiment("{program: ./greedy}", "directory: disk/data", "1s", 1);
-    let message = fails(&laboratory, text.replace("2k", "1"));
-    let words = "it ended with exit code 3, and the disk of ";
-    assert!(message.contains(words), "{message}");
-    assert!(message.contains(" is full"), "{message}");
 }
 
 /// What a record takes is measured on a server like the one of the arm.
@@ -477,29 +309,6 @@ impl Drop for RunningMongod {
 }
 
 #[test]
-fn a_server_that_runs_by_itself_is_measured_by_its_uri() {
-    needs!([Need::Server("ferretdb")]);
-    let laboratory = open_laboratory();
-    let standing = Server::start(Kind::FerretDb);
-    let text =
-        experiment("mongod", &existing(standing.port), "1s", 2).replace(", server: mongod", "");
-    let (said, record) = run_text(&laboratory, text);
-    let states = [("one", 0, 1, "finished"), ("one", 1, 1, "finished")];
-    assert_eq!(runs(&record), states, "{said:?}");
-    for run in &record.runs {
-        assert_eq!(run.records_loaded, Some(2_000));
-        assert!(
-            run.rig.is_none() && run.storage.is_none(),
-            "nothing of it is ours"
-        );
-    }
-    drop(standing);
-    let said = run(&laboratory, &["run", "experiment.yaml", "--fresh"]);
-    assert_ne!(said.code, Some(0), "{said:?}");
-    assert!(!failure(&laboratory.record().runs[0]).is_empty());
-}
-
-#[test]
 fn a_server_that_runs_is_measured_without_a_file() {
     needs!([Need::Server("mongod")]);
     let laboratory = open_laboratory();
@@ -530,86 +339,289 @@ fn a_server_that_runs_is_measured_without_a_file() {
     }
 }
 
-/// However it is reached, its CPU time, its memory and the disk of its data are known as those of a started one, and it is no foreign program.
-#[test]
-fn a_server_of_this_machine_has_figures_of_its_own() {
-    needs!([Need::Server("mongod")]);
-    let laboratory = open_laboratory();
-    let standing = RunningMongod::start(&laboratory);
-    let port = standing.port;
-    let folder = laboratory.path("mongod");
-    let socket = folder.join(format!("mongodb-{port}.sock"));
-    let socket = socket.display().to_string().replace('/', "%2F");
-    let device = Host::here().storage(&folder).device;
-    let own = format!("mongod-{port}");
-    for uri in [
-        format!("mongodb://127.0.0.1:{port}/"),
-        "mongodb://${PLIMSOLL_TEST_HOST}/".to_owned(),
-        format!("mongodb://{socket}/"),
-    ] {
-        let arm = format!("uri: '{uri}', existing: drop");
-        let text = experiment("mongod", &arm, "2s", 1).replace(", server: mongod", "");
-        laboratory.write("experiment.yaml", text);
-        let host = format!("127.0.0.1:{port}");
-        let output = laboratory
-            .command(&["run", "experiment.yaml", "--fresh"])
-            .envs(environment())
-            .env("PLIMSOLL_TEST_HOST", host)
-            .output()
-            .unwrap();
-        let record = laboratory.record();
-        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{output:?}");
-        let points = &record.runs[0].points;
-        let sum = |figure: &str| -> f64 {
-            let slices = points.iter().flat_map(|point| &point.slices);
-            slices.filter_map(|slice| slice.telemetry.get(figure)).sum()
-        };
-        assert!(sum(figures::SERVER_CPU) > 0.0, "{uri}");
-        assert!(sum(figures::SERVER_MEMORY) > 1e6, "{uri}");
-        let mut slices = points.iter().flat_map(|point| &point.slices);
-        let has_disk = slices.any(|slice| slice.telemetry.contains_key(figures::DEVICE_WRITES));
-        assert_eq!(has_disk, device.is_some(), "{uri}");
-        for end in points.iter().filter_map(|point| point.end.as_ref()) {
-            let foreign = end.foreign.as_ref().unwrap();
-            let named = foreign.programs.iter().any(|one| one.name == own);
-            assert!(!named, "{uri}: {foreign:?}");
+mod once {
+    use super::*;
+
+    #[test]
+    fn a_server_on_an_emulated_disk_under_limits() {
+        needs!([Need::Root, Need::File("/dev/fuse")]);
+        for (server, laboratory) in servers_here() {
+            // A mongod takes half of the memory for its cache, if it is not told how much.
+            let cache = match server {
+                "mongod" => ", cache_size: 256MiB",
+                _ => "",
+            };
+            let arm = format!(
+                "disk: {{capacity: 2GiB}}, filesystem: ext4, limits: {{memory: 1GiB}}{cache}"
+            );
+            let record = finishes(&laboratory, experiment(server, &arm, "1s", 1));
+            was_served(&record.runs[0], server);
+            let rig = record.runs[0].rig.as_ref().unwrap();
+            assert_eq!(rig.limits.memory_bytes, Some(1 << 30));
+            // It is the server that is in the group, and it fills the page cache there.
+            let slices = record.runs[0].points.iter().flat_map(|point| &point.slices);
+            let charged = slices.filter_map(|slice| slice.telemetry.get(figures::GROUP_MEMORY));
+            let most = charged.fold(0.0_f64, |most, bytes| most.max(*bytes));
+            assert!(most > f64::from(8 << 20), "{most}");
         }
     }
 }
 
-/// Operations that are due while the server stands still wait for it. That it did is marked, and a caution.
-#[test]
-fn a_server_that_stands_still_for_three_seconds_is_a_stall() {
-    needs!([Need::Server("mongod")]);
-    let laboratory = open_laboratory();
-    let standing = RunningMongod::start(&laboratory);
-    let text = experiment("mongod", &existing(standing.port), "15s", 1)
-        .replace(", server: mongod", "")
-        .replace("closed: {threads: 2}", "open: {rates: [100], sessions: 4}");
-    let mut running = start(&laboratory, text);
-    let begun = laboratory.wait_for_record(&mut running, |record| {
-        let points = record.runs.iter().flat_map(|run| &run.points);
-        let mut measured = points.filter(|point| point.label.point.is_some());
-        measured.any(|point| point.slices.len() >= 2)
-    });
-    if begun.is_none() {
-        panic!("{:?}", running.end());
+mod slow {
+    use super::*;
+
+    #[test]
+    fn room_for_page_cache_beside_a_server() {
+        needs!([Need::Root]);
+        for (server, laboratory) in servers_here() {
+            let arm = "limits: {page_cache: 48MiB}";
+            let record = finishes(&laboratory, experiment(server, arm, "2s", 1));
+            let limits = &record.runs[0].rig.as_ref().unwrap().limits;
+            assert_eq!(limits.page_cache_bytes, Some(48 << 20));
+            let limit = limits.memory_bytes.unwrap();
+            assert!(limit > 56 << 20, "the server takes some of it: {limit}");
+            // As the kernel counts, to a few pages for each processor.
+            let slices = record.runs[0].points.iter().flat_map(|point| &point.slices);
+            let last = slices.last().unwrap();
+            let [charged, limit] = [figures::GROUP_MEMORY, figures::GROUP_MEMORY_LIMIT]
+                .map(|name| *last.telemetry.get(name).unwrap());
+            assert!(
+                charged <= limit + f64::from(1 << 20),
+                "{charged} of {limit}"
+            );
+        }
     }
-    let process = standing.child.id();
-    send(process, Signal::STOP);
-    // No more than what is claimed.
-    std::thread::sleep(Duration::from_millis(3_050));
-    send(process, Signal::CONT);
-    let said = running.end();
-    let record = laboratory.record();
-    assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
-    let analysis = plimsoll_judge::analyse(&record).unwrap();
-    let point = &analysis.curves[0].points[0];
-    let mut warnings = point.results[0].warnings.iter();
-    let is_marked = warnings.any(|one| one.id == WarningId::Stall);
-    assert!(is_marked, "{:?}", point.results[0].warnings);
-    let mut series = analysis.series.iter();
-    let series = series.find(|series| series.point.is_some()).unwrap();
-    let is_long = |(begin, end): &(f64, f64)| end - begin >= 1.5;
-    assert!(series.stalls.iter().any(is_long), "{:?}", series.stalls);
+
+    /// Its cache fills while it is measured, and its memory grows by about as much as there is room for.
+    #[cfg(feature = "wiredtiger")]
+    #[test]
+    fn room_for_page_cache_beside_an_embedded_engine() {
+        needs!([Need::Root]);
+        let laboratory = Laboratory::new();
+        let record = finishes(
+            &laboratory,
+            "
+plimsoll: 1
+name: embedded
+workload: {records: 100k, mixes: [c]}
+arms: {one: {engine: wiredtiger, cache_size: 64MiB, limits: {page_cache: 16MiB}}}
+load: {closed: {threads: 2}}
+measurement: {warm_up: 0s, duration: 4s, blocks: 1}
+"
+            .into(),
+        );
+        let point = record.runs[0].points.last().unwrap();
+        let last = point.slices.last().unwrap();
+        let [limit, charged, page_cache] = [
+            figures::GROUP_MEMORY_LIMIT,
+            figures::GROUP_MEMORY,
+            figures::GROUP_PAGE_CACHE,
+        ]
+        .map(|name| *last.telemetry.get(name).unwrap());
+        let room = (limit - (charged - page_cache)) / f64::from(1 << 20);
+        assert!((12.0..20.0).contains(&room), "{room} MiB");
+    }
+
+    #[test]
+    fn a_server_that_is_killed_fails_its_run_alone() {
+        for (server, laboratory) in servers_here() {
+            let mut running = start(&laboratory, experiment(server, "", "4s", 2));
+            laboratory
+                .wait_for_record(&mut running, has_slices)
+                .unwrap();
+            let victim = servers_of(&laboratory, server);
+            assert_eq!(victim.len(), 1, "one at a time");
+            send(victim[0], Signal::KILL);
+            let said = running.end();
+            let record = laboratory.record();
+            let states = [("one", 0, 1, "failed"), ("one", 1, 1, "finished")];
+            assert_eq!(runs(&record), states, "{said:?}");
+            let message = failure(&record.runs[0]);
+            let words = format!("the server {server} is gone: it was killed (SIGKILL)");
+            assert!(message.contains(&words), "{message}");
+            assert!(message.contains("its last words: "), "{message}");
+            // What was measured until then is kept.
+            let points = record.runs[0].points.iter();
+            assert!(points.map(|point| point.slices.len()).sum::<usize>() > 0);
+        }
+    }
+
+    #[test]
+    fn a_server_of_a_killed_runner_is_cleaned_away() {
+        for (server, laboratory) in servers_here() {
+            let mut running = start(&laboratory, experiment(server, "", "600s", 1));
+            laboratory
+                .wait_for_record(&mut running, |record| !record.runs.is_empty())
+                .unwrap();
+            wait_until("the server to be there", || {
+                servers_of(&laboratory, server).len() == 1
+            });
+            running.send(Signal::KILL);
+            running.end();
+            let cleaned = laboratory.run(&["clean"]);
+            assert_eq!(cleaned.code, Some(0), "{cleaned:?}");
+            assert!(servers_of(&laboratory, server).is_empty(), "{cleaned:?}");
+        }
+    }
+
+    /// The disk is full from some moment of the load on: the run fails, and says why in the words of the server.
+    #[test]
+    fn a_full_disk_under_a_server() {
+        needs!([Need::Root]);
+        for (server, laboratory) in servers_here() {
+            let _disk = Mounted::tmpfs(&laboratory.path("disk"), "400m");
+            // Far more records than can be stored while the disk is being filled.
+            let text = experiment(server, "directory: disk", "1s", 1).replace("2k", "20k");
+            let running = start(&laboratory, text);
+            wait_until("the server to be there", || {
+                servers_of(&laboratory, server).len() == 1
+            });
+            // It stays full, also where the server gives room back as it ends.
+            let filler = fs::File::create(laboratory.path("disk/filler")).unwrap();
+            let (ends, ended) = mpsc::channel();
+            let said = thread::scope(|scope| {
+                scope.spawn(|| keep_full(filler, ended));
+                let _ends = ends;
+                running.end()
+            });
+            assert_ne!(said.code, Some(0), "{said:?}");
+            let record = laboratory.record();
+            let message = failure(&record.runs[0]);
+            let names_it = message.contains("full") || message.contains("space");
+            assert!(names_it, "{message}");
+            // What the server says of it, to its client or in its log. The log lies on the same disk: when no whole line of it found room, or the
+            // last one was cut off, the program itself must have seen that the disk is full.
+            let known = [
+                "28: No space left on device",
+                "error 28: WiredTiger error",
+                " is full; ",
+                "as on a full disk",
+            ];
+            let is_known = known.iter().any(|known| message.contains(known));
+            assert!(server != "mongod" || is_known, "{message}");
+        }
+    }
+
+    /// A server that cannot even write why it ends: the program looks whether there was room.
+    #[test]
+    fn a_server_that_finds_its_disk_full_ends_with_that_reason() {
+        needs!([Need::Root]);
+        let laboratory = open_laboratory();
+        let _disk = Mounted::tmpfs(&laboratory.path("disk"), "400m");
+        let words = "#!/bin/sh\ncat /dev/zero > filler 2>/dev/null\nexit 3\n";
+        let greedy = laboratory.write("greedy", words);
+        fs::set_permissions(&greedy, fs::Permissions::from_mode(0o755)).unwrap();
+        let text = experiment("{program: ./greedy}", "directory: disk/data", "1s", 1);
+        let message = fails(&laboratory, text.replace("2k", "1"));
+        let words = "it ended with exit code 3, and the disk of ";
+        assert!(message.contains(words), "{message}");
+        assert!(message.contains(" is full"), "{message}");
+    }
+
+    #[test]
+    fn a_server_that_runs_by_itself_is_measured_by_its_uri() {
+        needs!([Need::Server("ferretdb")]);
+        let laboratory = open_laboratory();
+        let standing = Server::start(Kind::FerretDb);
+        let text =
+            experiment("mongod", &existing(standing.port), "1s", 2).replace(", server: mongod", "");
+        let (said, record) = run_text(&laboratory, text);
+        let states = [("one", 0, 1, "finished"), ("one", 1, 1, "finished")];
+        assert_eq!(runs(&record), states, "{said:?}");
+        for run in &record.runs {
+            assert_eq!(run.records_loaded, Some(2_000));
+            assert!(
+                run.rig.is_none() && run.storage.is_none(),
+                "nothing of it is ours"
+            );
+        }
+        drop(standing);
+        let said = run(&laboratory, &["run", "experiment.yaml", "--fresh"]);
+        assert_ne!(said.code, Some(0), "{said:?}");
+        assert!(!failure(&laboratory.record().runs[0]).is_empty());
+    }
+
+    /// However it is reached, its CPU time, its memory and the disk of its data are known as those of a started one, and it is no foreign program.
+    #[test]
+    fn a_server_of_this_machine_has_figures_of_its_own() {
+        needs!([Need::Server("mongod")]);
+        let laboratory = open_laboratory();
+        let standing = RunningMongod::start(&laboratory);
+        let port = standing.port;
+        let folder = laboratory.path("mongod");
+        let socket = folder.join(format!("mongodb-{port}.sock"));
+        let socket = socket.display().to_string().replace('/', "%2F");
+        let device = Host::here().storage(&folder).device;
+        let own = format!("mongod-{port}");
+        for uri in [
+            format!("mongodb://127.0.0.1:{port}/"),
+            "mongodb://${PLIMSOLL_TEST_HOST}/".to_owned(),
+            format!("mongodb://{socket}/"),
+        ] {
+            let arm = format!("uri: '{uri}', existing: drop");
+            let text = experiment("mongod", &arm, "2s", 1).replace(", server: mongod", "");
+            laboratory.write("experiment.yaml", text);
+            let host = format!("127.0.0.1:{port}");
+            let output = laboratory
+                .command(&["run", "experiment.yaml", "--fresh"])
+                .envs(environment())
+                .env("PLIMSOLL_TEST_HOST", host)
+                .output()
+                .unwrap();
+            let record = laboratory.record();
+            assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{output:?}");
+            let points = &record.runs[0].points;
+            let sum = |figure: &str| -> f64 {
+                let slices = points.iter().flat_map(|point| &point.slices);
+                slices.filter_map(|slice| slice.telemetry.get(figure)).sum()
+            };
+            assert!(sum(figures::SERVER_CPU) > 0.0, "{uri}");
+            assert!(sum(figures::SERVER_MEMORY) > 1e6, "{uri}");
+            let mut slices = points.iter().flat_map(|point| &point.slices);
+            let has_disk = slices.any(|slice| slice.telemetry.contains_key(figures::DEVICE_WRITES));
+            assert_eq!(has_disk, device.is_some(), "{uri}");
+            for end in points.iter().filter_map(|point| point.end.as_ref()) {
+                let foreign = end.foreign.as_ref().unwrap();
+                let named = foreign.programs.iter().any(|one| one.name == own);
+                assert!(!named, "{uri}: {foreign:?}");
+            }
+        }
+    }
+
+    /// Operations that are due while the server stands still wait for it. That it did is marked, and a caution.
+    #[test]
+    fn a_server_that_stands_still_for_three_seconds_is_a_stall() {
+        needs!([Need::Server("mongod")]);
+        let laboratory = open_laboratory();
+        let standing = RunningMongod::start(&laboratory);
+        let text = experiment("mongod", &existing(standing.port), "15s", 1)
+            .replace(", server: mongod", "")
+            .replace("closed: {threads: 2}", "open: {rates: [100], sessions: 4}");
+        let mut running = start(&laboratory, text);
+        let begun = laboratory.wait_for_record(&mut running, |record| {
+            let points = record.runs.iter().flat_map(|run| &run.points);
+            let mut measured = points.filter(|point| point.label.point.is_some());
+            measured.any(|point| point.slices.len() >= 2)
+        });
+        if begun.is_none() {
+            panic!("{:?}", running.end());
+        }
+        let process = standing.child.id();
+        send(process, Signal::STOP);
+        // No more than what is claimed.
+        std::thread::sleep(Duration::from_millis(3_050));
+        send(process, Signal::CONT);
+        let said = running.end();
+        let record = laboratory.record();
+        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+        let analysis = plimsoll_judge::analyse(&record).unwrap();
+        let point = &analysis.curves[0].points[0];
+        let mut warnings = point.results[0].warnings.iter();
+        let is_marked = warnings.any(|one| one.id == WarningId::Stall);
+        assert!(is_marked, "{:?}", point.results[0].warnings);
+        let mut series = analysis.series.iter();
+        let series = series.find(|series| series.point.is_some()).unwrap();
+        let is_long = |(begin, end): &(f64, f64)| end - begin >= 1.5;
+        assert!(series.stalls.iter().any(is_long), "{:?}", series.stalls);
+    }
 }

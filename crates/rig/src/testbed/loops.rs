@@ -144,23 +144,27 @@ mod tests {
     use crate::testbed::undo::{Undone, undo};
     use plimsoll_testing::needs;
 
-    #[test]
-    fn a_loop_device_over_another_file_is_left_alone() {
-        needs!(LOOPS);
-        let tools = Tools::of("test");
-        let folder = tempfile::tempdir().unwrap();
-        let theirs = LoopDevice::new(folder.path(), "theirs", 1 << 20);
-        let ours = LoopDevice::new(folder.path(), "ours", 1 << 20);
-        let making = Making {
-            step: Step::Loop {
-                backing_file: ours.file.clone(),
-            },
-            inode: None,
-        };
-        assert_eq!(undo(&making, &tools, false).unwrap(), Undone::Gone);
-        assert!(!ours.is_attached());
-        assert!(theirs.is_attached());
-        assert_eq!(undo(&making, &tools, true).unwrap(), Undone::WasGone);
-        assert!(theirs.is_attached());
+    mod slow {
+        use super::*;
+
+        #[test]
+        fn a_loop_device_over_another_file_is_left_alone() {
+            needs!(LOOPS);
+            let tools = Tools::of("test");
+            let folder = tempfile::tempdir().unwrap();
+            let theirs = LoopDevice::new(folder.path(), "theirs", 1 << 20);
+            let ours = LoopDevice::new(folder.path(), "ours", 1 << 20);
+            let making = Making {
+                step: Step::Loop {
+                    backing_file: ours.file.clone(),
+                },
+                inode: None,
+            };
+            assert_eq!(undo(&making, &tools, false).unwrap(), Undone::Gone);
+            assert!(!ours.is_attached());
+            assert!(theirs.is_attached());
+            assert_eq!(undo(&making, &tools, true).unwrap(), Undone::WasGone);
+            assert!(theirs.is_attached());
+        }
     }
 }

@@ -7,7 +7,7 @@ use plimsoll_disk::{Control, DaemonProgram};
 use plimsoll_record::{
     Backing, DiskChoice, DiskRates, DiskSpec, FilesystemKind, FilesystemSpec, LimitsSpec, RigSpec,
 };
-use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs};
+use plimsoll_testing::{Need, assert_contains, assert_ends, assert_starts, needs, test_as_program};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,18 +21,10 @@ const DISKS: [Need<'_>; 3] = [
     Need::File("/dev/loop-control"),
 ];
 
-/// This program, as the process of an emulated disk. What the test harness says on its standard output is kept from the runner.
+/// This program, as the process of an emulated disk.
 fn daemon() -> DaemonProgram {
-    let script =
-        "exec \"$0\" --exact testbed::rigs::is_a_daemon --ignored --nocapture 3>&1 >/dev/null";
-    DaemonProgram {
-        path: "/bin/sh".into(),
-        arguments: vec![
-            "-c".into(),
-            script.into(),
-            std::env::current_exe().unwrap().into(),
-        ],
-    }
+    let (path, arguments) = test_as_program("testbed::rigs::is_a_daemon");
+    DaemonProgram { path, arguments }
 }
 
 #[test]
@@ -215,164 +207,6 @@ fn daemon_of(rig: &Rig) -> Pid {
     Pid::from_raw(process.parse().unwrap()).unwrap()
 }
 
-#[test]
-fn each_filesystem_on_an_emulated_disk_is_made_and_gone() {
-    needs!(DISKS);
-    for kind in FilesystemKind::ALL {
-        let mut site = Site::new();
-        let rig = site.build(&spec(disk(320 << 20), kind), 1 << 20).unwrap();
-        let device = rig.device().unwrap().to_owned();
-        assert_eq!(loops_below(site.folder.path()).len(), 1);
-        rig.is_sound().unwrap();
-        let record = rig.record();
-        let command = record.mkfs.unwrap();
-        assert_ends(&command, &format!("/dev/{device}"));
-        assert_eq!(record.device.unwrap(), format!("/dev/{device}"));
-
-        let mut control = Control::connect(rig.control_socket().unwrap()).unwrap();
-        assert!(!control.counters().unwrap().shaped, "until it is told");
-        control.shape(true).unwrap();
-        drop(control);
-        let records = rig.data_directory().join("records");
-        fs::write(&records, vec![7; 8 << 20]).unwrap();
-        assert_eq!(fs::read(&records).unwrap(), vec![7; 8 << 20]);
-
-        let torn_down = rig.tear_down(&mut site.journal).unwrap();
-        assert_eq!(torn_down.notes, [""; 0]);
-        assert!(torn_down.trace.as_ref().unwrap().exists());
-        torn_down.remove(&mut site.journal).unwrap();
-        site.nothing_is_left();
-
-        drop(site.build(&spec(disk(320 << 20), kind), 1 << 20).unwrap());
-        site.nothing_is_left();
-    }
-}
-
-#[test]
-fn blocks_can_be_kept_in_a_file() {
-    needs!(DISKS);
-    let mut site = Site::new();
-    let disk = DiskSpec {
-        backing: Backing::File,
-        trace_requests: 0,
-        ..disk(64 << 20)
-    };
-    let rig = site.ext4(disk);
-    fs::write(rig.data_directory().join("records"), "of the engine").unwrap();
-    assert_eq!(site.undo(rig), [""; 0]);
-    site.nothing_is_left();
-}
-
-#[test]
-fn a_slow_disk_with_much_to_write_is_undone_all_the_same() {
-    needs!(DISKS);
-    let mut site = Site::new();
-    let disk = DiskSpec {
-        iops: DiskRates {
-            joint: Some(1.0),
-            ..DiskRates::default()
-        },
-        ..disk(64 << 20)
-    };
-    let rig = site.ext4(disk);
-    let mut control = Control::connect(rig.control_socket().unwrap()).unwrap();
-    control.shape(true).unwrap();
-    fs::write(rig.data_directory().join("records"), vec![7; 16 << 20]).unwrap();
-    drop(control);
-    drop(rig);
-    site.nothing_is_left();
-}
-
-#[test]
-fn a_bare_disk_is_a_block_device() {
-    needs!(DISKS);
-    let mut site = Site::new();
-    let parent = site.folder.path().join("data");
-    let spec = disk(64 << 20);
-    let bare = BareDisk::build(&spec, &parent, "a", &daemon(), &mut site.journal).unwrap();
-    fs::write(bare.device_path(), vec![3; 1 << 20]).unwrap();
-    Control::connect(bare.control_socket()).unwrap();
-    assert_eq!(bare.tear_down(&mut site.journal).unwrap(), [""; 0]);
-    site.nothing_is_left();
-}
-
-#[test]
-fn a_daemon_that_dies_is_noticed_and_nothing_stays() {
-    needs!(DISKS);
-    for kind in FilesystemKind::ALL {
-        let mut site = Site::new();
-        let rig = site.build(&spec(disk(320 << 20), kind), 1 << 20).unwrap();
-        fs::write(rig.data_directory().join("records"), vec![7; 4 << 20]).unwrap();
-        kill_process(daemon_of(&rig), Signal::KILL).unwrap();
-        let begun = Instant::now();
-        while rig.is_sound().is_ok() && begun.elapsed() < Duration::from_secs(10) {
-            std::thread::yield_now();
-        }
-        let error = rig.is_sound().unwrap_err().to_string();
-        assert_starts(&error, "the disk daemon died");
-        assert_eq!(site.undo(rig), [""; 0]);
-        site.nothing_is_left();
-    }
-}
-
-#[test]
-fn a_daemon_that_hangs_is_ended() {
-    needs!(DISKS);
-    let mut site = Site::new();
-    let rig = site.ext4(disk(64 << 20));
-    fs::write(rig.data_directory().join("records"), vec![7; 4 << 20]).unwrap();
-    kill_process(daemon_of(&rig), Signal::STOP).unwrap();
-    assert_eq!(site.undo(rig), [""; 0]);
-    site.nothing_is_left();
-}
-
-#[test]
-fn a_disk_that_fills_up_is_an_error_of_the_writer() {
-    needs!(DISKS);
-    let mut site = Site::new();
-    let rig = site.ext4(disk(32 << 20));
-    let error = fs::write(rig.data_directory().join("much"), vec![1; 64 << 20]).unwrap_err();
-    assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
-    assert_eq!(site.undo(rig), [""; 0]);
-    site.nothing_is_left();
-}
-
-#[test]
-fn what_cannot_be_made_leaves_nothing() {
-    needs!(DISKS);
-    let mut site = Site::new();
-    let small = spec(disk(64 << 20), FilesystemKind::Ext4);
-    let error = site.build(&small, 65 << 20).unwrap_err().to_string();
-    let expected = "the disk of 64.0 MiB is too small: 65.0 MiB are needed for the data; give it a larger `capacity`, or ask for less data";
-    assert_eq!(error, expected);
-    // It fits on the disk, and not into its filesystem.
-    let error = site.build(&small, 63 << 20).unwrap_err();
-    let is_it = matches!(error, TestbedError::NotEnoughSpace { .. });
-    assert!(is_it, "{error}");
-    site.nothing_is_left();
-
-    let logdev = &["-l", "logdev=/dev/loop1"];
-    let foreign = "`-l` is not an option that mkfs.ext4 may be given";
-    let bind = "`bind` is not an option that mount may be given";
-    for (mkfs, mount, begins) in [
-        (&["-b", "3"][..], &[][..], "`mkfs.ext4 "),
-        // What was asked for another filesystem.
-        (logdev, &[], foreign),
-        (&[], &["data=no-such-mode"], "`mount -t ext4"),
-        (&[], &["bind"], bind),
-    ] {
-        let mut odd = small.clone();
-        let filesystem = odd.filesystem.as_mut().unwrap();
-        filesystem.mkfs = mkfs.iter().map(|&word| word.into()).collect();
-        filesystem.mount = mount.iter().map(|&word| word.into()).collect();
-        assert_starts(site.build(&odd, 1).unwrap_err(), begins);
-    }
-    site.nothing_is_left();
-    drop(site.journal);
-    let state = site.folder.path().join("state");
-    assert!(abandoned(&state).unwrap().is_empty());
-}
-
 /// A program that is killed, at the latest when this is dropped.
 struct Killed(Child);
 
@@ -444,103 +278,265 @@ fn loops_below(folder: &Path) -> Vec<String> {
     found
 }
 
-#[test]
-fn a_program_killed_at_any_moment_leaves_what_the_next_one_undoes() {
-    needs!(DISKS);
-    let kills: u64 =
-        std::env::var("PLIMSOLL_TEST_KILLS").map_or(20, |kills| kills.parse().unwrap());
-    let folder = passable_folder();
-    let (state, parent) = (folder.path().join("state"), folder.path().join("data"));
-    let journals = state.join("journal");
-    let mut left_something = 0;
-    for kill in 0..kills {
-        let builder = Killed::start("builds_rigs_until_it_is_killed", folder.path());
-        builder.kill(kill, 1_500);
+mod slow {
+    use super::*;
 
-        let mut tokens = Vec::new();
-        let mut filesystems = Vec::new();
-        for entry in fs::read_dir(&journals).into_iter().flatten().flatten() {
-            for line in fs::read_to_string(entry.path()).unwrap().lines() {
-                let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-                let filesystem = &line["step"]["backing_file"]["filesystem"];
-                filesystems.extend(filesystem.as_str().map(str::to_owned));
-            }
-            let name = entry.file_name().into_string().unwrap();
-            let name = name.trim_start_matches('.').trim_end_matches(".ndjson");
-            tokens.push(name.rsplit('-').next().unwrap().to_owned());
+    #[test]
+    fn each_filesystem_on_an_emulated_disk_is_made_and_gone() {
+        needs!(DISKS);
+        for kind in FilesystemKind::ALL {
+            let mut site = Site::new();
+            let rig = site.build(&spec(disk(320 << 20), kind), 1 << 20).unwrap();
+            let device = rig.device().unwrap().to_owned();
+            assert_eq!(loops_below(site.folder.path()).len(), 1);
+            rig.is_sound().unwrap();
+            let record = rig.record();
+            let command = record.mkfs.unwrap();
+            assert_ends(&command, &format!("/dev/{device}"));
+            assert_eq!(record.device.unwrap(), format!("/dev/{device}"));
+
+            let mut control = Control::connect(rig.control_socket().unwrap()).unwrap();
+            assert!(!control.counters().unwrap().shaped, "until it is told");
+            control.shape(true).unwrap();
+            drop(control);
+            let records = rig.data_directory().join("records");
+            fs::write(&records, vec![7; 8 << 20]).unwrap();
+            assert_eq!(fs::read(&records).unwrap(), vec![7; 8 << 20]);
+
+            let torn_down = rig.tear_down(&mut site.journal).unwrap();
+            assert_eq!(torn_down.notes, [""; 0]);
+            assert!(torn_down.trace.as_ref().unwrap().exists());
+            torn_down.remove(&mut site.journal).unwrap();
+            site.nothing_is_left();
+
+            drop(site.build(&spec(disk(320 << 20), kind), 1 << 20).unwrap());
+            site.nothing_is_left();
         }
-        // Who undoes may be killed as well, and another goes on.
-        if kill % 2 == 0 {
-            let undoer = Killed::start("undoes_until_it_is_killed", folder.path());
-            undoer.kill(kill + kills, 300);
-        }
-        // A child between its birth and its program holds the journal for an instant.
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(60) {
-            for left in abandoned(&state).unwrap() {
-                left_something += usize::from(!left.describe().is_empty());
-                left.undo(&mut |_| {}).unwrap();
-            }
-            let open = fs::read_dir(&journals).into_iter().flatten().count();
-            if open == 0 {
-                break;
-            }
-        }
-        assert_eq!(mounts_below(folder.path()), [""; 0], "kill {kill}");
-        assert_eq!(loops_below(folder.path()), [""; 0], "kill {kill}");
-        for filesystem in filesystems {
-            assert!(!is_below_a_loop(&filesystem), "kill {kill}: {filesystem}");
-        }
-        let data = fs::read_dir(&parent).map_or(0, Iterator::count);
-        assert_eq!(data, 0, "kill {kill}");
-        for token in tokens {
-            assert_eq!(processes_with(&token), [""; 0], "kill {kill}");
-            let mut groups = Vec::new();
-            groups_with(&token, Path::new("/sys/fs/cgroup"), &mut groups);
-            assert_eq!(groups, [""; 0].map(PathBuf::from), "kill {kill}");
-        }
-        let open = fs::read_dir(&journals).map_or(0, Iterator::count);
-        assert_eq!(open, 0, "kill {kill}: a journal stays");
     }
-    assert!(left_something > 0, "it was never killed in the middle");
-}
 
-#[test]
-fn limits_hold_on_an_emulated_disk_too() {
-    needs!(DISKS);
-    let mut site = Site::new();
-    let mut spec = spec(disk(64 << 20), FilesystemKind::Ext4);
-    spec.limits = LimitsSpec {
-        memory_bytes: Some(32 << 20),
-        ..LimitsSpec::default()
-    };
-    let rig = site.build(&spec, 1 << 20).unwrap();
-    let memory = rig.group().unwrap().memory.clone().unwrap();
-    let mut worker = Command::new("cat")
-        .env(MARK_VARIABLE, rig.mark())
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    rig.admit(worker.id()).unwrap();
-    let inside = fs::read_to_string(memory.join("cgroup.procs")).unwrap();
-    assert_eq!(inside.trim(), worker.id().to_string());
-    rig.is_sound().unwrap();
-    // Who takes more than all of it is ended, and that is said as what it is.
-    let script = "read go; head -c 67108864 /dev/zero | tail -c 67108864 | wc -c";
-    let mut greedy = Command::new("sh")
-        .args(["-c", script])
-        .env(MARK_VARIABLE, rig.mark())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    rig.admit(greedy.id()).unwrap();
-    drop(greedy.stdin.take());
-    greedy.wait().unwrap();
-    let said = rig.is_sound().unwrap_err().to_string();
-    assert_contains(&said, "had used up the 32 MiB of memory");
-    assert_eq!(site.undo(rig), [""; 0]);
-    worker.wait().unwrap();
-    assert!(!memory.exists());
-    site.nothing_is_left();
+    #[test]
+    fn blocks_can_be_kept_in_a_file() {
+        needs!(DISKS);
+        let mut site = Site::new();
+        let disk = DiskSpec {
+            backing: Backing::File,
+            trace_requests: 0,
+            ..disk(64 << 20)
+        };
+        let rig = site.ext4(disk);
+        fs::write(rig.data_directory().join("records"), "of the engine").unwrap();
+        assert_eq!(site.undo(rig), [""; 0]);
+        site.nothing_is_left();
+    }
+
+    #[test]
+    fn a_slow_disk_with_much_to_write_is_undone_all_the_same() {
+        needs!(DISKS);
+        let mut site = Site::new();
+        let disk = DiskSpec {
+            iops: DiskRates {
+                joint: Some(1.0),
+                ..DiskRates::default()
+            },
+            ..disk(64 << 20)
+        };
+        let rig = site.ext4(disk);
+        let mut control = Control::connect(rig.control_socket().unwrap()).unwrap();
+        control.shape(true).unwrap();
+        fs::write(rig.data_directory().join("records"), vec![7; 16 << 20]).unwrap();
+        drop(control);
+        drop(rig);
+        site.nothing_is_left();
+    }
+
+    #[test]
+    fn a_bare_disk_is_a_block_device() {
+        needs!(DISKS);
+        let mut site = Site::new();
+        let parent = site.folder.path().join("data");
+        let spec = disk(64 << 20);
+        let bare = BareDisk::build(&spec, &parent, "a", &daemon(), &mut site.journal).unwrap();
+        fs::write(bare.device_path(), vec![3; 1 << 20]).unwrap();
+        Control::connect(bare.control_socket()).unwrap();
+        assert_eq!(bare.tear_down(&mut site.journal).unwrap(), [""; 0]);
+        site.nothing_is_left();
+    }
+
+    #[test]
+    fn a_daemon_that_dies_is_noticed_and_nothing_stays() {
+        needs!(DISKS);
+        for kind in FilesystemKind::ALL {
+            let mut site = Site::new();
+            let rig = site.build(&spec(disk(320 << 20), kind), 1 << 20).unwrap();
+            fs::write(rig.data_directory().join("records"), vec![7; 4 << 20]).unwrap();
+            kill_process(daemon_of(&rig), Signal::KILL).unwrap();
+            let begun = Instant::now();
+            while rig.is_sound().is_ok() && begun.elapsed() < Duration::from_secs(10) {
+                std::thread::yield_now();
+            }
+            let error = rig.is_sound().unwrap_err().to_string();
+            assert_starts(&error, "the disk daemon died");
+            assert_eq!(site.undo(rig), [""; 0]);
+            site.nothing_is_left();
+        }
+    }
+
+    #[test]
+    fn a_daemon_that_hangs_is_ended() {
+        needs!(DISKS);
+        let mut site = Site::new();
+        let rig = site.ext4(disk(64 << 20));
+        fs::write(rig.data_directory().join("records"), vec![7; 4 << 20]).unwrap();
+        kill_process(daemon_of(&rig), Signal::STOP).unwrap();
+        assert_eq!(site.undo(rig), [""; 0]);
+        site.nothing_is_left();
+    }
+
+    #[test]
+    fn a_disk_that_fills_up_is_an_error_of_the_writer() {
+        needs!(DISKS);
+        let mut site = Site::new();
+        let rig = site.ext4(disk(32 << 20));
+        let error = fs::write(rig.data_directory().join("much"), vec![1; 64 << 20]).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
+        assert_eq!(site.undo(rig), [""; 0]);
+        site.nothing_is_left();
+    }
+
+    #[test]
+    fn what_cannot_be_made_leaves_nothing() {
+        needs!(DISKS);
+        let mut site = Site::new();
+        let small = spec(disk(64 << 20), FilesystemKind::Ext4);
+        let error = site.build(&small, 65 << 20).unwrap_err().to_string();
+        let expected = "the disk of 64.0 MiB is too small: 65.0 MiB are needed for the data; give it a larger `capacity`, or ask for less data";
+        assert_eq!(error, expected);
+        // It fits on the disk, and not into its filesystem.
+        let error = site.build(&small, 63 << 20).unwrap_err();
+        let is_it = matches!(error, TestbedError::NotEnoughSpace { .. });
+        assert!(is_it, "{error}");
+        site.nothing_is_left();
+
+        let logdev = &["-l", "logdev=/dev/loop1"];
+        let foreign = "`-l` is not an option that mkfs.ext4 may be given";
+        let bind = "`bind` is not an option that mount may be given";
+        for (mkfs, mount, begins) in [
+            (&["-b", "3"][..], &[][..], "`mkfs.ext4 "),
+            // What was asked for another filesystem.
+            (logdev, &[], foreign),
+            (&[], &["data=no-such-mode"], "`mount -t ext4"),
+            (&[], &["bind"], bind),
+        ] {
+            let mut odd = small.clone();
+            let filesystem = odd.filesystem.as_mut().unwrap();
+            filesystem.mkfs = mkfs.iter().map(|&word| word.into()).collect();
+            filesystem.mount = mount.iter().map(|&word| word.into()).collect();
+            assert_starts(site.build(&odd, 1).unwrap_err(), begins);
+        }
+        site.nothing_is_left();
+        drop(site.journal);
+        let state = site.folder.path().join("state");
+        assert!(abandoned(&state).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_program_killed_at_any_moment_leaves_what_the_next_one_undoes() {
+        needs!(DISKS);
+        let kills: u64 =
+            std::env::var("PLIMSOLL_TEST_KILLS").map_or(20, |kills| kills.parse().unwrap());
+        let folder = passable_folder();
+        let (state, parent) = (folder.path().join("state"), folder.path().join("data"));
+        let journals = state.join("journal");
+        let mut left_something = 0;
+        for kill in 0..kills {
+            let builder = Killed::start("builds_rigs_until_it_is_killed", folder.path());
+            builder.kill(kill, 1_500);
+
+            let mut tokens = Vec::new();
+            let mut filesystems = Vec::new();
+            for entry in fs::read_dir(&journals).into_iter().flatten().flatten() {
+                for line in fs::read_to_string(entry.path()).unwrap().lines() {
+                    let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+                    let filesystem = &line["step"]["backing_file"]["filesystem"];
+                    filesystems.extend(filesystem.as_str().map(str::to_owned));
+                }
+                let name = entry.file_name().into_string().unwrap();
+                let name = name.trim_start_matches('.').trim_end_matches(".ndjson");
+                tokens.push(name.rsplit('-').next().unwrap().to_owned());
+            }
+            // Who undoes may be killed as well, and another goes on.
+            if kill % 2 == 0 {
+                let undoer = Killed::start("undoes_until_it_is_killed", folder.path());
+                undoer.kill(kill + kills, 300);
+            }
+            // A child between its birth and its program holds the journal for an instant.
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_secs(60) {
+                for left in abandoned(&state).unwrap() {
+                    left_something += usize::from(!left.describe().is_empty());
+                    left.undo(&mut |_| {}).unwrap();
+                }
+                let open = fs::read_dir(&journals).into_iter().flatten().count();
+                if open == 0 {
+                    break;
+                }
+            }
+            assert_eq!(mounts_below(folder.path()), [""; 0], "kill {kill}");
+            assert_eq!(loops_below(folder.path()), [""; 0], "kill {kill}");
+            for filesystem in filesystems {
+                assert!(!is_below_a_loop(&filesystem), "kill {kill}: {filesystem}");
+            }
+            let data = fs::read_dir(&parent).map_or(0, Iterator::count);
+            assert_eq!(data, 0, "kill {kill}");
+            for token in tokens {
+                assert_eq!(processes_with(&token), [""; 0], "kill {kill}");
+                let mut groups = Vec::new();
+                groups_with(&token, Path::new("/sys/fs/cgroup"), &mut groups);
+                assert_eq!(groups, [""; 0].map(PathBuf::from), "kill {kill}");
+            }
+            let open = fs::read_dir(&journals).map_or(0, Iterator::count);
+            assert_eq!(open, 0, "kill {kill}: a journal stays");
+        }
+        assert!(left_something > 0, "it was never killed in the middle");
+    }
+
+    #[test]
+    fn limits_hold_on_an_emulated_disk_too() {
+        needs!(DISKS);
+        let mut site = Site::new();
+        let mut spec = spec(disk(64 << 20), FilesystemKind::Ext4);
+        spec.limits = LimitsSpec {
+            memory_bytes: Some(32 << 20),
+            ..LimitsSpec::default()
+        };
+        let rig = site.build(&spec, 1 << 20).unwrap();
+        let memory = rig.group().unwrap().memory.clone().unwrap();
+        let mut worker = Command::new("cat")
+            .env(MARK_VARIABLE, rig.mark())
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        rig.admit(worker.id()).unwrap();
+        let inside = fs::read_to_string(memory.join("cgroup.procs")).unwrap();
+        assert_eq!(inside.trim(), worker.id().to_string());
+        rig.is_sound().unwrap();
+        // Who takes more than all of it is ended, and that is said as what it is.
+        let script = "read go; head -c 67108864 /dev/zero | tail -c 67108864 | wc -c";
+        let mut greedy = Command::new("sh")
+            .args(["-c", script])
+            .env(MARK_VARIABLE, rig.mark())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        rig.admit(greedy.id()).unwrap();
+        drop(greedy.stdin.take());
+        greedy.wait().unwrap();
+        let said = rig.is_sound().unwrap_err().to_string();
+        assert_contains(&said, "had used up the 32 MiB of memory");
+        assert_eq!(site.undo(rig), [""; 0]);
+        worker.wait().unwrap();
+        assert!(!memory.exists());
+        site.nothing_is_left();
+    }
 }

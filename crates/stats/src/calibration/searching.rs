@@ -3,7 +3,7 @@
 use crate::{ChangeRule, Line, LineGoal, LineSearch, LineStep, LineTrial, change_points};
 
 use crate::calibration::simulate::Source;
-use crate::calibration::study::{Promise, Studies, Study};
+use crate::calibration::study::{Promise, Studies, Study, repeats};
 use Promise::{AtLeast, AtMost, Between};
 
 const TRUTH: f64 = 7_350.0;
@@ -192,7 +192,7 @@ fn lines(studies: &mut Vec<Study>) {
                 name.push_str("; begun within about 1 % of it");
             }
             let mut source = Source::new(case.seed);
-            let found: Vec<Found> = (0..LINES)
+            let found: Vec<Found> = (0..repeats(LINES))
                 .map(|_| search(&mut source, case.varies, start))
                 .collect();
             let count = |counted, promise, happened: fn(&Found) -> bool| {
@@ -207,9 +207,8 @@ fn lines(studies: &mut Vec<Study>) {
                     Found::is_narrow,
                 ));
             }
-            let trials: usize = found.iter().map(|found| found.trials).sum();
-            let mean = trials as f64 / LINES as f64;
-            studies.push(Study::mean(&name, "trials, on average", most, mean, LINES));
+            let trials: Vec<f64> = found.iter().map(|found| found.trials as f64).collect();
+            studies.push(Study::mean(&name, "trials, on average", most, &trials));
         }
     }
 }

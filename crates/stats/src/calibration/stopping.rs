@@ -3,7 +3,7 @@
 use crate::{Comparison, Interval, Rule, Standing, gate_confidences, is_enough, looks};
 
 use crate::calibration::simulate::Source;
-use crate::calibration::study::{Promise, Studies, Study};
+use crate::calibration::study::{Promise, Studies, Study, repeats};
 use Promise::{AtLeast, AtMost};
 
 const REPEATS: usize = 1000;
@@ -149,15 +149,14 @@ fn gates(studies: &mut Studies) {
             })
         });
         let mut source = Source::new(seed);
-        let blocks: f64 = (0..REPEATS)
+        let blocks: Vec<f64> = (0..repeats(REPEATS))
             .map(|_| f64::from(gated(&mut source, Noise::Independent, ratio).2))
-            .sum();
+            .collect();
         studies.all.push(Study::mean(
             simulated,
             "blocks until the end, on average",
             f64::from(MOST),
-            blocks / REPEATS as f64,
-            REPEATS,
+            &blocks,
         ));
     }
 }
@@ -201,15 +200,14 @@ pub fn studies() -> Vec<Study> {
         });
     }
     let mut source = Source::new(45);
-    let blocks: f64 = (0..REPEATS)
+    let blocks: Vec<f64> = (0..repeats(REPEATS))
         .map(|_| f64::from(stopped(&mut source, Noise::Independent, 1.0, Stop::Narrow).1))
-        .sum();
+        .collect();
     studies.all.push(Study::mean(
         "looks at 6 to 33 blocks for ± 3 %, 3 % noise",
         "blocks until the end, on average",
         25.0,
-        blocks / REPEATS as f64,
-        REPEATS,
+        &blocks,
     ));
     // What looking does when it looks at the wrong thing.
     let simulated = "the same, but stopped when the arms differ, equal arms";

@@ -1,6 +1,29 @@
 //! One simulation, repeated, and what it had to show.
 
 use crate::calibration::simulate::Source;
+use std::cell::Cell;
+
+thread_local! {
+    /// Whether studies that run on this thread make a small part of their repeats.
+    static IS_SHORT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What `work` returns, with a fortieth of the repeats of every study in it.
+pub fn short<T>(work: impl FnOnce() -> T) -> T {
+    IS_SHORT.set(true);
+    let result = work();
+    IS_SHORT.set(false);
+    result
+}
+
+/// Of so many repeats, those that are made on this thread.
+pub fn repeats(all: usize) -> usize {
+    if IS_SHORT.get() {
+        (all / 40).max(40)
+    } else {
+        all
+    }
+}
 
 /// The share that a method promises, before allowing for chance.
 #[derive(Clone, Copy)]
@@ -70,7 +93,7 @@ impl Study {
         mut trial: impl FnMut() -> Option<bool>,
     ) -> Study {
         let (mut hits, mut counted_repeats) = (0, 0);
-        for _ in 0..repeats {
+        for _ in 0..self::repeats(repeats) {
             let Some(hit) = trial() else { continue };
             counted_repeats += 1;
             hits += usize::from(hit);
@@ -83,13 +106,14 @@ impl Study {
         }
     }
 
-    /// A mean over repeats that may not be above `most`. Nothing is allowed for chance.
-    pub fn mean(simulated: &str, counted: &str, most: f64, mean: f64, repeats: usize) -> Study {
+    /// A mean that may not be above `most`. Nothing is allowed for chance.
+    pub fn mean(simulated: &str, counted: &str, most: f64, values: &[f64]) -> Study {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
         Study {
             simulated: simulated.into(),
             counted: counted.into(),
             found: Found::Mean { mean, most },
-            repeats,
+            repeats: values.len(),
         }
     }
 

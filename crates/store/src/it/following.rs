@@ -69,32 +69,6 @@ fn news_tell_everything_once() {
 }
 
 #[test]
-fn a_long_experiment_is_told_in_parts_and_in_order() {
-    let (_site, mut store) = Site::with_store();
-    let mut record = sample::experiment("long");
-    let mut run = sample::run("small", 0);
-    let mut point = sample::point(Some(0));
-    point.slices = (0..4_100).map(|index| sample::slice(index, &[5])).collect();
-    point.end = Some(PointEnd::default());
-    run.points.push(point);
-    record.runs.push(run);
-    store.import(record).unwrap();
-
-    let mut following = store.follow("long").unwrap();
-    let mut told = Vec::new();
-    loop {
-        let news = store.news(&mut following).unwrap();
-        told.extend(news.slices.iter().map(|(_, slice)| slice.index));
-        // Its end is told when all of it was.
-        assert_eq!(news.ended.len(), usize::from(!news.more));
-        if !news.more {
-            break;
-        }
-    }
-    assert!(told.iter().copied().eq(0..4_100));
-}
-
-#[test]
 fn what_was_deleted_is_not_followed_any_more() {
     let (site, mut writer) = Site::with_store();
     writer.import(sample::experiment("one")).unwrap();
@@ -131,4 +105,34 @@ fn the_version_changes_with_what_is_judged() {
         assert!(!seen[number + 1..].contains(one), "{number}");
     }
     assert_eq!(reader.version("last").unwrap().0, "one");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_long_experiment_is_told_in_parts_and_in_order() {
+        let (_site, mut store) = Site::with_store();
+        let mut record = sample::experiment("long");
+        let mut run = sample::run("small", 0);
+        let mut point = sample::point(Some(0));
+        point.slices = (0..4_100).map(|index| sample::slice(index, &[5])).collect();
+        point.end = Some(PointEnd::default());
+        run.points.push(point);
+        record.runs.push(run);
+        store.import(record).unwrap();
+
+        let mut following = store.follow("long").unwrap();
+        let mut told = Vec::new();
+        loop {
+            let news = store.news(&mut following).unwrap();
+            told.extend(news.slices.iter().map(|(_, slice)| slice.index));
+            // Its end is told when all of it was.
+            assert_eq!(news.ended.len(), usize::from(!news.more));
+            if !news.more {
+                break;
+            }
+        }
+        assert!(told.iter().copied().eq(0..4_100));
+    }
 }

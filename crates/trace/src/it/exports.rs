@@ -59,53 +59,6 @@ fn the_iolog_is_as_fio_has_it() {
 }
 
 #[test]
-fn fio_replays_every_request() {
-    needs!([Need::Program("fio")]);
-    let folder = tempdir().unwrap();
-    let mut requests = Vec::new();
-    for number in 0..300_u64 {
-        let offset = number * 7919 % 1000 * 4096;
-        let length = 512 << (number % 5);
-        let kind = match number % 10 {
-            0..6 => Kind::Read,
-            6..9 => Kind::Write,
-            _ => Kind::Flush,
-        };
-        let request = match kind {
-            Kind::Flush => request(number * 100_000, kind, 0, 0),
-            _ => request(number * 100_000, kind, offset, length),
-        };
-        requests.push(request);
-    }
-    let trace = trace(folder.path(), &head(), &requests, &[]);
-    let iolog = folder.path().join("disk.iolog");
-    iolog_v3(&trace, &mut std::fs::File::create(&iolog).unwrap()).unwrap();
-    let disk = folder.path().join("disk");
-    std::fs::File::create(&disk)
-        .unwrap()
-        .set_len(8 << 20)
-        .unwrap();
-
-    let output = Command::new("fio")
-        .args(["--name=replay", "--ioengine=psync", "--output-format=json"])
-        .arg(format!("--read_iolog={}", iolog.display()))
-        .arg(format!("--replay_redirect={}", disk.display()))
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let job = &said["jobs"][0];
-    for (kind, name) in [(Kind::Read, "read"), (Kind::Write, "write")] {
-        let asked: Vec<&Request> = requests.iter().filter(|found| found.kind == kind).collect();
-        let bytes: u64 = asked.iter().map(|found| u64::from(found.length)).sum();
-        assert_eq!(job[name]["total_ios"], asked.len(), "{name}s");
-        assert_eq!(job[name]["io_bytes"], bytes, "bytes of {name}s");
-    }
-    assert_eq!(job["sync"]["total_ios"], 30, "syncs");
-}
-
-#[test]
 fn a_line_tells_which_file_a_request_went_to() {
     let folder = tempdir().unwrap();
     let head = head();
@@ -148,4 +101,55 @@ fn a_line_tells_which_file_a_request_went_to() {
          40,read,0,512,7000000,2,800,1,metadata,,,\n\
          50,flush,0,0,7000000,2,800,0,,,,\n"
     );
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn fio_replays_every_request() {
+        needs!([Need::Program("fio")]);
+        let folder = tempdir().unwrap();
+        let mut requests = Vec::new();
+        for number in 0..300_u64 {
+            let offset = number * 7919 % 1000 * 4096;
+            let length = 512 << (number % 5);
+            let kind = match number % 10 {
+                0..6 => Kind::Read,
+                6..9 => Kind::Write,
+                _ => Kind::Flush,
+            };
+            let request = match kind {
+                Kind::Flush => request(number * 100_000, kind, 0, 0),
+                _ => request(number * 100_000, kind, offset, length),
+            };
+            requests.push(request);
+        }
+        let trace = trace(folder.path(), &head(), &requests, &[]);
+        let iolog = folder.path().join("disk.iolog");
+        iolog_v3(&trace, &mut std::fs::File::create(&iolog).unwrap()).unwrap();
+        let disk = folder.path().join("disk");
+        std::fs::File::create(&disk)
+            .unwrap()
+            .set_len(8 << 20)
+            .unwrap();
+
+        let output = Command::new("fio")
+            .args(["--name=replay", "--ioengine=psync", "--output-format=json"])
+            .arg(format!("--read_iolog={}", iolog.display()))
+            .arg(format!("--replay_redirect={}", disk.display()))
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let job = &said["jobs"][0];
+        for (kind, name) in [(Kind::Read, "read"), (Kind::Write, "write")] {
+            let asked: Vec<&Request> = requests.iter().filter(|found| found.kind == kind).collect();
+            let bytes: u64 = asked.iter().map(|found| u64::from(found.length)).sum();
+            assert_eq!(job[name]["total_ios"], asked.len(), "{name}s");
+            assert_eq!(job[name]["io_bytes"], bytes, "bytes of {name}s");
+        }
+        assert_eq!(job["sync"]["total_ios"], 30, "syncs");
+    }
 }

@@ -76,31 +76,35 @@ fn what_exists_is_not_overwritten_and_nothing_else_left() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
-#[test]
-fn every_damage_is_noticed() {
-    let folder = tempdir().unwrap();
-    let live = folder.path().join("live.trace");
-    let kept = folder.path().join("disk.trace");
-    let damaged = folder.path().join("damaged.trace");
-    let writer = Writer::create(&live, 100, &head()).unwrap();
-    for number in 0..100 {
-        writer.record(&request(number));
-    }
-    finish(&live, &kept, &[map(1)]).unwrap();
-    let trace = Trace::open(&kept).unwrap();
-    let whole = std::fs::read(&kept).unwrap();
-    for end in 0..whole.len() {
-        std::fs::write(&damaged, &whole[..end]).unwrap();
-        assert!(Trace::open(&damaged).is_err(), "cut to {end} bytes");
-    }
-    // Bytes 64 to 191 are the counters of the live form, without meaning here.
-    for at in (0..64).chain(192..whole.len()) {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 0x10;
-        std::fs::write(&damaged, &bytes).unwrap();
-        // Some bits of the compression's own head, such as the size of its window, change nothing of what is held.
-        let harmless = Trace::open(&damaged).is_ok_and(|found| found == trace);
-        let refused = Trace::open(&damaged).is_err();
-        assert!(refused || harmless, "byte {at} changed");
+mod slow {
+    use super::*;
+
+    #[test]
+    fn every_damage_is_noticed() {
+        let folder = tempdir().unwrap();
+        let live = folder.path().join("live.trace");
+        let kept = folder.path().join("disk.trace");
+        let damaged = folder.path().join("damaged.trace");
+        let writer = Writer::create(&live, 100, &head()).unwrap();
+        for number in 0..100 {
+            writer.record(&request(number));
+        }
+        finish(&live, &kept, &[map(1)]).unwrap();
+        let trace = Trace::open(&kept).unwrap();
+        let whole = std::fs::read(&kept).unwrap();
+        for end in 0..whole.len() {
+            std::fs::write(&damaged, &whole[..end]).unwrap();
+            assert!(Trace::open(&damaged).is_err(), "cut to {end} bytes");
+        }
+        // Bytes 64 to 191 are the counters of the live form, without meaning here.
+        for at in (0..64).chain(192..whole.len()) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x10;
+            std::fs::write(&damaged, &bytes).unwrap();
+            // Some bits of the compression's own head, such as the size of its window, change nothing of what is held.
+            let harmless = Trace::open(&damaged).is_ok_and(|found| found == trace);
+            let refused = Trace::open(&damaged).is_err();
+            assert!(refused || harmless, "byte {at} changed");
+        }
     }
 }

@@ -125,58 +125,62 @@ fn check(filesystem: &Filesystem, copies: u64) {
 }
 
 #[test]
-fn xfs_files_lie_where_the_map_says() {
-    needs!(root_and(&["losetup", "mkfs.xfs"]));
-    check(&Filesystem::make(&["mkfs.xfs", "-q"], "defaults"), 1);
-}
-
-#[test]
-fn ext4_files_lie_where_the_map_says() {
-    needs!(root_and(&["losetup", "mkfs.ext4"]));
-    check(&Filesystem::make(&["mkfs.ext4", "-q"], "defaults"), 1);
-}
-
-#[test]
-fn btrfs_files_lie_where_the_map_says() {
-    needs!(root_and(&["losetup", "mkfs.btrfs"]));
-    check(&Filesystem::make(&["mkfs.btrfs", "-q"], "defaults"), 1);
-}
-
-#[test]
-fn both_copies_of_btrfs_files_lie_where_the_map_says() {
-    needs!(root_and(&["losetup", "mkfs.btrfs"]));
-    let mkfs = ["mkfs.btrfs", "-q", "-d", "dup"];
-    check(&Filesystem::make(&mkfs, "defaults"), 2);
-}
-
-#[test]
-fn compressed_files_are_said_to_be_unmapped() {
-    needs!(root_and(&["losetup", "mkfs.btrfs"]));
-    let filesystem = Filesystem::make(&["mkfs.btrfs", "-q"], "compress-force=zstd");
-    fs::write(filesystem.path().join("zeros"), vec![0; 1 << 20]).unwrap();
-    let map = ExtentMap::take(filesystem.path()).unwrap();
-    assert_eq!(file(&map, "zeros").unmapped, Some(Unmapped::Encoded));
-    assert!(!map.is_complete());
-}
-
-#[test]
-fn a_filesystem_that_was_balanced_is_mapped_anew() {
-    needs!(root_and(&["losetup", "mkfs.btrfs", "btrfs"]));
-    let filesystem = Filesystem::make(&["mkfs.btrfs", "-q"], "defaults");
-    fill(filesystem.path());
-    let before = ExtentMap::take(filesystem.path()).unwrap();
-    let point = filesystem.path().to_str().unwrap();
-    run("btrfs", &["balance", "start", "--full-balance", point]);
-    let after = ExtentMap::take(filesystem.path()).unwrap();
-    let (before, after) = (file(&before, "turn-2"), file(&after, "turn-2"));
-    assert_ne!(before.extents, after.extents);
-    assert_eq!(compare(&filesystem, after), after.size);
-}
-
-#[test]
 fn a_filesystem_that_tells_nothing_is_refused() {
     needs!([Need::File("/dev/shm")]);
     let folder = tempdir_in("/dev/shm").unwrap();
     fs::write(folder.path().join("file"), "text").unwrap();
     assert_err!(ExtentMap::take(folder.path()), TraceError::NoExtents { .. });
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn xfs_files_lie_where_the_map_says() {
+        needs!(root_and(&["losetup", "mkfs.xfs"]));
+        check(&Filesystem::make(&["mkfs.xfs", "-q"], "defaults"), 1);
+    }
+
+    #[test]
+    fn ext4_files_lie_where_the_map_says() {
+        needs!(root_and(&["losetup", "mkfs.ext4"]));
+        check(&Filesystem::make(&["mkfs.ext4", "-q"], "defaults"), 1);
+    }
+
+    #[test]
+    fn btrfs_files_lie_where_the_map_says() {
+        needs!(root_and(&["losetup", "mkfs.btrfs"]));
+        check(&Filesystem::make(&["mkfs.btrfs", "-q"], "defaults"), 1);
+    }
+
+    #[test]
+    fn both_copies_of_btrfs_files_lie_where_the_map_says() {
+        needs!(root_and(&["losetup", "mkfs.btrfs"]));
+        let mkfs = ["mkfs.btrfs", "-q", "-d", "dup"];
+        check(&Filesystem::make(&mkfs, "defaults"), 2);
+    }
+
+    #[test]
+    fn compressed_files_are_said_to_be_unmapped() {
+        needs!(root_and(&["losetup", "mkfs.btrfs"]));
+        let filesystem = Filesystem::make(&["mkfs.btrfs", "-q"], "compress-force=zstd");
+        fs::write(filesystem.path().join("zeros"), vec![0; 1 << 20]).unwrap();
+        let map = ExtentMap::take(filesystem.path()).unwrap();
+        assert_eq!(file(&map, "zeros").unmapped, Some(Unmapped::Encoded));
+        assert!(!map.is_complete());
+    }
+
+    #[test]
+    fn a_filesystem_that_was_balanced_is_mapped_anew() {
+        needs!(root_and(&["losetup", "mkfs.btrfs", "btrfs"]));
+        let filesystem = Filesystem::make(&["mkfs.btrfs", "-q"], "defaults");
+        fill(filesystem.path());
+        let before = ExtentMap::take(filesystem.path()).unwrap();
+        let point = filesystem.path().to_str().unwrap();
+        run("btrfs", &["balance", "start", "--full-balance", point]);
+        let after = ExtentMap::take(filesystem.path()).unwrap();
+        let (before, after) = (file(&before, "turn-2"), file(&after, "turn-2"));
+        assert_ne!(before.extents, after.extents);
+        assert_eq!(compare(&filesystem, after), after.size);
+    }
 }

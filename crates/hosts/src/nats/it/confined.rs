@@ -63,96 +63,101 @@ impl Laboratory {
     }
 }
 
-#[test]
-fn all_that_is_needed_is_allowed() {
-    needs!(NATS_SERVER);
-    let laboratory = Laboratory::start();
-    let of_controller = laboratory.settings("controller");
-    // An agent that comes first is told what to do.
-    let error = Agent::join(&laboratory.settings("a"), "a", "{}".to_owned()).unwrap_err();
-    assert_err!(Err::<(), _>(&error), NatsError::NotSetUp { .. });
-    assert_contains(&error, "list the agents once from the controller");
-    assert_eq!(list(&of_controller).unwrap(), []);
-    let mut pairs = ["a", "b"].map(|name| pair(&laboratory.settings(name), &of_controller, name));
-    for pair in &mut pairs {
-        exchange(&mut pair.here, &mut pair.there, 0..5_000);
-        // Some stay unread.
-        send(&mut pair.there, 0..100);
-    }
-    assert_eq!(list(&of_controller).unwrap().len(), 2);
-    // When agents have gone, nothing of them is left.
-    for pair in pairs {
-        drop((pair.there, pair.here, pair.agent));
-    }
-    assert_eq!(list(&of_controller).unwrap(), []);
-    run(async {
-        let (client, _) = laboratory.client("controller").await;
-        let jetstream = jetstream::new(client);
-        let mut stream = jetstream.get_stream("PLIMSOLL_FRAMES").await.unwrap();
-        assert_eq!(stream.info().await.unwrap().state.messages, 0);
-    });
-}
+mod slow {
+    use super::*;
 
-#[test]
-fn an_agent_can_do_nothing_to_another() {
-    needs!(NATS_SERVER);
-    let laboratory = Laboratory::start();
-    let of_controller = laboratory.settings("controller");
-    assert_eq!(list(&of_controller).unwrap(), []);
-    let mut of_b = pair(&laboratory.settings("b"), &of_controller, "b");
-    run(async {
-        let (client, forbidden) = laboratory.client("a").await;
-        let publish = [
-            // Its lease, its frames, its controller's orders and its controller's place.
-            "$KV.plimsoll-agents.b",
-            "plimsoll.frames.b.session",
-            "plimsoll.agent.b.session.to",
-            "plimsoll.agent.b.attach",
-            // What would tell or change what is another's.
-            "$JS.API.DIRECT.GET.KV_plimsoll-agents.$KV.plimsoll-agents.b",
-            "$JS.API.STREAM.DELETE.PLIMSOLL_FRAMES",
-            "$JS.API.STREAM.PURGE.PLIMSOLL_FRAMES",
-            "$JS.API.STREAM.CREATE.OTHER",
-            "$JS.API.STREAM.UPDATE.PLIMSOLL_FRAMES",
-            "$JS.API.STREAM.MSG.GET.PLIMSOLL_FRAMES",
-            "$JS.API.CONSUMER.CREATE.PLIMSOLL_FRAMES",
-            // Answers that nobody has asked it for.
-            "_INBOX.plimsoll.~controller.x",
-            "_INBOX.plimsoll.b.x",
-        ];
-        for subject in publish {
-            client.publish(subject, "{}".into()).await.unwrap();
-            let told = forbidden.recv_timeout(LONG).unwrap();
-            assert_contains(told, &format!("Publish to \"{subject}\""));
+    #[test]
+    fn all_that_is_needed_is_allowed() {
+        needs!(NATS_SERVER);
+        let laboratory = Laboratory::start();
+        let of_controller = laboratory.settings("controller");
+        // An agent that comes first is told what to do.
+        let error = Agent::join(&laboratory.settings("a"), "a", "{}".to_owned()).unwrap_err();
+        assert_err!(Err::<(), _>(&error), NatsError::NotSetUp { .. });
+        assert_contains(&error, "list the agents once from the controller");
+        assert_eq!(list(&of_controller).unwrap(), []);
+        let mut pairs =
+            ["a", "b"].map(|name| pair(&laboratory.settings(name), &of_controller, name));
+        for pair in &mut pairs {
+            exchange(&mut pair.here, &mut pair.there, 0..5_000);
+            // Some stay unread.
+            send(&mut pair.there, 0..100);
         }
-        let subscribe = [
-            "plimsoll.agent.b.>",
-            "plimsoll.>",
-            ">",
-            "plimsoll.frames.>",
-            "$KV.plimsoll-agents.>",
-            "_INBOX.>",
-            "_INBOX.plimsoll.b.>",
-        ];
-        for subject in subscribe {
-            let _subscriber = client.subscribe(subject).await.unwrap();
-            let told = forbidden.recv_timeout(LONG).unwrap();
-            assert_contains(told, &format!("Subscription to \"{subject}\""));
+        assert_eq!(list(&of_controller).unwrap().len(), 2);
+        // When agents have gone, nothing of them is left.
+        for pair in pairs {
+            drop((pair.there, pair.here, pair.agent));
         }
-        // Under its own name it may.
-        let jetstream = jetstream::new(client.clone());
-        let sent = jetstream.publish("plimsoll.frames.a.session", "".into());
-        sent.await.unwrap().await.unwrap();
-    });
-    // Nor can it join as another.
-    let error = Agent::join(&laboratory.settings("a"), "b", "{}".to_owned()).unwrap_err();
-    assert_err!(Err::<(), _>(&error), NatsError::Forbidden { .. });
-    assert_contains(&error, "_INBOX.plimsoll.b");
-    // Nor ask as the controller.
-    assert_err!(list(&laboratory.settings("a")), NatsError::Forbidden { .. });
-    // The other one is as it was.
-    send(&mut of_b.here, 0..10);
-    expect(&mut of_b.there, 0..10);
-    send(&mut of_b.there, 0..10);
-    expect(&mut of_b.here, 0..10);
+        assert_eq!(list(&of_controller).unwrap(), []);
+        run(async {
+            let (client, _) = laboratory.client("controller").await;
+            let jetstream = jetstream::new(client);
+            let mut stream = jetstream.get_stream("PLIMSOLL_FRAMES").await.unwrap();
+            assert_eq!(stream.info().await.unwrap().state.messages, 0);
+        });
+    }
+
+    #[test]
+    fn an_agent_can_do_nothing_to_another() {
+        needs!(NATS_SERVER);
+        let laboratory = Laboratory::start();
+        let of_controller = laboratory.settings("controller");
+        assert_eq!(list(&of_controller).unwrap(), []);
+        let mut of_b = pair(&laboratory.settings("b"), &of_controller, "b");
+        run(async {
+            let (client, forbidden) = laboratory.client("a").await;
+            let publish = [
+                // Its lease, its frames, its controller's orders and its controller's place.
+                "$KV.plimsoll-agents.b",
+                "plimsoll.frames.b.session",
+                "plimsoll.agent.b.session.to",
+                "plimsoll.agent.b.attach",
+                // What would tell or change what is another's.
+                "$JS.API.DIRECT.GET.KV_plimsoll-agents.$KV.plimsoll-agents.b",
+                "$JS.API.STREAM.DELETE.PLIMSOLL_FRAMES",
+                "$JS.API.STREAM.PURGE.PLIMSOLL_FRAMES",
+                "$JS.API.STREAM.CREATE.OTHER",
+                "$JS.API.STREAM.UPDATE.PLIMSOLL_FRAMES",
+                "$JS.API.STREAM.MSG.GET.PLIMSOLL_FRAMES",
+                "$JS.API.CONSUMER.CREATE.PLIMSOLL_FRAMES",
+                // Answers that nobody has asked it for.
+                "_INBOX.plimsoll.~controller.x",
+                "_INBOX.plimsoll.b.x",
+            ];
+            for subject in publish {
+                client.publish(subject, "{}".into()).await.unwrap();
+                let told = forbidden.recv_timeout(LONG).unwrap();
+                assert_contains(told, &format!("Publish to \"{subject}\""));
+            }
+            let subscribe = [
+                "plimsoll.agent.b.>",
+                "plimsoll.>",
+                ">",
+                "plimsoll.frames.>",
+                "$KV.plimsoll-agents.>",
+                "_INBOX.>",
+                "_INBOX.plimsoll.b.>",
+            ];
+            for subject in subscribe {
+                let _subscriber = client.subscribe(subject).await.unwrap();
+                let told = forbidden.recv_timeout(LONG).unwrap();
+                assert_contains(told, &format!("Subscription to \"{subject}\""));
+            }
+            // Under its own name it may.
+            let jetstream = jetstream::new(client.clone());
+            let sent = jetstream.publish("plimsoll.frames.a.session", "".into());
+            sent.await.unwrap().await.unwrap();
+        });
+        // Nor can it join as another.
+        let error = Agent::join(&laboratory.settings("a"), "b", "{}".to_owned()).unwrap_err();
+        assert_err!(Err::<(), _>(&error), NatsError::Forbidden { .. });
+        assert_contains(&error, "_INBOX.plimsoll.b");
+        // Nor ask as the controller.
+        assert_err!(list(&laboratory.settings("a")), NatsError::Forbidden { .. });
+        // The other one is as it was.
+        send(&mut of_b.here, 0..10);
+        expect(&mut of_b.there, 0..10);
+        send(&mut of_b.there, 0..10);
+        expect(&mut of_b.here, 0..10);
+    }
 }

@@ -70,58 +70,62 @@ fn controller() {
     wait_for_the_end();
 }
 
-#[test]
-fn an_agent_that_is_killed_is_missed() {
-    needs!(NATS_SERVER);
-    let server = Server::start();
-    let settings = server.settings();
-    let mut process = Process::start("agent", &server.url());
-    while list(&settings).unwrap().is_empty() {}
-    let mut here = attach(&settings, "a", "the test").unwrap();
-    expect(&mut here, 0..100);
-    process.kill();
-    // One of the same name waits until the lease is over.
-    let mut agent = Agent::join(&settings, "a", "{}".to_owned()).unwrap();
-    // The new one knows nothing of the session, or nobody has answered for too long.
-    assert!(here.receiver.receive().is_err());
-    assert!(here.sender.send(&crate::nats::it::packet(0)).is_err());
-    let mut here = attach(&settings, "a", "the test").unwrap();
-    let mut there = agent.accept().unwrap();
-    send(&mut there, 0..100);
-    expect(&mut here, 0..100);
-}
+mod slow {
+    use super::*;
 
-#[test]
-fn an_agent_that_was_killed_is_no_longer_there() {
-    needs!(NATS_SERVER);
-    let server = Server::start();
-    let settings = server.settings();
-    let mut process = Process::start("agent", &server.url());
-    while list(&settings).unwrap().is_empty() {}
-    process.kill();
-    assert_err!(
-        attach(&settings, "a", "the test"),
-        NatsError::NoSuchAgent { .. }
-    );
-    assert_eq!(list(&settings).unwrap(), []);
-}
+    #[test]
+    fn an_agent_that_is_killed_is_missed() {
+        needs!(NATS_SERVER);
+        let server = Server::start();
+        let settings = server.settings();
+        let mut process = Process::start("agent", &server.url());
+        while list(&settings).unwrap().is_empty() {}
+        let mut here = attach(&settings, "a", "the test").unwrap();
+        expect(&mut here, 0..100);
+        process.kill();
+        // One of the same name waits until the lease is over.
+        let mut agent = Agent::join(&settings, "a", "{}".to_owned()).unwrap();
+        // The new one knows nothing of the session, or nobody has answered for too long.
+        assert!(here.receiver.receive().is_err());
+        assert!(here.sender.send(&crate::nats::it::packet(0)).is_err());
+        let mut here = attach(&settings, "a", "the test").unwrap();
+        let mut there = agent.accept().unwrap();
+        send(&mut there, 0..100);
+        expect(&mut here, 0..100);
+    }
 
-#[test]
-fn a_controller_that_is_killed_is_missed() {
-    needs!(NATS_SERVER);
-    let server = Server::start();
-    let settings = server.settings();
-    let mut agent = Agent::join(&settings, "a", "{}".to_owned()).unwrap();
-    let mut process = Process::start("controller", &server.url());
-    let mut there = agent.accept().unwrap();
-    expect(&mut there, 0..100);
-    process.kill();
-    assert_contains(
-        there.receiver.receive().unwrap_err(),
-        "nothing was heard from controller the killed for 5 s",
-    );
-    let mut here = attach(&settings, "a", "the next").unwrap();
-    let mut there = agent.accept().unwrap();
-    send(&mut there, 0..100);
-    expect(&mut here, 0..100);
+    #[test]
+    fn an_agent_that_was_killed_is_no_longer_there() {
+        needs!(NATS_SERVER);
+        let server = Server::start();
+        let settings = server.settings();
+        let mut process = Process::start("agent", &server.url());
+        while list(&settings).unwrap().is_empty() {}
+        process.kill();
+        assert_err!(
+            attach(&settings, "a", "the test"),
+            NatsError::NoSuchAgent { .. }
+        );
+        assert_eq!(list(&settings).unwrap(), []);
+    }
+
+    #[test]
+    fn a_controller_that_is_killed_is_missed() {
+        needs!(NATS_SERVER);
+        let server = Server::start();
+        let settings = server.settings();
+        let mut agent = Agent::join(&settings, "a", "{}".to_owned()).unwrap();
+        let mut process = Process::start("controller", &server.url());
+        let mut there = agent.accept().unwrap();
+        expect(&mut there, 0..100);
+        process.kill();
+        assert_contains(
+            there.receiver.receive().unwrap_err(),
+            "nothing was heard from controller the killed for 5 s",
+        );
+        let mut here = attach(&settings, "a", "the next").unwrap();
+        let mut there = agent.accept().unwrap();
+        send(&mut there, 0..100);
+        expect(&mut here, 0..100);
+    }
 }

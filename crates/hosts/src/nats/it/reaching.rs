@@ -33,47 +33,6 @@ fn a_server_that_is_down_cannot_be_reached() {
 }
 
 #[test]
-fn wrong_credentials_are_refused() {
-    needs!(NATS_SERVER);
-    let server = Server::start_with(WITH_A_USER);
-    let mut none = server.settings();
-    let in_url = format!("nats://me:wrong%3Asecret@127.0.0.1:{}", server.port);
-    let in_url = Connection::to(&in_url);
-    let mut settings = vec![none.clone(), in_url];
-    none.credentials = Credentials::Password {
-        user: "me".to_owned(),
-        password: "wrong:secret".to_owned(),
-    };
-    settings.push(none.clone());
-    let seed = server.directory().join("seed");
-    std::fs::write(&seed, nkeys::KeyPair::new_user().seed().unwrap()).unwrap();
-    none.credentials = Credentials::NkeySeedFile(seed);
-    settings.push(none);
-    for settings in settings {
-        for error in errors(&settings) {
-            assert_err!(Err::<(), _>(&error), NatsError::Refused { .. });
-            assert_contains(&error, "refused the credentials");
-            assert!(!format!("{error} {error:?} {settings:?}").contains("secret"));
-        }
-    }
-}
-
-#[test]
-fn a_user_with_a_password_is_let_in() {
-    needs!(NATS_SERVER);
-    let server = Server::start_with(WITH_A_USER);
-    let mut by_settings = server.settings();
-    by_settings.credentials = Credentials::Password {
-        user: "me".to_owned(),
-        password: "a:secret".to_owned(),
-    };
-    let by_url = format!("nats://me:a%3Asecret@127.0.0.1:{}", server.port);
-    let mut pair = pair(&by_settings, &Connection::to(&by_url), "a");
-    send(&mut pair.here, 0..1);
-    expect(&mut pair.there, 0..1);
-}
-
-#[test]
 fn files_that_are_missing_or_hold_something_else_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("missing");
@@ -92,44 +51,6 @@ fn files_that_are_missing_or_hold_something_else_are_named() {
     settings.credentials = Credentials::None;
     settings.ca_file = Some(missing.clone());
     assert_contains(list(&settings).unwrap_err(), missing.to_str().unwrap());
-}
-
-#[test]
-fn a_server_without_jetstream_is_named() {
-    needs!(NATS_SERVER);
-    // For nobody, or only for another account.
-    for config in [
-        "",
-        r#"
-        jetstream { store_dir: "{data}" }
-        accounts {
-          OTHER { jetstream: enabled, users: [ { user: other, password: x } ] }
-          OURS { users: [ { user: me, password: x } ] }
-        }
-        "#,
-    ] {
-        let server = Server::start_with(config);
-        let mut settings = server.settings();
-        if !config.is_empty() {
-            settings.credentials = Credentials::Password {
-                user: "me".to_owned(),
-                password: "x".to_owned(),
-            };
-        }
-        for error in errors(&settings) {
-            assert_err!(Err::<(), _>(&error), NatsError::NoJetStream { .. });
-            assert_contains(&error, "start nats-server with --jetstream");
-        }
-    }
-}
-
-#[test]
-fn messages_must_be_long_enough() {
-    needs!(NATS_SERVER);
-    let server = Server::start_with("jetstream { store_dir: \"{data}\" }\nmax_payload: 64KB");
-    for error in errors(&server.settings()) {
-        assert_contains(&error, "raise its max_payload");
-    }
 }
 
 /// By what it says of itself: there is no old server here.
@@ -157,31 +78,114 @@ fn an_old_server_is_named() {
     server.join().unwrap();
 }
 
-#[test]
-fn an_encrypted_connection_needs_a_certificate_that_is_trusted() {
-    needs!(NATS_SERVER);
-    let directory = tempfile::tempdir().unwrap();
-    let file = |name: &str, content: &str| {
-        let path = directory.path().join(name);
-        std::fs::write(&path, content).unwrap();
-        path
-    };
-    let ours = file("ours", certificates::AUTHORITY);
-    let other = file("other", certificates::OTHER_AUTHORITY);
-    let certificate = file("certificate", certificates::SERVER);
-    let key = file("key", certificates::SERVER_KEY);
-    let server = Server::start_with(&format!(
-        "jetstream {{ store_dir: \"{{data}}\" }}\ntls {{ cert_file: {certificate:?}, key_file: {key:?} }}"
-    ));
-    let mut settings = Connection::to(&format!("tls://127.0.0.1:{}", server.port));
-    settings.ca_file = Some(ours);
-    let mut pair = pair(&settings, &settings, "a");
-    send(&mut pair.here, 0..100);
-    expect(&mut pair.there, 0..100);
-    settings.ca_file = Some(other);
-    assert_contains(list(&settings).unwrap_err(), "certificate");
-    // Whoever asks for encryption gets it, or nothing.
-    let plain = Server::start();
-    settings.urls = vec![plain.url().replace("nats://", "tls://")];
-    assert_err!(list(&settings), NatsError::Unreachable { .. });
+mod slow {
+    use super::*;
+
+    #[test]
+    fn wrong_credentials_are_refused() {
+        needs!(NATS_SERVER);
+        let server = Server::start_with(WITH_A_USER);
+        let mut none = server.settings();
+        let in_url = format!("nats://me:wrong%3Asecret@127.0.0.1:{}", server.port);
+        let in_url = Connection::to(&in_url);
+        let mut settings = vec![none.clone(), in_url];
+        none.credentials = Credentials::Password {
+            user: "me".to_owned(),
+            password: "wrong:secret".to_owned(),
+        };
+        settings.push(none.clone());
+        let seed = server.directory().join("seed");
+        std::fs::write(&seed, nkeys::KeyPair::new_user().seed().unwrap()).unwrap();
+        none.credentials = Credentials::NkeySeedFile(seed);
+        settings.push(none);
+        for settings in settings {
+            for error in errors(&settings) {
+                assert_err!(Err::<(), _>(&error), NatsError::Refused { .. });
+                assert_contains(&error, "refused the credentials");
+                assert!(!format!("{error} {error:?} {settings:?}").contains("secret"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_user_with_a_password_is_let_in() {
+        needs!(NATS_SERVER);
+        let server = Server::start_with(WITH_A_USER);
+        let mut by_settings = server.settings();
+        by_settings.credentials = Credentials::Password {
+            user: "me".to_owned(),
+            password: "a:secret".to_owned(),
+        };
+        let by_url = format!("nats://me:a%3Asecret@127.0.0.1:{}", server.port);
+        let mut pair = pair(&by_settings, &Connection::to(&by_url), "a");
+        send(&mut pair.here, 0..1);
+        expect(&mut pair.there, 0..1);
+    }
+
+    #[test]
+    fn a_server_without_jetstream_is_named() {
+        needs!(NATS_SERVER);
+        // For nobody, or only for another account.
+        for config in [
+            "",
+            r#"
+        jetstream { store_dir: "{data}" }
+        accounts {
+          OTHER { jetstream: enabled, users: [ { user: other, password: x } ] }
+          OURS { users: [ { user: me, password: x } ] }
+        }
+        "#,
+        ] {
+            let server = Server::start_with(config);
+            let mut settings = server.settings();
+            if !config.is_empty() {
+                settings.credentials = Credentials::Password {
+                    user: "me".to_owned(),
+                    password: "x".to_owned(),
+                };
+            }
+            for error in errors(&settings) {
+                assert_err!(Err::<(), _>(&error), NatsError::NoJetStream { .. });
+                assert_contains(&error, "start nats-server with --jetstream");
+            }
+        }
+    }
+
+    #[test]
+    fn messages_must_be_long_enough() {
+        needs!(NATS_SERVER);
+        let server = Server::start_with("jetstream { store_dir: \"{data}\" }\nmax_payload: 64KB");
+        for error in errors(&server.settings()) {
+            assert_contains(&error, "raise its max_payload");
+        }
+    }
+
+    #[test]
+    fn an_encrypted_connection_needs_a_certificate_that_is_trusted() {
+        needs!(NATS_SERVER);
+        let directory = tempfile::tempdir().unwrap();
+        let file = |name: &str, content: &str| {
+            let path = directory.path().join(name);
+            std::fs::write(&path, content).unwrap();
+            path
+        };
+        let ours = file("ours", certificates::AUTHORITY);
+        let other = file("other", certificates::OTHER_AUTHORITY);
+        let certificate = file("certificate", certificates::SERVER);
+        let key = file("key", certificates::SERVER_KEY);
+        let server = Server::start_with(&format!(
+            "jetstream {{ store_dir: \"{{data}}\" }}\ntls {{ cert_file: {certificate:?}, key_file: {key:?} }}"
+        ));
+        let mut settings = Connection::to(&format!("tls://127.0.0.1:{}", server.port));
+        settings.ca_file = Some(ours);
+        let mut pair = pair(&settings, &settings, "a");
+        send(&mut pair.here, 0..100);
+        expect(&mut pair.there, 0..100);
+        settings.ca_file = Some(other);
+        assert_contains(list(&settings).unwrap_err(), "certificate");
+        // Whoever asks for encryption gets it, or nothing.
+        let plain = Server::start();
+        settings.urls = vec![plain.url().replace("nats://", "tls://")];
+        assert_err!(list(&settings), NatsError::Unreachable { .. });
+    }
 }

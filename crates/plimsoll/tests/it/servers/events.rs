@@ -49,100 +49,108 @@ fn became_primary(run: &RunRecord) -> Vec<i64> {
     found
 }
 
-#[test]
-fn a_primary_that_is_killed_takes_no_acknowledged_write_with_it() {
-    needs!([Need::Server(MONGOD)]);
-    let laboratory = open_laboratory();
-    let events = "[{at: 2s, kill: primary, restart_after: 5s}, {at: 24s, step_down: true}]";
-    let arms = "one: {write_concern: majority}";
-    let server = "{members: 3, ready_within: 300s}";
-    let text = disturbed(arms, server, 30, events);
-    let (said, record) = run_text(&laboratory, text);
-    assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
-    let run_record = &record.runs[0];
-    let seen = disturbance(run_record);
-    let [killed, stepped_down] = seen.events.as_slice() else {
-        panic!("{seen:?}");
-    };
-    assert!(killed.at_ns >= 2_000_000_000, "{seen:?}");
-    assert!(killed.until_ns.unwrap() >= killed.at_ns + 5_000_000_000);
-    assert!(stepped_down.until_ns.is_some(), "{seen:?}");
-    assert_ne!(killed.member, stepped_down.member, "another was elected");
-    // In the log of the servers, the next primary takes writes while the clients have none; theirs follow.
-    let permitted = became_primary(run_record);
-    for event in [killed, stepped_down] {
-        let at = event.at_ns as i64;
-        let next = permitted.iter().find(|when| **when > at).unwrap();
-        let within = |gap: &&(u64, u64)| (gap.0 as i64..gap.1 as i64).contains(next);
-        let is_long = next - at > 200_000_000;
-        let is_seen = seen.write_gaps.iter().any(|gap| within(&gap));
-        assert!(!is_long || is_seen, "{next} {seen:?}");
-    }
-    let kept = seen.acknowledged.as_ref().unwrap();
-    assert!(kept.writes > 100 && kept.records > 100, "{kept:?}");
-    assert_eq!((kept.lost, kept.unread), (0, 0), "{kept:?}");
-    assert!(said.out.contains("All "), "{}", said.out);
-    let page = fs::read_to_string(page_of(&said.out)).unwrap();
-    for part in [
-        "id=\"events\"",
-        "the primary is killed, and started again after 5s",
-        "class=\"event\"",
-    ] {
-        assert_contains(&page, part);
-    }
-    replica_sets::nothing_is_left(&laboratory);
-}
+mod once {
+    use super::*;
 
-#[test]
-fn a_server_that_is_killed_alone_comes_back_and_keeps_its_journal() {
-    needs!([Need::Server(MONGOD)]);
-    let laboratory = open_laboratory();
-    let arms = "memory: {}, journal: {journal: true}";
-    let events = "[{at: 2s, kill: primary, restart_after: 1s}, {at: 8s, pause: 1s}]";
-    let text = disturbed(arms, "{ready_within: 300s}", 12, events);
-    let (said, record) = run_text(&laboratory, text);
-    let mut states = runs(&record);
-    states.sort_unstable();
-    let finished = [("journal", 0, 1, "finished"), ("memory", 0, 1, "finished")];
-    assert_eq!(states, finished, "{said:?}");
-    for run in &record.runs {
-        let seen = disturbance(run);
-        assert_eq!(seen.events.len(), 2, "{seen:?}");
-        let killed = &seen.events[0];
-        assert!(killed.until_ns.is_some(), "it came back: {seen:?}");
-        let gone = |gap: &&(u64, u64)| gap.1 > killed.at_ns + 1_000_000_000;
-        assert!(seen.write_gaps.iter().any(|gap| gone(&gap)), "{seen:?}");
-        let kept = seen.acknowledged.as_ref().unwrap();
-        assert!(kept.writes > 0 && kept.unread == 0, "{kept:?}");
-        if run.arm == "journal" {
-            assert_eq!(kept.lost, 0, "{kept:?}");
-        }
-    }
-    replica_sets::nothing_is_left(&laboratory);
-}
-
-#[test]
-fn a_run_that_is_interrupted_while_a_member_is_gone_leaves_nothing() {
-    needs!([Need::Server(MONGOD)]);
-    let laboratory = open_laboratory();
-    let events = "[{at: 100ms, kill: secondary}, {at: 200ms, pause: 500s, member: secondary}]";
-    let server = "{members: 3, ready_within: 300s}";
-    let mut running = start(&laboratory, disturbed("one: {}", server, 600, events));
-    let one_is_gone = |_: &plimsoll_record::ExperimentRecord| {
-        let members = servers_of(&laboratory, MONGOD);
-        let stands_still = |process: &u32| {
-            let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-            let state = stat.rsplit(')').next();
-            state.is_some_and(|rest| rest.trim_start().starts_with('T'))
+    #[test]
+    fn a_primary_that_is_killed_takes_no_acknowledged_write_with_it() {
+        needs!([Need::Server(MONGOD)]);
+        let laboratory = open_laboratory();
+        let events = "[{at: 2s, kill: primary, restart_after: 5s}, {at: 24s, step_down: true}]";
+        let arms = "one: {write_concern: majority}";
+        let server = "{members: 3, ready_within: 300s}";
+        let text = disturbed(arms, server, 30, events);
+        let (said, record) = run_text(&laboratory, text);
+        assert_eq!(runs(&record), [("one", 0, 1, "finished")], "{said:?}");
+        let run_record = &record.runs[0];
+        let seen = disturbance(run_record);
+        let [killed, stepped_down] = seen.events.as_slice() else {
+            panic!("{seen:?}");
         };
-        members.len() == 2 && members.iter().any(stands_still)
-    };
-    laboratory
-        .wait_for_record(&mut running, one_is_gone)
-        .unwrap();
-    running.send(Signal::INT);
-    let said = running.end();
-    let record = laboratory.record();
-    assert_eq!(runs(&record), [("one", 0, 1, "interrupted")], "{said:?}");
-    replica_sets::nothing_is_left(&laboratory);
+        assert!(killed.at_ns >= 2_000_000_000, "{seen:?}");
+        assert!(killed.until_ns.unwrap() >= killed.at_ns + 5_000_000_000);
+        assert!(stepped_down.until_ns.is_some(), "{seen:?}");
+        assert_ne!(killed.member, stepped_down.member, "another was elected");
+        // In the log of the servers, the next primary takes writes while the clients have none; theirs follow.
+        let permitted = became_primary(run_record);
+        for event in [killed, stepped_down] {
+            let at = event.at_ns as i64;
+            let next = permitted.iter().find(|when| **when > at).unwrap();
+            let within = |gap: &&(u64, u64)| (gap.0 as i64..gap.1 as i64).contains(next);
+            let is_long = next - at > 200_000_000;
+            let is_seen = seen.write_gaps.iter().any(|gap| within(&gap));
+            assert!(!is_long || is_seen, "{next} {seen:?}");
+        }
+        let kept = seen.acknowledged.as_ref().unwrap();
+        assert!(kept.writes > 100 && kept.records > 100, "{kept:?}");
+        assert_eq!((kept.lost, kept.unread), (0, 0), "{kept:?}");
+        assert!(said.out.contains("All "), "{}", said.out);
+        let page = fs::read_to_string(page_of(&said.out)).unwrap();
+        for part in [
+            "id=\"events\"",
+            "the primary is killed, and started again after 5s",
+            "class=\"event\"",
+        ] {
+            assert_contains(&page, part);
+        }
+        replica_sets::nothing_is_left(&laboratory);
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_killed_alone_comes_back_and_keeps_its_journal() {
+        needs!([Need::Server(MONGOD)]);
+        let laboratory = open_laboratory();
+        let arms = "memory: {}, journal: {journal: true}";
+        let events = "[{at: 2s, kill: primary, restart_after: 1s}, {at: 8s, pause: 1s}]";
+        let text = disturbed(arms, "{ready_within: 300s}", 12, events);
+        let (said, record) = run_text(&laboratory, text);
+        let mut states = runs(&record);
+        states.sort_unstable();
+        let finished = [("journal", 0, 1, "finished"), ("memory", 0, 1, "finished")];
+        assert_eq!(states, finished, "{said:?}");
+        for run in &record.runs {
+            let seen = disturbance(run);
+            assert_eq!(seen.events.len(), 2, "{seen:?}");
+            let killed = &seen.events[0];
+            assert!(killed.until_ns.is_some(), "it came back: {seen:?}");
+            let gone = |gap: &&(u64, u64)| gap.1 > killed.at_ns + 1_000_000_000;
+            assert!(seen.write_gaps.iter().any(|gap| gone(&gap)), "{seen:?}");
+            let kept = seen.acknowledged.as_ref().unwrap();
+            assert!(kept.writes > 0 && kept.unread == 0, "{kept:?}");
+            if run.arm == "journal" {
+                assert_eq!(kept.lost, 0, "{kept:?}");
+            }
+        }
+        replica_sets::nothing_is_left(&laboratory);
+    }
+
+    #[test]
+    fn a_run_that_is_interrupted_while_a_member_is_gone_leaves_nothing() {
+        needs!([Need::Server(MONGOD)]);
+        let laboratory = open_laboratory();
+        let events = "[{at: 100ms, kill: secondary}, {at: 200ms, pause: 500s, member: secondary}]";
+        let server = "{members: 3, ready_within: 300s}";
+        let mut running = start(&laboratory, disturbed("one: {}", server, 600, events));
+        let one_is_gone = |_: &plimsoll_record::ExperimentRecord| {
+            let members = servers_of(&laboratory, MONGOD);
+            let stands_still = |process: &u32| {
+                let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+                let state = stat.rsplit(')').next();
+                state.is_some_and(|rest| rest.trim_start().starts_with('T'))
+            };
+            members.len() == 2 && members.iter().any(stands_still)
+        };
+        laboratory
+            .wait_for_record(&mut running, one_is_gone)
+            .unwrap();
+        running.send(Signal::INT);
+        let said = running.end();
+        let record = laboratory.record();
+        assert_eq!(runs(&record), [("one", 0, 1, "interrupted")], "{said:?}");
+        replica_sets::nothing_is_left(&laboratory);
+    }
 }

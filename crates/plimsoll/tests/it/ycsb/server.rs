@@ -24,58 +24,6 @@ fn nowhere(laboratory: &Laboratory, options: &str) -> (u16, Said) {
 }
 
 #[test]
-fn every_workload_on_a_server() {
-    for kind in Kind::there() {
-        let (laboratory, server) = (Laboratory::new(), Server::start(kind));
-        for (number, letter) in ['a', 'b', 'c', 'd', 'e', 'f'].into_iter().enumerate() {
-            let client = ["lean", "driver"][number % 2];
-            // Scans of one of these servers read whole collections.
-            let asked: u64 = if letter == 'e' { 20 } else { 200 };
-            let options = format!(
-                "-P @{letter} {} -p recordcount=200 -p operationcount={asked} -p maxscanlength=5 -p table={letter} -p plimsoll.client={client} -threads 2",
-                options(&server)
-            );
-            let loaded = read(&ycsb(&laboratory, &format!("load mongodb {options}")), 0);
-            assert_eq!(loaded.value("INSERT", "Return=OK"), 200.0);
-            let connected = "mongo client connection created with mongodb://127.0.0.1";
-            assert_starts(&loaded.preamble[1], connected);
-            let ran = read(&ycsb(&laboratory, &format!("run mongodb {options}")), 0);
-            let of = |name| ran.operations(name);
-            let whole = match letter {
-                'f' => of("READ"),
-                _ => of("READ") + of("UPDATE") + of("INSERT") + of("SCAN"),
-            };
-            assert_eq!(whole, asked, "{kind:?} {letter}");
-            let verified = ran.blocks.get("VERIFY");
-            let verified = verified.map_or(0.0, |block| block["Return=OK"]);
-            assert_eq!(verified, of("READ") as f64, "{kind:?} {letter}");
-        }
-    }
-}
-
-#[test]
-fn the_last_batch_is_sent() {
-    for kind in Kind::there() {
-        let (laboratory, server) = (Laboratory::new(), Server::start(kind));
-        let options = options(&server);
-        let options = format!("-P @c {options} -p recordcount=100 -p operationcount=100");
-        let load = format!("load mongodb {options} -p batchsize=30 -threads 2");
-        let loaded = read(&ycsb(&laboratory, &load), 0);
-        // Of 50 records in each session one batch fills, and 20 are left for the last.
-        assert_eq!(loaded.value("INSERT", "Return=OK"), 2.0);
-        assert_eq!(loaded.value("INSERT", "Return=BATCHED_OK"), 98.0);
-        assert_eq!(loaded.value("FLUSH", "Return=OK"), 2.0);
-        let ran = read(&ycsb(&laboratory, &format!("run mongodb {options}")), 0);
-        assert_eq!(ran.value("READ", "Return=OK"), 100.0);
-        assert_eq!(ran.value("VERIFY", "Return=OK"), 100.0);
-        // The same records once more, in place of those that are there.
-        let upserted = ycsb(&laboratory, &format!("{load} -p mongodb.upsert=true"));
-        let upserted = read(&upserted, 0);
-        assert_eq!(upserted.operations("INSERT"), 100);
-    }
-}
-
-#[test]
 fn no_server_is_a_clear_failure_without_passwords() {
     let laboratory = Laboratory::new();
     let (port, said) = nowhere(&laboratory, "serverSelectionTimeoutMS=200");
@@ -147,6 +95,62 @@ fn options_that_the_java_driver_accepts_are_accepted() {
         assert_contains(&said.err, "Connection refused");
         for words in says {
             assert_contains(&said.err, words);
+        }
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn every_workload_on_a_server() {
+        for kind in Kind::there() {
+            let (laboratory, server) = (Laboratory::new(), Server::start(kind));
+            for (number, letter) in ['a', 'b', 'c', 'd', 'e', 'f'].into_iter().enumerate() {
+                let client = ["lean", "driver"][number % 2];
+                // Scans of one of these servers read whole collections.
+                let asked: u64 = if letter == 'e' { 20 } else { 200 };
+                let options = format!(
+                    "-P @{letter} {} -p recordcount=200 -p operationcount={asked} -p maxscanlength=5 -p table={letter} -p plimsoll.client={client} -threads 2",
+                    options(&server)
+                );
+                let loaded = read(&ycsb(&laboratory, &format!("load mongodb {options}")), 0);
+                assert_eq!(loaded.value("INSERT", "Return=OK"), 200.0);
+                let connected = "mongo client connection created with mongodb://127.0.0.1";
+                assert_starts(&loaded.preamble[1], connected);
+                let ran = read(&ycsb(&laboratory, &format!("run mongodb {options}")), 0);
+                let of = |name| ran.operations(name);
+                let whole = match letter {
+                    'f' => of("READ"),
+                    _ => of("READ") + of("UPDATE") + of("INSERT") + of("SCAN"),
+                };
+                assert_eq!(whole, asked, "{kind:?} {letter}");
+                let verified = ran.blocks.get("VERIFY");
+                let verified = verified.map_or(0.0, |block| block["Return=OK"]);
+                assert_eq!(verified, of("READ") as f64, "{kind:?} {letter}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_batch_is_sent() {
+        for kind in Kind::there() {
+            let (laboratory, server) = (Laboratory::new(), Server::start(kind));
+            let options = options(&server);
+            let options = format!("-P @c {options} -p recordcount=100 -p operationcount=100");
+            let load = format!("load mongodb {options} -p batchsize=30 -threads 2");
+            let loaded = read(&ycsb(&laboratory, &load), 0);
+            // Of 50 records in each session one batch fills, and 20 are left for the last.
+            assert_eq!(loaded.value("INSERT", "Return=OK"), 2.0);
+            assert_eq!(loaded.value("INSERT", "Return=BATCHED_OK"), 98.0);
+            assert_eq!(loaded.value("FLUSH", "Return=OK"), 2.0);
+            let ran = read(&ycsb(&laboratory, &format!("run mongodb {options}")), 0);
+            assert_eq!(ran.value("READ", "Return=OK"), 100.0);
+            assert_eq!(ran.value("VERIFY", "Return=OK"), 100.0);
+            // The same records once more, in place of those that are there.
+            let upserted = ycsb(&laboratory, &format!("{load} -p mongodb.upsert=true"));
+            let upserted = read(&upserted, 0);
+            assert_eq!(upserted.operations("INSERT"), 100);
         }
     }
 }

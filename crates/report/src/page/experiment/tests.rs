@@ -780,47 +780,6 @@ fn a_page_asks_nobody_for_anything() {
     check(&rendered(&record, &analysis));
 }
 
-#[test]
-fn hostile_strings_stay_text() {
-    for hostile in [
-        "</title></style></script><script>alert(1)</script>".to_owned(),
-        "\" onload=\"alert(1)\" x='".to_owned(),
-        "a\0b\x1b[2Jc\u{9b}d\u{202e}e\u{2066}f\r\ng".to_owned(),
-        "&amp;&#60;script&#62;".to_owned(),
-        "<".repeat(1000),
-        "Ж语ع🐟".repeat(250),
-    ] {
-        let (mut record, mut analysis) = small();
-        spoil(&mut record, &mut analysis, &hostile);
-        check(&rendered(&record, &analysis));
-        let (mut record, mut analysis) = sample::experiment(&Shape {
-            sessions: vec![16],
-            seconds: 4,
-            ..Shape::twelve_arms()
-        });
-        spoil(&mut record, &mut analysis, &hostile);
-        let html = rendered(&record, &analysis);
-        check(&html);
-        assert!(html.contains("id=\"why\"") && html.contains("plimsoll disk trace"));
-        let (mut record, mut analysis) = decided();
-        sample::against_itself(&mut analysis);
-        spoil(&mut record, &mut analysis, &hostile);
-        let html = rendered(&record, &analysis);
-        check(&html);
-        let (mut record, mut analysis) = with_tails(true);
-        spoil(&mut record, &mut analysis, &hostile);
-        for run in &mut record.runs {
-            run.state = RunState::Finished;
-        }
-        let page = rendered(&record, &analysis);
-        check(&page);
-        assert!(page.contains("id=\"percentiles\""));
-        for id in ["line", "cost", "blocks", "drift"] {
-            assert!(html.contains(&format!("id=\"{id}\"")), "{id}");
-        }
-    }
-}
-
 /// Puts a string wherever a string can come from outside.
 fn spoil(record: &mut ExperimentRecord, analysis: &mut Analysis, hostile: &str) {
     let text = || hostile.to_owned();
@@ -1203,34 +1162,79 @@ fn numbers_that_are_none_are_never_printed_of_what_was_decided() {
     }
 }
 
-#[test]
-fn large_experiments_stay_within_the_bound_and_say_what_is_left_out() {
-    let mut large = vec![
-        (Shape::of(200, 5, 2, 8, 12), "16 arms stand out"),
-        (Shape::of(2, 250, 2, 8, 12), "are left out"),
-        (Shape::of(10, 5, 20, 8, 400), "of 20 mixes"),
-        (
-            Shape {
-                watched: true,
-                ..Shape::of(12, 40, 2, 6, 300)
-            },
-            "all are in figures.csv",
-        ),
-        (
-            Shape {
-                decided: true,
-                ..Shape::of(12, 6, 6, 20, 60)
-            },
-            "all are in trials.csv",
-        ),
-    ];
-    for arm in &mut large[0].0.arms {
-        *arm = format!("{arm}{}", "<long name>".repeat(90));
+mod slow {
+    use super::*;
+
+    #[test]
+    fn hostile_strings_stay_text() {
+        for hostile in [
+            "</title></style></script><script>alert(1)</script>".to_owned(),
+            "\" onload=\"alert(1)\" x='".to_owned(),
+            "a\0b\x1b[2Jc\u{9b}d\u{202e}e\u{2066}f\r\ng".to_owned(),
+            "&amp;&#60;script&#62;".to_owned(),
+            "<".repeat(1000),
+            "Ж语ع🐟".repeat(250),
+        ] {
+            let (mut record, mut analysis) = small();
+            spoil(&mut record, &mut analysis, &hostile);
+            check(&rendered(&record, &analysis));
+            let (mut record, mut analysis) = sample::experiment(&Shape {
+                sessions: vec![16],
+                seconds: 4,
+                ..Shape::twelve_arms()
+            });
+            spoil(&mut record, &mut analysis, &hostile);
+            let html = rendered(&record, &analysis);
+            check(&html);
+            assert!(html.contains("id=\"why\"") && html.contains("plimsoll disk trace"));
+            let (mut record, mut analysis) = decided();
+            sample::against_itself(&mut analysis);
+            spoil(&mut record, &mut analysis, &hostile);
+            let html = rendered(&record, &analysis);
+            check(&html);
+            let (mut record, mut analysis) = with_tails(true);
+            spoil(&mut record, &mut analysis, &hostile);
+            for run in &mut record.runs {
+                run.state = RunState::Finished;
+            }
+            let page = rendered(&record, &analysis);
+            check(&page);
+            assert!(page.contains("id=\"percentiles\""));
+            for id in ["line", "cost", "blocks", "drift"] {
+                assert!(html.contains(&format!("id=\"{id}\"")), "{id}");
+            }
+        }
     }
-    for (shape, said) in large {
-        let (record, analysis) = sample::experiment(&shape);
-        let html = rendered(&record, &analysis);
-        check(&html);
-        assert!(html.contains(said), "{said}");
+
+    #[test]
+    fn large_experiments_stay_within_the_bound_and_say_what_is_left_out() {
+        let mut large = vec![
+            (Shape::of(200, 5, 2, 8, 12), "16 arms stand out"),
+            (Shape::of(2, 250, 2, 8, 12), "are left out"),
+            (Shape::of(10, 5, 20, 8, 400), "of 20 mixes"),
+            (
+                Shape {
+                    watched: true,
+                    ..Shape::of(12, 40, 2, 6, 300)
+                },
+                "all are in figures.csv",
+            ),
+            (
+                Shape {
+                    decided: true,
+                    ..Shape::of(12, 6, 6, 20, 60)
+                },
+                "all are in trials.csv",
+            ),
+        ];
+        for arm in &mut large[0].0.arms {
+            *arm = format!("{arm}{}", "<long name>".repeat(90));
+        }
+        for (shape, said) in large {
+            let (record, analysis) = sample::experiment(&shape);
+            let html = rendered(&record, &analysis);
+            check(&html);
+            assert!(html.contains(said), "{said}");
+        }
     }
 }

@@ -96,90 +96,6 @@ fn is_foreign(undone: Result<Undone, TestbedError>, reason: &str) {
 }
 
 #[test]
-fn a_forged_marker_removes_nothing() {
-    needs!(LOOPS);
-    let machine = Machine::new();
-    let precious = machine.path("precious");
-    let marker = forge_marker(&precious);
-    // Even where a journal of ours names a directory, and even under our name.
-    let named = machine.path("plimsoll-e-r");
-    fs::rename(&precious, &named).unwrap();
-    let marker = named.join(marker.file_name().unwrap());
-    let changed = "can be changed by other users";
-    for (owner, rights, reason) in [
-        (0, 0o777, changed),
-        (0, 0o775, changed),
-        (ATTACKER, 0o700, "is owned by another user"),
-    ] {
-        chown(&named, Some(owner), Some(ATTACKER)).unwrap();
-        mode(&named, rights);
-        is_foreign(remove_abandoned(&named, None), reason);
-    }
-    chown(&named, Some(0), Some(0)).unwrap();
-    mode(&named, 0o700);
-    give_away(&marker);
-    let reason = "has a marker that another user could have written";
-    is_foreign(remove_abandoned(&named, None), reason);
-    // And where all else is right, the journal must have the same inode.
-    chown(&marker, Some(0), Some(0)).unwrap();
-    mode(&marker, 0o600);
-    let inode = named.metadata().unwrap().ino();
-    let left = remove_abandoned(&named, Some(inode + 1));
-    is_foreign(left, "is another directory now");
-    let other = machine.path("other-name");
-    fs::rename(&named, &other).unwrap();
-    let reason = "has no name of ours";
-    is_foreign(remove_abandoned(&other, None), reason);
-    fs::rename(&other, &precious).unwrap();
-    mode(&precious, 0o777);
-    machine.check();
-}
-
-#[test]
-fn a_place_that_another_user_made_first_is_refused() {
-    needs!(LOOPS);
-    let machine = Machine::new();
-    let journal = machine.journal();
-    let create = |parent: &Path| DataDirectory::create(&journal, parent, "e", "r");
-
-    // The parent of the parent, with a link to what is root's; then an own directory there.
-    let squatted = machine.of_attacker("var-tmp/plimsoll");
-    symlink(machine.path("precious"), squatted.join("data")).unwrap();
-    assert!(is_untrusted(&create(&squatted.join("data")), &squatted));
-    fs::remove_file(squatted.join("data")).unwrap();
-    machine.of_attacker("var-tmp/plimsoll/data");
-    assert!(is_untrusted(&create(&squatted.join("data")), &squatted));
-
-    // A link of the attacker's in a place that is sticky.
-    let link = machine.path("var-tmp/link");
-    symlink(machine.path("state"), &link).unwrap();
-    std::os::unix::fs::lchown(&link, Some(ATTACKER), Some(ATTACKER)).unwrap();
-    assert!(is_untrusted(&create(&link), &link));
-
-    // The sticky place itself: what is missing in it could be made first by others.
-    let sticky = machine.path("var-tmp");
-    assert!(is_untrusted(&create(&sticky), &sticky));
-    // A group of others.
-    let shared = machine.path("shared");
-    fs::create_dir(&shared).unwrap();
-    chown(&shared, None, Some(ATTACKER)).unwrap();
-    mode(&shared, 0o770);
-    assert!(is_untrusted(&create(&shared.join("data")), &shared));
-    // By way of `..` as well.
-    let roundabout = squatted.join("../../state");
-    assert!(is_untrusted(&create(&roundabout), &squatted));
-
-    // A place of our own in a sticky one, by a link of our own, is right.
-    symlink(machine.path("var-tmp/ours"), machine.path("to-ours")).unwrap();
-    fs::create_dir(machine.path("var-tmp/ours")).unwrap();
-    let made = create(&machine.path("to-ours/data")).unwrap();
-    let ours = machine.path("var-tmp/ours").canonicalize().unwrap();
-    assert!(made.path().starts_with(ours));
-    made.remove().unwrap();
-    machine.check();
-}
-
-#[test]
 fn a_path_with_too_many_links_has_an_end() {
     let folder = tempfile::tempdir().unwrap();
     symlink("b", folder.path().join("a")).unwrap();
@@ -241,55 +157,6 @@ fn with_journal(machine: &Machine, name: &str, make: impl FnOnce(&Path)) -> Path
 }
 
 #[test]
-fn a_journal_that_is_no_plain_file_of_ours_is_not_read() {
-    needs!(LOOPS);
-    let machine = Machine::new();
-    let target = machine.path("precious/target");
-    fs::write(&target, "unfinished").unwrap();
-    type Make<'a> = &'a dyn Fn(&Path);
-    let forms: [(&str, Make<'_>); 5] = [
-        ("is a symbolic link", &|path| {
-            symlink(&target, path).unwrap()
-        }),
-        // Who opens it for reading alone waits for ever.
-        ("is no file", &|path| {
-            let mode = rustix::fs::Mode::RUSR;
-            rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).unwrap();
-        }),
-        ("is owned by another user", &|path| {
-            fs::write(path, "").unwrap();
-            give_away(path);
-        }),
-        ("can be changed by other users", &|path| {
-            fs::write(path, "").unwrap();
-            mode(path, 0o666);
-        }),
-        ("has a second name", &|path| {
-            fs::hard_link(&target, path).unwrap();
-        }),
-    ];
-    for (number, (reason, make)) in forms.into_iter().enumerate() {
-        let state = with_journal(&machine, &format!("state-{number}"), make);
-        let error = abandoned(&state).unwrap_err();
-        assert!(
-            matches!(&error, TestbedError::InTheWay { reason: found, .. } if *found == reason),
-            "{reason}: {error}"
-        );
-    }
-    assert_eq!(fs::read_to_string(&target).unwrap(), "unfinished");
-}
-
-#[test]
-fn journals_in_a_place_of_another_user_are_not_read() {
-    needs!(LOOPS);
-    let machine = Machine::new();
-    let home = machine.of_attacker("home");
-    let state = with_journal(&machine, "home/state", |path| fs::write(path, "").unwrap());
-    assert!(is_untrusted(&abandoned(&state), &home));
-    assert!(is_untrusted(&Journal::open(&state, "a test"), &home));
-}
-
-#[test]
 fn whoever_only_looks_at_journals_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path();
@@ -344,23 +211,6 @@ fn a_process_without_our_mark_is_not_killed() {
     assert_eq!(started_ticks(child.id()), Some(started_ticks_of_child));
     child.kill().unwrap();
     child.wait().unwrap();
-}
-
-#[test]
-fn a_mount_outside_of_our_directories_is_not_taken_away() {
-    needs!(LOOPS);
-    let machine = Machine::new();
-    let theirs = Tmpfs::new(&machine.path("theirs"));
-    fs::write(theirs.0.join("letter"), "dear").unwrap();
-    let undone = undo_step(Step::Mount {
-        mount_point: theirs.0.clone(),
-        from: MountedFrom::Device("plimsoll-test".into()),
-    });
-    assert!(
-        matches!(undone, Err(TestbedError::NotUnmounted { .. })),
-        "{undone:?}"
-    );
-    assert_eq!(fs::read_to_string(theirs.0.join("letter")).unwrap(), "dear");
 }
 
 #[test]
@@ -428,4 +278,158 @@ fn what_harms_is_called_nowhere_else() {
         }
     }
     assert!(looked_at > 20, "{looked_at}");
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_forged_marker_removes_nothing() {
+        needs!(LOOPS);
+        let machine = Machine::new();
+        let precious = machine.path("precious");
+        let marker = forge_marker(&precious);
+        // Even where a journal of ours names a directory, and even under our name.
+        let named = machine.path("plimsoll-e-r");
+        fs::rename(&precious, &named).unwrap();
+        let marker = named.join(marker.file_name().unwrap());
+        let changed = "can be changed by other users";
+        for (owner, rights, reason) in [
+            (0, 0o777, changed),
+            (0, 0o775, changed),
+            (ATTACKER, 0o700, "is owned by another user"),
+        ] {
+            chown(&named, Some(owner), Some(ATTACKER)).unwrap();
+            mode(&named, rights);
+            is_foreign(remove_abandoned(&named, None), reason);
+        }
+        chown(&named, Some(0), Some(0)).unwrap();
+        mode(&named, 0o700);
+        give_away(&marker);
+        let reason = "has a marker that another user could have written";
+        is_foreign(remove_abandoned(&named, None), reason);
+        // And where all else is right, the journal must have the same inode.
+        chown(&marker, Some(0), Some(0)).unwrap();
+        mode(&marker, 0o600);
+        let inode = named.metadata().unwrap().ino();
+        let left = remove_abandoned(&named, Some(inode + 1));
+        is_foreign(left, "is another directory now");
+        let other = machine.path("other-name");
+        fs::rename(&named, &other).unwrap();
+        let reason = "has no name of ours";
+        is_foreign(remove_abandoned(&other, None), reason);
+        fs::rename(&other, &precious).unwrap();
+        mode(&precious, 0o777);
+        machine.check();
+    }
+
+    #[test]
+    fn a_place_that_another_user_made_first_is_refused() {
+        needs!(LOOPS);
+        let machine = Machine::new();
+        let journal = machine.journal();
+        let create = |parent: &Path| DataDirectory::create(&journal, parent, "e", "r");
+
+        // The parent of the parent, with a link to what is root's; then an own directory there.
+        let squatted = machine.of_attacker("var-tmp/plimsoll");
+        symlink(machine.path("precious"), squatted.join("data")).unwrap();
+        assert!(is_untrusted(&create(&squatted.join("data")), &squatted));
+        fs::remove_file(squatted.join("data")).unwrap();
+        machine.of_attacker("var-tmp/plimsoll/data");
+        assert!(is_untrusted(&create(&squatted.join("data")), &squatted));
+
+        // A link of the attacker's in a place that is sticky.
+        let link = machine.path("var-tmp/link");
+        symlink(machine.path("state"), &link).unwrap();
+        std::os::unix::fs::lchown(&link, Some(ATTACKER), Some(ATTACKER)).unwrap();
+        assert!(is_untrusted(&create(&link), &link));
+
+        // The sticky place itself: what is missing in it could be made first by others.
+        let sticky = machine.path("var-tmp");
+        assert!(is_untrusted(&create(&sticky), &sticky));
+        // A group of others.
+        let shared = machine.path("shared");
+        fs::create_dir(&shared).unwrap();
+        chown(&shared, None, Some(ATTACKER)).unwrap();
+        mode(&shared, 0o770);
+        assert!(is_untrusted(&create(&shared.join("data")), &shared));
+        // By way of `..` as well.
+        let roundabout = squatted.join("../../state");
+        assert!(is_untrusted(&create(&roundabout), &squatted));
+
+        // A place of our own in a sticky one, by a link of our own, is right.
+        symlink(machine.path("var-tmp/ours"), machine.path("to-ours")).unwrap();
+        fs::create_dir(machine.path("var-tmp/ours")).unwrap();
+        let made = create(&machine.path("to-ours/data")).unwrap();
+        let ours = machine.path("var-tmp/ours").canonicalize().unwrap();
+        assert!(made.path().starts_with(ours));
+        made.remove().unwrap();
+        machine.check();
+    }
+
+    #[test]
+    fn a_journal_that_is_no_plain_file_of_ours_is_not_read() {
+        needs!(LOOPS);
+        let machine = Machine::new();
+        let target = machine.path("precious/target");
+        fs::write(&target, "unfinished").unwrap();
+        type Make<'a> = &'a dyn Fn(&Path);
+        let forms: [(&str, Make<'_>); 5] = [
+            ("is a symbolic link", &|path| {
+                symlink(&target, path).unwrap()
+            }),
+            // Who opens it for reading alone waits for ever.
+            ("is no file", &|path| {
+                let mode = rustix::fs::Mode::RUSR;
+                rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).unwrap();
+            }),
+            ("is owned by another user", &|path| {
+                fs::write(path, "").unwrap();
+                give_away(path);
+            }),
+            ("can be changed by other users", &|path| {
+                fs::write(path, "").unwrap();
+                mode(path, 0o666);
+            }),
+            ("has a second name", &|path| {
+                fs::hard_link(&target, path).unwrap();
+            }),
+        ];
+        for (number, (reason, make)) in forms.into_iter().enumerate() {
+            let state = with_journal(&machine, &format!("state-{number}"), make);
+            let error = abandoned(&state).unwrap_err();
+            assert!(
+                matches!(&error, TestbedError::InTheWay { reason: found, .. } if *found == reason),
+                "{reason}: {error}"
+            );
+        }
+        assert_eq!(fs::read_to_string(&target).unwrap(), "unfinished");
+    }
+
+    #[test]
+    fn journals_in_a_place_of_another_user_are_not_read() {
+        needs!(LOOPS);
+        let machine = Machine::new();
+        let home = machine.of_attacker("home");
+        let state = with_journal(&machine, "home/state", |path| fs::write(path, "").unwrap());
+        assert!(is_untrusted(&abandoned(&state), &home));
+        assert!(is_untrusted(&Journal::open(&state, "a test"), &home));
+    }
+
+    #[test]
+    fn a_mount_outside_of_our_directories_is_not_taken_away() {
+        needs!(LOOPS);
+        let machine = Machine::new();
+        let theirs = Tmpfs::new(&machine.path("theirs"));
+        fs::write(theirs.0.join("letter"), "dear").unwrap();
+        let undone = undo_step(Step::Mount {
+            mount_point: theirs.0.clone(),
+            from: MountedFrom::Device("plimsoll-test".into()),
+        });
+        assert!(
+            matches!(undone, Err(TestbedError::NotUnmounted { .. })),
+            "{undone:?}"
+        );
+        assert_eq!(fs::read_to_string(theirs.0.join("letter")).unwrap(), "dear");
+    }
 }
