@@ -99,22 +99,6 @@ fn status_of(process: u32, name: &str) -> Option<String> {
 }
 
 #[test]
-fn nothing_that_is_started_can_gain_rights() {
-    let laboratory = Laboratory::new();
-    laboratory.write("experiment.yaml", EXPERIMENT.replace("20ms", "10m"));
-    let running = laboratory.start(&["run", "experiment.yaml", "--anyway"]);
-    let mut found = None;
-    wait_until("the worker", || {
-        let worker = running.worker();
-        found = worker.and_then(|worker| status_of(worker, "NoNewPrivs"));
-        found.is_some()
-    });
-    assert_eq!(found.as_deref(), Some("1"));
-    running.send(Signal::INT);
-    running.end();
-}
-
-#[test]
 fn check_lists_what_runs_with_which_rights() {
     let laboratory = Laboratory::new();
     let said = laboratory.run(&["check"]);
@@ -233,24 +217,44 @@ fn a_journal_that_is_a_link_is_not_written_through_and_a_pipe_is_not_waited_for(
     assert!(said.err.contains("it is no file"), "{said:?}");
 }
 
-#[test]
-fn options_of_mkfs_that_name_a_device_or_a_directory_are_mistakes() {
-    let laboratory = Laboratory::new();
-    for (kind, mkfs) in [
-        ("xfs", "-l logdev=/dev/loop1,size=64m"),
-        ("xfs", "-r rtdev=/dev/loop1"),
-        ("btrfs", "-d raid0 /dev/loop1"),
-        ("btrfs", "--rootdir /etc"),
-        ("ext4", "-d /etc"),
-    ] {
-        let disk = format!(
-            "10MiB, disk: {{latency: 100us, capacity: 1GiB}}, filesystem: {{kind: {kind}, mkfs: \"{mkfs}\"}}}}"
-        );
-        laboratory.write("experiment.yaml", EXPERIMENT.replace("10MiB}", &disk));
-        for command in ["plan", "run"] {
-            let said = laboratory.run(&[command, "experiment.yaml"]);
-            assert_eq!(said.code, Some(104), "{kind} {mkfs}: {said:?}");
-            assert_contains(&said.err, "is not an allowed mkfs option");
+mod slow {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_started_can_gain_rights() {
+        let laboratory = Laboratory::new();
+        laboratory.write("experiment.yaml", EXPERIMENT.replace("20ms", "10m"));
+        let running = laboratory.start(&["run", "experiment.yaml", "--anyway"]);
+        let mut found = None;
+        wait_until("the worker", || {
+            let worker = running.worker();
+            found = worker.and_then(|worker| status_of(worker, "NoNewPrivs"));
+            found.is_some()
+        });
+        assert_eq!(found.as_deref(), Some("1"));
+        running.send(Signal::INT);
+        running.end();
+    }
+
+    #[test]
+    fn options_of_mkfs_that_name_a_device_or_a_directory_are_mistakes() {
+        let laboratory = Laboratory::new();
+        for (kind, mkfs) in [
+            ("xfs", "-l logdev=/dev/loop1,size=64m"),
+            ("xfs", "-r rtdev=/dev/loop1"),
+            ("btrfs", "-d raid0 /dev/loop1"),
+            ("btrfs", "--rootdir /etc"),
+            ("ext4", "-d /etc"),
+        ] {
+            let disk = format!(
+                "10MiB, disk: {{latency: 100us, capacity: 1GiB}}, filesystem: {{kind: {kind}, mkfs: \"{mkfs}\"}}}}"
+            );
+            laboratory.write("experiment.yaml", EXPERIMENT.replace("10MiB}", &disk));
+            for command in ["plan", "run"] {
+                let said = laboratory.run(&[command, "experiment.yaml"]);
+                assert_eq!(said.code, Some(104), "{kind} {mkfs}: {said:?}");
+                assert_contains(&said.err, "is not an allowed mkfs option");
+            }
         }
     }
 }

@@ -185,54 +185,6 @@ fn a_trace_is_drawn_and_nothing_is_overwritten() {
     assert!(!laboratory.path("w.png").exists());
 }
 
-#[test]
-fn a_bundle_holds_the_disk_maps_of_its_page() {
-    let (laboratory, mut record) = with_a_record();
-    keep_a_trace(&laboratory);
-    let run = &mut record.runs[0];
-    run.rig = Some(RigRecord {
-        trace: Some(TraceReference {
-            path: laboratory.path("kept.trace"),
-            requests: 1,
-            overwritten: 0,
-        }),
-        ..RigRecord::default()
-    });
-    let mapped = format!("data-arm=\"{}\" data-block=\"{}\"", run.arm, run.block);
-    let json = serde_json::to_string(&record).unwrap();
-    laboratory.write("traced.json", json);
-    let made = |arguments: &[&str]| {
-        let said = laboratory.run(arguments);
-        assert_eq!(said.code, Some(0), "{said:?}");
-    };
-    made(&["bundle", "traced.json", "--to", "one.plimsoll"]);
-    let player = |page: &str| {
-        let html = fs::read_to_string(laboratory.path(page)).unwrap();
-        assert_contains(&html, &mapped);
-        let (_, after) = html.split_once("id=\"map-0-data\"").unwrap();
-        let (_, data) = after.split_once('>').unwrap();
-        data.split_once('<').unwrap().0.to_owned()
-    };
-    made(&["report", "one.plimsoll", "--page", "with.html"]);
-    let drawn = player("with.html");
-    assert!(drawn.len() > 16, "{drawn}");
-
-    // The trace stays on the machine that measured. What the bundle has goes into each page and bundle that is made from it.
-    fs::remove_file(laboratory.path("kept.trace")).unwrap();
-    made(&["report", "one.plimsoll", "--page", "without.html"]);
-    made(&["bundle", "one.plimsoll", "--to", "two.plimsoll"]);
-    made(&["report", "two.plimsoll", "--page", "again.html"]);
-    for page in ["without.html", "again.html"] {
-        assert_eq!(player(page), drawn, "{page}");
-    }
-    made(&["gallery", "public", "two.plimsoll"]);
-    let page = format!("public/{}-{}.html", record.name, record.id);
-    assert_eq!(player(&page), drawn);
-    made(&["report", "traced.json", "--page", "bare.html"]);
-    let bare = fs::read_to_string(laboratory.path("bare.html")).unwrap();
-    assert!(!bare.contains(&mapped));
-}
-
 mod once {
     use super::*;
 
@@ -294,5 +246,53 @@ mod slow {
         assert_eq!(code, Some(105), "{err}");
         assert_ends(&err, "interrupted; everything that was made is removed\n");
         assert_eq!(loop_devices(&laboratory), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_bundle_holds_the_disk_maps_of_its_page() {
+        let (laboratory, mut record) = with_a_record();
+        keep_a_trace(&laboratory);
+        let run = &mut record.runs[0];
+        run.rig = Some(RigRecord {
+            trace: Some(TraceReference {
+                path: laboratory.path("kept.trace"),
+                requests: 1,
+                overwritten: 0,
+            }),
+            ..RigRecord::default()
+        });
+        let mapped = format!("data-arm=\"{}\" data-block=\"{}\"", run.arm, run.block);
+        let json = serde_json::to_string(&record).unwrap();
+        laboratory.write("traced.json", json);
+        let made = |arguments: &[&str]| {
+            let said = laboratory.run(arguments);
+            assert_eq!(said.code, Some(0), "{said:?}");
+        };
+        made(&["bundle", "traced.json", "--to", "one.plimsoll"]);
+        let player = |page: &str| {
+            let html = fs::read_to_string(laboratory.path(page)).unwrap();
+            assert_contains(&html, &mapped);
+            let (_, after) = html.split_once("id=\"map-0-data\"").unwrap();
+            let (_, data) = after.split_once('>').unwrap();
+            data.split_once('<').unwrap().0.to_owned()
+        };
+        made(&["report", "one.plimsoll", "--page", "with.html"]);
+        let drawn = player("with.html");
+        assert!(drawn.len() > 16, "{drawn}");
+
+        // The trace stays on the machine that measured. What the bundle has goes into each page and bundle that is made from it.
+        fs::remove_file(laboratory.path("kept.trace")).unwrap();
+        made(&["report", "one.plimsoll", "--page", "without.html"]);
+        made(&["bundle", "one.plimsoll", "--to", "two.plimsoll"]);
+        made(&["report", "two.plimsoll", "--page", "again.html"]);
+        for page in ["without.html", "again.html"] {
+            assert_eq!(player(page), drawn, "{page}");
+        }
+        made(&["gallery", "public", "two.plimsoll"]);
+        let page = format!("public/{}-{}.html", record.name, record.id);
+        assert_eq!(player(&page), drawn);
+        made(&["report", "traced.json", "--page", "bare.html"]);
+        let bare = fs::read_to_string(laboratory.path("bare.html")).unwrap();
+        assert!(!bare.contains(&mapped));
     }
 }

@@ -19,133 +19,6 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-#[test]
-fn forms_can_be_chosen() {
-    let (laboratory, record) = with_a_record();
-    let said = laboratory.run(&["export", "--only", "csv,perfkit", "--to", "two", "--json"]);
-    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    let written = ["figures.csv", "perfkit.json", "points.csv", "slices.csv"];
-    assert_eq!(names(&laboratory.path("two")), written);
-    let told: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!(told["experiment"], record.id.as_str());
-    let files = told["files"].as_array().unwrap();
-    assert_eq!(files.len(), 4);
-    for file in files {
-        let path = laboratory.path(file["path"].as_str().unwrap());
-        assert!(path.exists(), "{file}");
-        assert!(["csv", "perfkit"].contains(&file["form"].as_str().unwrap()));
-    }
-
-    let unknown = laboratory.run(&["export", "--only", "xlsx"]);
-    assert_eq!((unknown.code, unknown.out.as_str()), (Some(2), ""));
-    let words = "the formats are csv, parquet, json, hdr, fio, perfkit, prometheus, perfetto";
-    assert_contains(&unknown.err, words);
-    let absent = laboratory.run(&["export", "--only", "csv,fio", "--to", "none"]);
-    assert_eq!((absent.code, absent.out.as_str()), (Some(1), ""));
-    let id = &record.id;
-    let words = format!(
-        "plimsoll: experiment {id} cannot be written as fio: none of its disks was calibrated\n"
-    );
-    assert_eq!(absent.err, words);
-    assert!(!laboratory.path("none").exists());
-}
-
-#[test]
-fn samples_are_what_perfkit_reads() {
-    let (laboratory, record) = with_a_record();
-    let said = laboratory.run(&["export", "--only", "perfkit", "--to", "."]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let text = fs::read_to_string(laboratory.path("perfkit.json")).unwrap();
-    let sample = |line| serde_json::from_str(line).unwrap();
-    let samples: Vec<Value> = text.lines().map(sample).collect();
-    let mut uris = Vec::new();
-    for sample in &samples {
-        // As its Sample and its publishers have them.
-        let texts = "metric unit test product_name owner run_uri sample_uri labels";
-        for field in texts.split(' ') {
-            assert!(sample[field].is_string(), "{field} of {sample}");
-        }
-        for field in ["value", "timestamp"] {
-            assert!(sample[field].is_f64(), "{field} of {sample}");
-        }
-        assert!(sample["official"].is_boolean());
-        uris.push(sample["sample_uri"].as_str().unwrap().to_owned());
-        for label in sample["labels"].as_str().unwrap().split(",|") {
-            assert!(label.trim_matches('|').contains(':'), "{sample}");
-        }
-    }
-    uris.sort();
-    uris.dedup();
-    assert_eq!(uris.len(), samples.len());
-    let of = |metric: &str, stage: &str| {
-        let stage = format!("|stage:{stage}|");
-        let of_stage = |sample: &Value| sample["labels"].as_str().unwrap().contains(&stage);
-        let is_it = |sample: &&Value| sample["metric"] == metric && of_stage(sample);
-        let found: Vec<&Value> = samples.iter().filter(is_it).collect();
-        assert_eq!(found.len(), 1, "{metric} {stage}");
-        found[0].clone()
-    };
-    let throughput = of("overall Throughput", "run");
-    assert_eq!(throughput["unit"], "ops/sec");
-    let labels = throughput["labels"].as_str().unwrap();
-    assert_starts(labels, "|operation:overall|,|experiment:tiny|,");
-    assert!(labels.contains(&format!("|id:{}|", record.id)) && labels.contains("|threads:1|"));
-    // A constant service of 30 ms, and one session.
-    let p99 = of("read p99 latency", "run");
-    assert_eq!(p99["unit"], "ms");
-    // The engine waits by the kernel's clock, the loop reads the processor's: they differ by some millionths.
-    assert!(p99["value"].as_f64().unwrap() >= 29.99, "{p99}");
-    let begun = &record.runs[0].points[0].started_at;
-    let begun: jiff::Timestamp = begun.parse().unwrap();
-    let timestamp = throughput["timestamp"].as_f64().unwrap();
-    assert!((timestamp - begun.as_millisecond() as f64 / 1e3).abs() < 0.001);
-}
-
-#[test]
-fn prometheus_text_has_every_run() {
-    let (laboratory, _) = with_a_record();
-    let said = laboratory.run(&["export", "--only", "prometheus", "--to", "."]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let text = fs::read_to_string(laboratory.path("metrics.prom")).unwrap();
-    assert!(text.ends_with("# EOF\n"));
-    let kind = "# TYPE plimsoll_throughput_operations_per_second gauge\n";
-    assert_contains(&text, kind);
-    let labels = "arm=\"one\",mix=\"c\",load=\"1 thread\",block=\"0\"} ";
-    assert_contains(&text, labels);
-    // A constant service of 30 ms.
-    let is_response = |line: &&str| line.starts_with("plimsoll_response_seconds{");
-    let mut responses = text.lines().filter(is_response);
-    let p99 = responses.find(|line| line.contains("quantile=\"0.99\""));
-    let p99: f64 = p99.unwrap().rsplit(' ').next().unwrap().parse().unwrap();
-    assert!(p99 >= 0.03, "{p99} in {text}");
-}
-
-#[test]
-fn charts_are_written_as_pictures() {
-    let (laboratory, record) = with_a_record();
-    let said = laboratory.run(&["report", "--svg", "svg"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let charts = names(&laboratory.path("svg"));
-    assert!(charts.contains(&"load-0-rate.svg".to_owned()), "{charts:?}");
-    let svg = fs::read_to_string(laboratory.path("svg/load-0-rate.svg")).unwrap();
-    assert_starts(&svg, "<svg xmlns=");
-    assert_contains(&svg, &record.id);
-
-    fs::write(laboratory.path("svg/load-0-rate.svg"), "ours still").unwrap();
-    assert_eq!(laboratory.run(&["report", "--svg", "svg"]).code, Some(0));
-    assert_eq!(
-        fs::read_to_string(laboratory.path("svg/load-0-rate.svg")).unwrap(),
-        svg
-    );
-    fs::create_dir(laboratory.path("theirs")).unwrap();
-    fs::write(laboratory.path("theirs/load-0-rate.svg"), "theirs").unwrap();
-    let refused = laboratory.run(&["report", "--svg", "theirs"]);
-    assert_eq!(refused.code, Some(1));
-    assert_contains(&refused.err, "was not written by this command");
-    let kept = fs::read_to_string(laboratory.path("theirs/load-0-rate.svg")).unwrap();
-    assert_eq!(kept, "theirs");
-}
-
 /// Files below a folder, each by its path in there.
 fn below(folder: &Path) -> Vec<String> {
     let mut files: Vec<String> = walkdir::WalkDir::new(folder)
@@ -163,184 +36,6 @@ fn below(folder: &Path) -> Vec<String> {
         .collect();
     files.sort();
     files
-}
-
-#[test]
-fn a_data_set_of_the_store_is_brought_up_to_date() {
-    let (laboratory, first) = with_a_record();
-    let export = ["export", "--all", "--to", "dataset"];
-    let said = laboratory.run(&export);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(said.out, "dataset: 1 new, 0 as they were\n");
-    let folder = laboratory.path("dataset");
-    let month = &first.started_at[..7];
-    let written = below(&folder);
-    // The list, and four tables: one arm has no comparison, and no line was searched.
-    assert_eq!(written.len(), 5, "{written:?}");
-    for table in ["experiments", "figures", "points", "slices"] {
-        let start = format!("{table}/month={month}/{}-", first.id);
-        let is_it = |name: &&String| name.starts_with(&start) && name.ends_with(".parquet");
-        assert_eq!(written.iter().filter(is_it).count(), 1, "{written:?}");
-    }
-    fs::write(folder.join("points/theirs.parquet"), "theirs").unwrap();
-    let modified = |name: &str| fs::metadata(folder.join(name)).unwrap().modified().unwrap();
-    let before = modified(&written[1]);
-
-    laboratory.experiment(TINY);
-    let second = laboratory.record().id;
-    let said = laboratory.run(&export);
-    assert_eq!(said.out, "dataset: 1 new, 1 as they were\n");
-    assert_eq!(modified(&written[1]), before);
-    assert_eq!(below(&folder).len(), 5 + 4 + 1);
-
-    let mut store = Store::open(&laboratory.store()).unwrap();
-    store.delete(&first.id).unwrap();
-    drop(store);
-    let said = laboratory.run(&[export.as_slice(), &["--json"]].concat());
-    let told: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!((&told["new"], &told["kept"]), (&0.into(), &1.into()));
-    let left = below(&folder);
-    assert_eq!(left.len(), 1 + 4 + 1, "{left:?}");
-    assert!(!left.iter().any(|name| name.contains(&first.id)));
-    assert!(left.iter().any(|name| name.contains(&second)));
-    assert!(left.contains(&"points/theirs.parquet".to_owned()));
-
-    let both = laboratory.run(&["export", "last", "--all"]);
-    assert_eq!(both.code, Some(2), "{both:?}");
-}
-
-#[test]
-fn a_bundle_is_verified_shown_and_run_again() {
-    let (laboratory, record) = with_a_record();
-    let said = laboratory.run(&["bundle", "last", "--to", "one.plimsoll"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(said.out, "one.plimsoll\n");
-    let again = laboratory.run(&["bundle", "--to", "one.plimsoll"]);
-    assert_eq!(again.code, Some(1), "{again:?}");
-    assert_contains(&again.err, "existing files are never overwritten");
-
-    // Somewhere else, where there is no store.
-    let elsewhere = Laboratory::new();
-    fs::copy(
-        laboratory.path("one.plimsoll"),
-        elsewhere.path("one.plimsoll"),
-    )
-    .unwrap();
-    let shown = elsewhere.run(&["report", "one.plimsoll", "--json"]);
-    assert_eq!(shown.code, Some(0), "{shown:?}");
-    assert_contains(&shown.err, "is as its manifest says");
-    let told: Value = serde_json::from_str(&shown.out).unwrap();
-    assert_eq!(told["id"], record.id.as_str());
-    let planned = elsewhere.run(&["plan", "one.plimsoll", "--json"]);
-    assert_eq!(planned.code, Some(0), "{planned:?}");
-    let run = elsewhere.run(&["run", "one.plimsoll"]);
-    assert!([Some(0), Some(106)].contains(&run.code), "{run:?}");
-    let other = elsewhere.record();
-    assert_eq!(
-        (other.plan_hash, other.file_text),
-        (record.plan_hash, record.file_text)
-    );
-    assert_ne!(other.id, record.id);
-
-    // One byte that is different.
-    let mut bytes = fs::read(laboratory.path("one.plimsoll")).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    laboratory.write("broken.plimsoll", bytes);
-    let broken = laboratory.run(&["report", "broken.plimsoll"]);
-    assert_eq!(
-        (broken.code, broken.out.as_str()),
-        (Some(1), ""),
-        "{broken:?}"
-    );
-    assert_contains(&broken.err, "cannot use the bundle broken.plimsoll");
-}
-
-#[test]
-fn a_gallery_replaces_what_it_wrote_and_nothing_else() {
-    let (laboratory, record) = with_a_record();
-    let made = laboratory.run(&["gallery", "public", "--bundles", "--title", "Ours"]);
-    assert_eq!(made.code, Some(0), "{made:?}");
-    let stem = format!("{}-{}", record.name, record.id);
-    let (page, bundle) = (format!("{stem}.html"), format!("{stem}.plimsoll"));
-    let all = [
-        ".plimsoll-gallery",
-        "index.html",
-        page.as_str(),
-        bundle.as_str(),
-    ];
-    let mut expected = all.map(str::to_owned);
-    expected.sort();
-    assert_eq!(names(&laboratory.path("public")), expected);
-    let index = fs::read_to_string(laboratory.path("public/index.html")).unwrap();
-    assert_contains(&index, &format!("href=\"{page}\""));
-    assert_contains(&index, "Ours");
-
-    // Without bundles theirs goes, and a file of somebody else stays.
-    laboratory.write("public/notes.txt", "mine");
-    let again = laboratory.run(&["gallery", "public", "last"]);
-    assert_eq!(again.code, Some(0), "{again:?}");
-    let found = names(&laboratory.path("public"));
-    assert!(
-        found.contains(&"notes.txt".to_owned()) && !found.contains(&bundle),
-        "{found:?}"
-    );
-
-    fs::create_dir(laboratory.path("other")).unwrap();
-    laboratory.write("other/index.html", "mine");
-    let refused = laboratory.run(&["gallery", "other"]);
-    assert_eq!(refused.code, Some(1), "{refused:?}");
-    assert_contains(&refused.err, "index.html was not written by this command");
-    let kept = fs::read_to_string(laboratory.path("other/index.html")).unwrap();
-    assert_eq!(kept, "mine");
-    assert_eq!(names(&laboratory.path("other")), ["index.html"]);
-}
-
-#[test]
-fn thresholds_are_a_junit_report() {
-    let laboratory = Laboratory::new();
-    let text = "
-plimsoll: 1
-name: bounds
-workload: {records: 2, preset: c}
-arms: {one: {engine: simulated, service: constant, service_mean: 30ms}}
-load: {closed: {threads: 1}}
-measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}
-thresholds:
-  - throughput >= 1
-  - response.p99 <= 1ms
-";
-    laboratory.write("experiment.yaml", text);
-    let said = laboratory.run(&["run", "experiment.yaml", "--junit", "run.xml"]);
-    assert_eq!(said.code, Some(99), "{said:?}");
-    let text = fs::read_to_string(laboratory.path("run.xml")).unwrap();
-    for words in [
-        "tests=\"2\" skipped=\"0\" failures=\"1\" errors=\"0\"",
-        "name=\"throughput &gt;= 1 (one, c at 1 thread)\"",
-        "classname=\"bounds\"",
-        "FAILED: ",
-        " measured, at most 1ms required",
-    ] {
-        assert_contains(&text, words);
-    }
-    // The same from the store, beside JSON.
-    let report = laboratory.run(&["report", "--json", "--junit", "report.xml"]);
-    assert_eq!((report.code, report.err.as_str()), (Some(99), ""));
-    serde_json::from_str::<Value>(&report.out).unwrap();
-    let found = fs::read_to_string(laboratory.path("report.xml")).unwrap();
-    assert_eq!(found, text);
-    let nowhere = laboratory.run(&["report", "--junit", "no/folder.xml"]);
-    assert_eq!((nowhere.code, nowhere.out.as_str()), (Some(1), ""));
-    assert_contains(&nowhere.err, "cannot write the JUnit report no/folder.xml");
-}
-
-#[test]
-fn without_thresholds_it_is_said_that_there_are_no_cases() {
-    let (laboratory, _) = with_a_record();
-    let said = laboratory.run(&["report", "--junit", "report.xml"]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let expected = "report.xml has no test cases: the experiment has no thresholds\n";
-    assert_eq!(said.err, expected);
 }
 
 #[test]
@@ -398,6 +93,258 @@ print("same")
             .unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(String::from_utf8(output.stdout).unwrap(), "same\n", "{err}");
+    }
+
+    #[test]
+    fn forms_can_be_chosen() {
+        let (laboratory, record) = with_a_record();
+        let said = laboratory.run(&["export", "--only", "csv,perfkit", "--to", "two", "--json"]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
+        let written = ["figures.csv", "perfkit.json", "points.csv", "slices.csv"];
+        assert_eq!(names(&laboratory.path("two")), written);
+        let told: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!(told["experiment"], record.id.as_str());
+        let files = told["files"].as_array().unwrap();
+        assert_eq!(files.len(), 4);
+        for file in files {
+            let path = laboratory.path(file["path"].as_str().unwrap());
+            assert!(path.exists(), "{file}");
+            assert!(["csv", "perfkit"].contains(&file["form"].as_str().unwrap()));
+        }
+
+        let unknown = laboratory.run(&["export", "--only", "xlsx"]);
+        assert_eq!((unknown.code, unknown.out.as_str()), (Some(2), ""));
+        let words = "the formats are csv, parquet, json, hdr, fio, perfkit, prometheus, perfetto";
+        assert_contains(&unknown.err, words);
+        let absent = laboratory.run(&["export", "--only", "csv,fio", "--to", "none"]);
+        assert_eq!((absent.code, absent.out.as_str()), (Some(1), ""));
+        let id = &record.id;
+        let words = format!(
+            "plimsoll: experiment {id} cannot be written as fio: none of its disks was calibrated\n"
+        );
+        assert_eq!(absent.err, words);
+        assert!(!laboratory.path("none").exists());
+    }
+
+    #[test]
+    fn samples_are_what_perfkit_reads() {
+        let (laboratory, record) = with_a_record();
+        let said = laboratory.run(&["export", "--only", "perfkit", "--to", "."]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let text = fs::read_to_string(laboratory.path("perfkit.json")).unwrap();
+        let sample = |line| serde_json::from_str(line).unwrap();
+        let samples: Vec<Value> = text.lines().map(sample).collect();
+        let mut uris = Vec::new();
+        for sample in &samples {
+            // As its Sample and its publishers have them.
+            let texts = "metric unit test product_name owner run_uri sample_uri labels";
+            for field in texts.split(' ') {
+                assert!(sample[field].is_string(), "{field} of {sample}");
+            }
+            for field in ["value", "timestamp"] {
+                assert!(sample[field].is_f64(), "{field} of {sample}");
+            }
+            assert!(sample["official"].is_boolean());
+            uris.push(sample["sample_uri"].as_str().unwrap().to_owned());
+            for label in sample["labels"].as_str().unwrap().split(",|") {
+                assert!(label.trim_matches('|').contains(':'), "{sample}");
+            }
+        }
+        uris.sort();
+        uris.dedup();
+        assert_eq!(uris.len(), samples.len());
+        let of = |metric: &str, stage: &str| {
+            let stage = format!("|stage:{stage}|");
+            let of_stage = |sample: &Value| sample["labels"].as_str().unwrap().contains(&stage);
+            let is_it = |sample: &&Value| sample["metric"] == metric && of_stage(sample);
+            let found: Vec<&Value> = samples.iter().filter(is_it).collect();
+            assert_eq!(found.len(), 1, "{metric} {stage}");
+            found[0].clone()
+        };
+        let throughput = of("overall Throughput", "run");
+        assert_eq!(throughput["unit"], "ops/sec");
+        let labels = throughput["labels"].as_str().unwrap();
+        assert_starts(labels, "|operation:overall|,|experiment:tiny|,");
+        assert!(labels.contains(&format!("|id:{}|", record.id)) && labels.contains("|threads:1|"));
+        // A constant service of 30 ms, and one session.
+        let p99 = of("read p99 latency", "run");
+        assert_eq!(p99["unit"], "ms");
+        // The engine waits by the kernel's clock, the loop reads the processor's: they differ by some millionths.
+        assert!(p99["value"].as_f64().unwrap() >= 29.99, "{p99}");
+        let begun = &record.runs[0].points[0].started_at;
+        let begun: jiff::Timestamp = begun.parse().unwrap();
+        let timestamp = throughput["timestamp"].as_f64().unwrap();
+        assert!((timestamp - begun.as_millisecond() as f64 / 1e3).abs() < 0.001);
+    }
+
+    #[test]
+    fn prometheus_text_has_every_run() {
+        let (laboratory, _) = with_a_record();
+        let said = laboratory.run(&["export", "--only", "prometheus", "--to", "."]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let text = fs::read_to_string(laboratory.path("metrics.prom")).unwrap();
+        assert!(text.ends_with("# EOF\n"));
+        let kind = "# TYPE plimsoll_throughput_operations_per_second gauge\n";
+        assert_contains(&text, kind);
+        let labels = "arm=\"one\",mix=\"c\",load=\"1 thread\",block=\"0\"} ";
+        assert_contains(&text, labels);
+        // A constant service of 30 ms.
+        let is_response = |line: &&str| line.starts_with("plimsoll_response_seconds{");
+        let mut responses = text.lines().filter(is_response);
+        let p99 = responses.find(|line| line.contains("quantile=\"0.99\""));
+        let p99: f64 = p99.unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+        assert!(p99 >= 0.03, "{p99} in {text}");
+    }
+
+    #[test]
+    fn charts_are_written_as_pictures() {
+        let (laboratory, record) = with_a_record();
+        let said = laboratory.run(&["report", "--svg", "svg"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let charts = names(&laboratory.path("svg"));
+        assert!(charts.contains(&"load-0-rate.svg".to_owned()), "{charts:?}");
+        let svg = fs::read_to_string(laboratory.path("svg/load-0-rate.svg")).unwrap();
+        assert_starts(&svg, "<svg xmlns=");
+        assert_contains(&svg, &record.id);
+
+        fs::write(laboratory.path("svg/load-0-rate.svg"), "ours still").unwrap();
+        assert_eq!(laboratory.run(&["report", "--svg", "svg"]).code, Some(0));
+        assert_eq!(
+            fs::read_to_string(laboratory.path("svg/load-0-rate.svg")).unwrap(),
+            svg
+        );
+        fs::create_dir(laboratory.path("theirs")).unwrap();
+        fs::write(laboratory.path("theirs/load-0-rate.svg"), "theirs").unwrap();
+        let refused = laboratory.run(&["report", "--svg", "theirs"]);
+        assert_eq!(refused.code, Some(1));
+        assert_contains(&refused.err, "was not written by this command");
+        let kept = fs::read_to_string(laboratory.path("theirs/load-0-rate.svg")).unwrap();
+        assert_eq!(kept, "theirs");
+    }
+
+    #[test]
+    fn a_bundle_is_verified_shown_and_run_again() {
+        let (laboratory, record) = with_a_record();
+        let said = laboratory.run(&["bundle", "last", "--to", "one.plimsoll"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(said.out, "one.plimsoll\n");
+        let again = laboratory.run(&["bundle", "--to", "one.plimsoll"]);
+        assert_eq!(again.code, Some(1), "{again:?}");
+        assert_contains(&again.err, "existing files are never overwritten");
+
+        // Somewhere else, where there is no store.
+        let elsewhere = Laboratory::new();
+        fs::copy(
+            laboratory.path("one.plimsoll"),
+            elsewhere.path("one.plimsoll"),
+        )
+        .unwrap();
+        let shown = elsewhere.run(&["report", "one.plimsoll", "--json"]);
+        assert_eq!(shown.code, Some(0), "{shown:?}");
+        assert_contains(&shown.err, "is as its manifest says");
+        let told: Value = serde_json::from_str(&shown.out).unwrap();
+        assert_eq!(told["id"], record.id.as_str());
+        let planned = elsewhere.run(&["plan", "one.plimsoll", "--json"]);
+        assert_eq!(planned.code, Some(0), "{planned:?}");
+        let run = elsewhere.run(&["run", "one.plimsoll"]);
+        assert!([Some(0), Some(106)].contains(&run.code), "{run:?}");
+        let other = elsewhere.record();
+        assert_eq!(
+            (other.plan_hash, other.file_text),
+            (record.plan_hash, record.file_text)
+        );
+        assert_ne!(other.id, record.id);
+
+        // One byte that is different.
+        let mut bytes = fs::read(laboratory.path("one.plimsoll")).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        laboratory.write("broken.plimsoll", bytes);
+        let broken = laboratory.run(&["report", "broken.plimsoll"]);
+        assert_eq!(
+            (broken.code, broken.out.as_str()),
+            (Some(1), ""),
+            "{broken:?}"
+        );
+        assert_contains(&broken.err, "cannot use the bundle broken.plimsoll");
+    }
+
+    #[test]
+    fn a_gallery_replaces_what_it_wrote_and_nothing_else() {
+        let (laboratory, record) = with_a_record();
+        let made = laboratory.run(&["gallery", "public", "--bundles", "--title", "Ours"]);
+        assert_eq!(made.code, Some(0), "{made:?}");
+        let stem = format!("{}-{}", record.name, record.id);
+        let (page, bundle) = (format!("{stem}.html"), format!("{stem}.plimsoll"));
+        let all = [
+            ".plimsoll-gallery",
+            "index.html",
+            page.as_str(),
+            bundle.as_str(),
+        ];
+        let mut expected = all.map(str::to_owned);
+        expected.sort();
+        assert_eq!(names(&laboratory.path("public")), expected);
+        let index = fs::read_to_string(laboratory.path("public/index.html")).unwrap();
+        assert_contains(&index, &format!("href=\"{page}\""));
+        assert_contains(&index, "Ours");
+
+        // Without bundles theirs goes, and a file of somebody else stays.
+        laboratory.write("public/notes.txt", "mine");
+        let again = laboratory.run(&["gallery", "public", "last"]);
+        assert_eq!(again.code, Some(0), "{again:?}");
+        let found = names(&laboratory.path("public"));
+        assert!(
+            found.contains(&"notes.txt".to_owned()) && !found.contains(&bundle),
+            "{found:?}"
+        );
+
+        fs::create_dir(laboratory.path("other")).unwrap();
+        laboratory.write("other/index.html", "mine");
+        let refused = laboratory.run(&["gallery", "other"]);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert_contains(&refused.err, "index.html was not written by this command");
+        let kept = fs::read_to_string(laboratory.path("other/index.html")).unwrap();
+        assert_eq!(kept, "mine");
+        assert_eq!(names(&laboratory.path("other")), ["index.html"]);
+    }
+
+    #[test]
+    fn thresholds_are_a_junit_report() {
+        let laboratory = Laboratory::new();
+        let text = "
+plimsoll: 1
+name: bounds
+workload: {records: 2, preset: c}
+arms: {one: {engine: simulated, service: constant, service_mean: 30ms}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}
+thresholds:
+  - throughput >= 1
+  - response.p99 <= 1ms
+";
+        laboratory.write("experiment.yaml", text);
+        let said = laboratory.run(&["run", "experiment.yaml", "--junit", "run.xml"]);
+        assert_eq!(said.code, Some(99), "{said:?}");
+        let text = fs::read_to_string(laboratory.path("run.xml")).unwrap();
+        for words in [
+            "tests=\"2\" skipped=\"0\" failures=\"1\" errors=\"0\"",
+            "name=\"throughput &gt;= 1 (one, c at 1 thread)\"",
+            "classname=\"bounds\"",
+            "FAILED: ",
+            " measured, at most 1ms required",
+        ] {
+            assert_contains(&text, words);
+        }
+        // The same from the store, beside JSON.
+        let report = laboratory.run(&["report", "--json", "--junit", "report.xml"]);
+        assert_eq!((report.code, report.err.as_str()), (Some(99), ""));
+        serde_json::from_str::<Value>(&report.out).unwrap();
+        let found = fs::read_to_string(laboratory.path("report.xml")).unwrap();
+        assert_eq!(found, text);
+        let nowhere = laboratory.run(&["report", "--junit", "no/folder.xml"]);
+        assert_eq!((nowhere.code, nowhere.out.as_str()), (Some(1), ""));
+        assert_contains(&nowhere.err, "cannot write the JUnit report no/folder.xml");
     }
 }
 
@@ -509,5 +456,58 @@ measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}";
             let row = format!("('{experiment}', '{arm}', {runs})");
             assert_eq!(out.matches(&row).count(), 2, "{row}: {out}");
         }
+    }
+
+    #[test]
+    fn a_data_set_of_the_store_is_brought_up_to_date() {
+        let (laboratory, first) = with_a_record();
+        let export = ["export", "--all", "--to", "dataset"];
+        let said = laboratory.run(&export);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(said.out, "dataset: 1 new, 0 as they were\n");
+        let folder = laboratory.path("dataset");
+        let month = &first.started_at[..7];
+        let written = below(&folder);
+        // The list, and four tables: one arm has no comparison, and no line was searched.
+        assert_eq!(written.len(), 5, "{written:?}");
+        for table in ["experiments", "figures", "points", "slices"] {
+            let start = format!("{table}/month={month}/{}-", first.id);
+            let is_it = |name: &&String| name.starts_with(&start) && name.ends_with(".parquet");
+            assert_eq!(written.iter().filter(is_it).count(), 1, "{written:?}");
+        }
+        fs::write(folder.join("points/theirs.parquet"), "theirs").unwrap();
+        let modified = |name: &str| fs::metadata(folder.join(name)).unwrap().modified().unwrap();
+        let before = modified(&written[1]);
+
+        laboratory.experiment(TINY);
+        let second = laboratory.record().id;
+        let said = laboratory.run(&export);
+        assert_eq!(said.out, "dataset: 1 new, 1 as they were\n");
+        assert_eq!(modified(&written[1]), before);
+        assert_eq!(below(&folder).len(), 5 + 4 + 1);
+
+        let mut store = Store::open(&laboratory.store()).unwrap();
+        store.delete(&first.id).unwrap();
+        drop(store);
+        let said = laboratory.run(&[export.as_slice(), &["--json"]].concat());
+        let told: Value = serde_json::from_str(&said.out).unwrap();
+        assert_eq!((&told["new"], &told["kept"]), (&0.into(), &1.into()));
+        let left = below(&folder);
+        assert_eq!(left.len(), 1 + 4 + 1, "{left:?}");
+        assert!(!left.iter().any(|name| name.contains(&first.id)));
+        assert!(left.iter().any(|name| name.contains(&second)));
+        assert!(left.contains(&"points/theirs.parquet".to_owned()));
+
+        let both = laboratory.run(&["export", "last", "--all"]);
+        assert_eq!(both.code, Some(2), "{both:?}");
+    }
+
+    #[test]
+    fn without_thresholds_it_is_said_that_there_are_no_cases() {
+        let (laboratory, _) = with_a_record();
+        let said = laboratory.run(&["report", "--junit", "report.xml"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let expected = "report.xml has no test cases: the experiment has no thresholds\n";
+        assert_eq!(said.err, expected);
     }
 }

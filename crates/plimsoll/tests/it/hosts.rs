@@ -83,59 +83,6 @@ load: {{closed: {{threads: [7]}}}}"
     assert!(!said.out.contains("\nhosts\n"), "{said:?}");
 }
 
-#[test]
-fn what_is_no_agent_is_said_before_anything_begins() {
-    let laboratory = Laboratory::new();
-    let other = laboratory.path("other");
-    fs::copy(PROGRAM, &other).unwrap();
-    let mut file = fs::OpenOptions::new().append(true).open(&other).unwrap();
-    file.write_all(b"another build").unwrap();
-    drop(file);
-    let other_build = command(&laboratory, other.to_str().unwrap(), "load");
-    for (way, expected) in [
-        (
-            "{command: [sh, -c, 'echo no such machine >&2; exit 3']}",
-            "host db1: no agent answers there: no such machine",
-        ),
-        (
-            "{command: [/there/is/none]}",
-            "host db1: /there/is/none cannot be started",
-        ),
-        (
-            "{command: [echo, welcome]}",
-            "host db1: no agent answers there",
-        ),
-        (
-            &*format!("{{command: {other_build}}}"),
-            "of another build is there",
-        ),
-    ] {
-        let said = laboratory.experiment(two_machines(way, 1, 1));
-        assert_eq!(said.code, Some(1), "{said:?}");
-        assert_contains(&said.err, expected);
-    }
-    assert!(laboratory.record_so_far().is_none(), "nothing was begun");
-}
-
-#[test]
-#[cfg(feature = "wiredtiger")]
-fn what_an_agent_does_not_allow_is_said_before_anything_begins() {
-    let laboratory = Laboratory::new();
-    let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "load"));
-    let text = two_machines(&way, 1, 1)
-        .replace("there: {on: db1}", "there: {on: db1, engine: wiredtiger, service: null, service_mean: null, disk: san-raid10}")
-        .replace("defaults: {engine: simulated, service: constant, service_mean: 10ms}", "")
-        .replace(", service: null, service_mean: null", "")
-        .replace("here: {}", "here: {engine: simulated}");
-    let said = laboratory.experiment(text);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert_contains(
-        &said.err,
-        "arm there: the agent here was started without --allow disk",
-    );
-    assert_contains(&said.err, "These arms could run: here");
-}
-
 /// The agent of a program that runs.
 fn agent(running: &Running) -> Option<u32> {
     running.child_of("agent")
@@ -1122,5 +1069,58 @@ measurement: {{warm_up: 1s, duration: 3s, blocks: 1}}"
         assert_eq!(said.code, Some(2), "{said:?}");
         assert_contains(&said.err, "would travel in clear");
         assert!(!said.err.contains("secret"), "{said:?}");
+    }
+
+    #[test]
+    fn what_is_no_agent_is_said_before_anything_begins() {
+        let laboratory = Laboratory::new();
+        let other = laboratory.path("other");
+        fs::copy(PROGRAM, &other).unwrap();
+        let mut file = fs::OpenOptions::new().append(true).open(&other).unwrap();
+        file.write_all(b"another build").unwrap();
+        drop(file);
+        let other_build = command(&laboratory, other.to_str().unwrap(), "load");
+        for (way, expected) in [
+            (
+                "{command: [sh, -c, 'echo no such machine >&2; exit 3']}",
+                "host db1: no agent answers there: no such machine",
+            ),
+            (
+                "{command: [/there/is/none]}",
+                "host db1: /there/is/none cannot be started",
+            ),
+            (
+                "{command: [echo, welcome]}",
+                "host db1: no agent answers there",
+            ),
+            (
+                &*format!("{{command: {other_build}}}"),
+                "of another build is there",
+            ),
+        ] {
+            let said = laboratory.experiment(two_machines(way, 1, 1));
+            assert_eq!(said.code, Some(1), "{said:?}");
+            assert_contains(&said.err, expected);
+        }
+        assert!(laboratory.record_so_far().is_none(), "nothing was begun");
+    }
+
+    #[test]
+    #[cfg(feature = "wiredtiger")]
+    fn what_an_agent_does_not_allow_is_said_before_anything_begins() {
+        let laboratory = Laboratory::new();
+        let way = format!("{{command: {}}}", command(&laboratory, PROGRAM, "load"));
+        let text = two_machines(&way, 1, 1)
+        .replace("there: {on: db1}", "there: {on: db1, engine: wiredtiger, service: null, service_mean: null, disk: san-raid10}")
+        .replace("defaults: {engine: simulated, service: constant, service_mean: 10ms}", "")
+        .replace(", service: null, service_mean: null", "")
+        .replace("here: {}", "here: {engine: simulated}");
+        let said = laboratory.experiment(text);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert_contains(
+            &said.err,
+            "arm there: the agent here was started without --allow disk",
+        );
+        assert_contains(&said.err, "These arms could run: here");
     }
 }

@@ -24,33 +24,6 @@ fn arms(plan: &serde_json::Value) -> Vec<&str> {
 }
 
 #[test]
-fn questions_about_the_embedded_engine() {
-    let laboratory = Laboratory::new();
-    let embedded = ["--database", "embedded"];
-    for (question, expected) in [
-        ("settings", vec!["snappy", "zstd"]),
-        ("disk", vec!["gp3", "io2"]),
-        ("filesystem", vec!["xfs", "ext4"]),
-        ("memory", vec!["80-percent", "160-percent", "320-percent"]),
-    ] {
-        let flags = [&embedded[..], &["--question", question]].concat();
-        let plan = planned(&laboratory, question, &flags);
-        assert_eq!(plan["name"], question);
-        assert_eq!(arms(&plan), expected);
-    }
-    let machines = [
-        "--question",
-        "machine",
-        "--between",
-        "root@db1",
-        "--between",
-        "db2",
-    ];
-    let plan = planned(&laboratory, "machine", &[&embedded[..], &machines].concat());
-    assert_eq!(arms(&plan), ["db1", "db2"]);
-}
-
-#[test]
 fn questions_about_servers() {
     let laboratory = Laboratory::new();
     let of = |name: &str, flags: &[&str]| planned(&laboratory, name, flags);
@@ -210,30 +183,61 @@ fn what_cannot_be_asked_is_refused_and_nothing_is_written() {
     assert!(!laboratory.path("experiment.yaml").exists());
 }
 
-/// Five questions on a real terminal, one of them answered by a word that is none.
-#[test]
-fn somebody_at_a_terminal_is_asked() {
-    needs!([Need::Program("script")]);
-    let laboratory = Laboratory::new();
-    let answers = laboratory.write("answers", "9\n4\n\n3\n2m\n");
-    let program = env!("CARGO_BIN_EXE_plimsoll");
-    // `script` runs it on a terminal of its own.
-    let mut script = std::process::Command::new("script");
-    for (name, value) in laboratory.command(&[]).get_envs() {
-        script.env(name, value.unwrap_or_default());
+mod slow {
+    use super::*;
+
+    #[test]
+    fn questions_about_the_embedded_engine() {
+        let laboratory = Laboratory::new();
+        let embedded = ["--database", "embedded"];
+        for (question, expected) in [
+            ("settings", vec!["snappy", "zstd"]),
+            ("disk", vec!["gp3", "io2"]),
+            ("filesystem", vec!["xfs", "ext4"]),
+            ("memory", vec!["80-percent", "160-percent", "320-percent"]),
+        ] {
+            let flags = [&embedded[..], &["--question", question]].concat();
+            let plan = planned(&laboratory, question, &flags);
+            assert_eq!(plan["name"], question);
+            assert_eq!(arms(&plan), expected);
+        }
+        let machines = [
+            "--question",
+            "machine",
+            "--between",
+            "root@db1",
+            "--between",
+            "db2",
+        ];
+        let plan = planned(&laboratory, "machine", &[&embedded[..], &machines].concat());
+        assert_eq!(arms(&plan), ["db1", "db2"]);
     }
-    let command = format!("{program} init --database embedded");
-    script
-        .args(["--quiet", "--return", "--command", &command, "/dev/null"])
-        .current_dir(laboratory.path(""))
-        .stdin(fs::File::open(answers).unwrap())
-        .stdout(Stdio::piped());
-    let said = script.output().unwrap();
-    let text = String::from_utf8(said.stdout).unwrap();
-    assert_eq!(said.status.code(), Some(0), "{text}");
-    assert_contains(&text, "`9` is none of them: type a number from 1 to 5");
-    assert_contains(&text, "How long may it take?");
-    let written = fs::read_to_string(laboratory.path("experiment.yaml")).unwrap();
-    assert_contains(&written, "working_set: 80%");
-    assert_contains(&written, "mixes: [c]");
+
+    /// Five questions on a real terminal, one of them answered by a word that is none.
+    #[test]
+    fn somebody_at_a_terminal_is_asked() {
+        needs!([Need::Program("script")]);
+        let laboratory = Laboratory::new();
+        let answers = laboratory.write("answers", "9\n4\n\n3\n2m\n");
+        let program = env!("CARGO_BIN_EXE_plimsoll");
+        // `script` runs it on a terminal of its own.
+        let mut script = std::process::Command::new("script");
+        for (name, value) in laboratory.command(&[]).get_envs() {
+            script.env(name, value.unwrap_or_default());
+        }
+        let command = format!("{program} init --database embedded");
+        script
+            .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+            .current_dir(laboratory.path(""))
+            .stdin(fs::File::open(answers).unwrap())
+            .stdout(Stdio::piped());
+        let said = script.output().unwrap();
+        let text = String::from_utf8(said.stdout).unwrap();
+        assert_eq!(said.status.code(), Some(0), "{text}");
+        assert_contains(&text, "`9` is none of them: type a number from 1 to 5");
+        assert_contains(&text, "How long may it take?");
+        let written = fs::read_to_string(laboratory.path("experiment.yaml")).unwrap();
+        assert_contains(&written, "working_set: 80%");
+        assert_contains(&written, "mixes: [c]");
+    }
 }

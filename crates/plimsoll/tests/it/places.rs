@@ -28,69 +28,73 @@ fn a_file_is_no_directory() {
     assert_eq!(found, "not ours");
 }
 
-#[test]
-fn a_directory_that_cannot_be_made() {
-    let laboratory = Laboratory::new();
-    let said = laboratory.experiment(keeping("100", "/proc/plimsoll"));
-    assert_eq!(said.code, Some(106), "{said:?}");
-    let words = "run 1 of 1 (one) failed: /proc/plimsoll has 0.0 MiB free and ";
-    assert_contains(&said.err, words);
-    assert_contains(&said.err, "name a directory on another filesystem");
-}
+mod slow {
+    use super::*;
 
-#[test]
-fn a_directory_of_ones_own() {
-    let laboratory = Laboratory::new();
-    let said = laboratory.experiment(keeping("100", "disk/here"));
-    let expected = [("one", 0, 1, "finished")];
-    assert_eq!(runs(&laboratory.record()), expected, "{said:?}");
-    let here = laboratory.path("disk/here");
-    let found = std::fs::read_dir(&here).unwrap().count();
-    assert_eq!(found, 0, "its data is gone, the folder stays");
-    assert!(
-        !laboratory.data_parent().exists(),
-        "no other place was used"
-    );
-    // The flag wins over the file.
-    laboratory.run(&["run", "experiment.yaml", "--directory", "there"]);
-    assert!(laboratory.path("there").is_dir());
-}
+    #[test]
+    fn a_directory_that_cannot_be_made() {
+        let laboratory = Laboratory::new();
+        let said = laboratory.experiment(keeping("100", "/proc/plimsoll"));
+        assert_eq!(said.code, Some(106), "{said:?}");
+        let words = "run 1 of 1 (one) failed: /proc/plimsoll has 0.0 MiB free and ";
+        assert_contains(&said.err, words);
+        assert_contains(&said.err, "name a directory on another filesystem");
+    }
 
-#[test]
-fn a_read_only_filesystem() {
-    needs!([Need::Root]);
-    let laboratory = Laboratory::new();
-    std::fs::create_dir(laboratory.path("disk")).unwrap();
-    let mounted = Mounted::read_only(&laboratory.path("disk"), &laboratory.path("still"));
-    let said = laboratory.experiment(keeping("100", "still"));
-    assert_eq!(said.code, Some(106), "{said:?}");
-    let failed = said
-        .err
-        .lines()
-        .find(|line| line.starts_with("run 1 of 1"))
-        .unwrap();
-    let (failed, _) = failed.split_once("plimsoll-").unwrap();
-    insta::assert_snapshot!(laboratory.plain(failed));
-    assert_contains(&said.err, "Read-only file system");
-    drop(mounted);
-}
+    #[test]
+    fn a_directory_of_ones_own() {
+        let laboratory = Laboratory::new();
+        let said = laboratory.experiment(keeping("100", "disk/here"));
+        let expected = [("one", 0, 1, "finished")];
+        assert_eq!(runs(&laboratory.record()), expected, "{said:?}");
+        let here = laboratory.path("disk/here");
+        let found = std::fs::read_dir(&here).unwrap().count();
+        assert_eq!(found, 0, "its data is gone, the folder stays");
+        assert!(
+            !laboratory.data_parent().exists(),
+            "no other place was used"
+        );
+        // The flag wins over the file.
+        laboratory.run(&["run", "experiment.yaml", "--directory", "there"]);
+        assert!(laboratory.path("there").is_dir());
+    }
 
-#[test]
-fn a_disk_that_is_too_small_is_refused_before_anything_is_written() {
-    needs!([Need::Root]);
-    let laboratory = Laboratory::new();
-    let mounted = Mounted::tmpfs(&laboratory.path("small"), "20m");
-    let said = laboratory.experiment(keeping("100k", "small"));
-    assert_eq!(said.code, Some(106), "{said:?}");
-    let refused = format!(
-        "{} has 20.0 MiB free and ",
-        laboratory.path("small").display()
-    );
-    assert_contains(&said.err, &refused);
-    let words =
-        " are needed: make room, ask for less data, or name a directory on another filesystem";
-    assert_contains(&said.err, words);
-    let found = std::fs::read_dir(laboratory.path("small")).unwrap().count();
-    assert_eq!(found, 0);
-    drop(mounted);
+    #[test]
+    fn a_read_only_filesystem() {
+        needs!([Need::Root]);
+        let laboratory = Laboratory::new();
+        std::fs::create_dir(laboratory.path("disk")).unwrap();
+        let mounted = Mounted::read_only(&laboratory.path("disk"), &laboratory.path("still"));
+        let said = laboratory.experiment(keeping("100", "still"));
+        assert_eq!(said.code, Some(106), "{said:?}");
+        let failed = said
+            .err
+            .lines()
+            .find(|line| line.starts_with("run 1 of 1"))
+            .unwrap();
+        let (failed, _) = failed.split_once("plimsoll-").unwrap();
+        insta::assert_snapshot!(laboratory.plain(failed));
+        assert_contains(&said.err, "Read-only file system");
+        drop(mounted);
+    }
+
+    #[test]
+    fn a_disk_that_is_too_small_is_refused_before_anything_is_written() {
+        needs!([Need::Root]);
+        let laboratory = Laboratory::new();
+        let mounted = Mounted::tmpfs(&laboratory.path("small"), "20m");
+        let said = laboratory.experiment(keeping("100k", "small"));
+        assert_eq!(said.code, Some(106), "{said:?}");
+        let refused = format!(
+            "{} has 20.0 MiB free and ",
+            laboratory.path("small").display()
+        );
+        assert_contains(&said.err, &refused);
+        let words =
+            " are needed: make room, ask for less data, or name a directory on another filesystem";
+        assert_contains(&said.err, words);
+        let found = std::fs::read_dir(laboratory.path("small")).unwrap().count();
+        assert_eq!(found, 0);
+        drop(mounted);
+    }
 }

@@ -160,48 +160,6 @@ fn keep_full(mut filler: fs::File, ended: mpsc::Receiver<()>) {
     }
 }
 
-/// What a record takes is measured on a server like the one of the arm.
-#[test]
-fn a_record_is_sized_on_a_server() {
-    for (server, laboratory) in servers_here() {
-        let text = experiment(server, "", "1s", 1);
-        let surroundings = Surroundings {
-            base_dir: &laboratory.path("."),
-            engines: plimsoll_engine::kinds(),
-            limits: Limits::UNKNOWN,
-            overrides: &Overrides::default(),
-            read_file: &read_text_file,
-            measure: &cannot_measure,
-        };
-        let plan = check(&text, "experiment.yaml", &surroundings).unwrap();
-        let arm = &plan.arms[0];
-        let rig = RigProgram {
-            path: "/usr/bin/env".into(),
-            arguments: vec![
-                format!("XDG_STATE_HOME={}", laboratory.path("state").display()),
-                format!("XDG_CACHE_HOME={}", laboratory.path("cache").display()),
-                env!("CARGO_BIN_EXE_plimsoll").into(),
-                "rig".into(),
-            ],
-        };
-        let rigs = RigProcess::over(rig.start().unwrap());
-        let bytes = bytes_per_record(&Sizing {
-            engine: &arm.engine,
-            settings: &arm.settings,
-            server: arm.rig.server.as_ref(),
-            data: &arm.data,
-            allocator: "system",
-            rigs: &rigs,
-        });
-        // Ten fields of 100 bytes, whose names and ends a compressor may squeeze.
-        let bytes = bytes.unwrap();
-        assert!((300.0..20_000.0).contains(&bytes), "{bytes}");
-        drop(rigs);
-        let journals = fs::read_dir(laboratory.path("state/plimsoll/journal")).unwrap();
-        assert_eq!(journals.count(), 0, "all of it was undone");
-    }
-}
-
 #[test]
 fn a_server_that_is_nowhere_stops_the_experiment_before_it_begins() {
     let laboratory = open_laboratory();
@@ -214,18 +172,6 @@ fn a_server_that_is_nowhere_stops_the_experiment_before_it_begins() {
     let advice = "`server: {program: /path/to/plimsoll-has-no-such-server}`";
     assert_contains(&said.err, advice);
     assert!(laboratory.record_so_far().is_none());
-}
-
-#[test]
-fn a_server_that_never_gets_ready_is_quoted() {
-    let laboratory = open_laboratory();
-    // It says that it hears nothing, and it does not.
-    let deaf = laboratory.write("deaf", "#!/bin/sh\necho I hear nothing\nexec sleep 1000\n");
-    fs::set_permissions(&deaf, fs::Permissions::from_mode(0o755)).unwrap();
-    let server = "{program: ./deaf, ready_within: 1s}";
-    let message = fails(&laboratory, experiment(server, "", "1s", 1));
-    assert_contains(&message, "took no connection at mongodb://127.0.0.1:");
-    assert_contains(&message, "I hear nothing");
 }
 
 #[test]
@@ -308,37 +254,6 @@ impl Drop for RunningMongod {
     }
 }
 
-#[test]
-fn a_server_that_runs_is_measured_without_a_file() {
-    needs!([Need::Server("mongod")]);
-    let laboratory = open_laboratory();
-    let standing = RunningMongod::start(&laboratory);
-    let port = standing.port;
-    let uri = format!("mongodb://127.0.0.1:{port}/?appName=secret");
-    let quick = ["--duration", "200ms", "--warm-up", "0s", "--blocks", "1"];
-    let said = run(&laboratory, &[&["run", "--uri", &uri], &quick[..]].concat());
-    let again = run(&laboratory, &["plan", "--uri", &uri]);
-    drop(standing);
-    let record = laboratory.record();
-    assert_eq!(record.name, format!("server-127.0.0.1-{port}"));
-    assert_eq!(runs(&record), [("server", 0, 1, "finished")], "{said:?}");
-    // From one session to 64, under two mixes.
-    assert_eq!(record.runs[0].points.len(), 8);
-    assert_eq!(again.code, Some(0), "{again:?}");
-    // A run needs one of the two, and takes one alone.
-    for (arguments, words) in [
-        (&["run"][..], "FILE"),
-        (
-            &["run", "x.yaml", "--uri", "mongodb://h"],
-            "cannot be used with",
-        ),
-    ] {
-        let said = run(&laboratory, arguments);
-        assert_eq!(said.code, Some(2), "{said:?}");
-        assert!(said.err.contains(words), "{said:?}");
-    }
-}
-
 mod once {
     use super::*;
 
@@ -363,6 +278,37 @@ mod once {
             let charged = slices.filter_map(|slice| slice.telemetry.get(figures::GROUP_MEMORY));
             let most = charged.fold(0.0_f64, |most, bytes| most.max(*bytes));
             assert!(most > f64::from(8 << 20), "{most}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_runs_is_measured_without_a_file() {
+        needs!([Need::Server("mongod")]);
+        let laboratory = open_laboratory();
+        let standing = RunningMongod::start(&laboratory);
+        let port = standing.port;
+        let uri = format!("mongodb://127.0.0.1:{port}/?appName=secret");
+        let quick = ["--duration", "200ms", "--warm-up", "0s", "--blocks", "1"];
+        let said = run(&laboratory, &[&["run", "--uri", &uri], &quick[..]].concat());
+        let again = run(&laboratory, &["plan", "--uri", &uri]);
+        drop(standing);
+        let record = laboratory.record();
+        assert_eq!(record.name, format!("server-127.0.0.1-{port}"));
+        assert_eq!(runs(&record), [("server", 0, 1, "finished")], "{said:?}");
+        // From one session to 64, under two mixes.
+        assert_eq!(record.runs[0].points.len(), 8);
+        assert_eq!(again.code, Some(0), "{again:?}");
+        // A run needs one of the two, and takes one alone.
+        for (arguments, words) in [
+            (&["run"][..], "FILE"),
+            (
+                &["run", "x.yaml", "--uri", "mongodb://h"],
+                "cannot be used with",
+            ),
+        ] {
+            let said = run(&laboratory, arguments);
+            assert_eq!(said.code, Some(2), "{said:?}");
+            assert!(said.err.contains(words), "{said:?}");
         }
     }
 }
@@ -623,5 +569,59 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 1}
         let series = series.find(|series| series.point.is_some()).unwrap();
         let is_long = |(begin, end): &(f64, f64)| end - begin >= 1.5;
         assert!(series.stalls.iter().any(is_long), "{:?}", series.stalls);
+    }
+
+    /// What a record takes is measured on a server like the one of the arm.
+    #[test]
+    fn a_record_is_sized_on_a_server() {
+        for (server, laboratory) in servers_here() {
+            let text = experiment(server, "", "1s", 1);
+            let surroundings = Surroundings {
+                base_dir: &laboratory.path("."),
+                engines: plimsoll_engine::kinds(),
+                limits: Limits::UNKNOWN,
+                overrides: &Overrides::default(),
+                read_file: &read_text_file,
+                measure: &cannot_measure,
+            };
+            let plan = check(&text, "experiment.yaml", &surroundings).unwrap();
+            let arm = &plan.arms[0];
+            let rig = RigProgram {
+                path: "/usr/bin/env".into(),
+                arguments: vec![
+                    format!("XDG_STATE_HOME={}", laboratory.path("state").display()),
+                    format!("XDG_CACHE_HOME={}", laboratory.path("cache").display()),
+                    env!("CARGO_BIN_EXE_plimsoll").into(),
+                    "rig".into(),
+                ],
+            };
+            let rigs = RigProcess::over(rig.start().unwrap());
+            let bytes = bytes_per_record(&Sizing {
+                engine: &arm.engine,
+                settings: &arm.settings,
+                server: arm.rig.server.as_ref(),
+                data: &arm.data,
+                allocator: "system",
+                rigs: &rigs,
+            });
+            // Ten fields of 100 bytes, whose names and ends a compressor may squeeze.
+            let bytes = bytes.unwrap();
+            assert!((300.0..20_000.0).contains(&bytes), "{bytes}");
+            drop(rigs);
+            let journals = fs::read_dir(laboratory.path("state/plimsoll/journal")).unwrap();
+            assert_eq!(journals.count(), 0, "all of it was undone");
+        }
+    }
+
+    #[test]
+    fn a_server_that_never_gets_ready_is_quoted() {
+        let laboratory = open_laboratory();
+        // It says that it hears nothing, and it does not.
+        let deaf = laboratory.write("deaf", "#!/bin/sh\necho I hear nothing\nexec sleep 1000\n");
+        fs::set_permissions(&deaf, fs::Permissions::from_mode(0o755)).unwrap();
+        let server = "{program: ./deaf, ready_within: 1s}";
+        let message = fails(&laboratory, experiment(server, "", "1s", 1));
+        assert_contains(&message, "took no connection at mongodb://127.0.0.1:");
+        assert_contains(&message, "I hear nothing");
     }
 }

@@ -147,43 +147,6 @@ fn a_place_without_a_store() {
     serving.end();
 }
 
-/// Two look while a run goes on, and both are told to its end.
-#[test]
-fn an_experiment_is_followed_to_its_end() {
-    let laboratory = Laboratory::new();
-    laboratory.write("experiment.yaml", SHORT);
-    let serving = Serving::start(&laboratory, &[]);
-    let mut run = laboratory.start(&["run", "experiment.yaml"]);
-    let record = laboratory
-        .wait_for_record(&mut run, |record| !record.runs.is_empty())
-        .expect("a run takes longer than a look at the store");
-    let path = format!("/experiment/{}/live", record.id);
-    let (mut first, second) = (serving.events(&path), serving.events(&path));
-    let live = serving.page(&format!("/experiment/{}", record.id));
-    assert_contains(&live, &format!("data-live=\"{path}\""));
-    assert!(serving.page("/").contains("</span> running</span>"));
-    let snapshot = first.find(|line| line.starts_with("event:"));
-    assert_eq!(snapshot.unwrap(), "event: snapshot");
-    for mut events in [
-        Box::new(first) as Box<dyn Iterator<Item = String>>,
-        Box::new(second),
-    ] {
-        let mut last = String::new();
-        let ended = events.any(|line| {
-            if line.starts_with("data: {\"runs") || line.starts_with("data: {\"arms") {
-                last.clone_from(&line);
-            }
-            line == "event: end"
-        });
-        assert!(ended, "{last}");
-        assert_contains(&last, "\"runs_finished\":4,");
-    }
-    assert!(matches!(run.end().code, Some(0 | 106)));
-    let page = serving.page(&format!("/experiment/{}", record.id));
-    assert!(!page.contains("data-live=\"") && page.contains("Are two servers faster"));
-    serving.end();
-}
-
 /// Asked to end while somebody looks, it ends all the same.
 #[test]
 fn it_ends_while_somebody_looks_and_on_both_signals() {
@@ -465,5 +428,46 @@ measurement: {{warm_up: 0s, duration: 1s, blocks: 1}}
         ]);
         assert_ne!(said.code, Some(0), "{said:?}");
         shows("the drop-in for YCSB", &format!("{said:?}"));
+    }
+}
+
+mod slow {
+    use super::*;
+
+    /// Two look while a run goes on, and both are told to its end.
+    #[test]
+    fn an_experiment_is_followed_to_its_end() {
+        let laboratory = Laboratory::new();
+        laboratory.write("experiment.yaml", SHORT);
+        let serving = Serving::start(&laboratory, &[]);
+        let mut run = laboratory.start(&["run", "experiment.yaml"]);
+        let record = laboratory
+            .wait_for_record(&mut run, |record| !record.runs.is_empty())
+            .expect("a run takes longer than a look at the store");
+        let path = format!("/experiment/{}/live", record.id);
+        let (mut first, second) = (serving.events(&path), serving.events(&path));
+        let live = serving.page(&format!("/experiment/{}", record.id));
+        assert_contains(&live, &format!("data-live=\"{path}\""));
+        assert!(serving.page("/").contains("</span> running</span>"));
+        let snapshot = first.find(|line| line.starts_with("event:"));
+        assert_eq!(snapshot.unwrap(), "event: snapshot");
+        for mut events in [
+            Box::new(first) as Box<dyn Iterator<Item = String>>,
+            Box::new(second),
+        ] {
+            let mut last = String::new();
+            let ended = events.any(|line| {
+                if line.starts_with("data: {\"runs") || line.starts_with("data: {\"arms") {
+                    last.clone_from(&line);
+                }
+                line == "event: end"
+            });
+            assert!(ended, "{last}");
+            assert_contains(&last, "\"runs_finished\":4,");
+        }
+        assert!(matches!(run.end().code, Some(0 | 106)));
+        let page = serving.page(&format!("/experiment/{}", record.id));
+        assert!(!page.contains("data-live=\"") && page.contains("Are two servers faster"));
+        serving.end();
     }
 }

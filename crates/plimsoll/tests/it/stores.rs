@@ -145,12 +145,15 @@ fn a_store_that_may_only_be_read() {
     drop(mounted);
 }
 
-#[test]
-fn a_full_disk_under_the_store_loses_nothing_that_was_written() {
-    needs!([Need::Root]);
-    let laboratory = Laboratory::new();
-    // Each of its 180 points has a slice with histograms.
-    let text = "
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_under_the_store_loses_nothing_that_was_written() {
+        needs!([Need::Root]);
+        let laboratory = Laboratory::new();
+        // Each of its 180 points has a slice with histograms.
+        let text = "
 plimsoll: 1
 name: full
 workload: {records: 2, mixes: [a, b, c, d, e, f]}
@@ -158,35 +161,36 @@ arms: {one: {engine: simulated, service_mean: 100us}}
 load: {closed: {threads: 1}}
 measurement: {warm_up: 0s, duration: 60s, operations: 200, blocks: 30}
 ";
-    laboratory.write("experiment.yaml", text);
-    let mounted = Mounted::tmpfs(&laboratory.path("small"), "300k");
-    let run = "--store small/plimsoll.db run experiment.yaml --page page.html";
-    let run: Vec<&str> = run.split(' ').collect();
-    let said = laboratory.run(&run);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    let words = "plimsoll: no space left for the store small/plimsoll.db: make room and start again, what was written so far is kept\n";
-    assert_ends(&said.err, words);
+        laboratory.write("experiment.yaml", text);
+        let mounted = Mounted::tmpfs(&laboratory.path("small"), "300k");
+        let run = "--store small/plimsoll.db run experiment.yaml --page page.html";
+        let run: Vec<&str> = run.split(' ').collect();
+        let said = laboratory.run(&run);
+        assert_eq!(said.code, Some(1), "{said:?}");
+        let words = "plimsoll: no space left for the store small/plimsoll.db: make room and start again, what was written so far is kept\n";
+        assert_ends(&said.err, words);
 
-    let load = || {
-        let store = Store::open_read_only(&laboratory.path("small/plimsoll.db"));
-        store.unwrap().load("last").unwrap()
-    };
-    let before = load();
-    assert_eq!(before.state, ExperimentState::Unfinished);
-    assert!(finished(&before) > 0, "{}", said.err);
-    mounted.grow("20m");
-    let again = laboratory.run(&run);
-    assert!(matches!(again.code, Some(0 | 106)), "{again:?}");
-    assert_contains(
-        &again.err,
-        &format!("goes on: {} of 30 runs are there", finished(&before)),
-    );
-    let after = load();
-    assert_eq!(after.state, ExperimentState::Finished);
-    assert_eq!(finished(&after), 30);
-    let is_kept = |run: &&RunRecord| crate::laboratory::state(run) == "finished";
-    for run in before.runs.iter().filter(is_kept) {
-        assert!(after.runs.contains(run));
+        let load = || {
+            let store = Store::open_read_only(&laboratory.path("small/plimsoll.db"));
+            store.unwrap().load("last").unwrap()
+        };
+        let before = load();
+        assert_eq!(before.state, ExperimentState::Unfinished);
+        assert!(finished(&before) > 0, "{}", said.err);
+        mounted.grow("20m");
+        let again = laboratory.run(&run);
+        assert!(matches!(again.code, Some(0 | 106)), "{again:?}");
+        assert_contains(
+            &again.err,
+            &format!("goes on: {} of 30 runs are there", finished(&before)),
+        );
+        let after = load();
+        assert_eq!(after.state, ExperimentState::Finished);
+        assert_eq!(finished(&after), 30);
+        let is_kept = |run: &&RunRecord| crate::laboratory::state(run) == "finished";
+        for run in before.runs.iter().filter(is_kept) {
+            assert!(after.runs.contains(run));
+        }
+        drop(mounted);
     }
-    drop(mounted);
 }

@@ -93,40 +93,6 @@ fn a_result_is_sent_once_and_fetched_elsewhere() {
 }
 
 #[test]
-fn a_run_sends_its_result_at_its_end() {
-    let (team, serving) = team(&[]);
-    let url = format!("http://{}/", serving.address);
-    let machine = Laboratory::new();
-    machine.write("experiment.yaml", TINY);
-    let run = ["run", "experiment.yaml", "--quiet", "--push", &url];
-    let said = with_token(&machine, TOKEN, &run);
-    assert_contains(&said.out, "sent ");
-    let there = Store::open_read_only(&team.store()).unwrap();
-    let sent = there.load("last").unwrap();
-    assert_eq!(sent, machine.record());
-    assert!(!sent.command.contains(TOKEN) && !sent.to_json().contains(TOKEN));
-    serving.end();
-
-    // Where it cannot be sent it is kept, and how to send it later is said.
-    let gone = with_token(
-        &machine,
-        TOKEN,
-        &[
-            "run",
-            "experiment.yaml",
-            "--fresh",
-            "--quiet",
-            "--push",
-            &url,
-        ],
-    );
-    let id = machine.record().id;
-    assert_ne!(id, sent.id);
-    assert_contains(&gone.err, &format!("plimsoll push {url} {id}"));
-    assert_ne!(gone.code, Some(0));
-}
-
-#[test]
 fn who_may_not_send_is_told_so() {
     let (team, serving) = team(&[]);
     let url = format!("http://{}", serving.address);
@@ -205,59 +171,6 @@ fn a_killed_server_leaves_nothing_half_written() {
     next.end();
 }
 
-#[test]
-fn an_experiment_elsewhere_is_shown_while_it_goes_on() {
-    let (team, serving) = team(&[]);
-    let proxy = TlsProxy::before(serving.address);
-    let machine = Laboratory::new();
-    machine.write("experiment.yaml", SHORT.replace("400ms", "60s"));
-    let run = shown_elsewhere(&machine, &proxy.url, &proxy.certificate);
-    wait_for_slices(&team);
-    let list = serving.page("/");
-    assert_contains(&list, "</span> running</span>");
-    assert_contains(&list, "sent by ci");
-    let id = machine.record().id;
-    let page = serving.page(&format!("/experiment/{id}"));
-    assert_contains(&page, &format!("data-live=\"/experiment/{id}/live\""));
-
-    // A server that was started anew gets all of it again.
-    serving.kill();
-    let mut store = Store::open(&team.store()).unwrap();
-    store.delete(&id).unwrap();
-    drop(store);
-    let serving = Serving::start(&team, &["--accept", "senders"]);
-    proxy.stand_before(serving.address);
-    wait_for_slices(&team);
-
-    // Nobody works on it any more.
-    run.send(Signal::INT);
-    let said = run.end();
-    assert_eq!(said.code, Some(105), "{said:?}");
-    let there = Store::open_read_only(&team.store()).unwrap();
-    assert!(!there.is_running(&id).unwrap());
-    assert_contains(serving.page("/"), "interrupted");
-    drop(there);
-    // What is sent as a whole takes its place.
-    let plain = format!("http://{}", serving.address);
-    let sent = with_token(&machine, TOKEN, &["push", &plain, "--live"]);
-    assert_contains(&sent.out, "sent what was new of");
-    assert_eq!(team.record(), machine.record());
-    serving.end();
-}
-
-#[test]
-fn what_was_shown_is_in_the_end_what_was_measured() {
-    let (team, serving) = team(&[]);
-    let proxy = TlsProxy::before(serving.address);
-    let machine = Laboratory::new();
-    machine.write("experiment.yaml", SHORT);
-    let said = shown_elsewhere(&machine, &proxy.url, &proxy.certificate).end();
-    assert_contains(&said.out, "sent what was new of");
-    assert_eq!(team.record(), machine.record());
-    assert_eq!(stored(&team), 1);
-    serving.end();
-}
-
 /// Another try would not help.
 #[test]
 fn a_certificate_that_nobody_knows_is_refused_at_once() {
@@ -271,4 +184,95 @@ fn a_certificate_that_nobody_knows_is_refused_at_once() {
     assert!(!said.err.contains("once more"), "{said:?}");
     assert_eq!(stored(&team), 0);
     serving.end();
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn a_run_sends_its_result_at_its_end() {
+        let (team, serving) = team(&[]);
+        let url = format!("http://{}/", serving.address);
+        let machine = Laboratory::new();
+        machine.write("experiment.yaml", TINY);
+        let run = ["run", "experiment.yaml", "--quiet", "--push", &url];
+        let said = with_token(&machine, TOKEN, &run);
+        assert_contains(&said.out, "sent ");
+        let there = Store::open_read_only(&team.store()).unwrap();
+        let sent = there.load("last").unwrap();
+        assert_eq!(sent, machine.record());
+        assert!(!sent.command.contains(TOKEN) && !sent.to_json().contains(TOKEN));
+        serving.end();
+
+        // Where it cannot be sent it is kept, and how to send it later is said.
+        let gone = with_token(
+            &machine,
+            TOKEN,
+            &[
+                "run",
+                "experiment.yaml",
+                "--fresh",
+                "--quiet",
+                "--push",
+                &url,
+            ],
+        );
+        let id = machine.record().id;
+        assert_ne!(id, sent.id);
+        assert_contains(&gone.err, &format!("plimsoll push {url} {id}"));
+        assert_ne!(gone.code, Some(0));
+    }
+
+    #[test]
+    fn an_experiment_elsewhere_is_shown_while_it_goes_on() {
+        let (team, serving) = team(&[]);
+        let proxy = TlsProxy::before(serving.address);
+        let machine = Laboratory::new();
+        machine.write("experiment.yaml", SHORT.replace("400ms", "60s"));
+        let run = shown_elsewhere(&machine, &proxy.url, &proxy.certificate);
+        wait_for_slices(&team);
+        let list = serving.page("/");
+        assert_contains(&list, "</span> running</span>");
+        assert_contains(&list, "sent by ci");
+        let id = machine.record().id;
+        let page = serving.page(&format!("/experiment/{id}"));
+        assert_contains(&page, &format!("data-live=\"/experiment/{id}/live\""));
+
+        // A server that was started anew gets all of it again.
+        serving.kill();
+        let mut store = Store::open(&team.store()).unwrap();
+        store.delete(&id).unwrap();
+        drop(store);
+        let serving = Serving::start(&team, &["--accept", "senders"]);
+        proxy.stand_before(serving.address);
+        wait_for_slices(&team);
+
+        // Nobody works on it any more.
+        run.send(Signal::INT);
+        let said = run.end();
+        assert_eq!(said.code, Some(105), "{said:?}");
+        let there = Store::open_read_only(&team.store()).unwrap();
+        assert!(!there.is_running(&id).unwrap());
+        assert_contains(serving.page("/"), "interrupted");
+        drop(there);
+        // What is sent as a whole takes its place.
+        let plain = format!("http://{}", serving.address);
+        let sent = with_token(&machine, TOKEN, &["push", &plain, "--live"]);
+        assert_contains(&sent.out, "sent what was new of");
+        assert_eq!(team.record(), machine.record());
+        serving.end();
+    }
+
+    #[test]
+    fn what_was_shown_is_in_the_end_what_was_measured() {
+        let (team, serving) = team(&[]);
+        let proxy = TlsProxy::before(serving.address);
+        let machine = Laboratory::new();
+        machine.write("experiment.yaml", SHORT);
+        let said = shown_elsewhere(&machine, &proxy.url, &proxy.certificate).end();
+        assert_contains(&said.out, "sent what was new of");
+        assert_eq!(team.record(), machine.record());
+        assert_eq!(stored(&team), 1);
+        serving.end();
+    }
 }

@@ -68,61 +68,6 @@ fn kinds_of(mix: &str) -> &'static [&'static str] {
     }
 }
 
-#[cfg(feature = "wiredtiger")]
-#[test]
-fn every_workload_on_embedded_wiredtiger() {
-    let laboratory = Laboratory::new();
-    let text = "
-plimsoll: 1
-name: every-workload
-workload: {records: 1k, mixes: [a, b, c, d, e, f], data_integrity: true}
-defaults: {engine: wiredtiger}
-arms: {small: {cache_size: 10MiB}, large: {cache_size: 64MiB}}
-load: {closed: {threads: [1, 3]}}
-measurement: {warm_up: 0s, duration: 60s, operations: 400, blocks: 1}
-";
-    let said = laboratory.experiment(text);
-    // Whether points of a few milliseconds pass the gates is the machine's affair; no run may fail.
-    assert!(matches!(said.code, Some(0 | 106)), "{said:?}");
-    let record = expect_whole(&laboratory, &said, 2);
-    for run in &record.runs {
-        assert_eq!(run.records_loaded, Some(1_000));
-        assert!(run.storage.is_some());
-        let load = run.load.as_ref().unwrap();
-        assert_eq!(count(&load.slices, "insert", Status::Ok), 1_000);
-        assert_eq!(run.points.len(), 12);
-        for point in &run.points {
-            let mix = point.label.mix.as_str();
-            // Each session ends its own operation, so a few more than asked may be complete.
-            let sessions = u64::from(point.label.load.sessions());
-            let done = units(point);
-            assert!((400..400 + sessions).contains(&done), "{mix}: {done}");
-
-            let mut kinds: Vec<&str> = Vec::new();
-            for part in point.slices.iter().flat_map(|slice| &slice.operations) {
-                assert_eq!(part.status, Status::Ok, "{mix}: {:?}", part.operation);
-                let name = part.operation.name();
-                if name != "verify" && !kinds.contains(&name) {
-                    kinds.push(name);
-                }
-            }
-            let mut expected = kinds_of(mix).to_vec();
-            kinds.sort_unstable();
-            expected.sort_unstable();
-            assert_eq!(kinds, expected, "{mix}");
-            let counted = |operation| count(&point.slices, operation, Status::Ok);
-            let whole = counted("read-modify-write");
-            let parts = ["read", "update", "insert", "scan"].map(counted);
-            let sum = parts.iter().sum::<u64>() - whole;
-            assert_eq!(sum, done, "{mix}: the parts make the whole");
-            if mix != "e" {
-                let found = counted("verify");
-                assert_eq!(found, counted("read"), "{mix}: every read is verified");
-            }
-        }
-    }
-}
-
 /// A simulated engine whose service time of 20 ms outweighs what a busy machine does to the generator: the gates of a closed loop
 /// hold, so one arm alone is good.
 #[test]
@@ -155,32 +100,94 @@ thresholds: [errors <= 0, throughput >= 0.001/s]
     }
 }
 
-#[test]
-fn open_loops_and_stages_count_what_was_due() {
-    for (load, duration, least_due, most_due) in [
-        (
-            "open: {rates: [100, 200], arrivals: constant, sessions: 8}",
-            "duration: 300ms, ",
-            30,
-            60,
-        ),
-        // Poisson with means of 60 and 120: ten standard deviations either side.
-        (
-            "open: {rates: [200, 400], arrivals: poisson, sessions: 8}",
-            "duration: 300ms, ",
-            0,
-            240,
-        ),
-        (
-            "stages: {arrivals: constant, sessions: 8, steps: [{to: 400, duration: 200ms}, {rate: 400, duration: 100ms}]}",
-            "",
-            80,
-            80,
-        ),
-    ] {
+mod once {
+    use super::*;
+
+    #[cfg(feature = "wiredtiger")]
+    #[test]
+    fn every_workload_on_embedded_wiredtiger() {
         let laboratory = Laboratory::new();
-        let said = laboratory.experiment(format!(
-            "
+        let text = "
+plimsoll: 1
+name: every-workload
+workload: {records: 1k, mixes: [a, b, c, d, e, f], data_integrity: true}
+defaults: {engine: wiredtiger}
+arms: {small: {cache_size: 10MiB}, large: {cache_size: 64MiB}}
+load: {closed: {threads: [1, 3]}}
+measurement: {warm_up: 0s, duration: 60s, operations: 400, blocks: 1}
+";
+        let said = laboratory.experiment(text);
+        // Whether points of a few milliseconds pass the gates is the machine's affair; no run may fail.
+        assert!(matches!(said.code, Some(0 | 106)), "{said:?}");
+        let record = expect_whole(&laboratory, &said, 2);
+        for run in &record.runs {
+            assert_eq!(run.records_loaded, Some(1_000));
+            assert!(run.storage.is_some());
+            let load = run.load.as_ref().unwrap();
+            assert_eq!(count(&load.slices, "insert", Status::Ok), 1_000);
+            assert_eq!(run.points.len(), 12);
+            for point in &run.points {
+                let mix = point.label.mix.as_str();
+                // Each session ends its own operation, so a few more than asked may be complete.
+                let sessions = u64::from(point.label.load.sessions());
+                let done = units(point);
+                assert!((400..400 + sessions).contains(&done), "{mix}: {done}");
+
+                let mut kinds: Vec<&str> = Vec::new();
+                for part in point.slices.iter().flat_map(|slice| &slice.operations) {
+                    assert_eq!(part.status, Status::Ok, "{mix}: {:?}", part.operation);
+                    let name = part.operation.name();
+                    if name != "verify" && !kinds.contains(&name) {
+                        kinds.push(name);
+                    }
+                }
+                let mut expected = kinds_of(mix).to_vec();
+                kinds.sort_unstable();
+                expected.sort_unstable();
+                assert_eq!(kinds, expected, "{mix}");
+                let counted = |operation| count(&point.slices, operation, Status::Ok);
+                let whole = counted("read-modify-write");
+                let parts = ["read", "update", "insert", "scan"].map(counted);
+                let sum = parts.iter().sum::<u64>() - whole;
+                assert_eq!(sum, done, "{mix}: the parts make the whole");
+                if mix != "e" {
+                    let found = counted("verify");
+                    assert_eq!(found, counted("read"), "{mix}: every read is verified");
+                }
+            }
+        }
+    }
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    fn open_loops_and_stages_count_what_was_due() {
+        for (load, duration, least_due, most_due) in [
+            (
+                "open: {rates: [100, 200], arrivals: constant, sessions: 8}",
+                "duration: 300ms, ",
+                30,
+                60,
+            ),
+            // Poisson with means of 60 and 120: ten standard deviations either side.
+            (
+                "open: {rates: [200, 400], arrivals: poisson, sessions: 8}",
+                "duration: 300ms, ",
+                0,
+                240,
+            ),
+            (
+                "stages: {arrivals: constant, sessions: 8, steps: [{to: 400, duration: 200ms}, {rate: 400, duration: 100ms}]}",
+                "",
+                80,
+                80,
+            ),
+        ] {
+            let laboratory = Laboratory::new();
+            let said = laboratory.experiment(format!(
+                "
 plimsoll: 1
 name: open
 workload: {{records: 20, preset: a}}
@@ -188,30 +195,30 @@ arms: {{one: {{engine: simulated, service: constant, service_mean: 100us, server
 load: {{{load}}}
 measurement: {{warm_up: 0s, {duration}blocks: 1}}
 "
-        ));
-        // Whether the generator was in time is the machine's affair.
-        assert!(matches!(said.code, Some(0 | 106)), "{said:?}");
-        let record = expect_whole(&laboratory, &said, 1);
-        for point in &record.runs[0].points {
-            let end = point.end.as_ref().unwrap();
-            let due = end.due.expect("an open loop knows what was due");
-            assert!((least_due..=most_due).contains(&due), "{load}: {due}");
-            let unfinished = end.unfinished.as_ref().map_or(0, |late| late.count());
-            assert_eq!(units(point) + unfinished, due, "{load}: nothing is dropped");
-            for part in point.slices.iter().flat_map(|slice| &slice.operations) {
-                let response = part.latencies.response();
-                let wait = part.latencies.wait().expect("an open loop has waits");
-                assert_eq!(response.count(), wait.count());
-                assert!(response.max_ns() >= part.latencies.service.max_ns());
+            ));
+            // Whether the generator was in time is the machine's affair.
+            assert!(matches!(said.code, Some(0 | 106)), "{said:?}");
+            let record = expect_whole(&laboratory, &said, 1);
+            for point in &record.runs[0].points {
+                let end = point.end.as_ref().unwrap();
+                let due = end.due.expect("an open loop knows what was due");
+                assert!((least_due..=most_due).contains(&due), "{load}: {due}");
+                let unfinished = end.unfinished.as_ref().map_or(0, |late| late.count());
+                assert_eq!(units(point) + unfinished, due, "{load}: nothing is dropped");
+                for part in point.slices.iter().flat_map(|slice| &slice.operations) {
+                    let response = part.latencies.response();
+                    let wait = part.latencies.wait().expect("an open loop has waits");
+                    assert_eq!(response.count(), wait.count());
+                    assert!(response.max_ns() >= part.latencies.service.max_ns());
+                }
             }
         }
     }
-}
 
-#[test]
-fn the_same_experiment_asks_the_same() {
-    let laboratory = Laboratory::new();
-    let text = "
+    #[test]
+    fn the_same_experiment_asks_the_same() {
+        let laboratory = Laboratory::new();
+        let text = "
 plimsoll: 1
 name: same
 workload:
@@ -223,27 +230,28 @@ load: {closed: {threads: 1}}
 load_phase: {threads: 1}
 measurement: {warm_up: 0s, duration: 60s, operations: 3k, blocks: 2, seed: 7}
 ";
-    let mut counts: Vec<BTreeMap<&str, u64>> = Vec::new();
-    for _ in 0..2 {
-        laboratory.write("experiment.yaml", text);
-        // What the gates say of a no-op engine is not asked here.
-        laboratory.run(&["run", "experiment.yaml", "--fresh"]);
-        let record = laboratory.record();
-        assert_eq!(runs(&record).len(), 2);
-        for run in &record.runs {
-            assert_eq!(units(&run.points[0]), 3_000);
-            let mut of_run = BTreeMap::new();
-            for name in ["read", "update", "insert", "scan", "read-modify-write"] {
-                of_run.insert(name, count(&run.points[0].slices, name, Status::Ok));
+        let mut counts: Vec<BTreeMap<&str, u64>> = Vec::new();
+        for _ in 0..2 {
+            laboratory.write("experiment.yaml", text);
+            // What the gates say of a no-op engine is not asked here.
+            laboratory.run(&["run", "experiment.yaml", "--fresh"]);
+            let record = laboratory.record();
+            assert_eq!(runs(&record).len(), 2);
+            for run in &record.runs {
+                assert_eq!(units(&run.points[0]), 3_000);
+                let mut of_run = BTreeMap::new();
+                for name in ["read", "update", "insert", "scan", "read-modify-write"] {
+                    of_run.insert(name, count(&run.points[0].slices, name, Status::Ok));
+                }
+                counts.push(of_run);
             }
-            counts.push(of_run);
         }
+        let [first, second, first_again, second_again] = counts.as_slice() else {
+            panic!("two runs, twice")
+        };
+        assert_eq!(first, first_again);
+        assert_eq!(second, second_again);
+        assert_ne!(first, second, "each block draws its own numbers");
+        assert!(first.values().all(|count| *count > 0));
     }
-    let [first, second, first_again, second_again] = counts.as_slice() else {
-        panic!("two runs, twice")
-    };
-    assert_eq!(first, first_again);
-    assert_eq!(second, second_again);
-    assert_ne!(first, second, "each block draws its own numbers");
-    assert!(first.values().all(|count| *count > 0));
 }

@@ -263,23 +263,6 @@ fn a_run_without_an_end_is_ended_by_time() {
 }
 
 #[test]
-fn an_interruption_keeps_what_was_measured() {
-    let laboratory = Laboratory::new();
-    let words = words_of("ycsb run basic -s -P @c -p operationcount=0 -p status.interval=1");
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let running = laboratory.start(&words);
-    let talk = laboratory.path("err");
-    wait_until("a status line with operations", || {
-        let talk = fs::read_to_string(&talk).unwrap();
-        talk.contains(" current ops/sec; [READ: ")
-    });
-    running.send(Signal::INT);
-    let said = running.end();
-    assert!(read(&said, 105).operations("READ") > 0);
-    assert!(said.err.contains("plimsoll ycsb: interrupted; "));
-}
-
-#[test]
 fn what_has_no_effect_is_said_and_what_is_wrong_is_refused() {
     let laboratory = Laboratory::new();
     let words =
@@ -439,32 +422,6 @@ mod embedded {
     const INTEGRITY: &str =
         "-p wiredtiger.dir=data -p dataintegrity=true -p wiredtiger.cache_size=64MiB";
 
-    /// Whole scripts: one load for each workload, with every value verified.
-    #[test]
-    fn every_workload_on_data_that_is_kept_from_load_to_run() {
-        let laboratory = Laboratory::new();
-        for letter in ['a', 'b', 'c', 'd', 'e', 'f'] {
-            let directory = format!("-p wiredtiger.dir=data-{letter}");
-            let words = format!("load wiredtiger -P @{letter} {INTEGRITY} {directory} -threads 2");
-            let loaded = read(&ycsb(&laboratory, &words), 0);
-            assert_eq!(loaded.value("INSERT", "Return=OK"), 1_000.0);
-            assert_eq!(loaded.preamble, ["Data integrity is enabled."]);
-            let words = format!("run wiredtiger -P @{letter} {INTEGRITY} {directory} -threads 2");
-            let ran = read(&ycsb(&laboratory, &words), 0);
-            let of = |name| ran.operations(name);
-            let whole = match letter {
-                'f' => of("READ"),
-                _ => of("READ") + of("UPDATE") + of("INSERT") + of("SCAN"),
-            };
-            assert_eq!(whole, 1_000, "{letter}");
-            let verified = ran.blocks.get("VERIFY");
-            let verified = verified.map_or(0.0, |block| block["Return=OK"]);
-            assert_eq!(verified, of("READ") as f64, "{letter}");
-            let found = of("SCAN-LATENCY-PER-RECORD");
-            assert_eq!(found, of("SCAN"), "every scan gave at least one record");
-        }
-    }
-
     #[test]
     fn keys_that_are_missing_are_counted_and_end_the_run_badly() {
         let laboratory = Laboratory::new();
@@ -495,34 +452,6 @@ mod embedded {
     }
 
     #[test]
-    fn a_failed_insert_ends_its_session_unless_told_otherwise() {
-        let laboratory = Laboratory::new();
-        let load = format!("load wiredtiger -P @c {INTEGRITY} -p recordcount=20");
-        read(&ycsb(&laboratory, &load), 0);
-        let again = ycsb(&laboratory, &format!("{load} -threads 2"));
-        let loaded = read(&again, 106);
-        let found = loaded.value("INSERT", "Return=ERROR");
-        assert_eq!(found, 2.0, "the first of each session");
-        assert_eq!(loaded.operations("INSERT-FAILED"), 2);
-        assert_eq!(loaded.value("OVERALL", "Throughput(ops/sec)"), 0.0);
-        assert_eq!(again.err.matches("Error inserting, not retrying any more. number of attempts: 1Insertion Retry Limit: 0").count(), 2);
-        assert_contains(&again.err, "plimsoll ycsb: 20 of 20 records are missing");
-
-        let all = format!("{load} -p core_workload_insertion_keep_going_on_error=true");
-        let found = read(&ycsb(&laboratory, &all), 106).value("INSERT", "Return=ERROR");
-        assert_eq!(found, 20.0);
-
-        let words = format!(
-            "{load} -p core_workload_insertion_retry_limit=2 -p core_workload_insertion_retry_interval=0"
-        );
-        let retried = ycsb(&laboratory, &words);
-        assert_eq!(read(&retried, 106).value("INSERT", "Return=ERROR"), 3.0);
-        assert!(retried.err.contains("Retrying insertion, retry count: 2\n"));
-        let words = "number of attempts: 3Insertion Retry Limit: 2";
-        assert_contains(&retried.err, words);
-    }
-
-    #[test]
     fn two_clients_share_a_load() {
         let laboratory = Laboratory::new();
         let half = |start: u32| {
@@ -548,5 +477,86 @@ mod embedded {
         let said = ycsb(&laboratory, "load wiredtiger -P @c");
         assert_eq!(said.code, Some(2));
         assert_contains(&said.err, "`wiredtiger.dir`: it is missing");
+    }
+
+    mod slow {
+        use super::*;
+
+        /// Whole scripts: one load for each workload, with every value verified.
+        #[test]
+        fn every_workload_on_data_that_is_kept_from_load_to_run() {
+            let laboratory = Laboratory::new();
+            for letter in ['a', 'b', 'c', 'd', 'e', 'f'] {
+                let directory = format!("-p wiredtiger.dir=data-{letter}");
+                let words =
+                    format!("load wiredtiger -P @{letter} {INTEGRITY} {directory} -threads 2");
+                let loaded = read(&ycsb(&laboratory, &words), 0);
+                assert_eq!(loaded.value("INSERT", "Return=OK"), 1_000.0);
+                assert_eq!(loaded.preamble, ["Data integrity is enabled."]);
+                let words =
+                    format!("run wiredtiger -P @{letter} {INTEGRITY} {directory} -threads 2");
+                let ran = read(&ycsb(&laboratory, &words), 0);
+                let of = |name| ran.operations(name);
+                let whole = match letter {
+                    'f' => of("READ"),
+                    _ => of("READ") + of("UPDATE") + of("INSERT") + of("SCAN"),
+                };
+                assert_eq!(whole, 1_000, "{letter}");
+                let verified = ran.blocks.get("VERIFY");
+                let verified = verified.map_or(0.0, |block| block["Return=OK"]);
+                assert_eq!(verified, of("READ") as f64, "{letter}");
+                let found = of("SCAN-LATENCY-PER-RECORD");
+                assert_eq!(found, of("SCAN"), "every scan gave at least one record");
+            }
+        }
+
+        #[test]
+        fn a_failed_insert_ends_its_session_unless_told_otherwise() {
+            let laboratory = Laboratory::new();
+            let load = format!("load wiredtiger -P @c {INTEGRITY} -p recordcount=20");
+            read(&ycsb(&laboratory, &load), 0);
+            let again = ycsb(&laboratory, &format!("{load} -threads 2"));
+            let loaded = read(&again, 106);
+            let found = loaded.value("INSERT", "Return=ERROR");
+            assert_eq!(found, 2.0, "the first of each session");
+            assert_eq!(loaded.operations("INSERT-FAILED"), 2);
+            assert_eq!(loaded.value("OVERALL", "Throughput(ops/sec)"), 0.0);
+            assert_eq!(again.err.matches("Error inserting, not retrying any more. number of attempts: 1Insertion Retry Limit: 0").count(), 2);
+            assert_contains(&again.err, "plimsoll ycsb: 20 of 20 records are missing");
+
+            let all = format!("{load} -p core_workload_insertion_keep_going_on_error=true");
+            let found = read(&ycsb(&laboratory, &all), 106).value("INSERT", "Return=ERROR");
+            assert_eq!(found, 20.0);
+
+            let words = format!(
+                "{load} -p core_workload_insertion_retry_limit=2 -p core_workload_insertion_retry_interval=0"
+            );
+            let retried = ycsb(&laboratory, &words);
+            assert_eq!(read(&retried, 106).value("INSERT", "Return=ERROR"), 3.0);
+            assert!(retried.err.contains("Retrying insertion, retry count: 2\n"));
+            let words = "number of attempts: 3Insertion Retry Limit: 2";
+            assert_contains(&retried.err, words);
+        }
+    }
+}
+
+mod once {
+    use super::*;
+
+    #[test]
+    fn an_interruption_keeps_what_was_measured() {
+        let laboratory = Laboratory::new();
+        let words = words_of("ycsb run basic -s -P @c -p operationcount=0 -p status.interval=1");
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let running = laboratory.start(&words);
+        let talk = laboratory.path("err");
+        wait_until("a status line with operations", || {
+            let talk = fs::read_to_string(&talk).unwrap();
+            talk.contains(" current ops/sec; [READ: ")
+        });
+        running.send(Signal::INT);
+        let said = running.end();
+        assert!(read(&said, 105).operations("READ") > 0);
+        assert!(said.err.contains("plimsoll ycsb: interrupted; "));
     }
 }
