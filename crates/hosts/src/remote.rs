@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 
 /// By so many the clock of another machine is found.
 const ROUND_TRIPS: usize = 64;
+/// How long the program of an agent may take to start and to greet.
+const START: Duration = Duration::from_secs(20);
 /// How long an agent may take to answer what takes no time.
 const ANSWER: Duration = Duration::from_secs(10);
 /// How long it may take to send what a server wrote, or a file, without any of it coming.
@@ -150,7 +152,7 @@ impl RemoteHost {
         });
         let hello = Ask::Hello { version: VERSION };
         let greeting: Greeting = line
-            .ask(hello, ANSWER)
+            .ask(hello, START)
             .map_err(|error| HostError::NoAgent(error.to_string()))?;
         if greeting.version != VERSION || !here.is_same_as(&greeting) {
             line.channels.close();
@@ -405,12 +407,15 @@ impl Line {
 
     /// Until the agent is gone.
     fn take_events(&self, control: &Control) {
-        while self.channels.silence() < LEASE {
+        // A program that is being started sends no beats yet.
+        let mut longest_silence = START;
+        while self.channels.silence() < longest_silence {
             let message = match control.receive(BEAT / 4) {
                 Ok(Some(message)) => message,
                 Ok(None) => continue,
                 Err(_) => break,
             };
+            longest_silence = LEASE;
             let Ok(event) = serde_json::from_slice(&message) else {
                 break;
             };

@@ -515,6 +515,19 @@ mod slow {
         assert_eq!(record.plan["arms"][1]["on"], "db1");
     }
 
+    /// As on a busy machine: longer than the lease of 5 s, after which an agent that was there is gone.
+    #[test]
+    fn an_agent_that_is_slow_to_start_is_waited_for() {
+        let laboratory = Laboratory::new();
+        let script = laboratory.write(
+            "slow-agent",
+            format!("sleep 6; exec {PROGRAM} agent --stdio --allow server"),
+        );
+        let way = format!("{{command: [sh, {}]}}", script.display());
+        let said = laboratory.experiment(two_machines(&way, 20, 1));
+        assert_eq!(finished(&laboratory.record()), 2, "{said:?}");
+    }
+
     #[test]
     #[cfg(feature = "wiredtiger")]
     fn disks_filesystems_and_limits_are_made_there_and_traces_come_back() {
