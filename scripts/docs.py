@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +37,8 @@ MEASURES = re.compile(r"^plimsoll (run|gate)\b(?!.*--help)")
 FINE = (0, 99)
 SECONDS = 60
 SECONDS_TO_MEASURE = 3600
+# Programs that tell stored results at a time.
+AT_ONCE = min(2, os.cpu_count() or 1)
 
 
 class Page:
@@ -164,24 +167,35 @@ def without_numbers(lines):
     return [re.sub(r"[ ─-]+", " ", line).strip() for line in text.splitlines()]
 
 
+def check_page(program, page):
+    """What is wrong with the outputs of a page, each in lines."""
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="plimsoll-docs-") as home:
+        machine = prepared(page, program, Path(home))
+        stored = iter(results(page))
+        for command, begin, end in page.commands():
+            shown = page.lines[begin:end]
+            if MEASURES.match(command):
+                printed = machine.report(next(stored), command)
+                same = printed == shown
+            else:
+                printed = machine.run(command)
+                same = without_numbers(printed) == without_numbers(shown)
+            if not same:
+                differences = difflib.unified_diff(shown, printed, "shown", "printed", lineterm="")
+                wrong.append("\n".join([f"{page.path.relative_to(ROOT)}:{begin}: $ {command}", *differences]))
+    return wrong
+
+
 def check(program, names):
     wrong = 0
-    for page in pages(names):
-        with tempfile.TemporaryDirectory(prefix="plimsoll-docs-") as home:
-            machine = prepared(page, program, Path(home))
-            stored = iter(results(page))
-            for command, begin, end in page.commands():
-                shown = page.lines[begin:end]
-                if MEASURES.match(command):
-                    printed = machine.report(next(stored), command)
-                    same = printed == shown
-                else:
-                    printed = machine.run(command)
-                    same = without_numbers(printed) == without_numbers(shown)
-                if not same:
-                    wrong += 1
-                    print(f"{page.path.relative_to(ROOT)}:{begin}: $ {command}")
-                    print("\n".join(difflib.unified_diff(shown, printed, "shown", "printed", lineterm="")))
+    chosen = pages(names)
+    # Each page has a directory of its own.
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for page, found in zip(chosen, pool.map(lambda page: check_page(program, page), chosen)):
+            wrong += len(found)
+            for lines in found:
+                print(lines)
             print(f"{page.path.relative_to(ROOT)}: {len(page.commands())} commands", file=sys.stderr)
     if (OPTIONS.stem in names or not names) and OPTIONS.read_text() != options(program):
         wrong += 1
@@ -261,8 +275,13 @@ def build(program, mdbook, site):
             # A browser shows the page of a result, not its file.
             page.write_text(re.sub(r"(\]\([^)\s]+)\.plimsoll\)", r"\1.html)", text))
         machine = Machine(program, book)
-        for result in RESULTS.glob("*.plimsoll"):
+
+        def draw(result):
             machine.run(f"plimsoll report '{result}' --json --page '{source}/docs/results/{result.stem}.html'")
+
+        # The largest first, so that none of them is left for the end.
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(draw, sorted(RESULTS.glob("*.plimsoll"), key=lambda result: -result.stat().st_size)))
         for name in ("book.toml", "site.css", "site.js"):
             shutil.copy(DOCS / "site" / name, book / name)
         built = book / "built"
