@@ -7,8 +7,10 @@ export default defineConfig({
   testDir: "tests",
   outputDir: join(target, "playwright"),
   globalSetup: "./tests/setup.ts",
-  // One browser beside one program is what two cores carry, and a test that passes at the second try has failed at the first.
-  workers: 1,
+  // A browser waits for its program half of the time, so two of each are what two cores carry.
+  workers: 2,
+  fullyParallel: true,
+  // A test that passes at the second try has failed at the first.
   retries: 0,
   forbidOnly: true,
   reporter: "list",

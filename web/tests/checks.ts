@@ -2,9 +2,14 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 
+/** axe with all of its rules. It tells of what it finds alone, and of no frames, of which the pages have none: that is three times as fast. */
+export function axe(page: Page): AxeBuilder {
+  return new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
+}
+
 /** Findings of axe that keep somebody out, in a line each. */
 export async function grave(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  const { violations } = await axe(page).analyze();
   const found = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   return found.map(({ id, help, nodes }) => `${id}: ${help} (${nodes.length}): ${nodes.slice(0, 5).map(({ target }) => target.join(" ")).join(" | ")}`);
 }

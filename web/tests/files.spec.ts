@@ -32,7 +32,7 @@ test("charts are there without scripts", async ({ browser, pageFile }) => {
 });
 
 test("every link within a page leads somewhere", async ({ page, pageFile }) => {
-  for (const key of FILES.filter((key) => key !== "traced")) {
+  for (const key of FILES) {
     await page.goto(pageFile(key));
     const lost = await page.evaluate(() => {
       const links = Array.from(document.querySelectorAll<HTMLAnchorElement>('a[href^="#"]'), (link) => link.getAttribute("href") ?? "");

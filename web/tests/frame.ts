@@ -2,10 +2,9 @@
 //
 // A page that complains, breaks its policy, opens a dialogue or asks anything of anybody but its own server fails the test, whatever the test looks at.
 import { test as base, expect } from "@playwright/test";
-import { EXPERIMENTS, type ExperimentKey } from "./experiments";
+import { type ExperimentKey, nameOf } from "./experiments";
 import { Laboratory, type Served } from "./laboratory";
 import { FOLDER } from "./places";
-import { leftOut } from "./setup";
 
 /** A page that was written as a file. */
 export type FileKey = ExperimentKey | "history";
@@ -34,21 +33,27 @@ export class Trouble {
 interface Frame {
   /** Fails the test when it is not empty at its end. */
   trouble: Trouble;
-  /** The store that was made before all tests. Nothing may be written into it. */
-  laboratory: Laboratory;
   /** A laboratory of the test's own, for runs that go on while somebody looks. */
   empty: Laboratory;
-  /** The address of a page that `plimsoll report --page` wrote. The test is left out where the machine could not make it. */
+  /** The address of a page that `plimsoll report --page` wrote. */
   pageFile: (key: FileKey) => string;
-  /** The id of an experiment in the store. The test is left out where the machine could not make it. */
-  experiment: (key: ExperimentKey) => Promise<string>;
-  /** `plimsoll serve` over that store, at this origin. */
+  /** The id of an experiment in the store. */
+  experiment: (key: Exclude<ExperimentKey, "traced">) => Promise<string>;
+  /** `plimsoll serve` over the store of all tests, at this origin. */
   served: string;
   /** `plimsoll serve` over any store; all are stopped at the end. */
   serve: (laboratory: Laboratory, more?: string[]) => Promise<string>;
 }
 
-export const test = base.extend<Frame>({
+/** What the tests of a worker share. */
+interface Shared {
+  /** The store that was made before all tests. Nothing may be written into it. */
+  laboratory: Laboratory;
+  /** The origin of `plimsoll serve` over it, which remembers what it has drawn. */
+  server: string;
+}
+
+export const test = base.extend<Frame, Shared>({
   trouble: async ({}, use) => use(new Trouble()),
 
   context: async ({ context, trouble }, use) => {
@@ -72,11 +77,23 @@ export const test = base.extend<Frame>({
     expect(trouble.seen, "what went wrong in the browser").toEqual([]);
   },
 
-  laboratory: async ({}, use) => {
-    const folder = process.env[FOLDER];
-    if (!folder) throw new Error("the setup did not run");
-    await use(new Laboratory(folder));
-  },
+  laboratory: [
+    async ({}, use) => {
+      const folder = process.env[FOLDER];
+      if (!folder) throw new Error("the setup did not run");
+      await use(new Laboratory(folder));
+    },
+    { scope: "worker" },
+  ],
+
+  server: [
+    async ({ laboratory }, use) => {
+      const { origin, started } = await laboratory.serve();
+      await use(origin);
+      await started.stop();
+    },
+    { scope: "worker" },
+  ],
 
   empty: async ({}, use) => {
     const laboratory = Laboratory.temporary();
@@ -86,7 +103,6 @@ export const test = base.extend<Frame>({
 
   pageFile: async ({ laboratory, trouble }, use) => {
     await use((key) => {
-      if (key !== "history") leaveOut(laboratory, key);
       const address = laboratory.pageAddress(key);
       trouble.own.add(address);
       return address;
@@ -94,10 +110,7 @@ export const test = base.extend<Frame>({
   },
 
   experiment: async ({ laboratory }, use) => {
-    await use((key) => {
-      leaveOut(laboratory, key);
-      return laboratory.id(EXPERIMENTS[key].name);
-    });
+    await use((key) => laboratory.id(nameOf(key)));
   },
 
   serve: async ({ trouble }, use) => {
@@ -111,12 +124,10 @@ export const test = base.extend<Frame>({
     for (const { started } of all) await started.stop();
   },
 
-  served: async ({ laboratory, serve }, use) => use(await serve(laboratory)),
+  served: async ({ server, trouble }, use) => {
+    trouble.own.add(server);
+    await use(server);
+  },
 });
-
-function leaveOut(laboratory: Laboratory, key: ExperimentKey): void {
-  const reason = leftOut(laboratory.folder)[key];
-  test.skip(reason !== undefined, `${key}: ${reason}`);
-}
 
 export { expect };

@@ -1,6 +1,6 @@
 // The list of experiments, and what is reached from it.
-import AxeBuilder from "@axe-core/playwright";
 import { join } from "node:path";
+import { grave } from "./checks";
 import { HOSTILE } from "./experiments";
 import { expect, test } from "./frame";
 import { look, LOOKS } from "./looks";
@@ -101,25 +101,6 @@ test("what a history follows is chosen in it", async ({ page, served, experiment
   await expect(page.locator("table.arms").first()).toBeVisible();
 });
 
-test("an experiment that is run appears by itself", async ({ page, empty, serve }) => {
-  const served = await serve(empty);
-  await page.goto(served);
-  await expect(page.getByText("plimsoll run studies/quickstart.yaml")).toBeVisible();
-  empty.write(
-    "tiny.yaml",
-    `
-plimsoll: 1
-name: tiny
-workload: {records: 2, preset: c}
-arms: {one: {engine: simulated, service: constant, service_mean: 30ms}}
-load: {closed: {threads: 1}}
-measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}
-`,
-  );
-  await empty.run(["run", "tiny.yaml", "--quiet"], [0, 106]);
-  await expect(page.locator(names)).toHaveText(["tiny"]);
-});
-
 test("what is not there leads back", async ({ page, served, trouble }) => {
   trouble.expected.push(/404/);
   await page.goto(`${served}/experiment/none`);
@@ -139,9 +120,7 @@ for (const at of LOOKS) {
       ["message", "/compare"],
     ] as const) {
       await page.goto(served + path);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      expect(grave.map(({ id, nodes }) => `${name}: ${id} ${nodes.map(({ target }) => target.join(" ")).join(" | ")}`)).toEqual([]);
+      expect(await grave(page), name).toEqual([]);
       await page.screenshot({ path: join(screenshots, `${name}-${at.name}.png`), fullPage: true });
     }
   });

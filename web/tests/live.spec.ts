@@ -1,12 +1,15 @@
-// An experiment while it goes on.
-import AxeBuilder from "@axe-core/playwright";
+// An experiment while it goes on: the only tests that measure.
 import type { Page } from "@playwright/test";
 import { join } from "node:path";
+import { axe, grave } from "./checks";
 import { onHosts } from "./experiments";
 import { expect, test } from "./frame";
 import type { Laboratory, Started } from "./laboratory";
 import { look, LOOKS } from "./looks";
 import { screenshots } from "./places";
+
+// One after the other, also beside tests of other files: each has a run of its own.
+test.describe.configure({ mode: "default" });
 
 /** Runs of some seconds, so that a page can be opened while the first goes on. */
 function experiment(name: string, milliseconds: number, blocks: number): string {
@@ -77,7 +80,7 @@ measurement: {warm_up: 0s, duration: 4s, blocks: 2, order: as-written}
   for (const row of await rows.all()) await expect(row.locator("td:nth-child(3)")).toHaveText(/^(2[5-9]|3[0-5])(\.\d+)?$/);
   // How late each was is known when a point is over.
   await expect(rows.first().locator("td:nth-child(4)")).toHaveText(/\d/);
-  const { violations } = await new AxeBuilder({ page }).include("[data-live-part=hosts]").analyze();
+  const { violations } = await axe(page).include("[data-live-part=hosts]").analyze();
   expect(violations.map(({ id }) => id)).toEqual([]);
   await page.locator("section.live").screenshot({ path: join(screenshots, "live-hosts.png") });
   await page.close();
@@ -120,6 +123,25 @@ test("a lost connection is said, and taken up again", async ({ page, empty, serv
   await started.stop("SIGINT");
 });
 
+test("an experiment that is run appears by itself", async ({ page, empty, serve }) => {
+  const served = await serve(empty);
+  await page.goto(served);
+  await expect(page.getByText("plimsoll run studies/quickstart.yaml")).toBeVisible();
+  empty.write(
+    "tiny.yaml",
+    `
+plimsoll: 1
+name: tiny
+workload: {records: 2, preset: c}
+arms: {one: {engine: simulated, service: constant, service_mean: 30ms}}
+load: {closed: {threads: 1}}
+measurement: {warm_up: 0s, duration: 60s, operations: 10, blocks: 1}
+`,
+  );
+  await empty.run(["run", "tiny.yaml", "--quiet"], [0, 106]);
+  await expect(page.locator("table.experiments tbody th > a")).toHaveText(["tiny"]);
+});
+
 for (const at of LOOKS) {
   test(`what goes on keeps nobody out, ${at.name}`, async ({ page, empty, serve }) => {
     const served = await serve(empty);
@@ -128,9 +150,7 @@ for (const at of LOOKS) {
     await page.goto(`${served}/experiment/${id}`);
     await expect(finished(page)).not.toHaveCount(0);
     await expect(page.locator("[data-live-part=load-rate] canvas")).toBeVisible();
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-    expect(grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(" | ")}`)).toEqual([]);
+    expect(await grave(page)).toEqual([]);
     await page.screenshot({ path: join(screenshots, `live-${at.name}.png`) });
     // Before its server goes, which it would miss.
     await page.close();
